@@ -1,0 +1,65 @@
+# Needs Python, a C compiler and make; everything else is installed into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+WHEEL_ENV := build/wheel-env
+SDIST_TREE := build/sdist-tree
+
+# Folders are listed too: their times change when a file is removed.
+SOURCES := pyproject.toml setup.py README.md LICENSE \
+	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast -name '*.py') \
+	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/csrc/*)
+
+.PHONY: all install test demo bench lint dist clean
+
+all: install
+
+install: $(INSTALLED)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Not editable, so that tests see what users get. Recompiles only what changed, except after a change of the
+# build's own settings. setuptools never removes a file from build/lib: what was removed here must go there too.
+$(INSTALLED): $(SOURCES) | $(BIN)/python
+	$(if $(filter setup.py pyproject.toml,$?),rm -rf build src/gopfast/*.c)
+	mkdir -p build && find build -path 'build/lib*' -name '*.py' -delete
+	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; [ -f src/gopfast/$${name%%.*}.pyx ] || rm -f "$$so"; done
+	$(BIN)/pip install '.[test,plot]'
+	touch $@
+
+# The pytest script, never `python -m pytest`: that would put the source tree first on sys.path.
+test: $(INSTALLED)
+	$(BIN)/pytest $(ARGS)
+
+demo: $(INSTALLED)
+	$(BIN)/python bench/demo.py
+
+bench: $(INSTALLED)
+	$(BIN)/pytest bench --benchmark-only $(ARGS)
+
+$(BIN)/ruff: | $(BIN)/python
+	$(BIN)/pip install ruff
+
+lint: $(BIN)/ruff
+	$(BIN)/ruff check .
+
+$(BIN)/pyproject-build: | $(BIN)/python
+	$(BIN)/pip install build
+
+# The wheel is built from the sdist, installed alone in a fresh environment, and tested by the sdist's own tests.
+dist: $(BIN)/pyproject-build
+	rm -rf dist $(WHEEL_ENV) $(SDIST_TREE)
+	$(BIN)/pyproject-build
+	mkdir -p $(SDIST_TREE)
+	tar -xzf dist/*.tar.gz -C $(SDIST_TREE) --strip-components=1
+	$(PYTHON) -m venv $(WHEEL_ENV)
+	$(WHEEL_ENV)/bin/pip install "$$(echo dist/*.whl)[test]"
+	cd $(SDIST_TREE) && $(CURDIR)/$(WHEEL_ENV)/bin/pytest
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks demo_bounds.png
+	rm -f src/gopfast/*.c
+	find gopfast src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,46 @@
+"""Proves two optima and draws the bounds closing in: ``make demo``."""
+
+import datasets
+import matplotlib
+from matplotlib import pyplot
+
+import gopfast
+from gopfast import plot
+
+FIGURE = "demo_bounds.png"
+
+
+def prove(title, problem, epsilon):
+    """Solve with the log switched on and print the result."""
+    print(f"\n{title}\n{problem!r}, epsilon = {epsilon:g}\n")
+    result = gopfast.solve(problem, epsilon=epsilon, log=True)
+    print(f"\n{result}")
+    return result
+
+
+def draw(results):
+    """Draw one panel of bounds against time per result."""
+    matplotlib.use("Agg")  # a demo must also run where there is no display
+    figure, axes = pyplot.subplots(1, len(results), figsize=(5.2 * len(results), 3.8), layout="constrained")
+    for ax, (title, result) in zip(axes, results.items(), strict=True):
+        plot.bounds(result, ax=ax)
+        ax.set_title(title, fontsize=11)
+    figure.savefig(FIGURE, dpi=150)
+    print(f"\nBounds against time: {FIGURE}")
+
+
+def main():
+    problems = {
+        "Minimal data set, K=2, prior variance estimated": gopfast.GaussianMixture(
+            datasets.minimal(), 2, prior="empirical"
+        ),
+        "Galaxies, K=3, no prior": gopfast.GaussianMixture(datasets.galaxies(), 3),
+    }
+    results = {title: prove(title, problem, epsilon=0.01) for title, problem in problems.items()}
+    draw(results)
+    if not all(result.success for result in results.values()):
+        raise SystemExit("an optimum was not proved")
+
+
+if __name__ == "__main__":
+    main()

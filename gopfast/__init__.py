@@ -1,0 +1,36 @@
+"""
+Proved global optima of mixture models and other biconvex problems, by the GOP method.
+
+>>> import gopfast
+>>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
+>>> result = gopfast.solve(problem, epsilon=0.01)
+>>> result.success
+True
+"""
+
+try:
+    from gopfast import _search as _search
+except ImportError as error:
+    raise ImportError(
+        f"gopfast's compiled core cannot be loaded ({error}). Build it first: run 'pip install .' in the source "
+        "folder, and start Python outside that folder."
+    ) from error
+
+from gopfast import local
+from gopfast.errors import GopfastError, InputError, InputTypeError
+from gopfast.models import GaussianMixture
+from gopfast.result import MixtureSolution, Result, Status
+from gopfast.solver import solve
+
+__version__ = "0.1.0"
+__all__ = [
+    "GaussianMixture",
+    "GopfastError",
+    "InputError",
+    "InputTypeError",
+    "MixtureSolution",
+    "Result",
+    "Status",
+    "local",
+    "solve",
+]

@@ -1,0 +1,165 @@
+"""Checks of arguments: each returns the value in the form the package uses, or raises naming the argument."""
+
+import math
+import numbers
+
+import numpy as np
+
+from gopfast.errors import InputError, InputTypeError
+
+
+def real_number(name, value, *, wanted="a real number"):
+    """
+    Turn a Python or NumPy real number into a float.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the message.
+    value : object
+        A real number; booleans do not count as numbers. Infinities pass, NaN does not.
+    wanted : str
+        What the message says was wanted.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputTypeError
+        If `value` is not a number.
+    InputError
+        If `value` is NaN or too large for a float.
+    """
+    value = _scalar(value)
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+        raise InputTypeError(f"{name} must be {wanted}; got {_shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.nan
+    if math.isnan(number):
+        raise InputError(f"{name} must be {wanted}; got {_shown(value)}")
+    return number
+
+
+def positive_number(name, value):
+    """Turn `value` into a float greater than zero and finite; errors as `real_number`."""
+    wanted = "a positive finite number"
+    number = real_number(name, value, wanted=wanted)
+    if not 0.0 < number < math.inf:
+        raise InputError(f"{name} must be {wanted}; got {_shown(value)}")
+    return number
+
+
+def nonnegative_number(name, value, *, infinite=False):
+    """Turn `value` into a float of at least zero, finite unless `infinite`; errors as `real_number`."""
+    wanted = "a number of at least 0" if infinite else "a finite number of at least 0"
+    number = real_number(name, value, wanted=wanted)
+    if number < 0.0 or (number == math.inf and not infinite):
+        raise InputError(f"{name} must be {wanted}; got {_shown(value)}")
+    return number
+
+
+def whole_number(name, value, low, high=None):
+    """
+    Turn a Python or NumPy integer into an int within ``low <= value <= high``.
+
+    Raises
+    ------
+    InputTypeError
+        If `value` is not an integer (booleans and floats such as 2.0 are not).
+    InputError
+        If `value` is out of range.
+    """
+    wanted = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
+    value = _scalar(value)
+    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)):
+        raise InputTypeError(f"{name} must be {wanted}; got {_shown(value)}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise InputError(f"{name} must be {wanted}; got {number}")
+    return number
+
+
+def choice(name, value, allowed):
+    """Return `value` if it is one of the strings (or None) in `allowed`; raise `InputError` otherwise."""
+    # A comparison with an array would give an array, so only these two kinds are compared.
+    if (value is None or isinstance(value, str)) and value in allowed:
+        return value
+    wanted = ", ".join(repr(item) for item in allowed)
+    raise InputError(f"{name} must be one of {wanted}; got {_shown(value)}")
+
+
+def real_array(name, value):
+    """
+    Turn an array-like of real numbers into a new C-contiguous float64 array of the same shape.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the message.
+    value : array_like
+        Integers or floats: lists, arrays, data frames, whatever `numpy.asarray` takes.
+
+    Returns
+    -------
+    ndarray of float64
+        A copy that shares no memory with `value`.
+
+    Raises
+    ------
+    InputTypeError
+        If the entries are strings, objects, booleans or complex numbers, or the rows differ in length.
+    InputError
+        If an entry is masked, NaN or infinite.
+    """
+    # np.asarray would drop the mask and use whatever lies beneath it.
+    if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
+        raise InputError(f"{name} must not have masked entries")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputTypeError(f"{name} must be an array of real numbers; {error}") from None
+    if array.dtype.kind not in "iuf":
+        raise InputTypeError(
+            f"{name} must be an array of real numbers; got dtype {array.dtype} from {type(value).__name__}"
+        )
+    with np.errstate(over="ignore"):  # a long double may overflow: reported below
+        array = np.array(array, dtype=np.float64, order="C", copy=True)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite; it has {_count_not_finite(array)}")
+    return array
+
+
+def positive_bounds(name, value):
+    """Turn a pair ``(lower, upper)`` of positive finite numbers, lower <= upper, into a tuple of floats."""
+    try:
+        lower, upper = value
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{name} must be a pair (lower, upper); got {_shown(value)}") from None
+    lower = positive_number(f"{name}[0]", lower)
+    upper = positive_number(f"{name}[1]", upper)
+    if lower > upper:
+        raise InputError(f"{name} must have lower <= upper; got ({lower:g}, {upper:g})")
+    return lower, upper
+
+
+def _scalar(value):
+    """Unpack a 0-d array."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _count_not_finite(array):
+    n_nan = int(np.isnan(array).sum())
+    n_infinite = int(np.isinf(array).sum())
+    return " and ".join(
+        f"{count} {what}" for count, what in ((n_nan, "NaN"), (n_infinite, "infinite")) if count
+    ) + " entries"
+
+
+def _shown(value):
+    """Return a short text for an arbitrary bad value."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,13 @@
+"""The exceptions that gopfast raises."""
+
+
+class GopfastError(Exception):
+    """Base class of every error of this package."""
+
+
+class InputError(GopfastError, ValueError):
+    """An argument has a value that the called function cannot use; the message names the argument."""
+
+
+class InputTypeError(InputError, TypeError):
+    """An argument is of a wrong kind; caught by ``except TypeError`` and by ``except ValueError``."""

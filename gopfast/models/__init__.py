@@ -1,0 +1,5 @@
+"""Problem objects: what is minimised, on which data."""
+
+from gopfast.models.gaussian import GaussianMixture
+
+__all__ = ["GaussianMixture"]

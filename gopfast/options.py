@@ -1,0 +1,175 @@
+"""The options of a solve, validated before any work."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gopfast import _checks
+from gopfast.errors import InputError, InputTypeError
+
+RELAXATIONS = (None, "linear", "entropic")
+PARTITIONS = ("joint", "paper")
+BRANCHINGS = (None, "bisect", "orthant")
+LARGEST_SEED = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """
+    Validated options; made by `Options.from_arguments`, never changed.
+
+    Attributes
+    ----------
+    epsilon : float
+        Absolute tolerance, in units of the objective (nats). The search stops when
+        ``upper - lower <= max(epsilon, rel_tol * abs(upper))``.
+    rel_tol : float
+        Relative tolerance.
+    relaxation : {"linear", "entropic"} or None
+        Which relaxed dual; None leaves the choice to the problem's model.
+    partition : {"joint", "paper"}
+        Which variables are a and which are b: a = {nu} or the paper's a = {nu, pi}.
+    branching : {"bisect", "orthant"} or None
+        Split one connected variable or all of them; None leaves the choice to the relaxation.
+    n_threads : int or None
+        Number of threads; None leaves the choice to the solver.
+    time_limit : float or None
+        Seconds; None for no limit.
+    max_nodes : int or None
+        Number of nodes; None for no limit.
+    callback : callable or None
+        Called with a `gopfast.report.Progress`; returning True stops the search.
+    log : bool or file object
+        False for silence, True for a table on standard output, else the stream to print it on.
+    seed : int
+        64-bit seed, drawn from `random_state`.
+    """
+
+    epsilon: float
+    rel_tol: float
+    relaxation: str | None
+    partition: str
+    branching: str | None
+    n_threads: int | None
+    time_limit: float | None
+    max_nodes: int | None
+    callback: Callable[[Any], Any] | None
+    log: Any
+    seed: int
+
+    @classmethod
+    def from_arguments(
+        cls,
+        epsilon=0.01,
+        *,
+        rel_tol=0.0,
+        relaxation=None,
+        partition="joint",
+        branching=None,
+        n_threads=None,
+        time_limit=None,
+        max_nodes=None,
+        callback=None,
+        log=False,
+        random_state=0,
+    ) -> "Options":
+        """
+        Validate the arguments of `gopfast.solve`.
+
+        Parameters
+        ----------
+        epsilon, rel_tol, relaxation, partition, branching, n_threads, time_limit, max_nodes, callback, log
+            As the attributes of the same name.
+        random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+            Where the seed comes from: None for fresh entropy, an int in ``[0, 2**64)`` is the seed itself,
+            a generator is asked for one draw.
+
+        Returns
+        -------
+        Options
+
+        Raises
+        ------
+        InputError
+            A `ValueError` that names the first argument with a bad value.
+        InputTypeError
+            An `InputError` and `TypeError` for an argument of a wrong kind.
+        """
+        checked = {
+            "epsilon": _checks.positive_number("epsilon", epsilon),
+            "rel_tol": _checks.nonnegative_number("rel_tol", rel_tol),
+            "relaxation": _checks.choice("relaxation", relaxation, RELAXATIONS),
+            "partition": _checks.choice("partition", partition, PARTITIONS),
+            "branching": _checks.choice("branching", branching, BRANCHINGS),
+            "n_threads": None if n_threads is None else _checks.whole_number("n_threads", n_threads, 1),
+            "time_limit": None if time_limit is None
+            else _checks.nonnegative_number("time_limit", time_limit, infinite=True),
+            "max_nodes": None if max_nodes is None else _checks.whole_number("max_nodes", max_nodes, 1),
+            "callback": _check_callback(callback),
+            "log": _check_log(log),
+        }
+        if partition == "paper" and relaxation != "linear":
+            raise InputError(
+                "partition='paper' needs relaxation='linear', as the entropic relaxed dual keeps the weights "
+                f"pi in b; got relaxation={relaxation!r}"
+            )
+        # Last, so that a rejected call leaves the caller's generator untouched.
+        return cls(**checked, seed=seed_from(random_state))
+
+    @property
+    def log_stream(self):
+        """The stream to log on, or None for silence."""
+        if self.log is True:
+            return sys.stdout
+        return None if self.log is False else self.log
+
+
+def seed_from(random_state) -> int:
+    """
+    Turn a `random_state` argument into a 64-bit seed.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        None draws fresh entropy; an int in ``[0, 2**64)`` is returned; a generator is asked for one draw.
+
+    Returns
+    -------
+    int
+        In ``[0, 2**64)``.
+
+    Raises
+    ------
+    InputError
+        If `random_state` is none of these.
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(LARGEST_SEED, dtype=np.uint64, endpoint=True))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, LARGEST_SEED, dtype=np.uint64))
+    try:
+        return _checks.whole_number("random_state", random_state, 0, LARGEST_SEED)
+    except InputTypeError:
+        raise InputTypeError(
+            "random_state must be None, an integer, a numpy Generator or a RandomState; "
+            f"got {type(random_state).__name__}"
+        ) from None
+
+
+def _check_callback(callback):
+    if callback is not None and not callable(callback):
+        raise InputTypeError(f"callback must be callable or None; got {type(callback).__name__}")
+    return callback
+
+
+def _check_log(log):
+    if isinstance(log, (bool, np.bool_)):
+        return bool(log)
+    if not callable(getattr(log, "write", None)):
+        raise InputTypeError(f"log must be True, False or a stream with a write method; got {log!r}")
+    return log

@@ -1,0 +1,102 @@
+"""Progress of a search: what callbacks receive and the table that ``log=True`` prints."""
+
+import sys
+from typing import NamedTuple
+
+
+class Progress(NamedTuple):
+    """
+    State of a search between two batches of nodes.
+
+    Attributes
+    ----------
+    time : float
+        Seconds since the start.
+    n_nodes : int
+        Nodes bounded so far.
+    n_open : int
+        Nodes still open.
+    lower, upper : float
+        Proved bounds of the global minimum: LBD and UBD.
+    gap : float
+        ``upper - lower``.
+    new_incumbent : bool
+        Whether `upper` has improved since the last report.
+    """
+
+    time: float
+    n_nodes: int
+    n_open: int
+    lower: float
+    upper: float
+    gap: float
+    new_incumbent: bool
+
+
+class ProgressLog:
+    """
+    Prints the progress of a search as a table, in the way of global solvers.
+
+    A ``*`` marks a new incumbent. Such rows are always printed, others at intervals that grow with the
+    time spent, so that a long run prints some ten rows for each factor of ten in time.
+
+    Parameters
+    ----------
+    stream : file object, optional
+        Where to print; standard output by default.
+    """
+
+    HEADER = f" {'nodes':>10} {'open':>9} {'lower':>14} {'upper':>14} {'gap':>10} {'time':>9}"
+    SHORTEST_INTERVAL = 0.2  # seconds
+    GROWTH = 0.25  # share of the time spent so far
+
+    def __init__(self, stream=None):
+        self._stream = sys.stdout if stream is None else stream
+        self._last = None
+        self._next_time = 0.0
+
+    def update(self, state: Progress, final: bool = False) -> None:
+        """
+        Print a row if one is due.
+
+        Parameters
+        ----------
+        state : Progress
+            The state of the search.
+        final : bool
+            Whether the search has ended: the row is printed unless it just was, and a summary line follows.
+        """
+        if self._last is None:
+            self._print(self.HEADER)
+        if state.new_incumbent or state.time >= self._next_time or (final and not self._repeats(state)):
+            self._print(format_row(state))
+            self._last = state
+            self._next_time = state.time + max(self.SHORTEST_INTERVAL, self.GROWTH * state.time)
+        if final:
+            self._print(
+                f"{state.n_nodes} nodes in {state.time:.2f} s: "
+                f"{state.lower:.8g} <= global optimum <= {state.upper:.8g}, gap {state.gap:.3g}"
+            )
+        self._flush()
+
+    def _repeats(self, state):
+        """Whether the last row shows this state already, but for the time."""
+        return self._last is not None and self._last[1:6] == state[1:6]
+
+    def _print(self, line):
+        self._stream.write(line + "\n")
+
+    def _flush(self):
+        # A stream needs only `write`.
+        flush = getattr(self._stream, "flush", None)
+        if flush is not None:
+            flush()
+
+
+def format_row(state: Progress) -> str:
+    """Format one row of the table, aligned with `ProgressLog.HEADER`."""
+    mark = "*" if state.new_incumbent else " "
+    return (
+        f"{mark}{state.n_nodes:>10d} {state.n_open:>9d} {state.lower:>14.8g} {state.upper:>14.8g} "
+        f"{state.gap:>10.3g} {state.time:>8.2f}s"
+    )

@@ -1,0 +1,330 @@
+"""What a solve returns: the solution, the bounds proved, and how the search went."""
+
+import enum
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gopfast.models.gaussian import e_step
+
+MAX_ROWS_SHOWN = 12
+MAX_COORDINATES_SHOWN = 6
+
+
+class Status(enum.IntEnum):
+    """
+    Why a search stopped and what is proved then.
+
+    Whatever the status, ``lower_bound <= global optimum <= objective`` is proved, and `objective` is attained
+    by the solution. The numbers are those of ``StopReason`` in the compiled core.
+    """
+
+    OPTIMAL = 1
+    """The solution is globally optimal within max(epsilon, rel_tol * abs(objective))."""
+    TIME_LIMIT = 2
+    """The time limit came first; only the bounds are proved."""
+    NODE_LIMIT = 3
+    """The node limit came first; only the bounds are proved."""
+    INTERRUPTED = 4
+    """Ctrl-C or a callback stopped the search; only the bounds are proved."""
+    NUMERICAL = 5
+    """Rounding errors kept the gap from closing; only the bounds are proved."""
+
+    @property
+    def meaning(self) -> str:
+        """One sentence that says what is proved."""
+        return _MEANINGS[self]
+
+
+_BOUNDS_ONLY = "the global optimum lies between lower_bound and objective, no more is proved"
+_MEANINGS = {
+    Status.OPTIMAL: "the solution is proved globally optimal within the tolerance",
+    Status.TIME_LIMIT: f"time limit reached; {_BOUNDS_ONLY}",
+    Status.NODE_LIMIT: f"node limit reached; {_BOUNDS_ONLY}",
+    Status.INTERRUPTED: f"stopped by Ctrl-C or a callback; {_BOUNDS_ONLY}",
+    Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MixtureSolution:
+    """
+    Parameters of a mixture.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (K,)
+        Mixture weights, summing to 1.
+    means : ndarray, shape (K, d)
+        Component means in units of the data.
+    prior_variance : float or None
+        Gamma, in squared units of the data; None without a prior.
+    X : ndarray, shape (n, d)
+        The data, for `responsibilities`.
+    noise_variance : ndarray, shape (d,)
+        The known component variances, for `responsibilities`.
+    """
+
+    weights: np.ndarray
+    means: np.ndarray
+    prior_variance: float | None = None
+    X: np.ndarray = field(repr=False)
+    noise_variance: np.ndarray = field(repr=False)
+
+    @classmethod
+    def canonical(cls, problem, weights, means, prior_variance=None) -> "MixtureSolution":
+        """
+        Make a solution whose components are in canonical order: by mean, first coordinate first.
+
+        Parameters
+        ----------
+        problem : GaussianMixture
+            The problem solved.
+        weights : array_like, shape (K,)
+            Mixture weights.
+        means : array_like, shape (K, d)
+            Component means.
+        prior_variance : float, optional
+            Gamma.
+
+        Returns
+        -------
+        MixtureSolution
+        """
+        weights, means = np.asarray(weights, dtype=float), np.asarray(means, dtype=float)
+        # lexsort takes the last key first; the weight decides between equal means.
+        order = np.lexsort((weights, *means.T[::-1]))
+        return cls(
+            weights=weights[order],
+            means=means[order],
+            prior_variance=prior_variance,
+            X=problem.X,
+            noise_variance=problem.noise_variance,
+        )
+
+    @cached_property
+    def responsibilities(self) -> np.ndarray:
+        """Probabilities of the components for each sample, shape (n, K); computed on first access."""
+        return e_step(self.X, self.weights, self.means, self.noise_variance)
+
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+        """
+        Convert to JSON types; the data are left out.
+
+        Parameters
+        ----------
+        responsibilities : bool
+            Whether to include the n K responsibilities.
+        """
+        names = ["weights", "means", "prior_variance"] + ["responsibilities"] * responsibilities
+        return {name: to_json_types(getattr(self, name)) for name in names}
+
+    def __str__(self):
+        """One row per component."""
+        lines = ["    weight    mean"]
+        for weight, mean in list(zip(self.weights, self.means, strict=True))[:MAX_ROWS_SHOWN]:
+            shown = "  ".join(f"{coordinate:.6g}" for coordinate in mean[:MAX_COORDINATES_SHOWN])
+            more = "  ..." if len(mean) > MAX_COORDINATES_SHOWN else ""
+            lines.append(f"  {weight:8.4f}    {shown}{more}")
+        if len(self.weights) > MAX_ROWS_SHOWN:
+            lines.append(f"  ... {len(self.weights) - MAX_ROWS_SHOWN} more components")
+        if self.prior_variance is not None:
+            lines.append(f"  prior variance {self.prior_variance:.6g}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Result:
+    """
+    Result of a global search; valid whatever the status.
+
+    Attributes
+    ----------
+    status : Status
+        Why the search stopped, and so what is proved.
+    objective : float
+        UBD, the objective at `solution`, in nats and without the constant that the paper drops.
+    lower_bound : float
+        LBD: no point has a smaller objective.
+    solution : MixtureSolution
+        The best point found, components in canonical order.
+    elbo_constant : float or None
+        What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
+    n_nodes, n_subproblems, n_lps, n_passes : int
+        Counts of nodes bounded, relaxed-dual subproblems, linear programs and passes over the data.
+    time : float
+        Seconds.
+    history : ndarray, shape (m, 5)
+        One row per report; columns as `history_columns`: seconds, nodes so far, LBD, UBD, open nodes.
+    relaxation, partition, branching : str
+        The methods used.
+    notes : tuple of str
+        What a reader should know, such as "prior_variance sits on its lower bound".
+    message : str
+        One sentence that says what is proved.
+
+    References
+    ----------
+    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference",
+    section 2.3 for the bounds UBD and LBD, equations (24) and (28) for the objective.
+    """
+
+    history_columns: ClassVar[tuple[str, ...]] = ("time", "n_nodes", "lower", "upper", "n_open")
+
+    status: Status
+    objective: float
+    lower_bound: float
+    solution: Any
+    elbo_constant: float | None = None
+    n_nodes: int = 0
+    n_subproblems: int = 0
+    n_lps: int = 0
+    n_passes: int = 0
+    time: float = 0.0
+    history: np.ndarray = field(default_factory=lambda: np.empty((0, 5)))
+    relaxation: str = ""
+    partition: str = ""
+    branching: str = ""
+    notes: Sequence[str] = ()
+    message: str = ""
+
+    def __post_init__(self):
+        """Accept what the core hands over: a plain number as status, lists."""
+        # A frozen dataclass can be set through object only.
+        object.__setattr__(self, "status", Status(self.status))
+        object.__setattr__(self, "history", np.asarray(self.history, dtype=float).reshape(-1, 5))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        object.__setattr__(self, "message", self.message or self.status.meaning)
+
+    @property
+    def success(self) -> bool:
+        """Whether `solution` is proved globally optimal within the tolerance."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def gap(self) -> float:
+        """``objective - lower_bound``, in nats: the solution is at most this far from the global optimum."""
+        return self.objective - self.lower_bound
+
+    @property
+    def elbo(self) -> float | None:
+        """The ELBO of the solution with all its constants, in nats; None where there is no ELBO."""
+        return None if self.elbo_constant is None else self.elbo_constant - self.objective
+
+    @property
+    def elbo_bound(self) -> float | None:
+        """Upper bound of the ELBO over all solutions, in nats; None where there is no ELBO."""
+        return None if self.elbo_constant is None else self.elbo_constant - self.lower_bound
+
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+        """
+        Convert to JSON types: infinities and NaN become None, arrays lists, the status its name.
+
+        Parameters
+        ----------
+        responsibilities : bool
+            Whether to include the n K responsibilities of the solution.
+
+        Returns
+        -------
+        dict
+            Every attribute and property of the result, and `history_columns`.
+        """
+        record = {name: to_json_types(getattr(self, name)) for name in _RECORDED}
+        record["status"] = self.status.name
+        if self.solution is not None:
+            record["solution"] = self.solution.to_dict(responsibilities)
+        return record
+
+    def to_json(self, path=None) -> str:
+        """
+        Convert to JSON text, see `to_dict`.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to write the text to.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def plot(self, ax=None, **options):
+        """Draw the bounds against time; see `gopfast.plot.bounds`."""
+        # Here and not above: results must work without matplotlib.
+        from gopfast import plot
+
+        return plot.bounds(self, ax=ax, **options)
+
+    def __repr__(self):
+        """Return status and bounds on one line."""
+        return (
+            f"Result(status={self.status.name}, objective={self.objective:.8g}, "
+            f"lower_bound={self.lower_bound:.8g}, gap={self.gap:.3g}, n_nodes={self.n_nodes}, "
+            f"time={self.time:.3g})"
+        )
+
+    def __str__(self):
+        """Return a short readable summary."""
+        lines = [
+            f"{self.status.name}: {self.message}",
+            f"  objective    {self.objective:.8g}  (lower bound {self.lower_bound:.8g}, gap {self.gap:.3g})",
+        ]
+        if self.elbo is not None:
+            lines.append(f"  ELBO         {self.elbo:.8g}  (at most {self.elbo_bound:.8g})")
+        counts = ((self.n_nodes, "nodes"), (self.n_lps, "LPs"), (self.n_passes, "data passes"))
+        work = ", ".join(f"{count:,} {what}" for count, what in counts if count)
+        lines.append(f"  work         {work or 'no nodes'} in {self.time:.3g} s")
+        method = ", ".join(
+            f"{value} {what}"
+            for value, what in (
+                (self.relaxation, "relaxation"), (self.partition, "partition"), (self.branching, "branching")
+            )
+            if value
+        )
+        if method:
+            lines.append(f"  method       {method}")
+        lines.extend(f"  note         {note}" for note in self.notes)
+        if self.solution is not None:
+            lines.append(str(self.solution))
+        return "\n".join(lines)
+
+
+_RECORDED = (
+    "status", "success", "message", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
+    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_passes", "time", "relaxation",
+    "partition", "branching", "history_columns", "history",
+)  # fmt: skip
+
+
+def to_json_types(value):
+    """
+    Convert numbers, arrays and sequences to what JSON can express; infinities and NaN become None.
+
+    Objects of other kinds are returned as they are.
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (list, tuple)):
+        return [to_json_types(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

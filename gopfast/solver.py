@@ -1,0 +1,206 @@
+"""The global solve: validate, build, start the compiled search, report."""
+
+import numpy as np
+
+from gopfast import _engine
+from gopfast._entropic import EntropicRelaxation
+from gopfast._mixture import MixturePrimal
+from gopfast._search import Search
+from gopfast.errors import InputError, InputTypeError
+from gopfast.models import GaussianMixture
+from gopfast.options import Options
+from gopfast.report import Progress, ProgressLog
+from gopfast.result import MixtureSolution, Result
+
+MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per iteration
+
+
+def solve(
+    problem,
+    epsilon=0.01,
+    *,
+    rel_tol=0.0,
+    relaxation=None,
+    partition="joint",
+    branching=None,
+    n_threads=None,
+    time_limit=None,
+    max_nodes=None,
+    start=None,
+    callback=None,
+    log=False,
+    random_state=0,
+):
+    """
+    Find a proved global optimum with the GOP method.
+
+    The search stops when ``UBD - LBD <= max(epsilon, rel_tol * |UBD|)``. Whatever stops it, the result carries
+    bounds that are proved: no point has an objective below ``result.lower_bound``.
+
+    Parameters
+    ----------
+    problem : GaussianMixture
+        What to solve.
+    epsilon : float, default 0.01
+        Absolute tolerance, in the objective's unit (nats: 0.01 is a likelihood ratio of 1.01).
+    rel_tol : float, default 0
+        Relative tolerance.
+    relaxation : {None, "entropic", "linear"}
+        The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
+        is the paper's, with HiGHS.
+    partition : {"joint", "paper"}
+        Connected variables: the means ("joint"), or the means and the weights ("paper", linear only).
+    branching : {None, "bisect", "orthant"}
+        Partition of a node: one variable in two, or all 2^|I_c| bound combinations. By default "bisect" for
+        the entropic and "orthant" for the linear relaxed dual.
+    n_threads : int, optional
+        Threads; one per processor by default. The result does not depend on it.
+    time_limit : float, optional
+        Seconds.
+    max_nodes : int, optional
+        Most nodes to bound.
+    start : array_like of shape (K, d), Result, MixtureSolution or LocalResult, optional
+        Means to start the first local search from, in units of the data, beside the solver's own starts.
+    callback : callable, optional
+        Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
+    log : bool or stream, default False
+        Print a table of the progress.
+    random_state : None, int, Generator or RandomState
+        Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid; the message names it. No work has been done then.
+
+    Notes
+    -----
+    Ctrl-C ends the search with status INTERRUPTED and the bounds reached.
+
+    References
+    ----------
+    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference", section 2.3.
+
+    Examples
+    --------
+    >>> import gopfast
+    >>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
+    >>> result = gopfast.solve(problem)
+    >>> round(result.objective, 4)
+    84.0302
+    """
+    if not isinstance(problem, GaussianMixture):
+        raise InputTypeError(f"problem must be a gopfast.GaussianMixture; got {type(problem).__name__}")
+    options = Options.from_arguments(
+        epsilon,
+        rel_tol=rel_tol,
+        relaxation=relaxation,
+        partition=partition,
+        branching=branching,
+        n_threads=n_threads,
+        time_limit=time_limit,
+        max_nodes=max_nodes,
+        callback=callback,
+        log=log,
+        random_state=random_state,
+    )
+    means = _engine.start_means(problem, start)
+    data = _engine.mixture_data(problem)
+    relaxed, names = _relaxation(data, options)
+    primal = MixturePrimal(data, seed=options.seed, start=None if means is None else data.from_user(means))
+    monitor = _Monitor(options)
+    search = Search(
+        relaxed,
+        primal,
+        options.epsilon,
+        rel_tol=options.rel_tol,
+        orthant=names["branching"] == "orthant",
+        n_threads=_engine.n_threads(options.n_threads),
+        time_limit=np.inf if options.time_limit is None else options.time_limit,
+        max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
+        monitor=monitor if monitor.wanted else None,
+    )
+    reason = search.run()
+    fields, vector = search.summary()
+    solution = unpack(problem, data, vector)
+    result = Result(
+        status=reason,
+        solution=solution,
+        elbo_constant=problem.elbo_constant,
+        notes=_notes(problem, solution),
+        **fields,
+        **names,
+    )
+    monitor.finish(result)
+    return result
+
+
+def unpack(problem, data, vector):
+    """Make a MixtureSolution in the user's units from the core's solution vector."""
+    n_components, n_features = problem.n_components, problem.n_features
+    means = data.to_user(vector[n_components:-1].reshape(n_components, n_features))
+    weights = vector[:n_components] / vector[:n_components].sum()
+    return MixtureSolution.canonical(
+        problem, weights, means, None if problem.prior is None else 1.0 / float(vector[-1])
+    )
+
+
+def _relaxation(data, options):
+    """Return the relaxation that the options ask for and the names of the methods used."""
+    kind = options.relaxation or "entropic"
+    branching = options.branching or ("orthant" if kind == "linear" else "bisect")
+    if kind == "linear":
+        # Here and not above: only this relaxation needs HiGHS.
+        from gopfast._linear import LinearRelaxation
+
+        relaxed = LinearRelaxation(data, options.partition == "paper")
+    else:
+        relaxed = EntropicRelaxation(data)
+    if branching == "orthant" and relaxed.n_connected > MOST_ORTHANT_VARIABLES:
+        raise InputError(
+            f"branching='orthant' makes 2^{relaxed.n_connected} subproblems per node here; "
+            f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
+        )
+    return relaxed, {"relaxation": kind, "partition": options.partition, "branching": branching}
+
+
+def _notes(problem, solution):
+    """Return what a reader of the result should know."""
+    notes = []
+    if problem.prior == "empirical":
+        for name, bound in zip(("lower", "upper"), problem.prior_variance_bounds, strict=True):
+            if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
+                notes.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
+                break
+    if (solution.weights < 1e-9).any():
+        notes.append("a component has no weight: its mean is arbitrary, and fewer components fit as well")
+    return notes
+
+
+class _Monitor:
+    """Passes the search's progress on to the log and the user's callback."""
+
+    def __init__(self, options):
+        self.log = None if options.log_stream is None else ProgressLog(options.log_stream)
+        self.callback = options.callback
+        self.wanted = self.log is not None or self.callback is not None
+
+    def __call__(self, time, n_nodes, n_open, lower, upper, new_incumbent):
+        state = Progress(time, n_nodes, n_open, lower, upper, upper - lower, new_incumbent)
+        if self.log is not None:
+            self.log.update(state)
+        return self.callback is not None and self.callback(state) is True
+
+    def finish(self, result):
+        if self.log is not None:
+            n_open = int(result.history[-1, 4])
+            self.log.update(
+                Progress(
+                    result.time, result.n_nodes, n_open, result.lower_bound, result.objective, result.gap, False
+                ),
+                final=True,
+            )

@@ -1,0 +1,52 @@
+"""A Gaussian mixture as the core stores it, and its primal problem (EM)."""
+
+from gopfast._passes cimport pass_data, pass_sums
+from gopfast._relaxation cimport Effort, Primal
+from gopfast._stop cimport StopSignal
+from gopfast._types cimport index, real
+
+
+# A mixture as the kernels see it: pointers into the arrays that MixtureData owns.
+# Prior: a pseudo-observation at prior_point with weight e * prior_scale per component, e in [e_low, e_high].
+cdef struct Mixture:
+    pass_data samples
+    index n_samples         # of positive weight
+    int n_components
+    int n_features
+    bint has_prior
+    real total_weight
+    real e_low
+    real e_high
+    const real *prior_point  # (d,)
+    const real *prior_scale  # (d,)
+    const real *low          # (d,) root box of a mean
+    const real *high
+
+cdef real prior_cost(const Mixture *data, const real *means, real *e) noexcept nogil
+
+
+cdef class MixtureData:
+    cdef Mixture core
+    cdef real[:, ::1] columns       # (d, n_padded): scaled, centred, widest coordinate first
+    cdef real[::1] weights          # (n_padded,)
+    cdef real[::1] prior_point, prior_scale, low, high
+    cdef readonly object center, scale, order
+
+
+cdef class SumsBuffer:
+    cdef real[::1] storage
+    cdef pass_sums sums
+    cdef real *scratch
+
+
+cdef class MixturePrimal(Primal):
+    cdef MixtureData data
+    cdef SumsBuffer buffer
+    cdef StopSignal stop
+    cdef real[::1] zeros, trial, candidate, given
+    cdef readonly int n_starts
+    cdef unsigned long long seed
+    cdef object start
+    cdef real step(self, real *solution) noexcept nogil
+    cdef real run(self, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
+    cdef void scatter(self, real *solution) noexcept nogil

@@ -1,0 +1,81 @@
+"""Data passes: the kernel's one door, and its primitives for tests and benchmarks."""
+
+import numpy as np
+
+cdef extern from "pass.h" nogil:
+    void pass_run(const pass_data *data, Py_ssize_t begin, Py_ssize_t end, int n_components,
+                  const double *centers, const double *offsets, const double *weights,
+                  pass_level level, double *scratch, pass_sums *out)
+    void pass_exp(Py_ssize_t n, const double *x, double *y)
+    void pass_log(Py_ssize_t n, const double *x, double *y)
+    const char *pass_isa()
+
+
+cdef void run_pass(const pass_data *data, int n_components, const double *centers, const double *offsets,
+                   const double *weights, pass_level level, double *scratch, pass_sums *out) noexcept nogil:
+    pass_run(data, 0, data.n_padded, n_components, centers, offsets, weights, level, scratch, out)
+
+
+def instruction_set():
+    """Name of the instruction set that the data passes use on this machine."""
+    return pass_isa().decode()
+
+
+def _apply(bint logarithm, x):
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    padded = np.ones(-(-max(x.size, 1) // PASS_PAD) * PASS_PAD)
+    padded[:x.size] = x.ravel()
+    out = np.empty_like(padded)
+    cdef double[::1] source = padded, target = out
+    if logarithm:
+        pass_log(source.shape[0], &source[0], &target[0])
+    else:
+        pass_exp(source.shape[0], &source[0], &target[0])
+    return out[:x.size].reshape(x.shape)
+
+
+def exp(x):
+    """The kernel's exponential of an array of values <= 700; below -708 it returns exp(-708)."""
+    return _apply(False, x)
+
+
+def log(x):
+    """The kernel's logarithm of an array of normal positive values."""
+    return _apply(True, x)
+
+
+def sums(columns, weights, centers, offsets, proportions, int level=2):
+    """One data pass, for tests against NumPy and for benchmarks.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (d, n_padded), n_padded a multiple of 8
+    weights : ndarray, shape (n_padded,)
+    centers : ndarray, shape (K, d)
+    offsets, proportions : ndarray, shape (K,)
+    level : 0 (value and densities), 1 (and moments), 2 (and the Gram matrix)
+
+    Returns
+    -------
+    dict with value, magnitude, density, first, second, gram (see csrc/pass.h).
+    """
+    cdef double[:, ::1] x = np.ascontiguousarray(columns, dtype=np.float64)
+    cdef double[::1] w = np.ascontiguousarray(weights, dtype=np.float64)
+    cdef double[:, ::1] c = np.ascontiguousarray(centers, dtype=np.float64)
+    cdef double[::1] off = np.ascontiguousarray(offsets, dtype=np.float64)
+    cdef double[::1] p = np.ascontiguousarray(proportions, dtype=np.float64)
+    cdef int n_components = c.shape[0], d = c.shape[1], m = n_components * (1 + d)
+    if x.shape[1] % PASS_PAD or x.shape[1] == 0 or w.shape[0] != x.shape[1] or x.shape[0] != d:
+        raise ValueError("columns must be (d, n) and weights (n,), n a positive multiple of 8")
+    density, first = np.zeros(n_components), np.zeros((n_components, d))
+    second, gram = np.zeros((n_components, d, d)), np.zeros((m, m))
+    scratch = np.empty(pass_scratch_size(n_components, d))
+    cdef double[::1] density_ = density, scratch_ = scratch
+    cdef double[:, ::1] first_ = first, gram_ = gram
+    cdef double[:, :, ::1] second_ = second
+    cdef pass_data data = pass_data(x.shape[1], d, &x[0, 0], &w[0])
+    cdef pass_sums out
+    out.density, out.first, out.second, out.gram = &density_[0], &first_[0, 0], &second_[0, 0, 0], &gram_[0, 0]
+    with nogil:
+        run_pass(&data, n_components, &c[0, 0], &off[0], &p[0], <pass_level>level, &scratch_[0], &out)
+    return dict(value=out.value, magnitude=out.magnitude, density=density, first=first, second=second, gram=gram)

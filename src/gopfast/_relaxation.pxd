@@ -1,0 +1,41 @@
+"""What the search asks of a problem: lower bounds (Relaxation) and upper bounds (Primal)."""
+
+from gopfast._stop cimport StopSignal
+from gopfast._tree cimport Node
+from gopfast._types cimport index, real
+
+# Work done, summed in node order by the search.
+cdef struct Effort:
+    index n_subproblems
+    index n_lps
+    index n_passes
+
+
+cdef class Relaxation:
+    cdef readonly index n_connected, n_warm
+    cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
+    # GIL held, before the search: one workspace per worker.
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1
+    # OUT: the root box, warm start and bound -inf.
+    cdef void root(self, Node *node) noexcept nogil
+    # IN/OUT: removes symmetric copies and what cannot hold a solution; 0: the box is empty.
+    cdef int tighten(self, Node *node) noexcept nogil
+    # IN/OUT: raises node.lower (never lowers it), chooses node.branch and the split point.
+    # May stop early once node.lower >= cutoff.
+    cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil
+    # Between batches, on the caller's thread: shared state (cut pools) may change only here.
+    cdef void merged(self) noexcept nogil
+    # On the worker's own thread, after the search.
+    cdef void release(self, int worker) noexcept nogil
+
+
+cdef class Primal:
+    cdef readonly index n_solution
+    cdef int prepare(self, StopSignal stop) except -1
+    # First incumbent from multi-start. OUT solution (n_solution,), returns its objective.
+    cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil
+    # Local search from a point of the box; gives up where it cannot end below target.
+    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil
+    # Polishes an incumbent in place to high accuracy, returns its objective.
+    cdef real polish(self, real *solution, Effort *effort) noexcept nogil

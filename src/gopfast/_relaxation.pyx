@@ -1,0 +1,42 @@
+"""What the search asks of a problem: lower bounds (Relaxation) and upper bounds (Primal)."""
+
+from libc.math cimport INFINITY
+
+
+cdef class Relaxation:
+    """Lower bounds of a problem on boxes of its connected variables. Subclasses override every method."""
+
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
+        raise NotImplementedError
+
+    cdef void root(self, Node *node) noexcept nogil:
+        pass
+
+    cdef int tighten(self, Node *node) noexcept nogil:
+        return 1
+
+    cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
+        pass
+
+    cdef void merged(self) noexcept nogil:
+        pass
+
+    cdef void release(self, int worker) noexcept nogil:
+        pass
+
+
+cdef class Primal:
+    """Upper bounds of a problem: its primal problem and local search. Subclasses override every method."""
+
+    cdef int prepare(self, StopSignal stop) except -1:
+        raise NotImplementedError
+
+    cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        return INFINITY
+
+    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil:
+        return INFINITY
+
+    cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
+        return INFINITY

@@ -1,0 +1,290 @@
+"""The GOP loop: select, partition, bound, improve, merge. Knows no model and no relaxation."""
+
+import numpy as np
+
+from cython.parallel cimport prange, threadid
+from libc.math cimport INFINITY, fabs
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from gopfast._relaxation cimport Effort, Primal, Relaxation
+from gopfast._stop cimport StopSignal, clock
+from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
+from gopfast._types cimport (
+    NO_MEMORY, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL, STOP_OPTIMAL, index, real
+)
+
+# Threads are woken only for batches of this many nodes; smaller ones are faster on the caller's.
+cdef int PARALLEL_FROM = 8
+
+
+cdef class Search:
+    """One run of the branch-and-bound search.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+    primal : Primal
+    epsilon, rel_tol : float
+        Stop at UBD - LBD <= max(epsilon, rel_tol * |UBD|).
+    orthant : bool
+        Partition at the split point into all bound combinations, or bisect one variable.
+    n_threads : int
+    time_limit : float
+    max_nodes : int
+    monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
+    known : None or (point, objective)
+        A solution against which every bound is audited (n_audit_failures).
+    trace : None or list
+        For tests: takes (serial, parent, lower, low, high) of every node that was bounded.
+    """
+
+    cdef Relaxation relaxation
+    cdef Primal primal
+    cdef Tree tree
+    cdef StopSignal stop
+    cdef real epsilon, rel_tol, upper, closed, known_value
+    cdef index max_nodes, n_batches, n_children, capacity, n_parents
+    cdef int n_threads
+    cdef bint orthant, new_incumbent
+    cdef Node **children
+    cdef Effort *efforts
+    cdef Effort effort
+    cdef real[::1] solution, trial, known_point
+    cdef object monitor
+    cdef list rows, trace
+    cdef readonly index n_nodes, n_audit_failures
+    cdef readonly int reason
+
+    def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
+                 int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, known=None, list trace=None):
+        self.relaxation, self.primal = relaxation, primal
+        self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
+        self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
+        self.stop = StopSignal(time_limit)
+        self.tree = Tree(relaxation.n_connected, relaxation.n_warm)
+        self.capacity = relaxation.batch_size * ((<index> 1 << relaxation.n_connected) if orthant else 2)
+        self.children = <Node **> calloc(self.capacity, sizeof(Node *))
+        self.efforts = <Effort *> calloc(self.capacity, sizeof(Effort))
+        if self.children == NULL or self.efforts == NULL:
+            raise MemoryError
+        self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
+        self.upper = self.closed = INFINITY
+        self.rows = []
+        self.trace = trace
+        self.known_value = INFINITY
+        if known is not None:
+            self.known_point, self.known_value = np.ascontiguousarray(known[0], dtype=np.float64).ravel(), known[1]
+
+    def __dealloc__(self):
+        cdef index i
+        for i in range(self.n_children):
+            free(self.children[i])
+        free(self.children)
+        free(self.efforts)
+
+    def run(self):
+        """Search until proved or stopped; returns the reason (a gopfast.result.Status value)."""
+        self.relaxation.prepare(self.n_threads, self.stop)
+        self.primal.prepare(self.stop)
+        try:
+            with nogil:
+                self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
+            self.new_incumbent = True
+            self.open_root()
+            while True:
+                with nogil:
+                    self.bound_children()
+                    self.improve()
+                self.merge()
+                self.report()
+                if not self.select():
+                    break
+            if self.stop.reason <= STOP_OPTIMAL:
+                with nogil:
+                    self.polish()
+        finally:
+            with nogil:
+                self.release()
+        if self.stop.exception is not None:
+            raise self.stop.exception
+        self.reason = self.stop.reason
+        return self.reason
+
+    cdef int open_root(self) except -1:
+        self.children[0] = self.tree.new_node()
+        if self.children[0] == NULL:
+            raise MemoryError
+        self.n_children = 1
+        self.children[0].lower = -INFINITY
+        self.relaxation.root(self.children[0])
+        return self.relaxation.tighten(self.children[0])
+
+    cdef inline real tolerance(self) noexcept nogil:
+        return max(self.epsilon, self.rel_tol * fabs(self.upper))
+
+    cdef real lower(self) noexcept nogil:
+        """LBD: least bound over the open and the fathomed nodes, never above UBD."""
+        cdef real least = min(self.closed, self.upper)
+        return min(least, self.tree.heap[0].lower) if self.tree.n_open else least
+
+    cdef bint select(self) except -1:
+        """Pops the best nodes and partitions them; False: proved, or stopped."""
+        cdef Node *parent
+        cdef index split = 0, limit
+        cdef real cutoff = self.upper - self.tolerance()
+        self.n_children = 0
+        if self.stop.poll(0):
+            return False
+        while split < self.relaxation.batch_size and self.tree.n_open:
+            if self.tree.heap[0].lower >= cutoff:
+                break
+            if self.n_nodes + self.n_children >= self.max_nodes:
+                if split == 0:
+                    self.stop.request(STOP_NODE_LIMIT)
+                break
+            parent = self.tree.pop()
+            split += 1
+            self.partition(parent)
+        if split == 0 and self.stop.reason == STOP_NONE:
+            self.stop.request(STOP_OPTIMAL if self.lower() >= cutoff else STOP_NUMERICAL)
+        return split > 0
+
+    cdef int partition(self, Node *parent) except -1:
+        """Adds the children of a node to the batch. A node too small to split keeps its bound for good."""
+        cdef Node **children = self.children + self.n_children
+        cdef int made = 0, kept = 0, i
+        if parent.branch < 0:
+            self.closed = min(self.closed, parent.lower)
+        elif self.orthant:
+            made = self.tree.orthants(parent, children, <int> (self.capacity - self.n_children))
+        else:
+            made = self.tree.bisect(parent, children)
+        if made < 0:
+            self.tree.push(parent)
+            raise MemoryError("out of memory for nodes")
+        self.tree.free_node(parent)
+        for i in range(made):
+            if self.relaxation.tighten(children[i]):
+                children[kept] = children[i]
+                kept += 1
+            else:
+                self.tree.free_node(children[i])
+        self.n_children += kept
+        return 0
+
+    cdef void bound_children(self) noexcept nogil:
+        """Relaxed dual subproblems of the batch. The result does not depend on the number of threads."""
+        cdef index i
+        cdef real cutoff = self.upper - self.tolerance()
+        cdef Effort none
+        none.n_subproblems = none.n_lps = none.n_passes = 0
+        for i in range(self.n_children):
+            self.efforts[i] = none
+        if self.n_threads == 1 or self.n_children < PARALLEL_FROM:
+            for i in range(self.n_children):
+                if not self.stop.poll(0):
+                    self.relaxation.bound(self.children[i], cutoff, 0, &self.efforts[i])
+        else:
+            for i in prange(self.n_children, schedule="dynamic", chunksize=1, num_threads=self.n_threads):
+                if not self.stop.poll(threadid()):
+                    self.relaxation.bound(self.children[i], cutoff, threadid(), &self.efforts[i])
+
+    cdef void improve(self) noexcept nogil:
+        """Local search from the most promising node of the batch: always at first, then now and then."""
+        cdef Node *best = NULL
+        cdef index i
+        cdef real objective, tolerance = self.tolerance()
+        self.n_batches += 1
+        if self.n_batches > 8 and self.n_batches % 8:
+            return
+        for i in range(self.n_children):
+            if best == NULL or self.children[i].lower < best.lower:
+                best = self.children[i]
+        if best == NULL or best.lower >= self.upper - tolerance or self.stop.poll(0):
+            return
+        objective = self.primal.improve(node_point(best, self.tree.n_connected), self.upper - 1e-3 * tolerance,
+                                        1e-3 * tolerance, &self.trial[0], &self.effort)
+        self.offer(objective)
+
+    cdef void offer(self, real objective) noexcept nogil:
+        """Takes `trial` as the incumbent if it is better."""
+        if objective < self.upper:
+            self.upper = objective
+            self.new_incumbent = True
+            memcpy(&self.solution[0], &self.trial[0], self.solution.shape[0] * sizeof(real))
+
+    cdef int merge(self) except -1:
+        """Takes the batch into the tree, in node order; fathoms what the incumbent allows."""
+        cdef index i, n_children = self.n_children
+        cdef real cutoff = self.upper - self.tolerance()
+        cdef Node *node
+        self.n_children = 0
+        for i in range(n_children):
+            node = self.children[i]
+            self.n_nodes += 1
+            self.effort.n_subproblems += self.efforts[i].n_subproblems
+            self.effort.n_lps += self.efforts[i].n_lps
+            self.effort.n_passes += self.efforts[i].n_passes
+            if self.known_value < INFINITY:
+                self.audit(node)
+            if self.trace is not None:
+                self.record(node)
+            if node.lower >= cutoff:
+                self.closed = min(self.closed, node.lower)
+                self.tree.free_node(node)
+            elif self.tree.push(node) == NO_MEMORY:
+                self.closed = min(self.closed, node.lower)
+                self.tree.free_node(node)
+                raise MemoryError("out of memory for open nodes")
+        self.relaxation.merged()
+        return 0
+
+    cdef void audit(self, Node *node) noexcept nogil:
+        """A bound above a known solution inside the node's box is a bug."""
+        cdef index j, n = self.tree.n_connected
+        for j in range(n):
+            if not node_low(node)[j] <= self.known_point[j] <= node_high(node, n)[j]:
+                return
+        if node.lower > self.known_value:
+            self.n_audit_failures += 1
+
+    cdef int record(self, Node *node) except -1:
+        cdef index n = self.tree.n_connected
+        low = np.asarray(<real[:n]> node_low(node)).copy()
+        high = np.asarray(<real[:n]> node_high(node, n)).copy()
+        self.trace.append((node.serial, node.parent, node.lower, low, high))
+        return 0
+
+    cdef int report(self) except -1:
+        cdef real now = clock() - self.stop.started, lower = self.lower()
+        if self.new_incumbent or not self.rows or lower > self.rows[-1][2] or not self.tree.n_open:
+            self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
+        if self.monitor is not None:
+            if self.monitor(now, self.n_nodes, self.tree.n_open, lower, self.upper, self.new_incumbent):
+                self.stop.request(STOP_INTERRUPTED)
+        self.new_incumbent = False
+        return 0
+
+    cdef void polish(self) noexcept nogil:
+        memcpy(&self.trial[0], &self.solution[0], self.solution.shape[0] * sizeof(real))
+        self.offer(self.primal.polish(&self.trial[0], &self.effort))
+
+    cdef void release(self) noexcept nogil:
+        cdef int i
+        if self.n_threads == 1:
+            self.relaxation.release(0)
+        else:
+            for i in prange(self.n_threads, schedule="static", chunksize=1, num_threads=self.n_threads):
+                self.relaxation.release(i)
+
+    def summary(self):
+        """Bounds, counts, solution vector and history (time, nodes, lower, upper, open) of the run."""
+        now = clock() - self.stop.started
+        lower = self.lower()
+        self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
+        return dict(
+            objective=self.upper, lower_bound=lower, n_nodes=self.n_nodes,
+            n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_passes=self.effort.n_passes,
+            time=now, history=np.array(self.rows, dtype=np.float64),
+        ), np.array(self.solution)

@@ -1,0 +1,173 @@
+"""Nodes, the best-first queue and the partition of a node's box."""
+
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+
+from gopfast._types cimport NO_MEMORY, OK, index, real
+
+# A split point is kept in the middle part of its interval: a child that equals its parent stalls the bound.
+cdef real SPLIT_MARGIN = 0.1
+
+
+cdef inline bint before(const Node *a, const Node *b) noexcept nogil:
+    return a.lower < b.lower or (a.lower == b.lower and a.serial < b.serial)
+
+
+cdef inline real inside(real low, real high, real point) noexcept nogil:
+    cdef real margin = SPLIT_MARGIN * (high - low)
+    if not point > low + margin:  # also NaN
+        return low + margin
+    if point > high - margin:
+        return high - margin
+    return point
+
+
+cdef inline bint divisible(real low, real high) noexcept nogil:
+    cdef real middle = low + 0.5 * (high - low)
+    return low < middle < high and high - low > 1e-13 * (abs(low) + abs(high))
+
+
+cdef class Tree:
+    """Owner of all open nodes: a binary heap on (lower, serial).
+
+    Parameters
+    ----------
+    n_connected : number of connected variables (dimension of the boxes)
+    n_warm : number of single-precision warm-start values that a node hands to its children
+    """
+
+    def __cinit__(self, index n_connected, index n_warm):
+        self.n_connected = n_connected
+        self.n_warm = n_warm
+        self.n_open = self.n_created = 0
+        self.capacity = 64
+        self.heap = <Node **> malloc(self.capacity * sizeof(Node *))
+        if self.heap == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        cdef index i
+        if self.heap != NULL:
+            for i in range(self.n_open):
+                free(self.heap[i])
+            free(self.heap)
+
+    @property
+    def node_bytes(self):
+        """Memory that one open node takes, in bytes, its heap entry included."""
+        return self.node_size() + sizeof(Node *)
+
+    cdef size_t node_size(self) noexcept nogil:
+        return sizeof(Node) + 3 * self.n_connected * sizeof(real) + self.n_warm * sizeof(float)
+
+    cdef Node *new_node(self) noexcept nogil:
+        cdef Node *node = <Node *> malloc(self.node_size())
+        if node != NULL:
+            node.serial = self.n_created
+            node.parent = -1
+            node.depth = 0
+            node.branch = -1
+            self.n_created += 1
+        return node
+
+    cdef void free_node(self, Node *node) noexcept nogil:
+        free(node)
+
+    cdef int push(self, Node *node) noexcept nogil:
+        cdef Node **grown
+        cdef index i = self.n_open, up
+        if self.n_open == self.capacity:
+            grown = <Node **> realloc(self.heap, 2 * self.capacity * sizeof(Node *))
+            if grown == NULL:
+                return NO_MEMORY
+            self.heap = grown
+            self.capacity *= 2
+        self.n_open += 1
+        while i > 0:
+            up = (i - 1) // 2
+            if not before(node, self.heap[up]):
+                break
+            self.heap[i] = self.heap[up]
+            i = up
+        self.heap[i] = node
+        return OK
+
+    cdef Node *pop(self) noexcept nogil:
+        cdef Node *top
+        cdef Node *last
+        cdef index i = 0, down
+        if self.n_open == 0:
+            return NULL
+        top = self.heap[0]
+        self.n_open -= 1
+        last = self.heap[self.n_open]
+        while True:
+            down = 2 * i + 1
+            if down >= self.n_open:
+                break
+            if down + 1 < self.n_open and before(self.heap[down + 1], self.heap[down]):
+                down += 1
+            if not before(self.heap[down], last):
+                break
+            self.heap[i] = self.heap[down]
+            i = down
+        self.heap[i] = last
+        return top
+
+    cdef Node *child(self, const Node *parent) noexcept nogil:
+        cdef Node *node = self.new_node()
+        cdef index serial
+        if node != NULL:
+            serial = node.serial
+            memcpy(node, parent, self.node_size())
+            node.serial = serial
+            node.parent = parent.serial
+            node.depth = parent.depth + 1
+        return node
+
+    cdef int bisect(self, Node *parent, Node **children) noexcept nogil:
+        """Two children that share the face at the split point of the branching variable."""
+        cdef index n = self.n_connected, j = parent.branch, side
+        cdef real at = inside(node_low(parent)[j], node_high(parent, n)[j], node_point(parent, n)[j])
+        for side in range(2):
+            children[side] = self.child(parent)
+            if children[side] == NULL:
+                if side == 1:
+                    free(children[0])
+                return NO_MEMORY
+        node_high(children[0], n)[j] = at
+        node_low(children[1])[j] = at
+        return 2
+
+    cdef int n_orthants(self, Node *parent) noexcept nogil:
+        cdef index j, n = self.n_connected
+        cdef int count = 1
+        for j in range(n):
+            if divisible(node_low(parent)[j], node_high(parent, n)[j]):
+                count *= 2
+        return count
+
+    cdef int orthants(self, Node *parent, Node **children, int n_max) noexcept nogil:
+        """One child per bound combination: the orthants of the box around the split point."""
+        cdef index n = self.n_connected, j
+        cdef int count = self.n_orthants(parent), combination, bit, i
+        cdef real at
+        if count > n_max:
+            return NO_MEMORY
+        for combination in range(count):
+            children[combination] = self.child(parent)
+            if children[combination] == NULL:
+                for i in range(combination):
+                    free(children[i])
+                return NO_MEMORY
+            bit = 1
+            for j in range(n):
+                if not divisible(node_low(parent)[j], node_high(parent, n)[j]):
+                    continue
+                at = inside(node_low(parent)[j], node_high(parent, n)[j], node_point(parent, n)[j])
+                if combination & bit:
+                    node_low(children[combination])[j] = at
+                else:
+                    node_high(children[combination], n)[j] = at
+                bit *= 2
+        return count

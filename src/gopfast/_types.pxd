@@ -1,0 +1,20 @@
+"""The one set of scalar types and status codes of the compiled core."""
+
+ctypedef double real
+ctypedef Py_ssize_t index
+
+# Why a search stopped. Append only: gopfast.result.Status carries the same numbers.
+cdef enum StopReason:
+    STOP_NONE = 0
+    STOP_OPTIMAL = 1
+    STOP_TIME_LIMIT = 2
+    STOP_NODE_LIMIT = 3
+    STOP_INTERRUPTED = 4
+    STOP_NUMERICAL = 5
+
+# Return codes of core functions that can fail.
+cdef enum Code:
+    OK = 0
+    NO_MEMORY = -1
+    LP_FAILED = -2
+    STOPPED = -3

@@ -1,0 +1,73 @@
+#include "pass.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef double v8 __attribute__((vector_size(64)));
+typedef long long i8 __attribute__((vector_size(64)));
+typedef unsigned long long u8 __attribute__((vector_size(64)));
+#define SIGN ((long long)0x8000000000000000LL)
+
+/* Neumaier summation: block sums of a long data set are added without loss. */
+typedef struct { double sum, lost; } compensated;
+static inline void add(compensated *c, double x)
+{
+    double t = c->sum + x;
+    c->lost += fabs(c->sum) >= fabs(x) ? (c->sum - t) + x : (x - t) + c->sum;
+    c->sum = t;
+}
+
+#define NAME(f) f##_portable
+#define TARGET
+#include "pass_kernel.h"
+#undef NAME
+#undef TARGET
+
+#if defined(__x86_64__)
+#define NAME(f) f##_avx2
+#define TARGET __attribute__((target("avx2,fma")))
+#include "pass_kernel.h"
+#undef NAME
+#undef TARGET
+#define NAME(f) f##_avx512
+#define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
+#include "pass_kernel.h"
+#undef NAME
+#undef TARGET
+
+static int isa(void)
+{
+    static int cached = -1; /* a race writes the same value twice */
+    if (cached < 0) {
+        __builtin_cpu_init();
+        cached = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") ? 2
+               : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+    }
+    return cached;
+}
+#define DISPATCH(f, ...)                             \
+    do {                                             \
+        int which = isa();                           \
+        if (which == 2) f##_avx512(__VA_ARGS__);     \
+        else if (which == 1) f##_avx2(__VA_ARGS__);  \
+        else f##_portable(__VA_ARGS__);              \
+    } while (0)
+#else
+static int isa(void) { return 0; }
+#define DISPATCH(f, ...) f##_portable(__VA_ARGS__)
+#endif
+
+void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components,
+              const double *centers, const double *offsets, const double *weights,
+              pass_level level, double *scratch, pass_sums *out)
+{
+    DISPATCH(run, data, begin, end, n_components, centers, offsets, weights, level, scratch, out);
+}
+
+void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(exp, n, x, y); }
+void pass_log(ptrdiff_t n, const double *x, double *y) { DISPATCH(log, n, x, y); }
+const char *pass_isa(void)
+{
+    static const char *const names[] = {"portable", "avx2", "avx512"};
+    return names[isa()];
+}

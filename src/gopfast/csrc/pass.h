@@ -1,0 +1,53 @@
+/* Data passes over the samples of a mixture: exponentials, log-sum-exp, moments. */
+#ifndef GOPFAST_PASS_H
+#define GOPFAST_PASS_H
+#include <stddef.h>
+
+#define PASS_BLOCK 128 /* samples per block: the block's arrays stay in the L1 cache */
+#define PASS_PAD 8     /* columns are padded to a multiple of this, with weight 0 */
+
+/* Relative error bound of the vector exponential on [-708, 0], in units of 2^-53. */
+#define PASS_EXP_ULPS 4.0
+/* Relative error bound of the vector logarithm on [2^-1021, 2^1023]. */
+#define PASS_LOG_ULPS 6.0
+
+typedef enum { PASS_VALUE = 0, PASS_MOMENTS = 1, PASS_HESSIAN = 2 } pass_level;
+
+/* IN: the samples, one padded column per coordinate, and their weights. */
+typedef struct {
+    ptrdiff_t n_padded;
+    int n_features;
+    const double *columns; /* n_features columns of n_padded values */
+    const double *weights; /* n_padded values, 0 for the padding */
+} pass_data;
+
+/* OUT: sums over the samples, with z = x - center_k and r = responsibilities. */
+typedef struct {
+    double value;     /* - sum_i w_i log p_i */
+    double magnitude; /* sum_i w_i (|c_min,i| + |log s_i|): scale of the rounding error of value */
+    double *density;  /* (K,) D_k = sum_i w_i exp(-c_ik) / p_i */
+    double *first;    /* (K, d) sum_i w_i r_ik z_ikj */
+    double *second;   /* (K, d, d) sum_i w_i r_ik z_ikj z_ikj', upper triangle */
+    double *gram;     /* (m, m), m = K(1+d): sum_i w_i a_i a_i', a = (r_k, r_k z_k), upper triangle */
+} pass_sums;
+
+/* Number of doubles of scratch that a pass with K components in d coordinates needs. */
+static inline size_t pass_scratch_size(int n_components, int n_features)
+{
+    size_t rows = (size_t)n_components * (1 + 2 * (1 + n_features));
+    return rows * PASS_BLOCK + n_components;
+}
+
+/* Adds nothing: OUT is overwritten. c_ik = |x_i - center_k|^2 / 2 - offset_k,
+   p_i = sum_k weight_k exp(-c_ik). At least one weight must be positive. */
+void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components,
+              const double *centers, const double *offsets, const double *weights,
+              pass_level level, double *scratch, pass_sums *out);
+
+/* Vector exponential and logarithm on arrays, for tests and benchmarks. n is a multiple of 8. */
+void pass_exp(ptrdiff_t n, const double *x, double *y);
+void pass_log(ptrdiff_t n, const double *x, double *y);
+
+/* Name of the instruction set that runs: "avx512", "avx2" or "portable". */
+const char *pass_isa(void);
+#endif

@@ -1,0 +1,209 @@
+/* The kernel, included once per instruction set with NAME() and TARGET defined. No include guard. */
+
+#define INLINE static inline __attribute__((always_inline)) TARGET
+
+INLINE v8 NAME(load)(const double *p) { v8 v; memcpy(&v, p, sizeof v); return v; }
+INLINE void NAME(store)(double *p, v8 v) { memcpy(p, &v, sizeof v); }
+INLINE v8 NAME(set)(double s) { return (v8){s, s, s, s, s, s, s, s}; }
+INLINE v8 NAME(select)(i8 mask, v8 a, v8 b) { return (v8)((mask & (i8)a) | (~mask & (i8)b)); }
+INLINE v8 NAME(abs)(v8 a) { return (v8)((i8)a & ~SIGN); }
+INLINE double NAME(total)(v8 a)
+{
+    return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+}
+
+/* exp(x) for x <= 0; below -708 it returns exp(-708), which only ever loosens a bound.
+   x = n log 2 + r, |r| <= 0.3466; Taylor to r^13 (remainder 4e-18). */
+INLINE v8 NAME(exp8)(v8 x)
+{
+    const v8 shift = NAME(set)(0x1.8p52);
+    x = NAME(select)(x > -708.0, x, NAME(set)(-708.0));
+    v8 t = x * 0x1.71547652b82fep0 + shift;
+    v8 n = t - shift;
+    v8 r = x - n * 0x1.62e42fefa0000p-1;
+    r = r - n * 0x1.cf79abc9e3b3ap-40;
+    v8 q = NAME(set)(1.0 / 6227020800.0);
+    q = q * r + 1.0 / 479001600.0;
+    q = q * r + 1.0 / 39916800.0;
+    q = q * r + 1.0 / 3628800.0;
+    q = q * r + 1.0 / 362880.0;
+    q = q * r + 1.0 / 40320.0;
+    q = q * r + 1.0 / 5040.0;
+    q = q * r + 1.0 / 720.0;
+    q = q * r + 1.0 / 120.0;
+    q = q * r + 1.0 / 24.0;
+    q = q * r + 1.0 / 6.0;
+    q = q * r + 0.5;
+    v8 p = 1.0 + (r + (r * r) * q);
+    return (v8)((i8)p + ((i8)t << 52));
+}
+
+/* log(x) for normal x > 0: x = 2^e m, m in [sqrt(1/2), sqrt 2), log m = 2 artanh((m - 1)/(m + 1)). */
+INLINE v8 NAME(log8)(v8 x)
+{
+    const u8 half = (u8)NAME(set)(0x1.6a09e667f3bcdp-1);
+    const u8 bias = (u8)NAME(set)(1.0);
+    u8 e = ((u8)x - half + bias) >> 52;
+    v8 m = (v8)((u8)x - ((e - 1023) << 52));
+    v8 exponent = (v8)(e | (u8)NAME(set)(0x1p52)) - (0x1p52 + 1023.0);
+    v8 f = m - 1.0;
+    v8 s = f / (m + 1.0);
+    v8 z = s * s;
+    v8 q = NAME(set)(2.0 / 23.0);
+    q = q * z + 2.0 / 21.0;
+    q = q * z + 2.0 / 19.0;
+    q = q * z + 2.0 / 17.0;
+    q = q * z + 2.0 / 15.0;
+    q = q * z + 2.0 / 13.0;
+    q = q * z + 2.0 / 11.0;
+    q = q * z + 2.0 / 9.0;
+    q = q * z + 2.0 / 7.0;
+    q = q * z + 2.0 / 5.0;
+    q = q * z + 2.0 / 3.0;
+    v8 low = exponent * 0x1.cf79abc9e3b3ap-40;
+    return exponent * 0x1.62e42fefa0000p-1 + ((2.0 * s + s * (z * q)) + low);
+}
+
+TARGET static void NAME(exp)(ptrdiff_t n, const double *x, double *y)
+{
+    for (ptrdiff_t i = 0; i < n; i += 8) NAME(store)(y + i, NAME(exp8)(NAME(load)(x + i)));
+}
+
+TARGET static void NAME(log)(ptrdiff_t n, const double *x, double *y)
+{
+    for (ptrdiff_t i = 0; i < n; i += 8) NAME(store)(y + i, NAME(log8)(NAME(load)(x + i)));
+}
+
+/* Upper triangle of sum_i w_i a_i a_i' over one block; rows 2 at a time halve the loads. */
+INLINE void NAME(gram)(int m, ptrdiff_t n, const double *a, const double *wa, double *out)
+{
+    for (int p = 0; p < m; p += 2) {
+        const double *wp = wa + p * PASS_BLOCK;
+        const double *wq = p + 1 < m ? wp + PASS_BLOCK : wp;
+        for (int q = p; q < m; q += 2) {
+            const double *aq = a + q * PASS_BLOCK;
+            const double *ar = q + 1 < m ? aq + PASS_BLOCK : aq;
+            v8 s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0};
+            for (ptrdiff_t i = 0; i < n; i += 8) {
+                v8 x0 = NAME(load)(wp + i), x1 = NAME(load)(wq + i);
+                v8 y0 = NAME(load)(aq + i), y1 = NAME(load)(ar + i);
+                s00 += x0 * y0;
+                s01 += x0 * y1;
+                s10 += x1 * y0;
+                s11 += x1 * y1;
+            }
+            out[p * m + q] += NAME(total)(s00);
+            if (q + 1 < m) out[p * m + q + 1] += NAME(total)(s01);
+            if (p + 1 < m && q > p) out[(p + 1) * m + q] += NAME(total)(s10);
+            if (p + 1 < m && q + 1 < m) out[(p + 1) * m + q + 1] += NAME(total)(s11);
+        }
+    }
+}
+
+TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K,
+                             const double *centers, const double *offsets, const double *weights,
+                             pass_level level, double *scratch, pass_sums *out)
+{
+    const int d = data->n_features, f = 1 + d, m = K * f;
+    double *cost = scratch;                        /* (K, BLOCK): c_ik, then exp(c_min - c_ik) */
+    double *a = cost + (size_t)K * PASS_BLOCK;     /* (m, BLOCK): r_k, r_k z_k */
+    double *wa = a + (size_t)m * PASS_BLOCK;       /* (m, BLOCK): the same times w */
+    double *lost = wa + (size_t)m * PASS_BLOCK;    /* (K,): compensation of density */
+    compensated value = {0, 0}, magnitude = {0, 0};
+
+    memset(out->density, 0, K * sizeof(double));
+    memset(lost, 0, K * sizeof(double));
+    if (level >= PASS_MOMENTS) {
+        memset(out->first, 0, (size_t)K * d * sizeof(double));
+        memset(out->second, 0, (size_t)K * d * d * sizeof(double));
+    }
+    if (level >= PASS_HESSIAN) memset(out->gram, 0, (size_t)m * m * sizeof(double));
+
+    for (ptrdiff_t start = begin; start < end; start += PASS_BLOCK) {
+        const ptrdiff_t n = end - start < PASS_BLOCK ? end - start : PASS_BLOCK;
+        const double *w = data->weights + start;
+        v8 sum_value = {0}, sum_magnitude = {0};
+
+        for (ptrdiff_t i = 0; i < n; i += 8) {
+            v8 least = NAME(set)(INFINITY);
+            for (int k = 0; k < K; k++) {
+                v8 q = {0};
+                for (int j = 0; j < d; j++) {
+                    v8 z = NAME(load)(data->columns + j * data->n_padded + start + i) - centers[k * d + j];
+                    q += z * z;
+                }
+                v8 c = 0.5 * q - offsets[k];
+                NAME(store)(cost + k * PASS_BLOCK + i, c);
+                if (weights[k] > 0) least = NAME(select)(c < least, c, least);
+            }
+            v8 s = {0};
+            for (int k = 0; k < K; k++) {
+                /* a component of weight 0 may lie below the least cost: cap its exponential */
+                v8 t = least - NAME(load)(cost + k * PASS_BLOCK + i);
+                v8 e = NAME(exp8)(NAME(select)(t < 700.0, t, NAME(set)(700.0)));
+                NAME(store)(cost + k * PASS_BLOCK + i, e);
+                s += weights[k] * e;
+            }
+            v8 wi = NAME(load)(w + i), logs = NAME(log8)(s), over = wi / s;
+            sum_value += wi * (least - logs);
+            sum_magnitude += wi * (NAME(abs)(least) + NAME(abs)(logs));
+            NAME(store)(wa + i, over); /* the weight over s_i, kept for the next loop */
+        }
+        add(&value, NAME(total)(sum_value));
+        add(&magnitude, NAME(total)(sum_magnitude));
+
+        /* From the last component to the first: row 0 of wa holds w/s until it is overwritten. */
+        for (int k = K - 1; k >= 0; k--) {
+            v8 sum = {0};
+            const double *e = cost + k * PASS_BLOCK;
+            for (ptrdiff_t i = 0; i < n; i += 8) sum += NAME(load)(e + i) * NAME(load)(wa + i);
+            compensated density = {out->density[k], lost[k]};
+            add(&density, NAME(total)(sum));
+            out->density[k] = density.sum;
+            lost[k] = density.lost;
+            if (level == PASS_VALUE) continue;
+
+            for (int j = 0; j < d; j++) {
+                const double *x = data->columns + j * data->n_padded + start;
+                const double center = centers[k * d + j], weight = weights[k];
+                double *row = a + (k * f + 1 + j) * PASS_BLOCK, *wrow = wa + (k * f + 1 + j) * PASS_BLOCK;
+                v8 s1 = {0}, s2 = {0};
+                for (ptrdiff_t i = 0; i < n; i += 8) {
+                    v8 z = NAME(load)(x + i) - center;
+                    v8 wr = weight * NAME(load)(e + i) * NAME(load)(wa + i);
+                    NAME(store)(row + i, z);
+                    NAME(store)(wrow + i, wr * z);
+                    s1 += wr * z;
+                    s2 += wr * z * z;
+                }
+                out->first[k * d + j] += NAME(total)(s1);
+                out->second[(k * d + j) * d + j] += NAME(total)(s2);
+            }
+            for (int j = 0; j < d; j++)
+                for (int l = j + 1; l < d; l++) {
+                    const double *u = wa + (k * f + 1 + j) * PASS_BLOCK, *v = a + (k * f + 1 + l) * PASS_BLOCK;
+                    v8 s2 = {0};
+                    for (ptrdiff_t i = 0; i < n; i += 8) s2 += NAME(load)(u + i) * NAME(load)(v + i);
+                    out->second[(k * d + j) * d + l] += NAME(total)(s2);
+                }
+            if (level < PASS_HESSIAN) continue;
+
+            for (ptrdiff_t i = 0; i < n; i += 8) {
+                v8 wi = NAME(load)(w + i), wr = weights[k] * NAME(load)(e + i) * NAME(load)(wa + i);
+                v8 r = wr / NAME(select)(wi > 0.0, wi, NAME(set)(1.0));
+                NAME(store)(a + k * f * PASS_BLOCK + i, r);
+                for (int j = 0; j < d; j++) {
+                    double *row = a + (k * f + 1 + j) * PASS_BLOCK + i;
+                    NAME(store)(row, r * NAME(load)(row));
+                }
+                if (k > 0) NAME(store)(wa + k * f * PASS_BLOCK + i, wr);
+                else NAME(store)(wa + i, wr);
+            }
+        }
+        if (level >= PASS_HESSIAN) NAME(gram)(m, n, a, wa, out->gram);
+    }
+    for (int k = 0; k < K; k++) out->density[k] += lost[k];
+    out->value = value.sum + value.lost;
+    out->magnitude = magnitude.sum + magnitude.lost;
+}
+#undef INLINE

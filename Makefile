@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 WHEEL_ENV := build/wheel-env
 SDIST_TREE := build/sdist-tree
+BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.toml
 
 # Folders are listed too: their times change when a file is removed.
 SOURCES := pyproject.toml setup.py README.md LICENSE \
@@ -21,13 +22,17 @@ install: $(INSTALLED)
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# Not editable, so that tests see what users get. Recompiles only what changed, except after a change of the
-# build's own settings. setuptools never removes a file from build/lib: what was removed here must go there too.
+# Not editable, so that tests see what users get. Not isolated, because each isolated build brings a new Cython
+# and so compiles everything again; `make dist` builds in isolation. Left over and deleted first: everything
+# after a change of the build's settings, C code made for a debug build, and what setuptools would take from
+# build/lib although it is gone from here.
 $(INSTALLED): $(SOURCES) | $(BIN)/python
 	$(if $(filter setup.py pyproject.toml,$?),rm -rf build src/gopfast/*.c)
+	grep -ls GOPFAST_AUDIT src/gopfast/*.c | xargs rm -f
 	mkdir -p build && find build -path 'build/lib*' -name '*.py' -delete
-	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; [ -f src/gopfast/$${name%%.*}.pyx ] || rm -f "$$so"; done
-	$(BIN)/pip install '.[test,plot]'
+	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; [ -f "src/gopfast/$${name%%.*}.pyx" ] || rm -f "$$so"; done
+	$(BIN)/pip install $(BUILD_NEEDS)
+	$(BIN)/pip install --no-build-isolation '.[test,plot]'
 	touch $@
 
 # The pytest script, never `python -m pytest`: that would put the source tree first on sys.path.
@@ -44,7 +49,7 @@ $(BIN)/ruff: | $(BIN)/python
 	$(BIN)/pip install ruff
 
 lint: $(BIN)/ruff
-	$(BIN)/ruff check .
+	$(BIN)/ruff check setup.py gopfast tests bench
 
 $(BIN)/pyproject-build: | $(BIN)/python
 	$(BIN)/pip install build

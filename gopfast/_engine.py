@@ -3,7 +3,7 @@
 import os
 import weakref
 
-from gopfast import _checks
+from gopfast import _checks, _summary
 from gopfast._mixture import MixtureData
 from gopfast.errors import InputError
 
@@ -25,6 +25,8 @@ def mixture_data(problem):
         data = _data[problem] = MixtureData(
             problem.X, problem.sample_weight, problem.n_components, problem.noise_variance, precision
         )
+        for level in _summary.levels(*data.arrays()):
+            data.add_level(*level)
     return data
 
 

@@ -14,6 +14,8 @@ RELAXATIONS = (None, "linear", "entropic")
 PARTITIONS = ("joint", "paper")
 BRANCHINGS = (None, "bisect", "orthant")
 LARGEST_SEED = 2**64 - 1
+MOST_NODES = 2**62  # fits the core's integers
+MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,12 @@ class Options:
             "relaxation": _checks.choice("relaxation", relaxation, RELAXATIONS),
             "partition": _checks.choice("partition", partition, PARTITIONS),
             "branching": _checks.choice("branching", branching, BRANCHINGS),
-            "n_threads": None if n_threads is None else _checks.whole_number("n_threads", n_threads, 1),
+            "n_threads": None if n_threads is None
+            else _checks.whole_number("n_threads", n_threads, 1, MOST_THREADS),
             "time_limit": None if time_limit is None
             else _checks.nonnegative_number("time_limit", time_limit, infinite=True),
-            "max_nodes": None if max_nodes is None else _checks.whole_number("max_nodes", max_nodes, 1),
+            "max_nodes": None if max_nodes is None
+            else _checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
             "callback": _check_callback(callback),
             "log": _check_log(log),
         }

@@ -46,7 +46,7 @@ class ProgressLog:
         Where to print; standard output by default.
     """
 
-    HEADER = f" {'nodes':>10} {'open':>9} {'lower':>14} {'upper':>14} {'gap':>10} {'time':>9}"
+    HEADER = f" {'nodes':>10} {'open':>9} {'lower':>15} {'upper':>15} {'gap':>10} {'time':>9}"
     SHORTEST_INTERVAL = 0.2  # seconds
     GROWTH = 0.25  # share of the time spent so far
 
@@ -97,6 +97,6 @@ def format_row(state: Progress) -> str:
     """Format one row of the table, aligned with `ProgressLog.HEADER`."""
     mark = "*" if state.new_incumbent else " "
     return (
-        f"{mark}{state.n_nodes:>10d} {state.n_open:>9d} {state.lower:>14.8g} {state.upper:>14.8g} "
+        f"{mark}{state.n_nodes:>10d} {state.n_open:>9d} {state.lower:>15.8g} {state.upper:>15.8g} "
         f"{state.gap:>10.3g} {state.time:>8.2f}s"
     )

@@ -5,6 +5,7 @@ import numpy as np
 from gopfast import _engine
 from gopfast._entropic import EntropicRelaxation
 from gopfast._mixture import MixturePrimal
+from gopfast._nonparametric import outer_bound
 from gopfast._search import Search
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
@@ -123,6 +124,7 @@ def solve(
         time_limit=np.inf if options.time_limit is None else options.time_limit,
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=monitor if monitor.wanted else None,
+        outer_bound=outer_bound(data) if names["relaxation"] == "entropic" else None,
     )
     reason = search.run()
     fields, vector = search.summary()

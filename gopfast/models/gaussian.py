@@ -310,7 +310,7 @@ def log_sum_exp(scores):
 
 
 def relative_entropy(tau, weights):
-    """Compute ``tau_ik log(tau_ik / pi_k)``, shape (n, K), with ``0 log 0 = 0``; infinite if only pi_k is 0."""
+    """Compute ``tau_ik log(tau_ik / pi_k)`` with ``0 log 0 = 0``; infinite where only pi_k is 0."""
     with np.errstate(divide="ignore"):
         ratio = np.divide(tau, weights, out=np.ones_like(tau), where=tau > 0.0)
     return tau * np.log(ratio)

@@ -1,6 +1,6 @@
 """Entropic relaxed dual of a Gaussian mixture with known variance."""
 
-from gopfast._mixture cimport MixtureData
+from gopfast._mixture cimport Mixture, MixtureData
 from gopfast._passes cimport pass_sums
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
@@ -41,11 +41,16 @@ cdef class EntropicRelaxation(Relaxation):
     cdef MixtureData data
     cdef StopSignal stop
     cdef Newton *workers
+    # What a node is bounded on: summaries of the samples, coarse to fine, then the samples.
+    cdef Mixture *levels
+    cdef real *losses               # what a bound on the level typically loses
+    cdef readonly int n_levels
     cdef list storage
     cdef readonly int max_passes
     cdef readonly real patience
     cdef public bint trace
-    cdef real evaluate(self, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil
+    cdef int coarsest(self, real missing) noexcept nogil
+    cdef real evaluate(self, const Mixture *data, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil
     cdef void assemble(self, const real *low, const real *high, Newton *nt) noexcept nogil
     cdef real pull(self, const real *low, const real *high, int row) noexcept nogil
     cdef void factor(self, Newton *nt) noexcept nogil

@@ -25,7 +25,7 @@ from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
 from gopfast._types cimport index, real
-from gopfast._passes cimport PASS_HESSIAN, pass_scratch_size, run_pass
+from gopfast._passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
 from gopfast._tree cimport node_high, node_low, node_point
 
 cdef extern from "dense.h" nogil:
@@ -83,6 +83,7 @@ cdef class EntropicRelaxation(Relaxation):
     """
 
     def __init__(self, MixtureData data, int max_passes=40, real patience=0.2):
+        cdef int i
         self.data = data
         self.max_passes = max_passes
         self.patience = patience
@@ -91,6 +92,14 @@ cdef class EntropicRelaxation(Relaxation):
         self.batch_size = 16
         self.workers = NULL
         self.storage = []
+        self.n_levels = 1 + len(data.levels)
+        self.levels = <Mixture *> calloc(self.n_levels, sizeof(Mixture))
+        self.losses = <real *> calloc(self.n_levels, sizeof(real))
+        if self.levels == NULL or self.losses == NULL:
+            raise MemoryError
+        for i in range(self.n_levels - 1):
+            self.levels[i] = (<MixtureData> data.levels[i]).core
+        self.levels[self.n_levels - 1] = data.core
 
     def __dealloc__(self):
         free(self.workers)
@@ -109,6 +118,29 @@ cdef class EntropicRelaxation(Relaxation):
             self.storage.append(block)
             newton_lay_out(&self.workers[worker], K, d, &block[0])
         return 0
+
+    cdef void calibrate(self, const real *solution) noexcept nogil:
+        """A level's loss at a good solution: the objective on the samples less that on the summary."""
+        cdef Newton *nt = &self.workers[0]
+        cdef int K = self.data.core.n_components, i, k
+        cdef real value = 0
+        if self.n_levels == 1:
+            return
+        for k in range(K):
+            nt.offsets[k] = 0
+        for i in range(self.n_levels - 1, -1, -1):
+            run_pass(&self.levels[i].samples, K, solution + K, nt.offsets, solution, PASS_VALUE, nt.scratch, &nt.sums)
+            if i == self.n_levels - 1:
+                value = nt.sums.value
+            self.losses[i] = max(0.0, value - nt.sums.value - self.levels[i].shift)
+
+    cdef int coarsest(self, real missing) noexcept nogil:
+        """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""
+        cdef int i
+        for i in range(self.n_levels - 1):
+            if 4 * self.losses[i] <= missing:
+                return i
+        return self.n_levels - 1
 
     cdef void root(self, Node *node) noexcept nogil:
         cdef int k, j, d = self.data.core.n_features
@@ -132,13 +164,12 @@ cdef class EntropicRelaxation(Relaxation):
                 return 0
         return 1
 
-    cdef real evaluate(self, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil:
+    cdef real evaluate(self, const Mixture *data, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil:
         """One data pass at the iterate (weights, q): residuals, and the bound that the pass proves.
 
         Bounds with the tight offset max(p - l, u - p)^2 / 2 need no second pass: a change of offset is a
         change of weight, p_i stays the same and D_k is scaled.
         """
-        cdef const Mixture *data = &self.data.core
         cdef int K = data.n_components, d = data.n_features, k, j, a
         cdef real W = data.total_weight, p, half, ql, qu, z, far, tight, density, worst = 0, cost = 0
         cdef real newton_cost = 0, scale = 0, quadratic, e, half_kd = 0.5 * K * d, bound, term, s, kept
@@ -174,7 +205,7 @@ cdef class EntropicRelaxation(Relaxation):
             s = nt.weights[k] * density
             term = ROUND * ((d + 8) * (quadratic / s if s > 0 else 0) + 16 * (nt.offsets[k] + fabs(nt.rhs[k])) + 1000)
             worst = max(worst, density * exp(nt.rhs[k]) * (1 + 4 * ROUND) * (1 + term) / W)
-        bound = sums.value - 64 * ROUND * sums.magnitude
+        bound = sums.value + data.shift - 64 * ROUND * (sums.magnitude - data.shift)
         # Jensen: sum_i w_i log(p'_i / p_i) <= W log max_k D_k / W for every p' in the simplex
         bound -= W * log(worst) + 16 * ROUND * W * (1 + fabs(log(worst)))
         e = 0
@@ -415,7 +446,7 @@ cdef class EntropicRelaxation(Relaxation):
 
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
         cdef const Mixture *data = &self.data.core
-        cdef int K = data.n_components, d = data.n_features, Q = 2 * K * d, k, a, n, iteration
+        cdef int K = data.n_components, d = data.n_features, Q = 2 * K * d, k, a, n, iteration, level = self.coarsest(cutoff - node.lower)
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.n_connected)
         cdef Newton *nt = &self.workers[worker]
@@ -435,7 +466,7 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(Q):
             nt.slack_q[k] = nt.q[k] * W / K
         for iteration in range(self.max_passes):
-            bound = self.evaluate(low, high, nt, effort)
+            bound = self.evaluate(&self.levels[level], low, high, nt, effort)
             self.place(node, nt)
             node.lower = max(node.lower, bound)
             if node.lower >= cutoff:
@@ -456,8 +487,12 @@ cdef class EntropicRelaxation(Relaxation):
             if self.trace:
                 with gil:
                     print(iteration, bound, mu, gap, nt.reach)
-            if not isfinite(gap) or (bound + gap < cutoff and gap < self.patience * (cutoff - node.lower)):
+            if not isfinite(gap) or self.stop.poll(worker):
                 return
-            if gap < 1e-12 * (1 + fabs(bound)) or self.stop.poll(worker):
-                return
+            if gap < max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound)) and bound + gap < cutoff:
+                # not to be fathomed on this level; on a finer one if its loss is what misses
+                if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
+                    return
+                level += 1
+                last_gap = INFINITY
             self.newton(low, high, nt, mu / n, n)

@@ -10,6 +10,7 @@ from gopfast._types cimport index, real
 # Prior: a pseudo-observation at prior_point with weight e * prior_scale per component, e in [e_low, e_high].
 cdef struct Mixture:
     pass_data samples
+    real shift              # constant of a summary; 0 for the samples themselves
     index n_samples         # of positive weight
     int n_components
     int n_features
@@ -31,6 +32,7 @@ cdef class MixtureData:
     cdef real[::1] weights          # (n_padded,)
     cdef real[::1] prior_point, prior_scale, low, high
     cdef readonly object center, scale, order
+    cdef readonly list levels       # of MixtureData: summaries, coarse to fine, of the same problem
 
 
 cdef class SumsBuffer:
@@ -41,12 +43,13 @@ cdef class SumsBuffer:
 
 cdef class MixturePrimal(Primal):
     cdef MixtureData data
+    cdef Mixture coarse             # the summary that starts run on; the samples where there is none
     cdef SumsBuffer buffer
     cdef StopSignal stop
     cdef real[::1] zeros, trial, candidate, given
     cdef readonly int n_starts
     cdef unsigned long long seed
     cdef object start
-    cdef real step(self, real *solution) noexcept nogil
-    cdef real run(self, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
+    cdef real step(self, const Mixture *data, real *solution) noexcept nogil
+    cdef real run(self, const Mixture *data, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
     cdef void scatter(self, real *solution) noexcept nogil

@@ -10,6 +10,9 @@ from gopfast._passes cimport PASS_MOMENTS, PASS_PAD, pass_scratch_size, run_pass
 # Rounding margin of an objective value, in units of its magnitude (see docs of csrc/pass.h).
 cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
 
+# Starts run on the finest summary of at most this many points.
+cdef index START_SAMPLES = 20_000
+
 
 cdef real prior_cost(const Mixture *data, const real *means, real *e) noexcept nogil:
     """Least prior cost e C - (Kd/2) log e for given means (K, d); OUT e."""
@@ -72,12 +75,36 @@ cdef class MixtureData:
         self.low, self.high = root_low, root_high
         self.core.prior_point, self.core.prior_scale = &self.prior_point[0], &self.prior_scale[0]
         self.core.low, self.core.high = &self.low[0], &self.high[0]
+        self.core.shift = 0
+        self.levels = []
+
+    def add_level(self, columns, weights, shift):
+        """Attach a summary (see gopfast._summary), finer than those before."""
+        cdef MixtureData level = MixtureData.__new__(MixtureData)
+        n_samples = len(weights)
+        n_padded = -(-n_samples // PASS_PAD) * PASS_PAD
+        level.columns = np.concatenate([columns, np.repeat(columns[:, -1:], n_padded - n_samples, axis=1)], axis=1)
+        level.weights = np.append(weights, np.zeros(n_padded - n_samples))
+        level.core = self.core
+        level.core.samples = pass_data(n_padded, self.core.n_features, &level.columns[0, 0], &level.weights[0])
+        level.core.n_samples, level.core.shift = n_samples, shift
+        level.levels = []
+        self.levels.append(level)
 
     def to_user(self, means):
         """Means (K, d) of the core in the user's coordinates."""
         out = np.empty_like(means)
         out[:, self.order] = means
         return out * self.scale + self.center
+
+    @property
+    def has_prior(self):
+        """Whether the means have a prior."""
+        return bool(self.core.has_prior)
+
+    def arrays(self):
+        """Samples (d, n) and weights (n,) as the core sees them, without padding."""
+        return np.asarray(self.columns)[:, :self.core.n_samples], np.asarray(self.weights)[:self.core.n_samples]
 
     def from_user(self, means):
         """Means (K, d) of the user in the core's coordinates."""
@@ -130,21 +157,24 @@ cdef class MixturePrimal(Primal):
         self.zeros = np.zeros(K)
         self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.buffer = SumsBuffer(K, d)
+        self.coarse = data.core
+        for level in data.levels:
+            if (<MixtureData> level).core.n_samples <= START_SAMPLES:
+                self.coarse = (<MixtureData> level).core
 
     cdef int prepare(self, StopSignal stop) except -1:
         self.stop = stop
         return 0
 
-    cdef real step(self, real *solution) noexcept nogil:
+    cdef real step(self, const Mixture *data, real *solution) noexcept nogil:
         """One EM step in place; returns the objective before it, rounded up."""
-        cdef const Mixture *data = &self.data.core
         cdef int K = data.n_components, d = data.n_features, k, j
         cdef real *means = solution + K
         cdef real e, s, objective, pull
         cdef pass_sums *sums = &self.buffer.sums
         run_pass(&data.samples, K, means, &self.zeros[0], solution, PASS_MOMENTS, self.buffer.scratch, sums)
         objective = prior_cost(data, means, &e)
-        objective += sums.value + OBJECTIVE_ROUNDING * (sums.magnitude + fabs(objective))
+        objective += sums.value + data.shift + OBJECTIVE_ROUNDING * (sums.magnitude + fabs(objective))
         solution[K + K * d] = e
         for k in range(K):
             s = solution[k] * sums.density[k]
@@ -156,7 +186,8 @@ cdef class MixturePrimal(Primal):
                                          + pull * (data.prior_point[j] - means[k * d + j])) / (s + pull)
         return objective
 
-    cdef real run(self, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil:
+    cdef real run(self, const Mixture *data, real *solution, real target, real tolerance, int max_iter,
+                  Effort *effort) noexcept nogil:
         """EM until the projected rest of the decrease is below tolerance, or above target for good.
 
         IN/OUT solution: the best parameters seen. Returns their objective.
@@ -168,7 +199,7 @@ cdef class MixturePrimal(Primal):
         for iteration in range(max_iter):
             last = decrease
             memcpy(solution, trial, n * sizeof(real))  # the parameters that the objective belongs to
-            objective = self.step(trial)
+            objective = self.step(data, trial)
             solution[n - 1] = trial[n - 1]
             effort.n_passes += 1
             if not objective < INFINITY:
@@ -189,7 +220,7 @@ cdef class MixturePrimal(Primal):
 
     cdef void scatter(self, real *solution) noexcept nogil:
         """k-means++ means: each next one is a sample drawn with probability w * squared distance."""
-        cdef const Mixture *data = &self.data.core
+        cdef const Mixture *data = &self.coarse
         cdef int K = data.n_components, d = data.n_features, k, c, j
         cdef index n = data.n_samples, i, chosen
         cdef real total, draw, nearest, distance, z
@@ -230,13 +261,15 @@ cdef class MixturePrimal(Primal):
                 memcpy(candidate + K, &self.given[0], (n - K - 1) * sizeof(real))
             else:
                 self.scatter(candidate)
-            objective = self.run(candidate, INFINITY, tolerance, 20, effort)
+            objective = self.run(&self.coarse, candidate, INFINITY, tolerance, 20, effort)
             if objective < best:
                 best = objective
                 memcpy(solution, candidate, n * sizeof(real))
             if self.stop.poll(0):
-                return best
-        return self.run(solution, INFINITY, tolerance, 500, effort)
+                break
+        if not self.stop.poll(0):
+            self.run(&self.coarse, solution, INFINITY, tolerance, 500, effort)
+        return self.run(&self.data.core, solution, INFINITY, tolerance, 500, effort)
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
@@ -244,10 +277,15 @@ cdef class MixturePrimal(Primal):
         for k in range(K):
             solution[k] = 1.0 / K
         memcpy(solution + K, point, K * self.data.core.n_features * sizeof(real))
-        return self.run(solution, target, tolerance, 100, effort)
+        # A summary's objective never exceeds the samples': what ends above the target there is no use here.
+        if self.coarse.n_samples < self.data.core.n_samples:
+            if not self.run(&self.coarse, solution, target, tolerance, 100, effort) < target:
+                return INFINITY
+        return self.run(&self.data.core, solution, target, tolerance, 100, effort)
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
-        return self.run(solution, INFINITY, 1e-9, 1000, effort)
+        cdef real objective = self.run(&self.data.core, solution, INFINITY, 1e-6, 3, effort)
+        return self.run(&self.data.core, solution, INFINITY, max(1e-9, 1e-13 * fabs(objective)), 1000, effort)
 
     def em(self, weights, means, real tol, int max_iter):
         """EM from given parameters (core coordinates) with its trace.
@@ -263,7 +301,7 @@ cdef class MixturePrimal(Primal):
         converged = False
         while True:
             before[:] = solution
-            trace.append(self.step(&solution[0]))
+            trace.append(self.step(&self.data.core, &solution[0]))
             before[self.n_solution - 1] = solution[self.n_solution - 1]
             if len(trace) > 1 and trace[-2] - trace[-1] <= tol:
                 converged = True

@@ -10,6 +10,10 @@ cdef extern from "pass.h" nogil:
     void pass_log(Py_ssize_t n, const double *x, double *y)
     const char *pass_isa()
 
+# Stated error bounds of `exp` and `log`, relative, in units of 2^-53.
+EXP_ULPS = PASS_EXP_ULPS
+LOG_ULPS = PASS_LOG_ULPS
+
 
 cdef void run_pass(const pass_data *data, int n_components, const double *centers, const double *offsets,
                    const double *weights, pass_level level, double *scratch, pass_sums *out) noexcept nogil:

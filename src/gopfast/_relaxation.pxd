@@ -23,6 +23,8 @@ cdef class Relaxation:
     # IN/OUT: raises node.lower (never lowers it), chooses node.branch and the split point.
     # May stop early once node.lower >= cutoff.
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil
+    # A good solution (the primal's vector): scales what a bound may lose before it matters.
+    cdef void calibrate(self, const real *solution) noexcept nogil
     # Between batches, on the caller's thread: shared state (cut pools) may change only here.
     cdef void merged(self) noexcept nogil
     # On the worker's own thread, after the search.

@@ -18,6 +18,9 @@ cdef class Relaxation:
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
         pass
 
+    cdef void calibrate(self, const real *solution) noexcept nogil:
+        pass
+
     cdef void merged(self) noexcept nogil:
         pass
 

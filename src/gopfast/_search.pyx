@@ -17,6 +17,9 @@ from gopfast._types cimport (
 # Threads are woken only for batches of this many nodes; smaller ones are faster on the caller's.
 cdef int PARALLEL_FROM = 8
 
+# Problems solved in fewer nodes than this are done before a bound from outside the tree would be.
+cdef int OUTER_BOUND_FROM = 128
+
 
 cdef class Search:
     """One run of the branch-and-bound search.
@@ -33,6 +36,8 @@ cdef class Search:
     time_limit : float
     max_nodes : int
     monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
+    outer_bound : None or callable (solution, upper, tolerance) -> lower bound of the whole problem
+        Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes.
     known : None or (point, objective)
         A solution against which every bound is audited (n_audit_failures).
     trace : None or list
@@ -43,7 +48,7 @@ cdef class Search:
     cdef Primal primal
     cdef Tree tree
     cdef StopSignal stop
-    cdef real epsilon, rel_tol, upper, closed, known_value
+    cdef real epsilon, rel_tol, upper, closed, floor, known_value
     cdef index max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
     cdef bint orthant, new_incumbent
@@ -51,13 +56,14 @@ cdef class Search:
     cdef Effort *efforts
     cdef Effort effort
     cdef real[::1] solution, trial, known_point
-    cdef object monitor
+    cdef object monitor, outer_bound
     cdef list rows, trace
     cdef readonly index n_nodes, n_audit_failures
     cdef readonly int reason
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
-                 int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, known=None, list trace=None):
+                 int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, outer_bound=None,
+                 known=None, list trace=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
@@ -70,6 +76,8 @@ cdef class Search:
             raise MemoryError
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
         self.upper = self.closed = INFINITY
+        self.floor = -INFINITY
+        self.outer_bound = outer_bound
         self.rows = []
         self.trace = trace
         self.known_value = INFINITY
@@ -90,6 +98,7 @@ cdef class Search:
         try:
             with nogil:
                 self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
+                self.relaxation.calibrate(&self.solution[0])
             self.new_incumbent = True
             self.open_root()
             while True:
@@ -97,6 +106,7 @@ cdef class Search:
                     self.bound_children()
                     self.improve()
                 self.merge()
+                self.bound_outside()
                 self.report()
                 if not self.select():
                     break
@@ -125,8 +135,10 @@ cdef class Search:
 
     cdef real lower(self) noexcept nogil:
         """LBD: least bound over the open and the fathomed nodes, never above UBD."""
-        cdef real least = min(self.closed, self.upper)
-        return min(least, self.tree.heap[0].lower) if self.tree.n_open else least
+        cdef real least = self.closed
+        if self.tree.n_open:
+            least = min(least, self.tree.heap[0].lower)
+        return min(self.upper, max(self.floor, least))
 
     cdef bint select(self) except -1:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
@@ -137,7 +149,7 @@ cdef class Search:
         if self.stop.poll(0):
             return False
         while split < self.relaxation.batch_size and self.tree.n_open:
-            if self.tree.heap[0].lower >= cutoff:
+            if max(self.floor, self.tree.heap[0].lower) >= cutoff:
                 break
             if self.n_nodes + self.n_children >= self.max_nodes:
                 if split == 0:
@@ -238,6 +250,12 @@ cdef class Search:
                 self.tree.free_node(node)
                 raise MemoryError("out of memory for open nodes")
         self.relaxation.merged()
+        return 0
+
+    cdef int bound_outside(self) except -1:
+        if self.outer_bound is not None and self.n_nodes >= OUTER_BOUND_FROM and self.tree.n_open:
+            self.floor = self.outer_bound(np.asarray(self.solution), self.upper, self.tolerance())
+            self.outer_bound = None
         return 0
 
     cdef void audit(self, Node *node) noexcept nogil:

@@ -35,7 +35,7 @@ typedef struct {
 static inline size_t pass_scratch_size(int n_components, int n_features)
 {
     size_t rows = (size_t)n_components * (1 + 2 * (1 + n_features));
-    return rows * PASS_BLOCK + n_components;
+    return (rows + 2) * PASS_BLOCK + n_components;
 }
 
 /* Adds nothing: OUT is overwritten. c_ik = |x_i - center_k|^2 / 2 - offset_k,

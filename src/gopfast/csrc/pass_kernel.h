@@ -22,19 +22,21 @@ INLINE v8 NAME(exp8)(v8 x)
     v8 n = t - shift;
     v8 r = x - n * 0x1.62e42fefa0000p-1;
     r = r - n * 0x1.cf79abc9e3b3ap-40;
-    v8 q = NAME(set)(1.0 / 6227020800.0);
-    q = q * r + 1.0 / 479001600.0;
-    q = q * r + 1.0 / 39916800.0;
-    q = q * r + 1.0 / 3628800.0;
-    q = q * r + 1.0 / 362880.0;
-    q = q * r + 1.0 / 40320.0;
-    q = q * r + 1.0 / 5040.0;
-    q = q * r + 1.0 / 720.0;
-    q = q * r + 1.0 / 120.0;
-    q = q * r + 1.0 / 24.0;
-    q = q * r + 1.0 / 6.0;
-    q = q * r + 0.5;
-    v8 p = 1.0 + (r + (r * r) * q);
+    /* even and odd powers apart: two short chains instead of one long one */
+    v8 y = r * r;
+    v8 odd = NAME(set)(1.0 / 6227020800.0);
+    odd = odd * y + 1.0 / 39916800.0;
+    odd = odd * y + 1.0 / 362880.0;
+    odd = odd * y + 1.0 / 5040.0;
+    odd = odd * y + 1.0 / 120.0;
+    odd = odd * y + 1.0 / 6.0;
+    v8 even = NAME(set)(1.0 / 479001600.0);
+    even = even * y + 1.0 / 3628800.0;
+    even = even * y + 1.0 / 40320.0;
+    even = even * y + 1.0 / 720.0;
+    even = even * y + 1.0 / 24.0;
+    even = even * y + 0.5;
+    v8 p = 1.0 + (r + y * (even + r * odd));
     return (v8)((i8)p + ((i8)t << 52));
 }
 
@@ -49,17 +51,18 @@ INLINE v8 NAME(log8)(v8 x)
     v8 f = m - 1.0;
     v8 s = f / (m + 1.0);
     v8 z = s * s;
-    v8 q = NAME(set)(2.0 / 23.0);
-    q = q * z + 2.0 / 21.0;
-    q = q * z + 2.0 / 19.0;
-    q = q * z + 2.0 / 17.0;
-    q = q * z + 2.0 / 15.0;
-    q = q * z + 2.0 / 13.0;
-    q = q * z + 2.0 / 11.0;
-    q = q * z + 2.0 / 9.0;
-    q = q * z + 2.0 / 7.0;
-    q = q * z + 2.0 / 5.0;
-    q = q * z + 2.0 / 3.0;
+    v8 y = z * z;
+    v8 odd = NAME(set)(2.0 / 23.0), even = NAME(set)(2.0 / 21.0);
+    odd = odd * y + 2.0 / 19.0;
+    even = even * y + 2.0 / 17.0;
+    odd = odd * y + 2.0 / 15.0;
+    even = even * y + 2.0 / 13.0;
+    odd = odd * y + 2.0 / 11.0;
+    even = even * y + 2.0 / 9.0;
+    odd = odd * y + 2.0 / 7.0;
+    even = even * y + 2.0 / 5.0;
+    odd = odd * y + 2.0 / 3.0;
+    v8 q = odd + z * even;
     v8 low = exponent * 0x1.cf79abc9e3b3ap-40;
     return exponent * 0x1.62e42fefa0000p-1 + ((2.0 * s + s * (z * q)) + low);
 }
@@ -100,15 +103,51 @@ INLINE void NAME(gram)(int m, ptrdiff_t n, const double *a, const double *wa, do
     }
 }
 
-TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K,
-                             const double *centers, const double *offsets, const double *weights,
-                             pass_level level, double *scratch, pass_sums *out)
+/* Moments of one component over a block, and its rows of a and wa for the Gram matrix. */
+INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, const int d, int gram,
+                          const double *center, double weight, const double *e, const double *over,
+                          double *a, double *wa, double *first, double *second)
 {
-    const int d = data->n_features, f = 1 + d, m = K * f;
-    double *cost = scratch;                        /* (K, BLOCK): c_ik, then exp(c_min - c_ik) */
-    double *a = cost + (size_t)K * PASS_BLOCK;     /* (m, BLOCK): r_k, r_k z_k */
-    double *wa = a + (size_t)m * PASS_BLOCK;       /* (m, BLOCK): the same times w */
-    double *lost = wa + (size_t)m * PASS_BLOCK;    /* (K,): compensation of density */
+    const double *w = data->weights + start;
+    for (ptrdiff_t i = 0; i < n; i += 8) {
+        v8 r = weight * NAME(load)(e + i) * NAME(load)(over + i);
+        NAME(store)(a + i, r);
+        NAME(store)(wa + i, NAME(load)(w + i) * r);
+    }
+    for (int j = 0; j < d; j++) {
+        const double *x = data->columns + j * data->n_padded + start;
+        double *row = a + (1 + j) * PASS_BLOCK, *wrow = wa + (1 + j) * PASS_BLOCK;
+        v8 s1 = {0}, s2 = {0};
+        for (ptrdiff_t i = 0; i < n; i += 8) {
+            v8 z = NAME(load)(x + i) - center[j];
+            v8 wrz = NAME(load)(wa + i) * z;
+            NAME(store)(wrow + i, wrz);
+            s1 += wrz;
+            s2 += wrz * z;
+            NAME(store)(row + i, gram ? NAME(load)(a + i) * z : z);
+        }
+        first[j] += NAME(total)(s1);
+        second[j * d + j] += NAME(total)(s2);
+        for (int l = 0; l < j; l++) {
+            const double *wrl = wa + (1 + l) * PASS_BLOCK;
+            v8 s = {0};
+            for (ptrdiff_t i = 0; i < n; i += 8) s += NAME(load)(wrl + i) * (NAME(load)(x + i) - center[j]);
+            second[l * d + j] += NAME(total)(s);
+        }
+    }
+}
+
+INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, const int d, int K,
+                       const double *centers, const double *offsets, const double *weights,
+                       pass_level level, double *scratch, pass_sums *out)
+{
+    const int f = 1 + d, m = K * f;
+    double *cost = scratch;                     /* (K, BLOCK): c_ik, then exp(c_min - c_ik) */
+    double *a = cost + (size_t)K * PASS_BLOCK;  /* (m, BLOCK): r_k, r_k z_k */
+    double *wa = a + (size_t)m * PASS_BLOCK;    /* (m, BLOCK): the same times w */
+    double *over = wa + (size_t)m * PASS_BLOCK; /* (BLOCK,): 1 / s_i */
+    double *leasts = over + PASS_BLOCK;         /* (BLOCK,): least cost of the sample */
+    double *lost = leasts + PASS_BLOCK;         /* (K,): compensation of density */
     compensated value = {0, 0}, magnitude = {0, 0};
 
     memset(out->density, 0, K * sizeof(double));
@@ -144,66 +183,50 @@ TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t e
                 NAME(store)(cost + k * PASS_BLOCK + i, e);
                 s += weights[k] * e;
             }
-            v8 wi = NAME(load)(w + i), logs = NAME(log8)(s), over = wi / s;
+            NAME(store)(over + i, s);
+            NAME(store)(leasts + i, least);
+        }
+        /* apart from the exponentials, so that the long chains of neighbours overlap */
+        for (ptrdiff_t i = 0; i < n; i += 8) {
+            v8 wi = NAME(load)(w + i), s = NAME(load)(over + i), least = NAME(load)(leasts + i);
+            v8 logs = NAME(log8)(s);
             sum_value += wi * (least - logs);
             sum_magnitude += wi * (NAME(abs)(least) + NAME(abs)(logs));
-            NAME(store)(wa + i, over); /* the weight over s_i, kept for the next loop */
+            NAME(store)(over + i, 1.0 / s);
         }
         add(&value, NAME(total)(sum_value));
         add(&magnitude, NAME(total)(sum_magnitude));
 
-        /* From the last component to the first: row 0 of wa holds w/s until it is overwritten. */
-        for (int k = K - 1; k >= 0; k--) {
-            v8 sum = {0};
+        for (int k = 0; k < K; k++) {
             const double *e = cost + k * PASS_BLOCK;
-            for (ptrdiff_t i = 0; i < n; i += 8) sum += NAME(load)(e + i) * NAME(load)(wa + i);
+            v8 sum = {0};
+            for (ptrdiff_t i = 0; i < n; i += 8)
+                sum += NAME(load)(w + i) * (NAME(load)(e + i) * NAME(load)(over + i));
             compensated density = {out->density[k], lost[k]};
             add(&density, NAME(total)(sum));
             out->density[k] = density.sum;
             lost[k] = density.lost;
-            if (level == PASS_VALUE) continue;
-
-            for (int j = 0; j < d; j++) {
-                const double *x = data->columns + j * data->n_padded + start;
-                const double center = centers[k * d + j], weight = weights[k];
-                double *row = a + (k * f + 1 + j) * PASS_BLOCK, *wrow = wa + (k * f + 1 + j) * PASS_BLOCK;
-                v8 s1 = {0}, s2 = {0};
-                for (ptrdiff_t i = 0; i < n; i += 8) {
-                    v8 z = NAME(load)(x + i) - center;
-                    v8 wr = weight * NAME(load)(e + i) * NAME(load)(wa + i);
-                    NAME(store)(row + i, z);
-                    NAME(store)(wrow + i, wr * z);
-                    s1 += wr * z;
-                    s2 += wr * z * z;
-                }
-                out->first[k * d + j] += NAME(total)(s1);
-                out->second[(k * d + j) * d + j] += NAME(total)(s2);
-            }
-            for (int j = 0; j < d; j++)
-                for (int l = j + 1; l < d; l++) {
-                    const double *u = wa + (k * f + 1 + j) * PASS_BLOCK, *v = a + (k * f + 1 + l) * PASS_BLOCK;
-                    v8 s2 = {0};
-                    for (ptrdiff_t i = 0; i < n; i += 8) s2 += NAME(load)(u + i) * NAME(load)(v + i);
-                    out->second[(k * d + j) * d + l] += NAME(total)(s2);
-                }
-            if (level < PASS_HESSIAN) continue;
-
-            for (ptrdiff_t i = 0; i < n; i += 8) {
-                v8 wi = NAME(load)(w + i), wr = weights[k] * NAME(load)(e + i) * NAME(load)(wa + i);
-                v8 r = wr / NAME(select)(wi > 0.0, wi, NAME(set)(1.0));
-                NAME(store)(a + k * f * PASS_BLOCK + i, r);
-                for (int j = 0; j < d; j++) {
-                    double *row = a + (k * f + 1 + j) * PASS_BLOCK + i;
-                    NAME(store)(row, r * NAME(load)(row));
-                }
-                if (k > 0) NAME(store)(wa + k * f * PASS_BLOCK + i, wr);
-                else NAME(store)(wa + i, wr);
-            }
+            if (level >= PASS_MOMENTS)
+                NAME(moments)(data, start, n, d, level >= PASS_HESSIAN, centers + k * d, weights[k], e, over,
+                              a + (size_t)k * f * PASS_BLOCK, wa + (size_t)k * f * PASS_BLOCK,
+                              out->first + k * d, out->second + k * d * d);
         }
         if (level >= PASS_HESSIAN) NAME(gram)(m, n, a, wa, out->gram);
     }
     for (int k = 0; k < K; k++) out->density[k] += lost[k];
     out->value = value.sum + value.lost;
     out->magnitude = magnitude.sum + magnitude.lost;
+}
+
+/* Constant d lets the compiler unroll the loops over the coordinates. */
+TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K,
+                             const double *centers, const double *offsets, const double *weights,
+                             pass_level level, double *scratch, pass_sums *out)
+{
+    switch (data->n_features) {
+    case 1: NAME(body)(data, begin, end, 1, K, centers, offsets, weights, level, scratch, out); break;
+    case 2: NAME(body)(data, begin, end, 2, K, centers, offsets, weights, level, scratch, out); break;
+    default: NAME(body)(data, begin, end, data->n_features, K, centers, offsets, weights, level, scratch, out);
+    }
 }
 #undef INLINE

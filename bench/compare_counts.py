@@ -1,0 +1,106 @@
+"""Node, pass and LP counts of a few solves, which are exact on one machine and do not depend on its speed.
+
+python bench/compare_counts.py            compare with results/counts.json; fails where a count grew by 10 %
+python bench/compare_counts.py --write    accept the present counts
+"""
+
+import argparse
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import gopfast
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import datasets
+
+FILE = Path(__file__).resolve().parent / "results" / "counts.json"
+COUNTS = ("n_nodes", "n_subproblems", "n_lps", "n_passes")
+MOST_GROWTH = 0.10
+# Other instruction sets round differently; a few nodes more are not a regression.
+SLACK = 2
+
+# Data set, number of components, prior, options of solve.
+CASES = {
+    "minimal": ("minimal", 2, None, {}),
+    "minimal, empirical prior": ("minimal", 2, "empirical", {}),
+    "minimal, empirical prior, 1e-4": ("minimal", 2, "empirical", {"epsilon": 1e-4}),
+    "galaxies 3": ("galaxies", 3, None, {}),
+    "galaxies 3, empirical prior": ("galaxies", 3, "empirical", {}),
+    "galaxies 4": ("galaxies", 4, None, {}),
+    "galaxies 4, empirical prior": ("galaxies", 4, "empirical", {}),
+}
+if importlib.util.find_spec("gopfast._linear") is not None:
+    CASES |= {
+        "minimal, linear joint": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "joint"}),
+        "minimal, linear paper": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper"}),
+    }
+
+
+def build(name):
+    """Return the problem of a case and the options to solve it with."""
+    data, n_components, prior, options = CASES[name]
+    problem = gopfast.GaussianMixture(getattr(datasets, data)(), n_components, prior=prior)
+    return problem, {"epsilon": 0.01, **options}
+
+
+def counts(result):
+    """Return the counts of a result by name."""
+    return {name: getattr(result, name) for name in COUNTS}
+
+
+def measure():
+    """Solve every case and return its counts; a case that is not proved has None."""
+    measured = {}
+    for name in CASES:
+        problem, options = build(name)
+        result = gopfast.solve(problem, **options)
+        measured[name] = counts(result) if result.success else None
+    return measured
+
+
+def read():
+    """Return the committed counts."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def regressions(measured, committed):
+    """Return one line for every case that is no longer proved or whose counts grew."""
+    lines = []
+    for name, now in measured.items():
+        if now is None:
+            lines.append(f"{name}: not proved")
+            continue
+        for count, value in now.items():
+            before = committed.get(name, {}).get(count)
+            if before is not None and value > before * (1.0 + MOST_GROWTH) + SLACK:
+                lines.append(f"{name}: {count} grew from {before:,} to {value:,}")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="accept the present counts")
+    measured = measure()
+    if parser.parse_args().write:
+        if None in measured.values():
+            raise SystemExit("not written: a case was not proved")
+        # Counts of cases that this build cannot run are kept.
+        committed = read() if FILE.exists() else {}
+        FILE.write_text(json.dumps(committed | measured, indent=2) + "\n", encoding="utf-8")
+        return
+    committed = read()
+    for name, now in measured.items():
+        before = committed.get(name, {})
+        changes = ", ".join(
+            f"{count} {before.get(count, '-')} -> {value}" for count, value in (now or {}).items()
+        )
+        print(f"{name}: {changes or 'not proved'}")
+    lines = regressions(measured, committed)
+    if lines:
+        raise SystemExit("\n".join(["", "grown:", *lines]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""
+Summaries of many samples that keep the bound (section 3.6 of the theory).
+
+Per sample, the dual integrand is |x|^2 / 2 plus a concave function of x. With x = sum_v h_v v, a convex combination of
+the corners v of its grid cell, it is at least sum_v h_v F(v) - 1/2 sum_j (x_j - low_j)(high_j - x_j). So the corners
+with summed weights h_v and one constant give a lower bound for all multipliers and weights at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+COARSEST = 0.5  # grid step in standard deviations of a component
+REFINEMENT = 4
+SMALLEST_SAVING = 3  # a level must have this many times fewer points than the samples
+MOST_CELLS = 4_000_000
+MOST_FEATURES = 3
+FEWEST_SAMPLES = 256
+
+
+class Level(NamedTuple):
+    """One summary: points (d, m), weights (m,) and the constant to add to the integrand's sum."""
+
+    columns: np.ndarray
+    weights: np.ndarray
+    shift: float
+
+
+def levels(columns, weights):
+    """
+    Summarise samples on grids from coarse to fine.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (d, n)
+        Samples in units of the noise standard deviation.
+    weights : ndarray, shape (n,)
+        Positive weights.
+
+    Returns
+    -------
+    list of Level
+        Coarse to fine, each with fewer points than the next; empty where a summary would save nothing.
+    """
+    n_features, n_samples = columns.shape
+    if n_features > MOST_FEATURES or n_samples < FEWEST_SAMPLES:
+        return []
+    low, width = columns.min(axis=1), np.ptp(columns, axis=1)
+    grids = [np.maximum(1, np.ceil(width / COARSEST)).astype(np.int64)]
+    # in one dimension nearly every cell is occupied
+    most = MOST_CELLS if n_features > 1 else min(MOST_CELLS, n_samples // SMALLEST_SAVING)
+    while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
+        grids.append(grids[-1] * REFINEMENT)
+    found = []
+    source = Level(columns, weights, 0.0)
+    # Fine to coarse: a summary of a summary is one, and the samples are read once.
+    for n_cells in reversed(grids):
+        source = _summarise(source, low, width, n_cells)
+        if len(source.weights) * SMALLEST_SAVING <= n_samples:
+            found.append(source)
+    return found[::-1]
+
+
+def _summarise(source, low, width, n_cells):
+    """Spread every point of a level over the corners of its cell."""
+    columns, weights, shift = source
+    n_features = len(columns)
+    shape = n_cells + 1
+    total = np.zeros(int(np.prod(shape)))
+    grids = [np.linspace(l, l + w, n + 1) for l, w, n in zip(low, width, n_cells, strict=True)]
+    flat = np.zeros(columns.shape[1], dtype=np.int64)
+    shares = []
+    for j in range(n_features):
+        step = width[j] / n_cells[j]
+        cell = np.zeros(columns.shape[1], dtype=np.int64)
+        share = np.zeros(columns.shape[1])
+        if step > 0:
+            cell = np.clip(((columns[j] - low[j]) / step).astype(np.int64), 0, n_cells[j] - 1)
+            left, right = grids[j][cell], grids[j][cell + 1]
+            share = np.clip((columns[j] - left) / (right - left), 0.0, 1.0)
+            shift -= 0.5 * float(weights @ ((columns[j] - left) * (right - columns[j])))
+        flat = flat * shape[j] + cell
+        shares.append(share)
+    strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)
+    for corner in range(2**n_features):
+        part, offset = weights, 0
+        for j in range(n_features):
+            upper = corner >> j & 1
+            part = part * (shares[j] if upper else 1.0 - shares[j])
+            offset += upper * strides[j]
+        total += np.bincount(flat + offset, weights=part, minlength=total.size)
+    used = np.flatnonzero(total)
+    index = np.unravel_index(used, shape)
+    return Level(np.stack([grid[i] for grid, i in zip(grids, index, strict=True)]), total[used], shift)

@@ -1,0 +1,135 @@
+import dataclasses
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from support import datasets
+
+from gopfast.models import GaussianMixture
+from gopfast.result import MixtureSolution, Result, Status
+
+HISTORY = [[0.0, 1, -math.inf, 90.0, 1], [0.001, 9, 84.0251, 84.0302, 3]]
+
+
+def make_solution(prior="empirical", means=((15.0,), (-10.0,))):
+    problem = GaussianMixture(datasets.minimal(), 2, prior=prior)
+    gamma = problem.best_prior_variance(means)
+    return MixtureSolution.canonical(problem, [0.4, 0.6], means, gamma)
+
+
+def make_result(**changes):
+    arguments = {
+        "status": Status.OPTIMAL, "objective": 84.0302, "lower_bound": 84.0251, "solution": make_solution(),
+        "elbo_constant": -5.5, "n_nodes": 9, "n_subproblems": 18, "n_lps": 0, "n_passes": 98, "time": 0.0012,
+        "history": HISTORY, "relaxation": "entropic", "partition": "joint", "branching": "bisect",
+    }  # fmt: skip
+    return Result(**{**arguments, **changes})
+
+
+def test_status_numbers_are_those_of_the_core():
+    names = ["OPTIMAL", "TIME_LIMIT", "NODE_LIMIT", "INTERRUPTED", "NUMERICAL"]
+    assert [(status.name, status.value) for status in Status] == list(zip(names, range(1, 6), strict=True))
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_every_status_says_what_is_proved(status):
+    result = make_result(status=int(status))
+    assert result.status is status
+    assert result.message == status.meaning
+    assert "optim" in result.message
+    assert result.success is (status is Status.OPTIMAL)
+
+
+def test_derived_values():
+    result = make_result()
+    assert result.gap == pytest.approx(0.0051)
+    assert result.elbo == pytest.approx(-89.5302)
+    assert result.elbo_bound == pytest.approx(-89.5251)
+    assert make_result(elbo_constant=None).elbo is None
+    assert make_result(elbo_constant=None).elbo_bound is None
+    assert result.history.shape == (2, len(Result.history_columns))
+    assert make_result(history=[]).history.shape == (0, 5)
+
+
+def test_result_and_solution_cannot_be_changed():
+    result = make_result()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.objective = 0.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.solution.weights = None
+
+
+def test_canonical_order_is_by_mean_first_coordinate_first():
+    problem = GaussianMixture(np.zeros((4, 2)), 4)
+    means = [[1.0, 0.0], [0.0, 9.0], [1.0, -1.0], [0.0, 9.0]]
+    solution = MixtureSolution.canonical(problem, [0.1, 0.4, 0.3, 0.2], means)
+    np.testing.assert_array_equal(solution.means, [[0, 9], [0, 9], [1, -1], [1, 0]])
+    np.testing.assert_array_equal(solution.weights, [0.2, 0.4, 0.3, 0.1])
+
+
+def test_responsibilities_follow_from_the_parameters():
+    solution = make_solution()
+    problem = GaussianMixture(datasets.minimal(), 2)
+    np.testing.assert_array_equal(
+        solution.responsibilities, problem.responsibilities(solution.weights, solution.means)
+    )
+    assert solution.responsibilities is solution.responsibilities
+
+
+def test_summary_reads_well():
+    text = str(make_result(notes=["prior_variance sits on its lower bound"]))
+    for part in ("OPTIMAL", "84.0302", "84.0251", "0.0051", "9 nodes", "98 data passes", "entropic", "-10"):
+        assert part in text
+    assert "note         prior_variance sits on its lower bound" in text
+    assert "LPs" not in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert repr(make_result()) == (
+        "Result(status=OPTIMAL, objective=84.0302, lower_bound=84.0251, gap=0.0051, n_nodes=9, time=0.0012)"
+    )
+
+
+def test_summary_of_a_large_solution_stays_short():
+    problem = GaussianMixture(np.zeros((50, 20)), 50)
+    solution = MixtureSolution.canonical(problem, np.full(50, 0.02), np.zeros((50, 20)))
+    text = str(make_result(solution=solution))
+    assert "38 more components" in text
+    assert len(text.splitlines()) < 25
+
+
+def test_pickle_round_trip():
+    result = make_result()
+    twin = pickle.loads(pickle.dumps(result))
+    assert twin.to_dict(responsibilities=True) == result.to_dict(responsibilities=True)
+    assert twin.status is Status.OPTIMAL
+    assert str(twin) == str(result)
+
+
+def test_json_round_trip(tmp_path):
+    result = make_result(objective=np.float64(84.0302), n_nodes=np.int64(9), time=math.nan)
+    text = result.to_json(tmp_path / "result.json")
+    record = json.loads(text)
+    assert json.loads((tmp_path / "result.json").read_text()) == record == result.to_dict()
+    assert record["status"] == "OPTIMAL"
+    assert record["success"] is True
+    assert record["time"] is None
+    assert record["history"] == [[0.0, 1.0, None, 90.0, 1.0], HISTORY[1]]
+    assert record["history_columns"] == ["time", "n_nodes", "lower", "upper", "n_open"]
+    assert record["solution"]["means"] == [[-10.0], [15.0]]
+    assert "X" not in record["solution"]
+    assert np.shape(result.to_dict(responsibilities=True)["solution"]["responsibilities"]) == (4, 2)
+
+
+def test_dict_has_every_field():
+    fields = {field.name for field in dataclasses.fields(Result)}
+    assert fields <= make_result().to_dict().keys()
+
+
+def test_result_without_a_finite_bound_is_still_printable():
+    result = make_result(status=Status.INTERRUPTED, lower_bound=-math.inf, history=[], solution=None)
+    assert "INTERRUPTED" in str(result)
+    record = result.to_dict()
+    assert record["lower_bound"] is None
+    assert record["gap"] is None
+    assert record["solution"] is None

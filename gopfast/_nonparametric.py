@@ -15,6 +15,7 @@ COARSE = 0.1  # grid step in standard deviations of a component
 BLOCK = 2_000_000  # exponentials per block of a grid evaluation
 MAX_ITER = 40
 MOST_SAMPLES = 20_000
+WIDEST = 1000.0  # standard deviations: the grid of a wider range costs more than it gains
 ROUNDING = 64 * 2.0**-53
 
 
@@ -146,7 +147,10 @@ class NonparametricBound:
         exponent = -0.5 * np.square(self.samples[:, None] - atoms)
         offset = exponent.max(axis=1)
         kernel = np.exp(exponent - offset[:, None])
-        slope = kernel / (kernel @ share)[:, None]
+        density = kernel @ share
+        if not (density > 0).all():  # a start without weight near a sample
+            return atoms, np.full(len(atoms), 1.0 / len(atoms))
+        slope = kernel / density[:, None]
         root = np.sqrt(self.weights)
         # the quadratic model of the log-likelihood, the sum of the proportions held by a heavy row
         heavy = 1e3 * np.sqrt(self.total)
@@ -168,7 +172,7 @@ class NonparametricBound:
 def outer_bound(data):
     """Return the bound as the search asks for it, or None where it does not apply or would cost too much."""
     samples, weights = data.arrays()
-    if data.has_prior or samples.shape[0] > 1 or samples.shape[1] > MOST_SAMPLES:
+    if data.has_prior or samples.shape[0] > 1 or samples.shape[1] > MOST_SAMPLES or np.ptp(samples) > WIDEST:
         return None
 
     def bound(solution, upper, tolerance):

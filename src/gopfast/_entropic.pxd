@@ -31,6 +31,7 @@ cdef struct Newton:
     real e              # prior precision at the iterate
     real curvature      # of the prior term in its cost
     real excess         # what the bound loses to densities above W: W log max_k D_k / W
+    real margin         # rounding margin of the bound
     real reach          # last step length
     real *divisible     # (K, d) 1 where the box has width, so that its constraints are active
     pass_sums sums

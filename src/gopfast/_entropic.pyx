@@ -16,7 +16,7 @@ One data pass gives all of it, and its Jacobian, and a valid bound whatever the 
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, fabs, isfinite, log
+from libc.math cimport INFINITY, fabs, isfinite, log
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -171,7 +171,7 @@ cdef class EntropicRelaxation(Relaxation):
         change of weight, p_i stays the same and D_k is scaled.
         """
         cdef int K = data.n_components, d = data.n_features, k, j, a
-        cdef real W = data.total_weight, p, half, ql, qu, z, far, tight, density, worst = 0, cost = 0
+        cdef real W = data.total_weight, p, half, ql, qu, z, far, tight, density, worst = -INFINITY, slack = 0, cost = 0
         cdef real newton_cost = 0, scale = 0, quadratic, e, half_kd = 0.5 * K * d, bound, term, s, kept
         cdef pass_sums *sums = &nt.sums
         for k in range(K):
@@ -204,17 +204,20 @@ cdef class EntropicRelaxation(Relaxation):
                 quadratic += sums.second[(k * d + j) * d + j]
             s = nt.weights[k] * density
             term = ROUND * ((d + 8) * (quadratic / s if s > 0 else 0) + 16 * (nt.offsets[k] + fabs(nt.rhs[k])) + 1000)
-            worst = max(worst, density * exp(nt.rhs[k]) * (1 + 4 * ROUND) * (1 + term) / W)
+            # in logarithms: the tilt of a wide box is beyond the range of exp
+            if log(density / W) + nt.rhs[k] + term > worst:
+                worst, slack = log(density / W) + nt.rhs[k] + term, term
+        nt.margin = 64 * ROUND * (sums.magnitude - data.shift) + 16 * ROUND * W * (1 + fabs(worst)) + W * slack
         bound = sums.value + data.shift - 64 * ROUND * (sums.magnitude - data.shift)
         # Jensen: sum_i w_i log(p'_i / p_i) <= W log max_k D_k / W for every p' in the simplex
-        bound -= W * log(worst) + 16 * ROUND * W * (1 + fabs(log(worst)))
+        bound -= W * worst + 16 * ROUND * W * (1 + fabs(worst))
         e = 0
         if data.has_prior:
             e = min(data.e_high, max(data.e_low, half_kd / cost if cost > 0 else data.e_high))
             term = e * cost - half_kd * log(e)
             bound += term - 64 * ROUND * (e * scale + half_kd * (1 + fabs(log(e))))
             e = min(data.e_high, max(data.e_low, half_kd / newton_cost if newton_cost > 0 else data.e_high))
-        nt.excess = W * max(log(worst), 0.0)
+        nt.excess = W * max(worst, 0.0)
         nt.e = e
         nt.curvature = 2 * e * e / (K * d) if data.e_low < e < data.e_high else 0
 
@@ -410,7 +413,7 @@ cdef class EntropicRelaxation(Relaxation):
         cdef int K = data.n_components, d = data.n_features, k, j, a
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.n_connected)
-        cdef real s, m, error, most = -1, pull, shift
+        cdef real s, m, error, most = -1, total = 0, pull, shift
         node.branch = -1
         for k in range(K):
             for j in range(d):
@@ -427,9 +430,12 @@ cdef class EntropicRelaxation(Relaxation):
                     shift = SPLIT_PULL * (0.5 * (low[a] + high[a]) - m)
                     m += max(-SPLIT_PULL_MOST, min(SPLIT_PULL_MOST, shift))
                 node_point(node, self.n_connected)[a] = m
+                total += error
                 if error > most:
                     most = error
                     node.branch = a
+        if total < nt.margin:
+            node.branch = -1  # rounding, not the envelope, keeps the gap open: smaller boxes would not help
 
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil:
         """Goes back along the last step to the part `keep` of it."""

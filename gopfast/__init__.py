@@ -8,6 +8,12 @@ Proved global optima of mixture models and other biconvex problems, by the GOP m
 True
 """
 
+import os
+
+# libgomp's threads spin between batches unless told otherwise, and starve a busy machine. It reads its setting once,
+# when the core loads it; the environment is left as it was found.
+_policy = os.environ.get("OMP_WAIT_POLICY")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 try:
     from gopfast import _search as _search
 except ImportError as error:
@@ -15,6 +21,9 @@ except ImportError as error:
         f"gopfast's compiled core cannot be loaded ({error}). Build it first: run 'pip install .' in the source "
         "folder, and start Python outside that folder."
     ) from error
+finally:
+    if _policy is None:
+        del os.environ["OMP_WAIT_POLICY"]
 
 from gopfast import local
 from gopfast.errors import GopfastError, InputError, InputTypeError

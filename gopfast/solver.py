@@ -52,8 +52,7 @@ def solve(
     partition : {"joint", "paper"}
         Connected variables: the means ("joint"), or the means and the weights ("paper", linear only).
     branching : {None, "bisect", "orthant"}
-        Partition of a node: one variable in two, or all 2^|I_c| bound combinations. By default "bisect" for
-        the entropic and "orthant" for the linear relaxed dual.
+        Partition of a node: one variable in two (the default), or all 2^|I_c| bound combinations (the paper's).
     n_threads : int, optional
         Threads; one per processor by default. The result does not depend on it.
     time_limit : float, optional
@@ -154,7 +153,7 @@ def unpack(problem, data, vector):
 def _relaxation(data, options):
     """Return the relaxation that the options ask for and the names of the methods used."""
     kind = options.relaxation or "entropic"
-    branching = options.branching or ("orthant" if kind == "linear" else "bisect")
+    branching = options.branching or "bisect"
     if kind == "linear":
         # Here and not above: only this relaxation needs HiGHS.
         from gopfast._linear import LinearRelaxation

@@ -62,3 +62,4 @@ cdef class EntropicRelaxation(Relaxation):
     cdef real complementarity(self, Newton *nt) noexcept nogil
     cdef void place(self, Node *node, Newton *nt) noexcept nogil
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil
+    cdef void halve(self, Node *node, Newton *nt) noexcept nogil

@@ -20,7 +20,7 @@ from libc.math cimport INFINITY, fabs, isfinite, log
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from gopfast._mixture cimport Mixture, MixtureData
+from gopfast._mixture cimport Mixture, MixtureData, order_components
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
@@ -40,6 +40,8 @@ cdef extern from "dense.h" nogil:
 cdef real SPLIT_PULL = 0.15
 cdef real SPLIT_PULL_MOST = 0.3
 cdef real SPLIT_WIDE = 16.0
+# A node whose envelope error is below this part of its bound's rounding margin is not split any more.
+cdef real HOPELESS = 1e-3
 cdef real ROUND = 2.0 ** -53
 
 
@@ -89,7 +91,7 @@ cdef class EntropicRelaxation(Relaxation):
         self.patience = patience
         self.n_connected = data.core.n_components * data.core.n_features
         self.n_warm = 0
-        self.batch_size = 16
+        self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
         self.storage = []
         self.n_levels = 1 + len(data.levels)
@@ -151,18 +153,7 @@ cdef class EntropicRelaxation(Relaxation):
                 node_point(node, self.n_connected)[k * d + j] = 0.5 * (self.data.core.low[j] + self.data.core.high[j])
 
     cdef int tighten(self, Node *node) noexcept nogil:
-        """Components are ordered by their first coordinate: one of the K! label copies is kept."""
-        cdef int k, K = self.data.core.n_components, d = self.data.core.n_features
-        cdef real *low = node_low(node)
-        cdef real *high = node_high(node, self.n_connected)
-        for k in range(1, K):
-            low[k * d] = max(low[k * d], low[(k - 1) * d])
-        for k in range(K - 2, -1, -1):
-            high[k * d] = min(high[k * d], high[(k + 1) * d])
-        for k in range(K):
-            if low[k * d] > high[k * d]:
-                return 0
-        return 1
+        return order_components(&self.data.core, node_low(node), node_high(node, self.n_connected))
 
     cdef real evaluate(self, const Mixture *data, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil:
         """One data pass at the iterate (weights, q): residuals, and the bound that the pass proves.
@@ -204,9 +195,11 @@ cdef class EntropicRelaxation(Relaxation):
                 quadratic += sums.second[(k * d + j) * d + j]
             s = nt.weights[k] * density
             term = ROUND * ((d + 8) * (quadratic / s if s > 0 else 0) + 16 * (nt.offsets[k] + fabs(nt.rhs[k])) + 1000)
-            # in logarithms: the tilt of a wide box is beyond the range of exp
-            if log(density / W) + nt.rhs[k] + term > worst:
-                worst, slack = log(density / W) + nt.rhs[k] + term, term
+            # in logarithms: the tilt of a wide box is beyond the range of exp; the floor only loosens
+            density = log(max(density, 1e-300) / W)
+            term += 8 * ROUND * (1 + fabs(density) + fabs(nt.rhs[k]))
+            if density + nt.rhs[k] + term > worst:
+                worst, slack = density + nt.rhs[k] + term, term
         nt.margin = 64 * ROUND * (sums.magnitude - data.shift) + 16 * ROUND * W * (1 + fabs(worst)) + W * slack
         bound = sums.value + data.shift - 64 * ROUND * (sums.magnitude - data.shift)
         # Jensen: sum_i w_i log(p'_i / p_i) <= W log max_k D_k / W for every p' in the simplex
@@ -434,7 +427,7 @@ cdef class EntropicRelaxation(Relaxation):
                 if error > most:
                     most = error
                     node.branch = a
-        if total < nt.margin:
+        if total < HOPELESS * nt.margin:
             node.branch = -1  # rounding, not the envelope, keeps the gap open: smaller boxes would not help
 
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil:
@@ -493,8 +486,10 @@ cdef class EntropicRelaxation(Relaxation):
             if self.trace:
                 with gil:
                     print(iteration, bound, mu, gap, nt.reach)
-            if not isfinite(gap) or self.stop.poll(worker):
+            if self.stop.poll(worker):
                 return
+            if not isfinite(gap):
+                break
             if gap < max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound)) and bound + gap < cutoff:
                 # not to be fathomed on this level; on a finer one if its loss is what misses
                 if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
@@ -502,3 +497,14 @@ cdef class EntropicRelaxation(Relaxation):
                 level += 1
                 last_gap = INFINITY
             self.newton(low, high, nt, mu / n, n)
+        self.halve(node, nt)
+
+    cdef void halve(self, Node *node, Newton *nt) noexcept nogil:
+        """Split of a node that was not solved: its point says nothing, so the widest side is halved."""
+        cdef index n = self.n_connected, a
+        cdef real width = 0
+        for a in range(n):
+            if nt.divisible[a] and node_high(node, n)[a] - node_low(node)[a] > width:
+                width = node_high(node, n)[a] - node_low(node)[a]
+                node.branch = a
+                node_point(node, n)[a] = node_low(node)[a] + 0.5 * width

@@ -26,7 +26,7 @@ from gopfast._highs cimport CallbackIn, highs
 from gopfast._lp cimport (
     LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
 )
-from gopfast._mixture cimport Mixture, MixtureData
+from gopfast._mixture cimport Mixture, MixtureData, order_components
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
@@ -694,6 +694,7 @@ cdef class LinearRelaxation(Relaxation):
         cdef int K = data.core.n_components, N = <int> data.core.n_samples
         self.data = data
         self.paper_partition, self.envelope = paper_partition, envelope
+        self.parallel_from = 2
         self.batch_size, self.max_rounds, self.patience, self.max_cuts = batch_size, max_rounds, patience, max_cuts
         self.n_connected = K * data.core.n_features + (K if paper_partition else 0)
         self.n_warm = 0
@@ -730,7 +731,7 @@ cdef class LinearRelaxation(Relaxation):
         cdef int n_means = self.data.core.n_components * self.data.core.n_features
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.n_connected)
-        if not order_components(self.data.core.n_components, self.data.core.n_features, low, high):
+        if not order_components(&self.data.core, low, high):
             return 0
         return tighten_simplex(self.data.core.n_components, low + n_means, high + n_means) \
             if self.paper_partition else 1
@@ -797,19 +798,6 @@ cdef class LinearRelaxation(Relaxation):
 
     cdef void release(self, int worker) noexcept nogil:
         (<LinearWorker> self.workers[worker]).close()
-
-
-cdef bint order_components(int K, int d, real *low, real *high) noexcept nogil:
-    """Components are ordered by their first coordinate: one of the K! label copies is kept; 0: the box is empty."""
-    cdef int k
-    for k in range(1, K):
-        low[k * d] = max(low[k * d], low[(k - 1) * d])
-    for k in range(K - 2, -1, -1):
-        high[k * d] = min(high[k * d], high[(k + 1) * d])
-    for k in range(K):
-        if low[k * d] > high[k * d]:
-            return 0
-    return 1
 
 
 cdef bint tighten_simplex(int K, real *low, real *high) noexcept nogil:

@@ -23,6 +23,8 @@ cdef struct Mixture:
     const real *low          # (d,) root box of a mean
     const real *high
 
+# One of the K! label copies: components ordered by their first coordinate; 0: the box is empty.
+cdef bint order_components(const Mixture *data, real *low, real *high) noexcept nogil
 cdef real prior_cost(const Mixture *data, const real *means, real *e) noexcept nogil
 
 
@@ -52,4 +54,5 @@ cdef class MixturePrimal(Primal):
     cdef object start
     cdef real step(self, const Mixture *data, real *solution) noexcept nogil
     cdef real run(self, const Mixture *data, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil
     cdef void scatter(self, real *solution) noexcept nogil

@@ -14,6 +14,18 @@ cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
 cdef index START_SAMPLES = 20_000
 
 
+cdef bint order_components(const Mixture *data, real *low, real *high) noexcept nogil:
+    cdef int k, K = data.n_components, d = data.n_features
+    for k in range(1, K):
+        low[k * d] = max(low[k * d], low[(k - 1) * d])
+    for k in range(K - 2, -1, -1):
+        high[k * d] = min(high[k * d], high[(k + 1) * d])
+    for k in range(K):
+        if low[k * d] > high[k * d]:
+            return 0
+    return 1
+
+
 cdef real prior_cost(const Mixture *data, const real *means, real *e) noexcept nogil:
     """Least prior cost e C - (Kd/2) log e for given means (K, d); OUT e."""
     cdef int k, j, d = data.n_features
@@ -248,19 +260,37 @@ cdef class MixturePrimal(Primal):
             for j in range(d):
                 means[k * d + j] = data.samples.columns[j * data.samples.n_padded + chosen]
 
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil:
+        """Start number `attempt`: the given means, then k-means++ draws, then (with a prior) some without weight.
+
+        With a prior the optimum may leave components without weight at the prior's center. EM never empties or
+        fills a component by itself, so each number of used components is started on its own.
+        """
+        cdef const Mixture *data = &self.data.core
+        cdef int K = data.n_components, d = data.n_features, k, used
+        if attempt < 0:
+            for k in range(K):
+                solution[k] = 1.0 / K
+            memcpy(solution + K, &self.given[0], K * d * sizeof(real))
+            return
+        self.scatter(solution)
+        if attempt < self.n_starts:
+            return
+        used = (attempt - self.n_starts) % K
+        for k in range(used, K):
+            memcpy(solution + K + k * d, data.prior_point, d * sizeof(real))
+        for k in range(K):
+            solution[k] = 1.0 / max(used, 1) if k < max(used, 1) else 0.0
+
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Short runs from every start, a long one from the best of them."""
-        cdef int K = self.data.core.n_components, attempt, k
+        cdef int K = self.data.core.n_components, attempt
+        cdef int n_starts = self.n_starts + (2 * K if self.data.core.has_prior else 0)
         cdef index n = self.n_solution
         cdef real best = INFINITY, objective
         cdef real *candidate = &self.candidate[0]
-        for attempt in range(-1 if self.start is not None else 0, self.n_starts):
-            if attempt < 0:
-                for k in range(K):
-                    candidate[k] = 1.0 / K
-                memcpy(candidate + K, &self.given[0], (n - K - 1) * sizeof(real))
-            else:
-                self.scatter(candidate)
+        for attempt in range(-1 if self.start is not None else 0, n_starts):
+            self.start_from(attempt, candidate)
             objective = self.run(&self.coarse, candidate, INFINITY, tolerance, 20, effort)
             if objective < best:
                 best = objective

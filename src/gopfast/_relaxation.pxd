@@ -14,6 +14,7 @@ cdef struct Effort:
 cdef class Relaxation:
     cdef readonly index n_connected, n_warm
     cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
+    cdef readonly int parallel_from # smaller batches are bounded faster on the caller's thread alone
     # GIL held, before the search: one workspace per worker.
     cdef int prepare(self, int n_workers, StopSignal stop) except -1
     # OUT: the root box, warm start and bound -inf.

@@ -14,9 +14,6 @@ from gopfast._types cimport (
     NO_MEMORY, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL, STOP_OPTIMAL, index, real
 )
 
-# Threads are woken only for batches of this many nodes; smaller ones are faster on the caller's.
-cdef int PARALLEL_FROM = 8
-
 # Problems solved in fewer nodes than this are done before a bound from outside the tree would be.
 cdef int OUTER_BOUND_FROM = 128
 
@@ -193,7 +190,7 @@ cdef class Search:
         none.n_subproblems = none.n_lps = none.n_passes = 0
         for i in range(self.n_children):
             self.efforts[i] = none
-        if self.n_threads == 1 or self.n_children < PARALLEL_FROM:
+        if self.n_threads == 1 or self.n_children < self.relaxation.parallel_from:
             for i in range(self.n_children):
                 if not self.stop.poll(0):
                     self.relaxation.bound(self.children[i], cutoff, 0, &self.efforts[i])
@@ -254,8 +251,11 @@ cdef class Search:
 
     cdef int bound_outside(self) except -1:
         if self.outer_bound is not None and self.n_nodes >= OUTER_BOUND_FROM and self.tree.n_open:
-            self.floor = self.outer_bound(np.asarray(self.solution), self.upper, self.tolerance())
-            self.outer_bound = None
+            ask, self.outer_bound = self.outer_bound, None
+            try:
+                self.floor = ask(np.asarray(self.solution), self.upper, self.tolerance())
+            except KeyboardInterrupt:
+                self.stop.request(STOP_INTERRUPTED)
         return 0
 
     cdef void audit(self, Node *node) noexcept nogil:
@@ -279,7 +279,10 @@ cdef class Search:
         if self.new_incumbent or not self.rows or lower > self.rows[-1][2] or not self.tree.n_open:
             self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
         if self.monitor is not None:
-            if self.monitor(now, self.n_nodes, self.tree.n_open, lower, self.upper, self.new_incumbent):
+            try:
+                if self.monitor(now, self.n_nodes, self.tree.n_open, lower, self.upper, self.new_incumbent):
+                    self.stop.request(STOP_INTERRUPTED)
+            except KeyboardInterrupt:  # Ctrl-C while the log or the user's callback runs
                 self.stop.request(STOP_INTERRUPTED)
         self.new_incumbent = False
         return 0

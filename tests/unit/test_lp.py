@@ -485,7 +485,7 @@ def test_a_closed_worker_refuses_to_solve():
     assert lp.solve() == "error"
 
 
-def test_highs_is_looked_for_on_first_use_and_its_absence_explained():
+def test_highs_is_looked_for_on_first_use_and_its_absence_explained(tmp_path):
     program = (
         "import sys, gopfast._highs, gopfast._lp\n"
         "assert 'highspy' not in sys.modules\n"
@@ -493,8 +493,9 @@ def test_highs_is_looked_for_on_first_use_and_its_absence_explained():
         "try: gopfast._lp.solve_lp(*[[]] * 8)\n"
         "except ImportError as error: print(error)\n"
     )
+    # away from the source tree, which would shadow the installed package
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert "highspy is not installed" in done.stdout
     assert "pip install" in done.stdout

@@ -24,11 +24,10 @@ $(BIN)/python:
 
 # Not editable, so that tests see what users get. Not isolated, because each isolated build brings a new Cython
 # and so compiles everything again; `make dist` builds in isolation. Left over and deleted first: everything
-# after a change of the build's settings, C code made for a debug build, and what setuptools would take from
-# build/lib although it is gone from here.
+# after a change of the build's settings, and what setuptools would take from build/lib although it is gone from
+# here. After a debug build (GOPFAST_DEBUG=1), `make clean` first.
 $(INSTALLED): $(SOURCES) | $(BIN)/python
 	$(if $(filter setup.py pyproject.toml,$?),rm -rf build src/gopfast/*.c)
-	grep -ls GOPFAST_AUDIT src/gopfast/*.c | xargs rm -f
 	mkdir -p build && find build -path 'build/lib*' -name '*.py' -delete
 	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; [ -f "src/gopfast/$${name%%.*}.pyx" ] || rm -f "$$so"; done
 	$(BIN)/pip install $(BUILD_NEEDS)

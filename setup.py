@@ -41,8 +41,7 @@ def extensions():
             [str(source), *(str(SOURCE / name) for name in C_SOURCES.get(source.stem, []))],
             include_dirs=[numpy.get_include(), str(SOURCE / "csrc")],
             depends=[str(path) for path in SOURCE.glob("csrc/*")],
-            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-            + ([("GOPFAST_AUDIT", "1")] if DEBUG else []),
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=[*optimise, "-std=gnu11", "-Wno-psabi", *openmp],
             extra_link_args=openmp,
         )

@@ -16,14 +16,21 @@ SMALLEST_SAVING = 3  # a level must have this many times fewer points than the s
 MOST_CELLS = 4_000_000
 MOST_FEATURES = 3
 FEWEST_SAMPLES = 256
+ULP = 2.0**-53
 
 
 class Level(NamedTuple):
-    """One summary: points (d, m), weights (m,) and the constant to add to the integrand's sum."""
+    """
+    One summary of the samples.
+
+    Points (d, m), weights (m,), the constant to add to the integrand's sum (rounded down), and a bound of the
+    relative rounding error of the weights.
+    """
 
     columns: np.ndarray
     weights: np.ndarray
     shift: float
+    rounding: float
 
 
 def levels(columns, weights):
@@ -52,7 +59,7 @@ def levels(columns, weights):
     while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
         grids.append(grids[-1] * REFINEMENT)
     found = []
-    source = Level(columns, weights, 0.0)
+    source = Level(columns, weights, 0.0, 0.0)
     # Fine to coarse: a summary of a summary is one, and the samples are read once.
     for n_cells in reversed(grids):
         source = _summarise(source, low, width, n_cells)
@@ -63,11 +70,11 @@ def levels(columns, weights):
 
 def _summarise(source, low, width, n_cells):
     """Spread every point of a level over the corners of its cell."""
-    columns, weights, shift = source
+    columns, weights, shift, rounding = source
     n_features = len(columns)
     shape = n_cells + 1
-    total = np.zeros(int(np.prod(shape)))
-    grids = [np.linspace(l, l + w, n + 1) for l, w, n in zip(low, width, n_cells, strict=True)]
+    total, count = np.zeros(int(np.prod(shape))), np.zeros(int(np.prod(shape)), dtype=np.int64)
+    grids = [np.linspace(start, start + span, n + 1) for start, span, n in zip(low, width, n_cells, strict=True)]
     flat = np.zeros(columns.shape[1], dtype=np.int64)
     shares = []
     for j in range(n_features):
@@ -78,7 +85,8 @@ def _summarise(source, low, width, n_cells):
             cell = np.clip(((columns[j] - low[j]) / step).astype(np.int64), 0, n_cells[j] - 1)
             left, right = grids[j][cell], grids[j][cell + 1]
             share = np.clip((columns[j] - left) / (right - left), 0.0, 1.0)
-            shift -= 0.5 * float(weights @ ((columns[j] - left) * (right - columns[j])))
+            loss = 0.5 * float(weights @ ((columns[j] - left) * (right - columns[j])))
+            shift -= loss * (1.0 + ULP * (len(weights) + 8))
         flat = flat * shape[j] + cell
         shares.append(share)
     strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)
@@ -89,6 +97,9 @@ def _summarise(source, low, width, n_cells):
             part = part * (shares[j] if upper else 1.0 - shares[j])
             offset += upper * strides[j]
         total += np.bincount(flat + offset, weights=part, minlength=total.size)
+        count += np.bincount(flat + offset, minlength=total.size)
     used = np.flatnonzero(total)
     index = np.unravel_index(used, shape)
-    return Level(np.stack([grid[i] for grid, i in zip(grids, index, strict=True)]), total[used], shift)
+    # sums of at most count.max() terms, each a product of d shares with an error of 4 ulps
+    rounding += ULP * (int(count.max()) + 4 * n_features + 8)
+    return Level(np.stack([grid[i] for grid, i in zip(grids, index, strict=True)]), total[used], shift, rounding)

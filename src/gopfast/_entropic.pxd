@@ -48,7 +48,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef readonly int n_levels
     cdef list storage
     cdef readonly int max_passes
-    cdef readonly real patience
+    cdef readonly real patience, split_pull, split_pull_most, split_wide
     cdef public bint trace
     cdef int coarsest(self, real missing) noexcept nogil
     cdef real evaluate(self, const Mixture *data, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil

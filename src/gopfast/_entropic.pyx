@@ -34,12 +34,6 @@ cdef extern from "dense.h" nogil:
     void dense_forward(int n, const double *factor, double *b)
     void dense_backward(int n, const double *factor, double *b)
 
-# Split points are drawn from m = T/S towards the middle of the box by this part of the way, at most so many
-# standard deviations, and not at all in boxes wider than SPLIT_WIDE (there m sits on a cluster, and the envelope
-# is exact at a corner). Chosen by node counts: bench/results/split_point.md.
-cdef real SPLIT_PULL = 0.15
-cdef real SPLIT_PULL_MOST = 0.3
-cdef real SPLIT_WIDE = 16.0
 # A node whose envelope error is below this part of its bound's rounding margin is not split any more.
 cdef real HOPELESS = 1e-3
 cdef real ROUND = 2.0 ** -53
@@ -82,13 +76,19 @@ cdef class EntropicRelaxation(Relaxation):
         Data passes that one node may take.
     patience : float
         A node that cannot be fathomed is left once its bound is known to this fraction of what it lacks.
+    split_pull, split_pull_most, split_wide : float
+        Split points are drawn from m = T / S towards the middle of the box by this part of the way, at most so many
+        standard deviations, and not at all in wider boxes than the last (there m sits on a cluster, and the envelope
+        is exact at a corner). Chosen by node counts: bench/results/split_point.md.
     """
 
-    def __init__(self, MixtureData data, int max_passes=40, real patience=0.2):
+    def __init__(self, MixtureData data, int max_passes=40, real patience=0.2, real split_pull=0.15,
+                 real split_pull_most=0.3, real split_wide=16.0):
         cdef int i
         self.data = data
         self.max_passes = max_passes
         self.patience = patience
+        self.split_pull, self.split_pull_most, self.split_wide = split_pull, split_pull_most, split_wide
         self.n_connected = data.core.n_components * data.core.n_features
         self.n_warm = 0
         self.batch_size, self.parallel_from = 16, 8
@@ -105,6 +105,8 @@ cdef class EntropicRelaxation(Relaxation):
 
     def __dealloc__(self):
         free(self.workers)
+        free(self.levels)
+        free(self.losses)
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         cdef int K = self.data.core.n_components, d = self.data.core.n_features, worker
@@ -194,16 +196,21 @@ cdef class EntropicRelaxation(Relaxation):
             for j in range(d):
                 quadratic += sums.second[(k * d + j) * d + j]
             s = nt.weights[k] * density
+            # Relative error of D_k: a cost's, (d + 4) u of its square and 16 u of its offset; the exponent's, up to
+            # 708 u; exponential, division, products and sums below 100 u. 1 / s needs none: v = exp(c_min) / s is
+            # what Jensen takes, whatever its last digits.
             term = ROUND * ((d + 8) * (quadratic / s if s > 0 else 0) + 16 * (nt.offsets[k] + fabs(nt.rhs[k])) + 1000)
             # in logarithms: the tilt of a wide box is beyond the range of exp; the floor only loosens
             density = log(max(density, 1e-300) / W)
             term += 8 * ROUND * (1 + fabs(density) + fabs(nt.rhs[k]))
             if density + nt.rhs[k] + term > worst:
                 worst, slack = density + nt.rhs[k] + term, term
-        nt.margin = 64 * ROUND * (sums.magnitude - data.shift) + 16 * ROUND * W * (1 + fabs(worst)) + W * slack
-        bound = sums.value + data.shift - 64 * ROUND * (sums.magnitude - data.shift)
+        # Rounding of value: 8 u of |c_min| + |log s| per sample, 24 u from the lanes, 2 u compensated: 64 u covers it.
+        nt.margin = (64 * ROUND + data.rounding) * (sums.magnitude - data.shift)
+        nt.margin += (16 * ROUND + data.rounding) * W * (1 + fabs(worst))
         # Jensen: sum_i w_i log(p'_i / p_i) <= W log max_k D_k / W for every p' in the simplex
-        bound -= W * worst + 16 * ROUND * W * (1 + fabs(worst))
+        bound = sums.value + data.shift - W * worst - nt.margin
+        nt.margin += W * slack
         e = 0
         if data.has_prior:
             e = min(data.e_high, max(data.e_low, half_kd / cost if cost > 0 else data.e_high))
@@ -419,9 +426,9 @@ cdef class EntropicRelaxation(Relaxation):
                     node_point(node, self.n_connected)[a] = m
                     continue
                 error = (s + pull) * (m - low[a]) * (high[a] - m)
-                if high[a] - low[a] < SPLIT_WIDE:
-                    shift = SPLIT_PULL * (0.5 * (low[a] + high[a]) - m)
-                    m += max(-SPLIT_PULL_MOST, min(SPLIT_PULL_MOST, shift))
+                if high[a] - low[a] < self.split_wide:
+                    shift = self.split_pull * (0.5 * (low[a] + high[a]) - m)
+                    m += max(-self.split_pull_most, min(self.split_pull_most, shift))
                 node_point(node, self.n_connected)[a] = m
                 total += error
                 if error > most:

@@ -11,6 +11,7 @@ from gopfast._types cimport index, real
 cdef struct Mixture:
     pass_data samples
     real shift              # constant of a summary; 0 for the samples themselves
+    real rounding           # relative rounding error of a summary's weights
     index n_samples         # of positive weight
     int n_components
     int n_features

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from gopfast._passes cimport PASS_MOMENTS, PASS_PAD, pass_scratch_size, run_pass
 
-# Rounding margin of an objective value, in units of its magnitude (see docs of csrc/pass.h).
+# Rounding margin of an objective value, in units of its magnitude; counted out in _entropic.
 cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
 
 # Starts run on the finest summary of at most this many points.
@@ -87,10 +87,10 @@ cdef class MixtureData:
         self.low, self.high = root_low, root_high
         self.core.prior_point, self.core.prior_scale = &self.prior_point[0], &self.prior_scale[0]
         self.core.low, self.core.high = &self.low[0], &self.high[0]
-        self.core.shift = 0
+        self.core.shift = self.core.rounding = 0
         self.levels = []
 
-    def add_level(self, columns, weights, shift):
+    def add_level(self, columns, weights, shift, rounding):
         """Attach a summary (see gopfast._summary), finer than those before."""
         cdef MixtureData level = MixtureData.__new__(MixtureData)
         n_samples = len(weights)
@@ -99,7 +99,7 @@ cdef class MixtureData:
         level.weights = np.append(weights, np.zeros(n_padded - n_samples))
         level.core = self.core
         level.core.samples = pass_data(n_padded, self.core.n_features, &level.columns[0, 0], &level.weights[0])
-        level.core.n_samples, level.core.shift = n_samples, shift
+        level.core.n_samples, level.core.shift, level.core.rounding = n_samples, shift, rounding
         level.levels = []
         self.levels.append(level)
 

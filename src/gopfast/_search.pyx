@@ -84,7 +84,7 @@ cdef class Search:
     def __dealloc__(self):
         cdef index i
         for i in range(self.n_children):
-            free(self.children[i])
+            free(self.children[i])  # NULL where the tree has taken it
         free(self.children)
         free(self.efforts)
 
@@ -225,11 +225,10 @@ cdef class Search:
 
     cdef int merge(self) except -1:
         """Takes the batch into the tree, in node order; fathoms what the incumbent allows."""
-        cdef index i, n_children = self.n_children
+        cdef index i
         cdef real cutoff = self.upper - self.tolerance()
         cdef Node *node
-        self.n_children = 0
-        for i in range(n_children):
+        for i in range(self.n_children):
             node = self.children[i]
             self.n_nodes += 1
             self.effort.n_subproblems += self.efforts[i].n_subproblems
@@ -239,6 +238,7 @@ cdef class Search:
                 self.audit(node)
             if self.trace is not None:
                 self.record(node)
+            self.children[i] = NULL
             if node.lower >= cutoff:
                 self.closed = min(self.closed, node.lower)
                 self.tree.free_node(node)
@@ -246,6 +246,7 @@ cdef class Search:
                 self.closed = min(self.closed, node.lower)
                 self.tree.free_node(node)
                 raise MemoryError("out of memory for open nodes")
+        self.n_children = 0
         self.relaxation.merged()
         return 0
 

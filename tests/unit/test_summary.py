@@ -1,0 +1,92 @@
+"""Summaries of many samples: a lower bound for all centers and weights, and the same proved optimum."""
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import _passes, _summary
+from gopfast._entropic import EntropicRelaxation
+from gopfast._mixture import MixtureData, MixturePrimal
+from gopfast._search import Search
+
+
+def padded(columns, weights):
+    extra = -len(weights) % 8
+    return np.pad(columns, ((0, 0), (0, extra))), np.pad(weights, (0, extra))
+
+
+def integral(columns, weights, centers, offsets, proportions):
+    return _passes.sums(*padded(columns, weights), centers, offsets, proportions, 0)["value"]
+
+
+def samples(rng, n_samples, n_features):
+    centers = 4 * rng.standard_normal((3, n_features))
+    return (centers[rng.integers(3, size=n_samples)] + rng.standard_normal((n_samples, n_features))).T.copy()
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_no_level_exceeds_the_samples_for_any_centers_and_weights(n_features):
+    rng = np.random.default_rng(n_features)
+    columns, weights = samples(rng, 40_000, n_features), rng.uniform(0.1, 3, 40_000)
+    levels = _summary.levels(columns, weights)
+    assert levels
+    for _ in range(20):
+        centers = rng.uniform(columns.min(), columns.max(), (4, n_features))
+        offsets, proportions = rng.uniform(0, 20, 4), rng.dirichlet(np.ones(4))
+        full = integral(columns, weights, centers, offsets, proportions)
+        values = [integral(*level[:2], centers, offsets, proportions) + level.shift for level in levels]
+        assert max(values) <= full + 1e-12 * abs(full)
+        assert np.diff(values).min(initial=np.inf) >= -1e-12 * abs(full)  # finer is tighter
+
+
+def test_weight_and_mean_are_kept():
+    rng = np.random.default_rng(5)
+    columns, weights = samples(rng, 5000, 2), rng.uniform(0.1, 3, 5000)
+    for level in _summary.levels(columns, weights):
+        assert level.weights.min() > 0
+        assert level.weights.sum() == pytest.approx(weights.sum(), rel=1e-12)
+        assert level.columns @ level.weights == pytest.approx(columns @ weights, rel=1e-10, abs=1e-8)
+
+
+def test_an_axis_without_width_is_summarised():
+    rng = np.random.default_rng(6)
+    columns = np.vstack([rng.standard_normal(5000), np.full(5000, 2.0)])
+    levels = _summary.levels(columns, np.ones(5000))
+    assert levels
+    assert all((level.columns[1] == 2.0).all() for level in levels)
+
+
+def test_few_samples_are_not_summarised():
+    assert _summary.levels(np.random.default_rng(0).standard_normal((1, 100)), np.ones(100)) == []
+
+
+@pytest.mark.parametrize("prior", [None, (1e-3, 1e-3), (1e-6, 1e3)])
+def test_levels_change_neither_the_optimum_nor_the_validity_of_the_bound(prior):
+    rng = np.random.default_rng(7)
+    x, weights = 3.0 * rng.integers(3, size=1500)[:, None] + rng.standard_normal((1500, 1)), np.ones(1500)
+
+    def run(with_levels, known=None):
+        data = MixtureData(x, weights, 3, np.ones(1), prior)
+        if with_levels:
+            for level in _summary.levels(*data.arrays()):
+                data.add_level(*level)
+            assert len(data.levels) >= 2
+        search = Search(EntropicRelaxation(data), MixturePrimal(data), 0.01, known=known)
+        search.run()
+        assert search.n_audit_failures == 0
+        return search.summary()
+
+    plain, vector = run(False)
+    means = np.sort(vector[3:6])
+    coarse, _ = run(True, known=(means, plain["objective"]))
+    assert coarse["objective"] == pytest.approx(plain["objective"], abs=1e-6)
+    for fields in (plain, coarse):
+        assert plain["objective"] - 0.01 <= fields["lower_bound"] <= plain["objective"]
+
+
+def test_a_hundred_thousand_samples_are_proved():
+    rng = np.random.default_rng(1)
+    x = 4 * rng.integers(3, size=100_000) + rng.standard_normal(100_000)
+    result = gopfast.solve(gopfast.GaussianMixture(x, 3), epsilon=0.01)
+    assert result.success
+    assert result.gap <= 0.01

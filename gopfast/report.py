@@ -37,8 +37,8 @@ class ProgressLog:
     """
     Prints the progress of a search as a table, in the way of global solvers.
 
-    A ``*`` marks a new incumbent. Such rows are always printed, others at intervals that grow with the
-    time spent, so that a long run prints some ten rows for each factor of ten in time.
+    A ``*`` marks a new incumbent. Such rows are always printed, others whenever the number of nodes has doubled
+    or an interval has passed that grows with the time spent: some ten rows for each factor of ten in time.
 
     Parameters
     ----------
@@ -54,6 +54,7 @@ class ProgressLog:
         self._stream = sys.stdout if stream is None else stream
         self._last = None
         self._next_time = 0.0
+        self._next_nodes = 0
 
     def update(self, state: Progress, final: bool = False) -> None:
         """
@@ -68,9 +69,11 @@ class ProgressLog:
         """
         if self._last is None:
             self._print(self.HEADER)
-        if state.new_incumbent or state.time >= self._next_time or (final and not self._repeats(state)):
+        due = state.time >= self._next_time or state.n_nodes >= self._next_nodes
+        if state.new_incumbent or (not final and due) or (final and not self._repeats(state)):
             self._print(format_row(state))
             self._last = state
+            self._next_nodes = 2 * state.n_nodes
             self._next_time = state.time + max(self.SHORTEST_INTERVAL, self.GROWTH * state.time)
         if final:
             self._print(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import datasets
 import numpy as np
-
-import gopfast
-from gopfast import _engine
 from gopfast._entropic import EntropicRelaxation
 from gopfast._mixture import MixturePrimal
 from gopfast._search import Search
+
+import gopfast
+from gopfast import _engine
 
 SETTINGS = [(0.0, 0.3, 16.0), (0.15, 0.3, 8.0), (0.15, 0.3, 16.0), (0.15, 0.3, 1e9), (0.3, 0.1, 1e9), (0.5, 1e9, 1e9)]
 

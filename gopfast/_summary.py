@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 COARSEST = 0.5  # grid step in standard deviations of a component
-REFINEMENT = 4
-SMALLEST_SAVING = 3  # a level must have this many times fewer points than the samples
+REFINEMENT = 3
+SMALLEST_SAVING = 2  # a level must have this many times fewer points than the samples
 MOST_CELLS = 4_000_000
 MOST_FEATURES = 3
 FEWEST_SAMPLES = 256
@@ -55,7 +55,7 @@ def levels(columns, weights):
     low, width = columns.min(axis=1), np.ptp(columns, axis=1)
     grids = [np.maximum(1, np.ceil(width / COARSEST)).astype(np.int64)]
     # in one dimension nearly every cell is occupied
-    most = MOST_CELLS if n_features > 1 else min(MOST_CELLS, n_samples // SMALLEST_SAVING)
+    most = MOST_CELLS if n_features > 1 else min(MOST_CELLS, n_samples / SMALLEST_SAVING)
     while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
         grids.append(grids[-1] * REFINEMENT)
     found = []

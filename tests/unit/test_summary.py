@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-
-import gopfast
-from gopfast import _passes, _summary
 from gopfast._entropic import EntropicRelaxation
 from gopfast._mixture import MixtureData, MixturePrimal
 from gopfast._search import Search
+
+import gopfast
+from gopfast import _passes, _summary
 
 
 def padded(columns, weights):

@@ -42,7 +42,10 @@ def extensions():
             include_dirs=[numpy.get_include(), str(SOURCE / "csrc")],
             depends=[str(path) for path in SOURCE.glob("csrc/*")],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-            extra_compile_args=[*optimise, "-std=gnu11", "-Wno-psabi", *openmp],
+            # only the kernel may fuse multiplications and additions: elsewhere the same expression must round the
+            # same way wherever it stands
+            extra_compile_args=[*optimise, "-std=gnu11", "-Wno-psabi", *openmp]
+            + (["-ffp-contract=off"] if source.stem != "_passes" else []),
             extra_link_args=openmp,
         )
 

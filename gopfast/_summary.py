@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast import _grid
+
 COARSEST = 0.5  # grid step in standard deviations of a component
 REFINEMENT = 3
 SMALLEST_SAVING = 2  # a level must have this many times fewer points than the samples
@@ -71,35 +73,14 @@ def levels(columns, weights):
 def _summarise(source, low, width, n_cells):
     """Spread every point of a level over the corners of its cell."""
     columns, weights, shift, rounding = source
-    n_features = len(columns)
-    shape = n_cells + 1
-    total, count = np.zeros(int(np.prod(shape))), np.zeros(int(np.prod(shape)), dtype=np.int64)
-    grids = [np.linspace(start, start + span, n + 1) for start, span, n in zip(low, width, n_cells, strict=True)]
-    flat = np.zeros(columns.shape[1], dtype=np.int64)
-    shares = []
-    for j in range(n_features):
-        step = width[j] / n_cells[j]
-        cell = np.zeros(columns.shape[1], dtype=np.int64)
-        share = np.zeros(columns.shape[1])
-        if step > 0:
-            cell = np.clip(((columns[j] - low[j]) / step).astype(np.int64), 0, n_cells[j] - 1)
-            left, right = grids[j][cell], grids[j][cell + 1]
-            share = np.clip((columns[j] - left) / (right - left), 0.0, 1.0)
-            loss = 0.5 * float(weights @ ((columns[j] - left) * (right - columns[j])))
-            shift -= loss * (1.0 + ULP * (len(weights) + 8))
-        flat = flat * shape[j] + cell
-        shares.append(share)
-    strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)
-    for corner in range(2**n_features):
-        part, offset = weights, 0
-        for j in range(n_features):
-            upper = corner >> j & 1
-            part = part * (shares[j] if upper else 1.0 - shares[j])
-            offset += upper * strides[j]
-        total += np.bincount(flat + offset, weights=part, minlength=total.size)
-        count += np.bincount(flat + offset, minlength=total.size)
+    total, loss, most = _grid.spread(np.ascontiguousarray(columns), weights, low, width, n_cells)
     used = np.flatnonzero(total)
-    index = np.unravel_index(used, shape)
-    # sums of at most count.max() terms, each a product of d shares with an error of 4 ulps
-    rounding += ULP * (int(count.max()) + 4 * n_features + 8)
-    return Level(np.stack([grid[i] for grid, i in zip(grids, index, strict=True)]), total[used], shift, rounding)
+    index = np.unravel_index(used, n_cells + 1)
+    points = [_grid.corners(*axis)[i] for axis, i in zip(zip(low, width, n_cells, strict=True), index, strict=True)]
+    return Level(
+        np.stack(points),
+        total[used],
+        shift - loss * (1.0 + ULP * (len(weights) + 8)),
+        # sums of at most `most` terms, each a product of d shares with an error of 4 ulps
+        rounding + ULP * (most + 4 * len(columns) + 8),
+    )

@@ -1,6 +1,6 @@
 """A Gaussian mixture as the core stores it, and its primal problem (EM)."""
 
-from gopfast._passes cimport pass_data, pass_sums
+from gopfast._passes cimport N_PARTS, pass_data, pass_sums
 from gopfast._relaxation cimport Effort, Primal
 from gopfast._stop cimport StopSignal
 from gopfast._types cimport index, real
@@ -48,11 +48,17 @@ cdef class MixturePrimal(Primal):
     cdef MixtureData data
     cdef Mixture coarse             # the summary that starts run on; the samples where there is none
     cdef SumsBuffer buffer
+    cdef list part_buffers          # of SumsBuffer, for passes over many samples
+    cdef double *part_scratch[N_PARTS]
+    cdef pass_sums part_sums[N_PARTS]
+    cdef int n_threads
+    cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
     cdef StopSignal stop
     cdef real[::1] zeros, trial, candidate, given
     cdef readonly int n_starts
     cdef unsigned long long seed
     cdef object start
+    cdef void sweep(self, const Mixture *data, real *solution) noexcept nogil
     cdef real step(self, const Mixture *data, real *solution) noexcept nogil
     cdef real run(self, const Mixture *data, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
     cdef void start_from(self, int attempt, real *solution) noexcept nogil

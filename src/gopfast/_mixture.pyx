@@ -5,13 +5,15 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, log
 from libc.string cimport memcpy
 
-from gopfast._passes cimport PASS_MOMENTS, PASS_PAD, pass_scratch_size, run_pass
+from gopfast._passes cimport PASS_MOMENTS, PASS_PAD, pass_scratch_size, run_pass, run_pass_in_parts
 
 # Rounding margin of an objective value, in units of its magnitude; counted out in _entropic.
 cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
 
 # Starts run on the finest summary of at most this many points.
 cdef index START_SAMPLES = 20_000
+# Passes over at least this many samples use all threads.
+cdef index PARTS_FROM = 100_000
 
 
 cdef bint order_components(const Mixture *data, real *low, real *high) noexcept nogil:
@@ -159,7 +161,7 @@ cdef class MixturePrimal(Primal):
     """
 
     def __init__(self, MixtureData data, int n_starts=6, seed=0, start=None):
-        cdef int K = data.core.n_components, d = data.core.n_features
+        cdef int K = data.core.n_components, d = data.core.n_features, part
         self.data = data
         self.n_starts = n_starts
         self.seed = <unsigned long long> seed
@@ -169,14 +171,33 @@ cdef class MixturePrimal(Primal):
         self.zeros = np.zeros(K)
         self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.buffer = SumsBuffer(K, d)
+        self.n_threads = 1
+        self.part_buffers = []
+        if data.core.samples.n_padded >= PARTS_FROM:
+            self.part_buffers = [SumsBuffer(K, d) for _ in range(N_PARTS)]
+            for part in range(N_PARTS):
+                self.part_scratch[part] = (<SumsBuffer> self.part_buffers[part]).scratch
+                self.part_sums[part] = (<SumsBuffer> self.part_buffers[part]).sums
+        self.coarse_loss = 0
         self.coarse = data.core
         for level in data.levels:
             if (<MixtureData> level).core.n_samples <= START_SAMPLES:
                 self.coarse = (<MixtureData> level).core
 
-    cdef int prepare(self, StopSignal stop) except -1:
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
+        self.n_threads = n_workers
         return 0
+
+    cdef void sweep(self, const Mixture *data, real *solution) noexcept nogil:
+        """One data pass at a solution; in parts, on all threads, where the samples are many."""
+        cdef int K = data.n_components
+        if data.samples.n_padded < PARTS_FROM:
+            run_pass(&data.samples, K, solution + K, &self.zeros[0], solution, PASS_MOMENTS, self.buffer.scratch,
+                     &self.buffer.sums)
+        else:
+            run_pass_in_parts(&data.samples, K, solution + K, &self.zeros[0], solution, PASS_MOMENTS,
+                              self.part_scratch, self.part_sums, self.n_threads, &self.buffer.sums)
 
     cdef real step(self, const Mixture *data, real *solution) noexcept nogil:
         """One EM step in place; returns the objective before it, rounded up."""
@@ -184,7 +205,7 @@ cdef class MixturePrimal(Primal):
         cdef real *means = solution + K
         cdef real e, s, objective, pull
         cdef pass_sums *sums = &self.buffer.sums
-        run_pass(&data.samples, K, means, &self.zeros[0], solution, PASS_MOMENTS, self.buffer.scratch, sums)
+        self.sweep(data, solution)
         objective = prior_cost(data, means, &e)
         objective += sums.value + data.shift + OBJECTIVE_ROUNDING * (sums.magnitude + fabs(objective))
         solution[K + K * d] = e
@@ -298,8 +319,10 @@ cdef class MixturePrimal(Primal):
             if self.stop.poll(0):
                 break
         if not self.stop.poll(0):
-            self.run(&self.coarse, solution, INFINITY, tolerance, 500, effort)
-        return self.run(&self.data.core, solution, INFINITY, tolerance, 500, effort)
+            best = self.run(&self.coarse, solution, INFINITY, tolerance, 500, effort)
+        objective = self.run(&self.data.core, solution, INFINITY, tolerance, 500, effort)
+        self.coarse_loss = max(0.0, objective - best)
+        return objective
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
@@ -307,10 +330,12 @@ cdef class MixturePrimal(Primal):
         for k in range(K):
             solution[k] = 1.0 / K
         memcpy(solution + K, point, K * self.data.core.n_features * sizeof(real))
-        # A summary's objective never exceeds the samples': what ends above the target there is no use here.
+        # What does not beat the incumbent on the summary is not worth the passes over all samples.
         if self.coarse.n_samples < self.data.core.n_samples:
+            target -= self.coarse_loss
             if not self.run(&self.coarse, solution, target, tolerance, 100, effort) < target:
                 return INFINITY
+            target += self.coarse_loss
         return self.run(&self.data.core, solution, target, tolerance, 100, effort)
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:

@@ -34,3 +34,14 @@ cdef void run_pass(
     double *scratch,            # pass_scratch_size(K, d) doubles
     pass_sums *out,             # OUT
 ) noexcept nogil
+
+# The samples in N_PARTS parts, whatever the number of threads; `parts` and `scratch` hold one entry per part.
+cdef enum:
+    N_PARTS = 16
+cdef void run_pass_in_parts(
+    const pass_data *data, int n_components, const double *centers, const double *offsets,
+    const double *weights, pass_level level,
+    double **scratch, pass_sums *parts,  # N_PARTS each
+    int n_threads,
+    pass_sums *out,
+) noexcept nogil

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from cython.parallel cimport prange
+from libc.string cimport memset
+
 cdef extern from "pass.h" nogil:
     void pass_run(const pass_data *data, Py_ssize_t begin, Py_ssize_t end, int n_components,
                   const double *centers, const double *offsets, const double *weights,
@@ -18,6 +21,33 @@ LOG_ULPS = PASS_LOG_ULPS
 cdef void run_pass(const pass_data *data, int n_components, const double *centers, const double *offsets,
                    const double *weights, pass_level level, double *scratch, pass_sums *out) noexcept nogil:
     pass_run(data, 0, data.n_padded, n_components, centers, offsets, weights, level, scratch, out)
+
+
+cdef void run_pass_in_parts(const pass_data *data, int n_components, const double *centers, const double *offsets,
+                            const double *weights, pass_level level, double **scratch, pass_sums *parts,
+                            int n_threads, pass_sums *out) noexcept nogil:
+    cdef Py_ssize_t blocks = (data.n_padded + PASS_BLOCK - 1) // PASS_BLOCK, i
+    cdef Py_ssize_t size = (blocks + N_PARTS - 1) // N_PARTS * PASS_BLOCK
+    cdef int part
+    for part in prange(N_PARTS, schedule="dynamic", chunksize=1, num_threads=n_threads):
+        pass_run(data, min(part * size, data.n_padded), min((part + 1) * size, data.n_padded), n_components, centers,
+                 offsets, weights, level, scratch[part], &parts[part])
+    out.value = out.magnitude = 0
+    for i in range(n_components):
+        out.density[i] = 0
+    if level >= PASS_MOMENTS:
+        memset(out.first, 0, n_components * data.n_features * sizeof(double))
+        memset(out.second, 0, n_components * data.n_features * data.n_features * sizeof(double))
+    for part in range(N_PARTS):
+        out.value += parts[part].value
+        out.magnitude += parts[part].magnitude
+        for i in range(n_components):
+            out.density[i] += parts[part].density[i]
+        if level >= PASS_MOMENTS:
+            for i in range(n_components * data.n_features):
+                out.first[i] += parts[part].first[i]
+            for i in range(n_components * data.n_features * data.n_features):
+                out.second[i] += parts[part].second[i]
 
 
 def instruction_set():

@@ -34,7 +34,7 @@ cdef class Relaxation:
 
 cdef class Primal:
     cdef readonly index n_solution
-    cdef int prepare(self, StopSignal stop) except -1
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1
     # First incumbent from multi-start. OUT solution (n_solution,), returns its objective.
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil
     # Local search from a point of the box; gives up where it cannot end below target.

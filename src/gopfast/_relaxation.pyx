@@ -31,7 +31,7 @@ cdef class Relaxation:
 cdef class Primal:
     """Upper bounds of a problem: its primal problem and local search. Subclasses override every method."""
 
-    cdef int prepare(self, StopSignal stop) except -1:
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         raise NotImplementedError
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:

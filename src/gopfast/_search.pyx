@@ -91,7 +91,7 @@ cdef class Search:
     def run(self):
         """Search until proved or stopped; returns the reason (a gopfast.result.Status value)."""
         self.relaxation.prepare(self.n_threads, self.stop)
-        self.primal.prepare(self.stop)
+        self.primal.prepare(self.n_threads, self.stop)
         try:
             with nogil:
                 self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
@@ -115,6 +115,9 @@ cdef class Search:
                 self.release()
         if self.stop.exception is not None:
             raise self.stop.exception
+        if min(self.closed, self.tree.heap[0].lower if self.tree.n_open else INFINITY) > self.upper:
+            # Every solution lies in some node, so the least bound cannot exceed an objective attained.
+            raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
         self.reason = self.stop.reason
         return self.reason
 

@@ -84,9 +84,17 @@ def test_levels_change_neither_the_optimum_nor_the_validity_of_the_bound(prior):
         assert plain["objective"] - 0.01 <= fields["lower_bound"] <= plain["objective"]
 
 
-def test_a_hundred_thousand_samples_are_proved():
+@pytest.mark.parametrize("n_samples", [100_000, 150_001])
+def test_many_samples_are_proved_and_their_objective_counts_every_one(n_samples):
     rng = np.random.default_rng(1)
-    x = 4 * rng.integers(3, size=100_000) + rng.standard_normal(100_000)
-    result = gopfast.solve(gopfast.GaussianMixture(x, 3), epsilon=0.01)
-    assert result.success
-    assert result.gap <= 0.01
+    x = 4 * rng.integers(3, size=n_samples) + rng.standard_normal(n_samples)
+    problem = gopfast.GaussianMixture(x, 3)
+    results = [gopfast.solve(problem, epsilon=0.01, n_threads=threads) for threads in (1, 2, 3)]
+    for result in results:
+        assert result.success
+        assert 0 < result.gap <= 0.01
+        recomputed = problem.objective(result.solution.weights, result.solution.means)
+        assert result.objective == pytest.approx(recomputed, rel=1e-12)
+        assert (result.objective, result.lower_bound, result.n_nodes, result.n_passes) == (
+            results[0].objective, results[0].lower_bound, results[0].n_nodes, results[0].n_passes
+        )  # fmt: skip

@@ -78,7 +78,8 @@ def scikit_learn(data, n_components):
     from sklearn.mixture import GaussianMixture
 
     started = time.perf_counter()
-    GaussianMixture(n_components, covariance_type="spherical", n_init=10, random_state=0).fit(data.reshape(len(data), -1))
+    model = GaussianMixture(n_components, covariance_type="spherical", n_init=10, random_state=0)
+    model.fit(data.reshape(len(data), -1))
     return time.perf_counter() - started
 
 

@@ -1,4 +1,4 @@
-"""A gate on work rather than on time: node, pass and LP counts against bench/results/counts.json."""
+"""A gate on work rather than on time: node, pass and LP counts against bench/results/counts-*.json."""
 
 import importlib.util
 from pathlib import Path
@@ -10,11 +10,13 @@ SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "compare_counts.py"
 
 @pytest.fixture(scope="module")
 def compare_counts():
-    if not (SCRIPT.exists() and (SCRIPT.parent / "results" / "counts.json").exists()):
+    if not SCRIPT.exists():
         pytest.skip("bench is not part of this tree")
     spec = importlib.util.spec_from_file_location("compare_counts", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if not module.FILE.exists():
+        pytest.skip(f"no counts are committed for this instruction set: {module.FILE.name}")
     return module
 
 

@@ -49,7 +49,6 @@ cdef class EntropicRelaxation(Relaxation):
     cdef list storage
     cdef readonly int max_passes
     cdef readonly real patience, split_pull, split_pull_most, split_wide
-    cdef public bint trace
     cdef int coarsest(self, real missing) noexcept nogil
     cdef real evaluate(self, const Mixture *data, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil
     cdef void assemble(self, const real *low, const real *high, Newton *nt) noexcept nogil

@@ -490,9 +490,6 @@ cdef class EntropicRelaxation(Relaxation):
                 continue
             last_gap = gap
             retreats = 0
-            if self.trace:
-                with gil:
-                    print(iteration, bound, mu, gap, nt.reach)
             if self.stop.poll(worker):
                 return
             if not isfinite(gap):

@@ -29,7 +29,7 @@ from gopfast._lp cimport (
 from gopfast._mixture cimport Mixture, MixtureData, order_components
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
-from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
+from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point
 from gopfast._types cimport LP_FAILED, OK, index, real
 
 cdef real ROUND = 2.0 ** -53
@@ -40,11 +40,6 @@ cdef real LEAST_RATIO = 1e-8
 cdef real GREATEST_RATIO = 1e6
 # Below this a weight's Lagrange cut from its lower end has coefficients too large to be of use.
 cdef real LEAST_WEIGHT = 1e-6
-
-
-cdef inline bint divisible(real low, real high) noexcept nogil:
-    cdef real middle = low + 0.5 * (high - low)
-    return low < middle < high and high - low > 1e-13 * (fabs(low) + fabs(high))
 
 
 cdef inline real clip(real x, real low, real high) noexcept nogil:

@@ -21,6 +21,11 @@ cdef inline real *node_high(Node *node, index n) noexcept nogil:
 cdef inline real *node_point(Node *node, index n) noexcept nogil:
     return node.data + 2 * n
 
+# Whether an interval has an inner point to split at, beyond rounding.
+cdef inline bint divisible(real low, real high) noexcept nogil:
+    cdef real middle = low + 0.5 * (high - low)
+    return low < middle < high and high - low > 1e-13 * (abs(low) + abs(high))
+
 cdef inline float *node_warm(Node *node, index n) noexcept nogil:
     return <float *> (node.data + 3 * n)
 

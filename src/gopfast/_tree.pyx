@@ -22,11 +22,6 @@ cdef inline real inside(real low, real high, real point) noexcept nogil:
     return point
 
 
-cdef inline bint divisible(real low, real high) noexcept nogil:
-    cdef real middle = low + 0.5 * (high - low)
-    return low < middle < high and high - low > 1e-13 * (abs(low) + abs(high))
-
-
 cdef class Tree:
     """Owner of all open nodes: a binary heap on (lower, serial).
 

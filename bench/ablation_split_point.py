@@ -7,8 +7,8 @@ from pathlib import Path
 
 import datasets
 import numpy as np
+from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
-from gopfast._mixture import MixturePrimal
 from gopfast._search import Search
 
 import gopfast
@@ -39,9 +39,9 @@ def main():
     for name, problem in problems():
         cells = []
         for pull, most, wide in SETTINGS:
-            data = _engine.mixture_data(problem)
-            relaxation = EntropicRelaxation(data, split_pull=pull, split_pull_most=most, split_wide=wide)
-            search = Search(relaxation, MixturePrimal(data), 0.01)
+            family = _engine.family(problem)
+            family.split_pull, family.split_pull_most, family.split_wide = pull, most, wide
+            search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01)
             search.run()
             counts, _ = search.summary()
             cells.append(f"{counts['n_nodes']} / {counts['n_passes']}")

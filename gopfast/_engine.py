@@ -3,12 +3,15 @@
 import os
 import weakref
 
+import numpy as np
+
 from gopfast import _checks, _summary
-from gopfast._mixture import MixtureData
+from gopfast._gaussian import GaussianFamily
+from gopfast._samples import Samples
 from gopfast.errors import InputError
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
-_data = weakref.WeakKeyDictionary()
+_families = weakref.WeakKeyDictionary()
 
 # After a fork the OpenMP pool of the parent is gone, and waking it would hang the child.
 _state = {"forked": False}
@@ -16,22 +19,25 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _state.update(forked=True))
 
 
-def mixture_data(problem):
-    """Return the core's copy of a mixture problem (MixtureData), made on first use."""
-    data = _data.get(problem)
-    if data is None:
-        low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
-        precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
-        data = _data[problem] = MixtureData(
-            problem.X, problem.sample_weight, problem.n_components, problem.noise_variance, precision
-        )
-        for level in _summary.levels(*data.arrays()):
-            data.add_level(*level)
-    return data
+def family(problem):
+    """Return the core's copy of a mixture problem (a Family with its samples), made on first use."""
+    found = _families.get(problem)
+    if found is None:
+        found = _families[problem] = _gaussian(problem)
+    return found
 
 
-def start_means(problem, start):
-    """Validate a start (means, or anything with a solution) and return its means (K, d), or None."""
+def _gaussian(problem):
+    low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
+    precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
+    data = Samples(problem.X, problem.sample_weight, np.sqrt(problem.noise_variance))
+    for level in _summary.levels(*data.arrays()):
+        data.add_level(*level)
+    return GaussianFamily(data, problem.n_components, precision, problem.posterior == "gaussian")
+
+
+def start_parameters(problem, start):
+    """Validate a start (means, or anything with a solution) and return the core's parameters of it, or None."""
     if start is None:
         return None
     start = getattr(start, "solution", start)
@@ -41,7 +47,7 @@ def start_means(problem, start):
     shape = (problem.n_components, problem.n_features)
     if means.shape != shape:
         raise InputError(f"start must hold means of shape {shape}; got {means.shape}")
-    return means
+    return family(problem).pack(means)
 
 
 def n_threads(requested):

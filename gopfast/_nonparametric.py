@@ -11,6 +11,8 @@ The supremum is rigorous: D'' >= -D, so on an interval of width h, sup D <= max 
 
 import numpy as np
 
+from gopfast._gaussian import GaussianFamily
+
 COARSE = 0.1  # grid step in standard deviations of a component
 BLOCK = 2_000_000  # exponentials per block of a grid evaluation
 MAX_ITER = 40
@@ -169,10 +171,11 @@ class NonparametricBound:
         return atoms[used], trial[used] / trial[used].sum()
 
 
-def outer_bound(data):
+def outer_bound(family):
     """Return the bound as the search asks for it, or None where it does not apply or would cost too much."""
-    samples, weights = data.arrays()
-    if data.has_prior or samples.shape[0] > 1 or samples.shape[1] > MOST_SAMPLES or np.ptp(samples) > WIDEST:
+    samples, weights = family.data.arrays()
+    known = isinstance(family, GaussianFamily) and not family.has_prior and samples.shape[0] == 1
+    if not known or samples.shape[1] > MOST_SAMPLES or np.ptp(samples) > WIDEST:
         return None
 
     def bound(solution, upper, tolerance):

@@ -1,9 +1,10 @@
 """
 Summaries of many samples that keep the bound (section 3.6 of the theory).
 
-Per sample, the dual integrand is |x|^2 / 2 plus a concave function of x. With x = sum_v h_v v, a convex combination of
-the corners v of its grid cell, it is at least sum_v h_v F(v) - 1/2 sum_j (x_j - low_j)(high_j - x_j). So the corners
-with summed weights h_v and one constant give a lower bound for all multipliers and weights at once.
+Per sample, the dual integrand -log sum_k pi_k exp(-c_k(x)) is a concave function of x plus sum_j a_j x_j^2, a_j the
+largest curvature that any cost has in coordinate j. With x = sum_v h_v v, a convex combination of the corners v of its
+grid cell, it is at least sum_v h_v F(v) - sum_j a_j (x_j - low_j)(high_j - x_j). So the corners with summed weights h_v
+and one number per coordinate give a lower bound for all multipliers and weights at once.
 """
 
 from typing import NamedTuple
@@ -25,13 +26,13 @@ class Level(NamedTuple):
     """
     One summary of the samples.
 
-    Points (d, m), weights (m,), the constant to add to the integrand's sum (rounded down), and a bound of the
-    relative rounding error of the weights.
+    Points (d, m), weights (m,), what is lost per unit of curvature in each coordinate (d,) (rounded up), and a bound
+    of the relative rounding error of the weights.
     """
 
     columns: np.ndarray
     weights: np.ndarray
-    shift: float
+    spread: np.ndarray
     rounding: float
 
 
@@ -61,7 +62,7 @@ def levels(columns, weights):
     while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
         grids.append(grids[-1] * REFINEMENT)
     found = []
-    source = Level(columns, weights, 0.0, 0.0)
+    source = Level(columns, weights, np.zeros(n_features), 0.0)
     # Fine to coarse: a summary of a summary is one, and the samples are read once.
     for n_cells in reversed(grids):
         source = _summarise(source, low, width, n_cells)
@@ -72,15 +73,15 @@ def levels(columns, weights):
 
 def _summarise(source, low, width, n_cells):
     """Spread every point of a level over the corners of its cell."""
-    columns, weights, shift, rounding = source
-    total, loss, most = _grid.spread(np.ascontiguousarray(columns), weights, low, width, n_cells)
+    columns, weights, spread, rounding = source
+    total, lost, most = _grid.spread(np.ascontiguousarray(columns), weights, low, width, n_cells)
     used = np.flatnonzero(total)
     index = np.unravel_index(used, n_cells + 1)
     points = [_grid.corners(*axis)[i] for axis, i in zip(zip(low, width, n_cells, strict=True), index, strict=True)]
     return Level(
         np.stack(points),
         total[used],
-        shift - loss * (1.0 + ULP * (len(weights) + 8)),
+        spread + lost * (1.0 + ULP * (len(weights) + 8)),
         # sums of at most `most` terms, each a product of d shares with an error of 4 ulps
         rounding + ULP * (most + 4 * len(columns) + 8),
     )

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gopfast import _checks, _engine
-from gopfast._mixture import MixturePrimal
+from gopfast._em import MixturePrimal
 from gopfast.errors import InputTypeError
 from gopfast.models import GaussianMixture
 from gopfast.options import seed_from
 from gopfast.result import MixtureSolution
+from gopfast.solver import unpack
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,22 +88,18 @@ def em(problem, start=None, tol=1e-8, max_iter=1000, random_state=0):
         raise InputTypeError(f"problem must be a gopfast.GaussianMixture; got {type(problem).__name__}")
     tol = _checks.nonnegative_number("tol", tol)
     max_iter = _checks.whole_number("max_iter", max_iter, 1)
-    data = _engine.mixture_data(problem)
-    means = _engine.start_means(problem, start)
-    if means is None:
+    family = _engine.family(problem)
+    point = _engine.start_parameters(problem, start)
+    if point is None:
         rng = np.random.default_rng(seed_from(random_state))
         rows = rng.choice(problem.n_samples, problem.n_components, replace=False)
-        means = problem.X[rows]
+        point = family.pack(problem.X[rows])
     solution = getattr(start, "solution", start)
     weights = getattr(solution, "weights", np.full(problem.n_components, 1.0 / problem.n_components))
-    weights, means, precision, trace, converged = MixturePrimal(data).em(
-        np.asarray(weights, dtype=float), data.from_user(means), tol, max_iter
-    )
+    vector, trace, converged = MixturePrimal(family).em(np.asarray(weights, dtype=float), point, tol, max_iter)
     objective = float(trace[-1])
     return LocalResult(
-        solution=MixtureSolution.canonical(
-            problem, weights, data.to_user(means), None if problem.prior is None else 1.0 / float(precision)
-        ),
+        solution=unpack(problem, family, vector),
         objective=objective,
         elbo=problem.elbo_constant - objective,
         trace=problem.elbo_constant - trace,

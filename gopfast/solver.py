@@ -3,8 +3,8 @@
 import numpy as np
 
 from gopfast import _engine
+from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
-from gopfast._mixture import MixturePrimal
 from gopfast._nonparametric import outer_bound
 from gopfast._search import Search
 from gopfast.errors import InputError, InputTypeError
@@ -108,10 +108,10 @@ def solve(
         log=log,
         random_state=random_state,
     )
-    means = _engine.start_means(problem, start)
-    data = _engine.mixture_data(problem)
-    relaxed, names = _relaxation(data, options)
-    primal = MixturePrimal(data, seed=options.seed, start=None if means is None else data.from_user(means))
+    start = _engine.start_parameters(problem, start)
+    family = _engine.family(problem)
+    relaxed, names = _relaxation(family, options)
+    primal = MixturePrimal(family, seed=options.seed, start=start)
     monitor = _Monitor(options)
     search = Search(
         relaxed,
@@ -123,11 +123,11 @@ def solve(
         time_limit=np.inf if options.time_limit is None else options.time_limit,
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=monitor if monitor.wanted else None,
-        outer_bound=outer_bound(data) if names["relaxation"] == "entropic" else None,
+        outer_bound=outer_bound(family) if names["relaxation"] == "entropic" else None,
     )
     reason = search.run()
     fields, vector = search.summary()
-    solution = unpack(problem, data, vector)
+    solution = unpack(problem, family, vector)
     result = Result(
         status=reason,
         solution=solution,
@@ -140,17 +140,13 @@ def solve(
     return result
 
 
-def unpack(problem, data, vector):
+def unpack(problem, family, vector):
     """Make a MixtureSolution in the user's units from the core's solution vector."""
-    n_components, n_features = problem.n_components, problem.n_features
-    means = data.to_user(vector[n_components:-1].reshape(n_components, n_features))
-    weights = vector[:n_components] / vector[:n_components].sum()
-    return MixtureSolution.canonical(
-        problem, weights, means, None if problem.prior is None else 1.0 / float(vector[-1])
-    )
+    weights = vector[: problem.n_components]
+    return MixtureSolution.canonical(problem, weights / weights.sum(), **family.parameters(vector))
 
 
-def _relaxation(data, options):
+def _relaxation(family, options):
     """Return the relaxation that the options ask for and the names of the methods used."""
     kind = options.relaxation or "entropic"
     branching = options.branching or "bisect"
@@ -158,9 +154,9 @@ def _relaxation(data, options):
         # Here and not above: only this relaxation needs HiGHS.
         from gopfast._linear import LinearRelaxation
 
-        relaxed = LinearRelaxation(data, options.partition == "paper")
+        relaxed = LinearRelaxation(family, options.partition == "paper")
     else:
-        relaxed = EntropicRelaxation(data)
+        relaxed = EntropicRelaxation(family)
     if branching == "orthant" and relaxed.n_connected > MOST_ORTHANT_VARIABLES:
         raise InputError(
             f"branching='orthant' makes 2^{relaxed.n_connected} subproblems per node here; "

@@ -1,64 +1,75 @@
-"""Entropic relaxed dual of a Gaussian mixture with known variance."""
+"""Entropic relaxed dual of a mixture."""
 
-from gopfast._mixture cimport Mixture, MixtureData
-from gopfast._passes cimport pass_sums
+from gopfast._family cimport Family, Subproblem
 from gopfast._relaxation cimport Effort, Relaxation
+from gopfast._samples cimport PassBuffer, SampleSet
+from gopfast._passes cimport pass_costs, pass_sums
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
 from gopfast._types cimport index, real
 
 
-# Workspace of one worker. K components, d coordinates, Q = 2Kd multipliers (low and high of each mean), m = K(1+d).
+# Workspace of one worker. K components, F statistics, m = K(1+F), Q facets with one multiplier each.
 cdef struct Newton:
+    Subproblem sub      # of the node
+    pass_costs costs    # at the iterate
+    pass_sums sums
     real *weights       # (K,) pi
     real *slack         # (K,) of W - D >= 0
     real *residual      # (K,) W - D
     real *step          # (K,) d log pi
     real *step_s        # (K,) d slack
     real *rhs           # (K,)
-    real *offsets       # (K,) c_ik = |x - center|^2 / 2 - offset
-    real *q             # (Q,) multipliers of the qualifying constraints
-    real *slack_q       # (Q,) of T - l S >= 0 and u S - T >= 0
-    real *residual_q    # (Q,)
+    real *scale         # (K,) logarithm of what D_k gains from paired multipliers
+    real *mass          # (K,) S
+    real *q             # (Q,) multipliers of the facets
+    real *slack_q       # (Q,)
+    real *residual_q    # (Q,) the facets' values
     real *step_q        # (Q,)
     real *step_t        # (Q,) d slack_q
     real *rhs_q         # (Q,)
-    real *centers       # (K, d)
-    real *features      # (m, m) covariance of the features (r_k, r_k z_k)
+    real *minorant      # (m,) coefficients of the minorant, and at the iterate, and their terms' magnitude
+    real *coefficients  # (m,)
+    real *size          # (m,)
+    real *covariance    # (m, m) of the features (r_k, r_k phi)
+    real *image         # (m,) covariance times a facet
     real *A             # (K, K)
     real *B             # (Q, K)
     real *C             # (Q, Q)
-    real e              # prior precision at the iterate
+    real *error         # (n_connected,) what the minorant loses by each connected variable
+    real e              # prior weight at the iterate
     real curvature      # of the prior term in its cost
     real excess         # what the bound loses to densities above W: W log max_k D_k / W
     real margin         # rounding margin of the bound
     real reach          # last step length
-    real *divisible     # (K, d) 1 where the box has width, so that its constraints are active
-    pass_sums sums
     real *scratch
 
 
 cdef class EntropicRelaxation(Relaxation):
-    cdef MixtureData data
+    cdef Family family
     cdef StopSignal stop
     cdef Newton *workers
     # What a node is bounded on: summaries of the samples, coarse to fine, then the samples.
-    cdef Mixture *levels
+    cdef SampleSet *levels
     cdef real *losses               # what a bound on the level typically loses
     cdef readonly int n_levels
     cdef list storage
+    cdef real[::1] widths           # of the root box
     cdef readonly int max_passes
-    cdef readonly real patience, split_pull, split_pull_most, split_wide
+    cdef readonly real patience
     cdef int coarsest(self, real missing) noexcept nogil
-    cdef real evaluate(self, const Mixture *data, const real *low, const real *high, Newton *nt, Effort *effort) noexcept nogil
-    cdef void assemble(self, const real *low, const real *high, Newton *nt) noexcept nogil
-    cdef real pull(self, const real *low, const real *high, int row) noexcept nogil
+    cdef void open_node(self, const real *low, const real *high, Newton *nt) noexcept nogil
+    cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size, real *newton_prior) noexcept nogil
+    cdef real evaluate(self, const SampleSet *data, Newton *nt, Effort *effort) noexcept nogil
+    cdef real margin(self, const SampleSet *data, int k, Newton *nt) noexcept nogil
+    cdef void residuals(self, Newton *nt) noexcept nogil
+    cdef void assemble(self, Newton *nt) noexcept nogil
     cdef void factor(self, Newton *nt) noexcept nogil
     cdef void direction(self, Newton *nt) noexcept nogil
     cdef real longest(self, Newton *nt) noexcept nogil
-    cdef void newton(self, const real *low, const real *high, Newton *nt, real mu, int n) noexcept nogil
+    cdef void newton(self, Newton *nt, real mu, int n) noexcept nogil
     cdef void center_slacks(self, Newton *nt, real mu) noexcept nogil
     cdef real complementarity(self, Newton *nt) noexcept nogil
     cdef void place(self, Node *node, Newton *nt) noexcept nogil
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil
-    cdef void halve(self, Node *node, Newton *nt) noexcept nogil
+    cdef void halve(self, Node *node) noexcept nogil

@@ -19,8 +19,8 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     -------
     total : ndarray, shape (prod(n_cells + 1),)
         Weight of every corner, last axis fastest.
-    loss : float
-        1/2 sum_i w_i sum_j (x_ij - left_ij)(right_ij - x_ij).
+    spread : ndarray, shape (d,)
+        sum_i w_i (x_ij - left_ij)(right_ij - x_ij).
     most : int
         Most points that one corner has taken a share of.
     """
@@ -29,12 +29,14 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     cdef long long stride[3]
     cdef double step[3]
     cdef double share[3]
+    cdef double lost[3]
     cdef long long cell, flat
-    cdef double x, left, right, part, lost, loss = 0
+    cdef double x, left, right, part
     if not 1 <= d <= 3:
         raise ValueError("columns must have 1 to 3 rows")
     flat = 1
     for j in range(d - 1, -1, -1):
+        lost[j] = 0
         stride[j] = flat
         flat *= n_cells[j] + 1
         step[j] = width[j] / n_cells[j]
@@ -46,7 +48,6 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     with nogil:
         for i in range(n):
             flat = 0
-            lost = 0
             for j in range(d):
                 share[j] = 0
                 if step[j] > 0:
@@ -55,9 +56,8 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
                     cell = min(max(cell, 0), n_cells[j] - 1)
                     left, right = corner_at(low[j], step[j], cell), corner_at(low[j], step[j], cell + 1)
                     share[j] = min(max((x - left) / (right - left), 0.0), 1.0)
-                    lost += (x - left) * (right - x)
+                    lost[j] += weights[i] * (x - left) * (right - x)
                     flat += cell * stride[j]
-            loss += weights[i] * lost
             for corner in range(1 << d):
                 part = weights[i]
                 at = flat
@@ -69,7 +69,7 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
                         part *= 1 - share[j]
                 total[at] += part
                 count[at] += 1
-    return out, 0.5 * loss, int(taken.max())
+    return out, np.array([lost[j] for j in range(d)]), int(taken.max())
 
 
 cdef inline double corner_at(double low, double step, long long cell) noexcept nogil:

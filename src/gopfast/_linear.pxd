@@ -1,7 +1,7 @@
 """Linear relaxed dual of a Gaussian mixture with known variance: one linear program per node and round."""
 
 from gopfast._lp cimport LpStatus, LpWorker
-from gopfast._mixture cimport Mixture, MixtureData
+from gopfast._gaussian cimport GaussianFamily, GaussianModel
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
@@ -25,7 +25,7 @@ cdef class LinearWorker:
     """The linear programs of one thread, and the tangent points that they found in this batch."""
 
     cdef LpWorker lp
-    cdef MixtureData data
+    cdef GaussianFamily data
     cdef CutPool pool
     cdef StopSignal stop
     cdef int number, N, K, d, n_means, n_connected
@@ -99,7 +99,7 @@ cdef class LinearWorker:
 
 
 cdef class LinearRelaxation(Relaxation):
-    cdef MixtureData data
+    cdef GaussianFamily data
     cdef CutPool pool
     cdef list workspaces
     cdef void **workers                 # the same, borrowed: indexed without the GIL

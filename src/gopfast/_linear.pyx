@@ -26,7 +26,8 @@ from gopfast._highs cimport CallbackIn, highs
 from gopfast._lp cimport (
     LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
 )
-from gopfast._mixture cimport Mixture, MixtureData, order_components
+from gopfast._family cimport order_components
+from gopfast._gaussian cimport GaussianFamily, GaussianModel
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point
@@ -121,7 +122,7 @@ cdef class LinearWorker:
         free(self.found)
 
     def __init__(self, LinearRelaxation relaxation, StopSignal stop, int number):
-        cdef const Mixture *data = &relaxation.data.core
+        cdef const GaussianModel *data = &relaxation.data.core
         cdef int N = <int> data.n_samples, K = data.n_components, d = data.n_features, Q = K * d
         cdef int prior = 1 if data.has_prior else 0
         # Entries of a row over all samples, and of the whole matrix
@@ -253,7 +254,7 @@ cdef class LinearWorker:
 
     cdef void set_columns(self, const real *low, const real *high) noexcept nogil:
         """Costs, and finite bounds that hold at every optimum: without them no dual proves anything."""
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int i, k, j, a, column
         cdef real W = data.total_weight, most, far, x
         for column in range(self.n_cols):
@@ -289,7 +290,7 @@ cdef class LinearWorker:
 
     cdef void set_precision(self, const real *low, const real *high) noexcept nogil:
         """Range of e = clip(Kd / sum rho (nu - x0)^2), the optimum for given means, over the box; and of its cost."""
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int a, j
         cdef real near = 0, far = 0, x, e_low, e_high, Q = self.n_means
         for a in range(self.n_means):
@@ -362,7 +363,7 @@ cdef class LinearWorker:
 
     cdef void qualifying_row(self, int a, real bound, real sign) noexcept nogil:
         """sign * (T - bound * S) >= 0 for mean a."""
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int i, j = a % self.d
         cdef real x
         self.begin_row()
@@ -378,7 +379,7 @@ cdef class LinearWorker:
 
     cdef void mean_row(self, int a, real center, real offset) noexcept nogil:
         """theta_a >= 1/2 sum_i w_i tau_ik [(x_i - center)^2 - offset], the prior's pseudo-observation included."""
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int i, j = a % self.d
         cdef real z, rho
         self.begin_row()
@@ -568,7 +569,7 @@ cdef class LinearWorker:
 
     cdef real split_mean(self, int a, real low, real high) noexcept nogil:
         """m = T / S of mean a at the solution, and what its Lagrange cuts miss there."""
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int i, k = a // self.d, j = a % self.d
         cdef real s, t, m, x, pull = 0, value = 0
         cdef const real *column = data.samples.columns + j * data.samples.n_padded
@@ -610,7 +611,7 @@ cdef class LinearWorker:
 
     cdef void soften(self, const real *means) noexcept nogil:
         """Responsibilities of an E-step for the means and the weights of the solution."""
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int i, k, j
         cdef real best, total, z
         cdef real *row
@@ -669,7 +670,8 @@ cdef class LinearRelaxation(Relaxation):
 
     Parameters
     ----------
-    data : MixtureData
+    data : GaussianFamily
+        With point masses as posterior.
     paper_partition : bool
         Connected variables are means and weights, as in the paper; otherwise the means alone.
     envelope : bool
@@ -684,7 +686,7 @@ cdef class LinearRelaxation(Relaxation):
         Tangents that the pool keeps.
     """
 
-    def __init__(self, MixtureData data, bint paper_partition=False, bint envelope=False, int batch_size=4,
+    def __init__(self, GaussianFamily data, bint paper_partition=False, bint envelope=False, int batch_size=4,
                  int max_rounds=20, real patience=0.5, int max_cuts=1000):
         cdef int K = data.core.n_components, N = <int> data.core.n_samples
         self.data = data
@@ -712,7 +714,7 @@ cdef class LinearRelaxation(Relaxation):
         return 0
 
     cdef void root(self, Node *node) noexcept nogil:
-        cdef const Mixture *data = &self.data.core
+        cdef const GaussianModel *data = &self.data.core
         cdef int a, n_means = data.n_components * data.n_features
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.n_connected)
@@ -726,7 +728,7 @@ cdef class LinearRelaxation(Relaxation):
         cdef int n_means = self.data.core.n_components * self.data.core.n_features
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.n_connected)
-        if not order_components(&self.data.core, low, high):
+        if not order_components(self.data.core.n_components, self.data.core.n_features, low, high):
             return 0
         return tighten_simplex(self.data.core.n_components, low + n_means, high + n_means) \
             if self.paper_partition else 1

@@ -11,9 +11,15 @@ cdef extern from "pass.h" nogil:
         PASS_HESSIAN
     ctypedef struct pass_data:
         Py_ssize_t n_padded
-        int n_features
+        int n_columns
+        int squares
         const double *columns
         const double *weights
+    ctypedef struct pass_costs:
+        double *centers
+        double *linear
+        double *quadratic
+        double *offsets
     ctypedef struct pass_sums:
         double value
         double magnitude
@@ -21,26 +27,26 @@ cdef extern from "pass.h" nogil:
         double *first
         double *second
         double *gram
-    size_t pass_scratch_size(int n_components, int n_features)
+    int pass_n_statistics(const pass_data *data)
+    size_t pass_scratch_size(int n_components, int n_statistics)
 
 # Calls go through this module, the only one that links the kernel.
 cdef void run_pass(
     const pass_data *data,      # IN
     int n_components,           # IN
-    const double *centers,      # IN (K, d)
-    const double *offsets,      # IN (K,)
+    const pass_costs *costs,    # IN
     const double *weights,      # IN (K,)
     pass_level level,           # IN
-    double *scratch,            # pass_scratch_size(K, d) doubles
+    double *scratch,            # pass_scratch_size(K, F) doubles
     pass_sums *out,             # OUT
 ) noexcept nogil
 
 # The samples in N_PARTS parts, whatever the number of threads; `parts` and `scratch` hold one entry per part.
+# Not for PASS_HESSIAN.
 cdef enum:
     N_PARTS = 16
 cdef void run_pass_in_parts(
-    const pass_data *data, int n_components, const double *centers, const double *offsets,
-    const double *weights, pass_level level,
+    const pass_data *data, int n_components, const pass_costs *costs, const double *weights, pass_level level,
     double **scratch, pass_sums *parts,  # N_PARTS each
     int n_threads,
     pass_sums *out,

@@ -6,9 +6,8 @@ from cython.parallel cimport prange
 from libc.string cimport memset
 
 cdef extern from "pass.h" nogil:
-    void pass_run(const pass_data *data, Py_ssize_t begin, Py_ssize_t end, int n_components,
-                  const double *centers, const double *offsets, const double *weights,
-                  pass_level level, double *scratch, pass_sums *out)
+    void pass_run(const pass_data *data, Py_ssize_t begin, Py_ssize_t end, int n_components, const pass_costs *costs,
+                  const double *weights, pass_level level, double *scratch, pass_sums *out)
     void pass_exp(Py_ssize_t n, const double *x, double *y)
     void pass_log(Py_ssize_t n, const double *x, double *y)
     const char *pass_isa()
@@ -18,35 +17,35 @@ EXP_ULPS = PASS_EXP_ULPS
 LOG_ULPS = PASS_LOG_ULPS
 
 
-cdef void run_pass(const pass_data *data, int n_components, const double *centers, const double *offsets,
-                   const double *weights, pass_level level, double *scratch, pass_sums *out) noexcept nogil:
-    pass_run(data, 0, data.n_padded, n_components, centers, offsets, weights, level, scratch, out)
+cdef void run_pass(const pass_data *data, int n_components, const pass_costs *costs, const double *weights,
+                   pass_level level, double *scratch, pass_sums *out) noexcept nogil:
+    pass_run(data, 0, data.n_padded, n_components, costs, weights, level, scratch, out)
 
 
-cdef void run_pass_in_parts(const pass_data *data, int n_components, const double *centers, const double *offsets,
-                            const double *weights, pass_level level, double **scratch, pass_sums *parts,
-                            int n_threads, pass_sums *out) noexcept nogil:
+cdef void run_pass_in_parts(const pass_data *data, int n_components, const pass_costs *costs, const double *weights,
+                            pass_level level, double **scratch, pass_sums *parts, int n_threads,
+                            pass_sums *out) noexcept nogil:
     cdef Py_ssize_t blocks = (data.n_padded + PASS_BLOCK - 1) // PASS_BLOCK, i
     cdef Py_ssize_t size = (blocks + N_PARTS - 1) // N_PARTS * PASS_BLOCK
-    cdef int part
+    cdef int part, F = pass_n_statistics(data)
     for part in prange(N_PARTS, schedule="dynamic", chunksize=1, num_threads=n_threads):
-        pass_run(data, min(part * size, data.n_padded), min((part + 1) * size, data.n_padded), n_components, centers,
-                 offsets, weights, level, scratch[part], &parts[part])
+        pass_run(data, min(part * size, data.n_padded), min((part + 1) * size, data.n_padded), n_components, costs,
+                 weights, level, scratch[part], &parts[part])
     out.value = out.magnitude = 0
     for i in range(n_components):
         out.density[i] = 0
     if level >= PASS_MOMENTS:
-        memset(out.first, 0, n_components * data.n_features * sizeof(double))
-        memset(out.second, 0, n_components * data.n_features * data.n_features * sizeof(double))
+        memset(out.first, 0, n_components * F * sizeof(double))
+        memset(out.second, 0, n_components * F * F * sizeof(double))
     for part in range(N_PARTS):
         out.value += parts[part].value
         out.magnitude += parts[part].magnitude
         for i in range(n_components):
             out.density[i] += parts[part].density[i]
         if level >= PASS_MOMENTS:
-            for i in range(n_components * data.n_features):
+            for i in range(n_components * F):
                 out.first[i] += parts[part].first[i]
-            for i in range(n_components * data.n_features * data.n_features):
+            for i in range(n_components * F * F):
                 out.second[i] += parts[part].second[i]
 
 
@@ -78,7 +77,8 @@ def log(x):
     return _apply(True, x)
 
 
-def sums(columns, weights, centers, offsets, proportions, int level=2):
+def sums(columns, weights, centers, offsets, proportions, int level=2, linear=None, quadratic=None,
+         bint squares=False):
     """One data pass, for tests against NumPy and for benchmarks.
 
     Parameters
@@ -88,6 +88,9 @@ def sums(columns, weights, centers, offsets, proportions, int level=2):
     centers : ndarray, shape (K, d)
     offsets, proportions : ndarray, shape (K,)
     level : 0 (value and densities), 1 (and moments), 2 (and the Gram matrix)
+    linear, quadratic : ndarray, shape (K, d), default 0 and 1/2
+    squares : bool
+        Whether the squares of the coordinates are statistics too.
 
     Returns
     -------
@@ -98,18 +101,22 @@ def sums(columns, weights, centers, offsets, proportions, int level=2):
     cdef double[:, ::1] c = np.ascontiguousarray(centers, dtype=np.float64)
     cdef double[::1] off = np.ascontiguousarray(offsets, dtype=np.float64)
     cdef double[::1] p = np.ascontiguousarray(proportions, dtype=np.float64)
-    cdef int n_components = c.shape[0], d = c.shape[1], m = n_components * (1 + d)
+    cdef int n_components = c.shape[0], d = c.shape[1], F = d * (2 if squares else 1), m = n_components * (1 + F)
+    shape = (n_components, d)
+    cdef double[:, ::1] b = np.zeros(shape) if linear is None else np.array(linear, dtype=np.float64)
+    cdef double[:, ::1] a = np.full(shape, 0.5) if quadratic is None else np.array(quadratic, dtype=np.float64)
     if x.shape[1] % PASS_PAD or x.shape[1] == 0 or w.shape[0] != x.shape[1] or x.shape[0] != d:
         raise ValueError("columns must be (d, n) and weights (n,), n a positive multiple of 8")
-    density, first = np.zeros(n_components), np.zeros((n_components, d))
-    second, gram = np.zeros((n_components, d, d)), np.zeros((m, m))
-    scratch = np.empty(pass_scratch_size(n_components, d))
+    density, first = np.zeros(n_components), np.zeros((n_components, F))
+    second, gram = np.zeros((n_components, F, F)), np.zeros((m, m))
+    scratch = np.empty(pass_scratch_size(n_components, F))
     cdef double[::1] density_ = density, scratch_ = scratch
     cdef double[:, ::1] first_ = first, gram_ = gram
     cdef double[:, :, ::1] second_ = second
-    cdef pass_data data = pass_data(x.shape[1], d, &x[0, 0], &w[0])
+    cdef pass_data data = pass_data(x.shape[1], d, squares, &x[0, 0], &w[0])
+    cdef pass_costs costs = pass_costs(&c[0, 0], &b[0, 0], &a[0, 0], &off[0])
     cdef pass_sums out
     out.density, out.first, out.second, out.gram = &density_[0], &first_[0, 0], &second_[0, 0, 0], &gram_[0, 0]
     with nogil:
-        run_pass(&data, n_components, &c[0, 0], &off[0], &p[0], <pass_level>level, &scratch_[0], &out)
+        run_pass(&data, n_components, &costs, &p[0], <pass_level>level, &scratch_[0], &out)
     return dict(value=out.value, magnitude=out.magnitude, density=density, first=first, second=second, gram=gram)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
-from gopfast._mixture import MixturePrimal
 from gopfast._search import Search
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -70,13 +70,13 @@ def hull_of(problem, data):
 
 
 def traced_search(problem, epsilon=EPSILON, max_nodes=3000, known=None, orthant=False):
-    data, trace = _engine.mixture_data(problem), []
+    family, trace = _engine.family(problem), []
     search = Search(
-        EntropicRelaxation(data), MixturePrimal(data, seed=1), epsilon,
+        EntropicRelaxation(family), MixturePrimal(family, seed=1), epsilon,
         max_nodes=max_nodes, known=known, trace=trace, orthant=orthant,
     )  # fmt: skip
     search.run()
-    return search, trace, data
+    return search, trace, family.data
 
 
 def check_against(reference, result, epsilon):
@@ -145,7 +145,7 @@ def test_linear_and_entropic_bounds_agree(partition, branching):
 @given(problem=problems())
 def test_no_bound_cuts_off_a_known_optimum(problem):
     reference = brute_force.global_optimum(problem)
-    data = _engine.mixture_data(problem)
+    data = _engine.family(problem).data
     point = data.from_user(reference.means)
     order = np.argsort(point[:, 0], kind="stable")
     # The polish may leave the hull of the data, which holds an optimum, by a rounding error or without cost.
@@ -164,7 +164,7 @@ def test_no_bound_cuts_off_a_known_optimum(problem):
 
 def test_the_audit_notices_a_bound_above_a_known_solution():
     problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2)
-    data = _engine.mixture_data(problem)
+    data = _engine.family(problem).data
     point = data.from_user(np.array([[-5.0], [25.0]]))
     search, *_ = traced_search(problem, known=(point, 60.0))
     assert search.n_audit_failures > 0

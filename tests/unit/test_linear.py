@@ -5,9 +5,11 @@ import itertools
 
 import numpy as np
 import pytest
+from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
+from gopfast._gaussian import GaussianFamily
 from gopfast._linear import LinearRelaxation
-from gopfast._mixture import MixtureData, MixturePrimal
+from gopfast._samples import Samples
 from gopfast._search import Search
 from scipy.special import logsumexp
 
@@ -21,7 +23,7 @@ BRANCHINGS = pytest.mark.parametrize("orthant", [False, True], ids=["bisect", "o
 def mixture(X, K, prior=None, weights=None):
     """The core's mixture with unit noise."""
     weights = np.ones(len(X)) if weights is None else weights
-    return MixtureData(X, weights, K, np.ones(X.shape[1]), prior)
+    return GaussianFamily(Samples(X, weights, np.ones(X.shape[1])), K, prior)
 
 
 def search(data, epsilon=0.01, relaxation=LinearRelaxation, options=(), **arguments):
@@ -79,7 +81,7 @@ def random_case(seed):
 
 def known_point(data, weights, means, paper_partition):
     """A solution in the core's coordinates, components in the order that the search keeps."""
-    core = data.from_user(means)
+    core = data.data.from_user(means)
     order = np.argsort(core[:, 0])
     return np.concatenate([core[order].ravel(), weights[order] if paper_partition else []])
 

@@ -12,10 +12,12 @@ ULP = 2.0**-53
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
-def reference(columns, w, centers, offsets, pi):
-    """The sums of csrc/pass.h, written down, and the largest |x - center|."""
+def reference(columns, w, centers, offsets, pi, linear=0.0, quadratic=0.5, squares=False):
+    """The sums of csrc/pass.h, written down, and the largest statistic."""
     z = columns.T[:, None, :] - centers
-    cost = 0.5 * (z**2).sum(axis=2) - offsets
+    cost = (z * (linear + quadratic * z)).sum(axis=2) - offsets
+    if squares:
+        z = np.concatenate([z, z**2], axis=2)
     with np.errstate(divide="ignore"):
         score = np.log(pi) - cost
     largest = score.max(axis=1, keepdims=True)
@@ -68,6 +70,27 @@ def test_sums_agree_with_numpy(blocks, d, K, seed):
     assert_close(sums, expected, w, reach)
 
 
+@many
+@given(
+    blocks=st.sampled_from([1, 2, 16, 33]),
+    d=st.integers(1, 4),
+    K=st.integers(1, 4),
+    seed=st.integers(0, 2**32 - 1),
+    squares=st.booleans(),
+)
+def test_sums_of_general_costs_agree_with_numpy(blocks, d, K, seed, squares):
+    """Linear terms, a curvature per component, squares as statistics."""
+    rng = np.random.default_rng(seed)
+    arguments = problem(rng, 8 * blocks, d, K)
+    costs = {
+        "linear": rng.standard_normal((K, d)), "quadratic": rng.uniform(-0.2, 1.0, (K, d)), "squares": squares
+    }  # fmt: skip
+    expected, reach = reference(*arguments, **costs)
+    sums = _passes.sums(*arguments, **costs)
+    assert sums["value"] == pytest.approx(expected["value"], rel=1e-12, abs=1e-11 * arguments[1].sum())
+    assert_close(sums, expected, arguments[1], reach)
+
+
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_a_lower_level_gives_the_same_sums_and_leaves_the_rest_alone(level):
     arguments = problem(np.random.default_rng(7), 264, 2, 3)
@@ -75,6 +98,8 @@ def test_a_lower_level_gives_the_same_sums_and_leaves_the_rest_alone(level):
     assert part["value"] == full["value"]
     assert part["magnitude"] == full["magnitude"]
     np.testing.assert_array_equal(part["density"], full["density"])
+    if level == 1:  # without the covariances within a component
+        full["second"] *= np.eye(2)
     for name, needed in (("first", 1), ("second", 1), ("gram", 2)):
         if level >= needed:
             np.testing.assert_allclose(part[name], full[name], rtol=1e-13, atol=1e-11)

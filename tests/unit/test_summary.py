@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
-from gopfast._mixture import MixtureData, MixturePrimal
+from gopfast._gaussian import GaussianFamily
+from gopfast._samples import Samples
 from gopfast._search import Search
 
 import gopfast
@@ -15,8 +17,8 @@ def padded(columns, weights):
     return np.pad(columns, ((0, 0), (0, extra))), np.pad(weights, (0, extra))
 
 
-def integral(columns, weights, centers, offsets, proportions):
-    return _passes.sums(*padded(columns, weights), centers, offsets, proportions, 0)["value"]
+def integral(columns, weights, mixture, costs):
+    return _passes.sums(*padded(columns, weights), *mixture, 0, **costs)["value"]
 
 
 def samples(rng, n_samples, n_features):
@@ -30,11 +32,15 @@ def test_no_level_exceeds_the_samples_for_any_centers_and_weights(n_features):
     columns, weights = samples(rng, 40_000, n_features), rng.uniform(0.1, 3, 40_000)
     levels = _summary.levels(columns, weights)
     assert levels
-    for _ in range(20):
-        centers = rng.uniform(columns.min(), columns.max(), (4, n_features))
-        offsets, proportions = rng.uniform(0, 20, 4), rng.dirichlet(np.ones(4))
-        full = integral(columns, weights, centers, offsets, proportions)
-        values = [integral(*level[:2], centers, offsets, proportions) + level.shift for level in levels]
+    for attempt in range(20):
+        shape = (4, n_features)
+        mixture = rng.uniform(columns.min(), columns.max(), shape), rng.uniform(0, 20, 4), rng.dirichlet(np.ones(4))
+        # component variances may differ, and costs be concave
+        curvature = np.full(shape, 0.5) if attempt % 2 else rng.uniform(-0.1, 1.0, shape)
+        costs = {"quadratic": curvature, "linear": rng.standard_normal(shape) * (attempt % 3)}
+        full = integral(columns, weights, mixture, costs)
+        most = np.maximum(curvature.max(axis=0), 0.0)
+        values = [integral(*level[:2], mixture, costs) - most @ level.spread for level in levels]
         assert max(values) <= full + 1e-12 * abs(full)
         assert np.diff(values).min(initial=np.inf) >= -1e-12 * abs(full)  # finer is tighter
 
@@ -66,12 +72,13 @@ def test_levels_change_neither_the_optimum_nor_the_validity_of_the_bound(prior):
     x, weights = 3.0 * rng.integers(3, size=1500)[:, None] + rng.standard_normal((1500, 1)), np.ones(1500)
 
     def run(with_levels, known=None):
-        data = MixtureData(x, weights, 3, np.ones(1), prior)
+        data = Samples(x, weights, np.ones(1))
         if with_levels:
             for level in _summary.levels(*data.arrays()):
                 data.add_level(*level)
             assert len(data.levels) >= 2
-        search = Search(EntropicRelaxation(data), MixturePrimal(data), 0.01, known=known)
+        family = GaussianFamily(data, 3, prior)
+        search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01, known=known)
         search.run()
         assert search.n_audit_failures == 0
         return search.summary()

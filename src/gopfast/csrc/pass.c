@@ -57,11 +57,10 @@ static int isa(void) { return 0; }
 #define DISPATCH(f, ...) f##_portable(__VA_ARGS__)
 #endif
 
-void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components,
-              const double *centers, const double *offsets, const double *weights,
-              pass_level level, double *scratch, pass_sums *out)
+void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components, const pass_costs *costs,
+              const double *weights, pass_level level, double *scratch, pass_sums *out)
 {
-    DISPATCH(run, data, begin, end, n_components, centers, offsets, weights, level, scratch, out);
+    DISPATCH(run, data, begin, end, n_components, costs, weights, level, scratch, out);
 }
 
 void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(exp, n, x, y); }

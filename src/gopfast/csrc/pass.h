@@ -13,36 +13,46 @@
 
 typedef enum { PASS_VALUE = 0, PASS_MOMENTS = 1, PASS_HESSIAN = 2 } pass_level;
 
-/* IN: the samples, one padded column per coordinate, and their weights. */
+/* IN: the samples, one padded column per coordinate, and their weights.
+   The statistics phi of a sample are its coordinates z and, with `squares`, also their squares. */
 typedef struct {
     ptrdiff_t n_padded;
-    int n_features;
-    const double *columns; /* n_features columns of n_padded values */
+    int n_columns;
+    int squares;
+    const double *columns; /* n_columns columns of n_padded values */
     const double *weights; /* n_padded values, 0 for the padding */
 } pass_data;
 
-/* OUT: sums over the samples, with z = x - center_k and r = responsibilities. */
+/* Costs of the components: c_ik = sum_j z_j (linear_kj + quadratic_kj z_j) - offset_k, z = x_i - center_k. */
+typedef struct {
+    double *centers;   /* (K, n_columns) */
+    double *linear;    /* (K, n_columns) */
+    double *quadratic; /* (K, n_columns) */
+    double *offsets;   /* (K,) */
+} pass_costs;
+
+/* OUT: sums over the samples, with phi about center_k, F statistics, r = responsibilities. */
 typedef struct {
     double value;     /* - sum_i w_i log p_i */
     double magnitude; /* sum_i w_i (|c_min,i| + |log s_i|): scale of the rounding error of value */
     double *density;  /* (K,) D_k = sum_i w_i exp(-c_ik) / p_i */
-    double *first;    /* (K, d) sum_i w_i r_ik z_ikj */
-    double *second;   /* (K, d, d) sum_i w_i r_ik z_ikj z_ikj', upper triangle */
-    double *gram;     /* (m, m), m = K(1+d): sum_i w_i a_i a_i', a = (r_k, r_k z_k), upper triangle */
+    double *first;    /* (K, F) sum_i w_i r_ik phi */
+    double *second;   /* (K, F, F) sum_i w_i r_ik phi phi', upper triangle; the diagonal only below PASS_HESSIAN */
+    double *gram;     /* (m, m), m = K(1+F): sum_i w_i a_i a_i', a = (r_k, r_k phi), upper triangle */
 } pass_sums;
 
-/* Number of doubles of scratch that a pass with K components in d coordinates needs. */
-static inline size_t pass_scratch_size(int n_components, int n_features)
+static inline int pass_n_statistics(const pass_data *data) { return data->n_columns * (1 + (data->squares != 0)); }
+
+/* Number of doubles of scratch that a pass with K components and F statistics needs. */
+static inline size_t pass_scratch_size(int n_components, int n_statistics)
 {
-    size_t rows = (size_t)n_components * (1 + 2 * (1 + n_features));
+    size_t rows = (size_t)n_components * (1 + 2 * (1 + n_statistics));
     return (rows + 2) * PASS_BLOCK + n_components;
 }
 
-/* Adds nothing: OUT is overwritten. c_ik = |x_i - center_k|^2 / 2 - offset_k,
-   p_i = sum_k weight_k exp(-c_ik). At least one weight must be positive. */
-void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components,
-              const double *centers, const double *offsets, const double *weights,
-              pass_level level, double *scratch, pass_sums *out);
+/* Adds nothing: OUT is overwritten. p_i = sum_k weight_k exp(-c_ik). At least one weight must be positive. */
+void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components, const pass_costs *costs,
+              const double *weights, pass_level level, double *scratch, pass_sums *out);
 
 /* Vector exponential and logarithm on arrays, for tests and benchmarks. n is a multiple of 8. */
 void pass_exp(ptrdiff_t n, const double *x, double *y);

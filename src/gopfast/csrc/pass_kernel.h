@@ -103,8 +103,9 @@ INLINE void NAME(gram)(int m, ptrdiff_t n, const double *a, const double *wa, do
     }
 }
 
-/* Moments of one component over a block, and its rows of a and wa for the Gram matrix. */
-INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, const int d, int gram,
+/* Moments of one component over a block, and its rows of a and wa for the Gram matrix.
+   Statistic f is z_f, or for f >= d the square of z_(f-d). */
+INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, const int d, const int F, int gram,
                           const double *center, double weight, const double *e, const double *over,
                           double *a, double *wa, double *first, double *second)
 {
@@ -114,36 +115,46 @@ INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, c
         NAME(store)(a + i, r);
         NAME(store)(wa + i, NAME(load)(w + i) * r);
     }
-    for (int j = 0; j < d; j++) {
+    for (int f = 0; f < F; f++) {
+        const int j = f < d ? f : f - d;
         const double *x = data->columns + j * data->n_padded + start;
-        double *row = a + (1 + j) * PASS_BLOCK, *wrow = wa + (1 + j) * PASS_BLOCK;
+        double *row = a + (1 + f) * PASS_BLOCK, *wrow = wa + (1 + f) * PASS_BLOCK;
         v8 s1 = {0}, s2 = {0};
         for (ptrdiff_t i = 0; i < n; i += 8) {
-            v8 z = NAME(load)(x + i) - center[j];
-            v8 wrz = NAME(load)(wa + i) * z;
-            NAME(store)(wrow + i, wrz);
-            s1 += wrz;
-            s2 += wrz * z;
-            NAME(store)(row + i, gram ? NAME(load)(a + i) * z : z);
+            v8 phi = NAME(load)(x + i) - center[j];
+            if (f >= d) phi = phi * phi;
+            v8 wrphi = NAME(load)(wa + i) * phi;
+            s1 += wrphi;
+            s2 += wrphi * phi;
+            if (gram) {
+                NAME(store)(wrow + i, wrphi);
+                NAME(store)(row + i, NAME(load)(a + i) * phi);
+            }
         }
-        first[j] += NAME(total)(s1);
-        second[j * d + j] += NAME(total)(s2);
-        for (int l = 0; l < j; l++) {
+        first[f] += NAME(total)(s1);
+        second[f * F + f] += NAME(total)(s2);
+        for (int l = 0; gram && l < f; l++) {
             const double *wrl = wa + (1 + l) * PASS_BLOCK;
             v8 s = {0};
-            for (ptrdiff_t i = 0; i < n; i += 8) s += NAME(load)(wrl + i) * (NAME(load)(x + i) - center[j]);
-            second[l * d + j] += NAME(total)(s);
+            for (ptrdiff_t i = 0; i < n; i += 8) {
+                v8 phi = NAME(load)(x + i) - center[j];
+                if (f >= d) phi = phi * phi;
+                s += NAME(load)(wrl + i) * phi;
+            }
+            second[l * F + f] += NAME(total)(s);
         }
     }
 }
 
-INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, const int d, int K,
-                       const double *centers, const double *offsets, const double *weights,
-                       pass_level level, double *scratch, pass_sums *out)
+INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, const int d, const int F, int K,
+                       const pass_costs *costs, const double *weights, pass_level level, double *scratch,
+                       pass_sums *out)
 {
-    const int f = 1 + d, m = K * f;
+    const int f = 1 + F, m = K * f;
+    const double *centers = costs->centers, *linear = costs->linear, *quadratic = costs->quadratic;
+    const double *offsets = costs->offsets;
     double *cost = scratch;                     /* (K, BLOCK): c_ik, then exp(c_min - c_ik) */
-    double *a = cost + (size_t)K * PASS_BLOCK;  /* (m, BLOCK): r_k, r_k z_k */
+    double *a = cost + (size_t)K * PASS_BLOCK;  /* (m, BLOCK): r_k, r_k phi_k */
     double *wa = a + (size_t)m * PASS_BLOCK;    /* (m, BLOCK): the same times w */
     double *over = wa + (size_t)m * PASS_BLOCK; /* (BLOCK,): 1 / s_i */
     double *leasts = over + PASS_BLOCK;         /* (BLOCK,): least cost of the sample */
@@ -153,8 +164,8 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
     memset(out->density, 0, K * sizeof(double));
     memset(lost, 0, K * sizeof(double));
     if (level >= PASS_MOMENTS) {
-        memset(out->first, 0, (size_t)K * d * sizeof(double));
-        memset(out->second, 0, (size_t)K * d * d * sizeof(double));
+        memset(out->first, 0, (size_t)K * F * sizeof(double));
+        memset(out->second, 0, (size_t)K * F * F * sizeof(double));
     }
     if (level >= PASS_HESSIAN) memset(out->gram, 0, (size_t)m * m * sizeof(double));
 
@@ -166,12 +177,11 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
         for (ptrdiff_t i = 0; i < n; i += 8) {
             v8 least = NAME(set)(INFINITY);
             for (int k = 0; k < K; k++) {
-                v8 q = {0};
+                v8 c = NAME(set)(-offsets[k]);
                 for (int j = 0; j < d; j++) {
                     v8 z = NAME(load)(data->columns + j * data->n_padded + start + i) - centers[k * d + j];
-                    q += z * z;
+                    c += z * (linear[k * d + j] + quadratic[k * d + j] * z);
                 }
-                v8 c = 0.5 * q - offsets[k];
                 NAME(store)(cost + k * PASS_BLOCK + i, c);
                 if (weights[k] > 0) least = NAME(select)(c < least, c, least);
             }
@@ -207,9 +217,9 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
             out->density[k] = density.sum;
             lost[k] = density.lost;
             if (level >= PASS_MOMENTS)
-                NAME(moments)(data, start, n, d, level >= PASS_HESSIAN, centers + k * d, weights[k], e, over,
+                NAME(moments)(data, start, n, d, F, level >= PASS_HESSIAN, centers + k * d, weights[k], e, over,
                               a + (size_t)k * f * PASS_BLOCK, wa + (size_t)k * f * PASS_BLOCK,
-                              out->first + k * d, out->second + k * d * d);
+                              out->first + k * F, out->second + k * F * F);
         }
         if (level >= PASS_HESSIAN) NAME(gram)(m, n, a, wa, out->gram);
     }
@@ -218,15 +228,15 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
     out->magnitude = magnitude.sum + magnitude.lost;
 }
 
-/* Constant d lets the compiler unroll the loops over the coordinates. */
-TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K,
-                             const double *centers, const double *offsets, const double *weights,
-                             pass_level level, double *scratch, pass_sums *out)
+/* Constant d and F let the compiler unroll the loops over coordinates and statistics. */
+TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K, const pass_costs *costs,
+                             const double *weights, pass_level level, double *scratch, pass_sums *out)
 {
-    switch (data->n_features) {
-    case 1: NAME(body)(data, begin, end, 1, K, centers, offsets, weights, level, scratch, out); break;
-    case 2: NAME(body)(data, begin, end, 2, K, centers, offsets, weights, level, scratch, out); break;
-    default: NAME(body)(data, begin, end, data->n_features, K, centers, offsets, weights, level, scratch, out);
-    }
+    const int d = data->n_columns, F = pass_n_statistics(data);
+    if (d == 1 && F == 1) NAME(body)(data, begin, end, 1, 1, K, costs, weights, level, scratch, out);
+    else if (d == 1) NAME(body)(data, begin, end, 1, 2, K, costs, weights, level, scratch, out);
+    else if (d == 2 && F == 2) NAME(body)(data, begin, end, 2, 2, K, costs, weights, level, scratch, out);
+    else if (d == 2) NAME(body)(data, begin, end, 2, 4, K, costs, weights, level, scratch, out);
+    else NAME(body)(data, begin, end, d, F, K, costs, weights, level, scratch, out);
 }
 #undef INLINE

@@ -1,0 +1,29 @@
+"""Primal problem of a mixture: EM and its starts, for any component family."""
+
+from gopfast._family cimport Family
+from gopfast._passes cimport N_PARTS, pass_sums
+from gopfast._relaxation cimport Effort, Primal
+from gopfast._samples cimport PassBuffer, SampleSet
+from gopfast._stop cimport StopSignal
+from gopfast._types cimport index, real
+
+
+cdef class MixturePrimal(Primal):
+    cdef Family family
+    cdef SampleSet full, coarse     # the samples, and the summary that starts run on (the samples where there is none)
+    cdef PassBuffer buffer
+    cdef list part_buffers          # of PassBuffer, for passes over many samples
+    cdef double *part_scratch[N_PARTS]
+    cdef pass_sums part_sums[N_PARTS]
+    cdef int n_threads
+    cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
+    cdef StopSignal stop
+    cdef real[::1] trial, candidate, given, drawn, metric, mass
+    cdef readonly int n_starts
+    cdef unsigned long long seed
+    cdef object start
+    cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
+    cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
+    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil
+    cdef void scatter(self) noexcept nogil

@@ -76,13 +76,17 @@ class MixtureProblem:
             _checks.at_least("sample_weight", _checks.of_shape("sample_weight", weight, (n_samples,)), 0.0)
             if weight.max() == 0.0:
                 raise InputError("sample_weight must have a positive entry; all are 0")
+        with np.errstate(over="ignore"):
+            total_weight = float(weight.sum())
+        if not np.isfinite(total_weight):
+            raise InputError("sample_weight is too large: the sum overflows")
         state = {
             "X": X,
             "sample_weight": weight,
             "n_samples": n_samples,
             "n_features": n_features,
             "n_components": _checks.whole_number("n_components", n_components, 1, n_samples),
-            "total_weight": float(weight.sum()),
+            "total_weight": total_weight,
         }
         self.__setstate__({**state, **others})
 
@@ -347,7 +351,7 @@ def log_sum_exp(scores):
 
 def relative_entropy(tau, weights):
     """Compute ``tau_ik log(tau_ik / pi_k)`` with ``0 log 0 = 0``; infinite where only pi_k is 0."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         ratio = np.divide(tau, weights, out=np.ones_like(tau), where=tau > 0.0)
     return tau * np.log(ratio)
 

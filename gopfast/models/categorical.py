@@ -68,7 +68,7 @@ class CategoricalMixture(MixtureProblem):
     _flat_priors = (None, 1.0)
 
     def __init__(self, X, n_components, *, categories=None, prior=None, sample_weight=None):
-        columns = [_labels(f"column {j} of X", column) for j, column in enumerate(_as_table(X).T)]
+        columns = [_labels(f"X[:, {j}]", column) for j, column in enumerate(_as_table(X).T)]
         if categories is None:
             found = [np.unique(column, return_inverse=True) for column in columns]
         else:

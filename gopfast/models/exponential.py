@@ -7,6 +7,9 @@ from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem, log_zero
 from gopfast.models._gamma import check_gamma_prior, gamma_cost
 
+# One over a smaller number is out of range.
+LEAST = 1e-300
+
 
 class ExponentialMixture(MixtureProblem):
     """
@@ -20,8 +23,8 @@ class ExponentialMixture(MixtureProblem):
     Parameters
     ----------
     X : array_like, shape (n,) or (n, d)
-        Data, at least 0; without a prior greater than 0: on samples with an exact 0 a component's rate could
-        grow without end, and with it the likelihood.
+        Data, at least 0; without a prior greater than 0 (at least 1e-300): on samples at exactly 0 a component's
+        rate could grow without end, and with it the likelihood.
     n_components : int
         Number of components K, from 1 to n.
     prior : None or (float, float)
@@ -60,12 +63,16 @@ class ExponentialMixture(MixtureProblem):
     def __init__(self, X, n_components, *, prior=None, sample_weight=None):
         X = _checks.at_least("X", _checks.data_matrix("X", X), 0.0)
         self._store(X, n_components, sample_weight, prior=check_gamma_prior(prior))
-        zeros = np.flatnonzero((self.X[self.sample_weight > 0.0] == 0.0).any(axis=0))
-        if self.prior is None and zeros.size:
+        least = self.X[self.sample_weight > 0.0].min(axis=0)
+        tiny = np.flatnonzero(least < LEAST)
+        if self.prior is None and tiny.size:
             raise InputError(
-                f"X must be greater than 0 without a prior, but column {zeros[0]} has an exact 0: a component on "
-                "such samples has an unbounded likelihood; give prior=(shape, rate)"
+                f"X must be at least {LEAST:g} without a prior, but column {tiny[0]} has {least[tiny[0]]:g}: a "
+                "component on samples at 0 has an unbounded likelihood; give prior=(shape, rate)"
             )
+        with np.errstate(over="ignore"):
+            if not np.isfinite((self.sample_weight @ self.X).sum()):
+                raise InputError("X is too large: the sum of sample_weight * X overflows")
 
     @property
     def n_parameters(self) -> int:

@@ -13,6 +13,8 @@ COVARIANCES = ("known", "spherical", "diag", "tied", "full")
 FLOOR_SHARE = 0.05
 # Relative slack when a given covariance is compared with the floor: users' fits are rounded.
 FLOOR_TOL = 1e-9
+# Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
+MOST_FLOORS = 1e6
 LOG_2_PI = math.log(2.0 * math.pi)
 
 
@@ -375,6 +377,13 @@ class GaussianMixture(MixtureProblem):
         # 0 * inf is NaN, hence the test for finite rather than for infinite.
         if not np.isfinite(total):
             raise InputError(f"X is too large: the sum of sample_weight * X^2 / {name} overflows")
+        if self.covariance == "full":
+            ratio = (np.ptp(self.X, axis=0) / np.sqrt(self.variance_floor)).max()
+            if ratio > MOST_FLOORS:
+                raise InputError(
+                    f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
+                    f"covariance='full', for matrices of a usable condition; one range is {ratio:.3g} times the root"
+                )
 
 
 def half_squared_distances(X, means, noise_variance):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support import datasets
 from support.problems import COVARIANCES
 from support.reference_em import em
 
@@ -72,6 +73,14 @@ def test_a_component_on_one_point_sits_on_the_floor(covariance):
         "tied": [0.3125, 0.0],
     }[covariance]  # fmt: skip
     np.testing.assert_allclose(found[0], expected)
+
+
+@every_covariance
+def test_no_variance_falls_below_the_floor(covariance):
+    problem = GaussianMixture(X, 2, covariance=covariance, variance_floor=100.0)
+    found = problem.maximize(np.full((20, 2), 0.5))["covariances"]
+    identity = np.eye(2) if covariance in ("tied", "full") else 1.0
+    np.testing.assert_allclose(found, 100.0 * np.broadcast_to(identity, found.shape), rtol=1e-12, atol=1e-12)
 
 
 def test_full_covariances_at_the_floor_solve_the_constrained_problem():
@@ -176,3 +185,21 @@ def test_covariances_that_the_model_does_not_have_are_refused():
         full.log_densities(means=means, covariances=[[[1.0, 0.5], [0.0, 1.0]]] * 2)
     with pytest.raises(InputError, match="^covariances must not fall below"):
         full.log_densities(means=means, covariances=[[[1.0, 2.0], [2.0, 1.0]]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "floor", "centres", "expected"),
+    [
+        ("galaxies", 0.09, [10, 22], 220.0580),
+        ("galaxies", 0.09, [10, 21, 33], 203.1792),
+        ("enzyme", 0.0025, [0.2, 1.25], 54.6400),
+        ("enzyme", 0.0025, [0.2, 1.05, 1.6], 47.8268),
+        ("acidity", 0.01, [4.3, 6.2], 184.6446),
+        ("acidity", 0.01, [4.2, 4.75, 6.4], 178.7543),
+    ],
+)
+def test_published_optima_are_reached_from_near(name, floor, centres, expected):
+    data = getattr(datasets, name)()
+    problem = GaussianMixture(data, len(centres), covariance="spherical", variance_floor=floor)
+    _, trace = em(problem, np.eye(len(centres))[np.abs(data - centres).argmin(axis=1)])
+    assert trace[-1] == pytest.approx(expected, abs=6e-5)

@@ -16,6 +16,7 @@ from support.problems import KINDS, rows
 from support.reference_em import em
 
 from gopfast.errors import InputError
+from gopfast.models import GaussianMixture
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 pytestmark = pytest.mark.filterwarnings("error")
@@ -207,6 +208,12 @@ def test_minute_responsibilities_keep_their_digits(kind):
         rows(problem.maximize(np.column_stack([1.0 - c * share, c * share]))[first])[1] for c in (1e-305, 0.5)
     )
     np.testing.assert_allclose(minute, half, rtol=1e-10)
+
+
+def test_minute_responsibilities_of_small_data_do_not_underflow():
+    problem = GaussianMixture(1e-30 * np.array([1.0, 2.0, 4.0]), 2, noise_variance=1e-60)
+    found = problem.maximize([[1.0, 1e-300], [1.0, 1e-300], [1.0, 2e-300]])
+    assert found["means"][1, 0] == pytest.approx(2.75e-30, rel=1e-12)
 
 
 # The object

@@ -27,17 +27,28 @@ finally:
 
 from gopfast import local
 from gopfast.errors import GopfastError, InputError, InputTypeError
-from gopfast.models import GaussianMixture
-from gopfast.result import MixtureSolution, Result, Status
+from gopfast.models import (
+    BernoulliMixture,
+    CategoricalMixture,
+    ExponentialMixture,
+    GaussianMixture,
+    PoissonMixture,
+)
+from gopfast.result import Result, Status
+from gopfast.solution import MixtureSolution
 from gopfast.solver import solve
 
 __version__ = "0.1.0"
 __all__ = [
+    "BernoulliMixture",
+    "CategoricalMixture",
+    "ExponentialMixture",
     "GaussianMixture",
     "GopfastError",
     "InputError",
     "InputTypeError",
     "MixtureSolution",
+    "PoissonMixture",
     "Result",
     "Status",
     "local",

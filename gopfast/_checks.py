@@ -7,6 +7,9 @@ import numpy as np
 
 from gopfast.errors import InputError, InputTypeError
 
+# Weights on the simplex are sums of n rounded terms; anything further off is a mistake of the caller.
+SIMPLEX_TOL = 1e-8
+
 
 def real_number(name, value, *, wanted="a real number"):
     """
@@ -62,6 +65,15 @@ def nonnegative_number(name, value, *, infinite=False):
     return number
 
 
+def number_of_at_least_one(name, value):
+    """Turn `value` into a finite float of at least 1; errors as `real_number`."""
+    wanted = "a finite number of at least 1"
+    number = real_number(name, value, wanted=wanted)
+    if not 1.0 <= number < math.inf:
+        raise InputError(f"{name} must be {wanted}; got {_shown(value)}")
+    return number
+
+
 def whole_number(name, value, low, high=None):
     """
     Turn a Python or NumPy integer into an int within ``low <= value <= high``.
@@ -92,7 +104,7 @@ def choice(name, value, allowed):
     raise InputError(f"{name} must be one of {wanted}; got {_shown(value)}")
 
 
-def real_array(name, value):
+def real_array(name, value, *, booleans=False):
     """
     Turn an array-like of real numbers into a new C-contiguous float64 array of the same shape.
 
@@ -102,6 +114,8 @@ def real_array(name, value):
         Name of the argument, for the message.
     value : array_like
         Integers or floats: lists, arrays, data frames, whatever `numpy.asarray` takes.
+    booleans : bool
+        Whether booleans pass, as 0 and 1.
 
     Returns
     -------
@@ -122,7 +136,7 @@ def real_array(name, value):
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
         raise InputTypeError(f"{name} must be an array of real numbers; {error}") from None
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in ("biuf" if booleans else "iuf"):
         raise InputTypeError(
             f"{name} must be an array of real numbers; got dtype {array.dtype} from {type(value).__name__}"
         )
@@ -135,15 +149,68 @@ def real_array(name, value):
 
 def positive_bounds(name, value):
     """Turn a pair ``(lower, upper)`` of positive finite numbers, lower <= upper, into a tuple of floats."""
-    try:
-        lower, upper = value
-    except (TypeError, ValueError):
-        raise InputTypeError(f"{name} must be a pair (lower, upper); got {_shown(value)}") from None
+    lower, upper = pair(name, value)
     lower = positive_number(f"{name}[0]", lower)
     upper = positive_number(f"{name}[1]", upper)
     if lower > upper:
         raise InputError(f"{name} must have lower <= upper; got ({lower:g}, {upper:g})")
     return lower, upper
+
+
+def of_shape(name, array, shape):
+    """Return `array` if it has this shape; raise `InputError` otherwise."""
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}; got {array.shape}")
+    return array
+
+
+def at_least(name, array, low, high=math.inf):
+    """Return `array` if its entries lie within ``low <= entry <= high``; raise `InputError` otherwise."""
+    if array.min() < low:
+        raise InputError(f"{name} must be at least {low:g}; its least entry is {array.min():g}")
+    if array.max() > high:
+        raise InputError(f"{name} must be at most {high:g}; its greatest entry is {array.max():g}")
+    return array
+
+
+def positive_array(name, array):
+    """Return `array` if its entries are greater than 0; raise `InputError` otherwise."""
+    if array.min() <= 0.0:
+        raise InputError(f"{name} must be positive; its least entry is {array.min():g}")
+    return array
+
+
+def simplex(name, array):
+    """Return `array` if its last axis holds probabilities that sum to 1; raise `InputError` otherwise."""
+    error = np.abs(at_least(name, array, 0.0).sum(axis=-1) - 1.0).max()
+    if error > SIMPLEX_TOL:
+        raise InputError(f"{name} must sum to 1; off by {error:.3g}")
+    return array
+
+
+def data_matrix(name, value, *, booleans=False):
+    """Turn an array-like of shape (n,) or (n, d) into a float64 array of shape (n, d); errors as `real_array`."""
+    return as_columns(name, real_array(name, value, booleans=booleans))
+
+
+def as_columns(name, array):
+    """Return an array of shape (n,) or (n, d) as (n, d), with n and d at least 1; `InputError` otherwise."""
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2:
+        raise InputError(f"{name} must have shape (n,) or (n, d); got {array.ndim} dimensions")
+    if 0 in array.shape:
+        raise InputError(f"{name} must have at least one row and one column; got shape {array.shape}")
+    return array
+
+
+def pair(name, value, wanted="(lower, upper)"):
+    """Unpack a pair; `InputTypeError` if `value` is none."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{name} must be a pair {wanted}; got {_shown(value)}") from None
+    return first, second
 
 
 def _scalar(value):

@@ -2,19 +2,15 @@
 
 import enum
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gopfast.models.gaussian import e_step
-
-MAX_ROWS_SHOWN = 12
-MAX_COORDINATES_SHOWN = 6
+from gopfast.solution import MixtureSolution as MixtureSolution
+from gopfast.solution import to_json_types
 
 
 class Status(enum.IntEnum):
@@ -50,93 +46,6 @@ _MEANINGS = {
     Status.INTERRUPTED: f"stopped by Ctrl-C or a callback; {_BOUNDS_ONLY}",
     Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
 }
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MixtureSolution:
-    """
-    Parameters of a mixture.
-
-    Attributes
-    ----------
-    weights : ndarray, shape (K,)
-        Mixture weights, summing to 1.
-    means : ndarray, shape (K, d)
-        Component means in units of the data.
-    prior_variance : float or None
-        Gamma, in squared units of the data; None without a prior.
-    X : ndarray, shape (n, d)
-        The data, for `responsibilities`.
-    noise_variance : ndarray, shape (d,)
-        The known component variances, for `responsibilities`.
-    """
-
-    weights: np.ndarray
-    means: np.ndarray
-    prior_variance: float | None = None
-    X: np.ndarray = field(repr=False)
-    noise_variance: np.ndarray = field(repr=False)
-
-    @classmethod
-    def canonical(cls, problem, weights, means, prior_variance=None) -> "MixtureSolution":
-        """
-        Make a solution whose components are in canonical order: by mean, first coordinate first.
-
-        Parameters
-        ----------
-        problem : GaussianMixture
-            The problem solved.
-        weights : array_like, shape (K,)
-            Mixture weights.
-        means : array_like, shape (K, d)
-            Component means.
-        prior_variance : float, optional
-            Gamma.
-
-        Returns
-        -------
-        MixtureSolution
-        """
-        weights, means = np.asarray(weights, dtype=float), np.asarray(means, dtype=float)
-        # lexsort takes the last key first; the weight decides between equal means.
-        order = np.lexsort((weights, *means.T[::-1]))
-        return cls(
-            weights=weights[order],
-            means=means[order],
-            prior_variance=prior_variance,
-            X=problem.X,
-            noise_variance=problem.noise_variance,
-        )
-
-    @cached_property
-    def responsibilities(self) -> np.ndarray:
-        """Probabilities of the components for each sample, shape (n, K); computed on first access."""
-        return e_step(self.X, self.weights, self.means, self.noise_variance)
-
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
-        """
-        Convert to JSON types; the data are left out.
-
-        Parameters
-        ----------
-        responsibilities : bool
-            Whether to include the n K responsibilities.
-        """
-        names = ["weights", "means", "prior_variance"] + ["responsibilities"] * responsibilities
-        return {name: to_json_types(getattr(self, name)) for name in names}
-
-    def __str__(self):
-        """One row per component."""
-        lines = ["    weight    mean"]
-        for weight, mean in list(zip(self.weights, self.means, strict=True))[:MAX_ROWS_SHOWN]:
-            shown = "  ".join(f"{coordinate:.6g}" for coordinate in mean[:MAX_COORDINATES_SHOWN])
-            more = "  ..." if len(mean) > MAX_COORDINATES_SHOWN else ""
-            lines.append(f"  {weight:8.4f}    {shown}{more}")
-        if len(self.weights) > MAX_ROWS_SHOWN:
-            lines.append(f"  ... {len(self.weights) - MAX_ROWS_SHOWN} more components")
-        if self.prior_variance is not None:
-            lines.append(f"  prior variance {self.prior_variance:.6g}")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -311,20 +220,3 @@ _RECORDED = (
     "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_passes", "time", "relaxation",
     "partition", "branching", "history_columns", "history",
 )  # fmt: skip
-
-
-def to_json_types(value):
-    """
-    Convert numbers, arrays and sequences to what JSON can express; infinities and NaN become None.
-
-    Objects of other kinds are returned as they are.
-    """
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    elif isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (list, tuple)):
-        return [to_json_types(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

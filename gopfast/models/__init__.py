@@ -1,5 +1,17 @@
 """Problem objects: what is minimised, on which data."""
 
+from gopfast.models._base import MixtureProblem
+from gopfast.models.bernoulli import BernoulliMixture
+from gopfast.models.categorical import CategoricalMixture
+from gopfast.models.exponential import ExponentialMixture
 from gopfast.models.gaussian import GaussianMixture
+from gopfast.models.poisson import PoissonMixture
 
-__all__ = ["GaussianMixture"]
+__all__ = [
+    "BernoulliMixture",
+    "CategoricalMixture",
+    "ExponentialMixture",
+    "GaussianMixture",
+    "MixtureProblem",
+    "PoissonMixture",
+]

@@ -1,30 +1,45 @@
-"""Gaussian mixtures whose component variance is known."""
+"""Gaussian mixtures: known component variance with or without a prior on the means, and free variances."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from gopfast import _checks
 from gopfast.errors import InputError
+from gopfast.models._base import MixtureProblem, average
 
-# Weights on the simplex are sums of n rounded terms; anything further off is a mistake of the caller.
-SIMPLEX_TOL = 1e-8
+COVARIANCES = ("known", "spherical", "diag", "tied", "full")
+# Share of a column's standard deviation below which no component's may fall, unless the user says otherwise.
+FLOOR_SHARE = 0.05
+# Relative slack when a given covariance is compared with the floor: users' fits are rounded.
+FLOOR_TOL = 1e-9
+# Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
+MOST_FLOORS = 1e6
+LOG_2_PI = math.log(2.0 * math.pi)
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
-class GaussianMixture:
+class GaussianMixture(MixtureProblem):
     """
-    Gaussian mixture with known component variance, with or without a prior on the means.
+    Gaussian mixture with known or with free component variances.
 
-    A solver minimises the negative evidence lower bound (ELBO) without its constant, over the mixture
-    weights pi, the means m_k, the responsibilities tau and, with ``prior="empirical"``, the prior variance
-    Gamma = 1/e::
+    *Known variance* (``covariance="known"``, the model of the source). A solver minimises the negative evidence
+    lower bound (ELBO) without its constant, over the mixture weights pi, the means m_k, the responsibilities tau
+    and, with ``prior="empirical"``, the prior variance Gamma = 1/e::
 
         f = 1/2 sum_i w_i sum_k tau_ik sum_j (x_ij - m_kj)^2 / v_j + sum_i w_i sum_k tau_ik log(tau_ik / pi_k)
             [ + e/2 sum_kj m_kj^2 - (K d / 2) log e ]        with a prior m_k ~ N(0, Gamma I)
 
-    These are equations (24) and (28) and appendix A of the source, for d coordinates and weighted samples.
+    These are equations (24) and (28) and appendix A of the source, for d coordinates and weighted samples. With
+    ``posterior="gaussian"`` (section 4 of the source) the mean of component k has the posterior
+    ``N(m_k, diag(s_k))`` instead of a point mass, and f grows by::
+
+        1/2 sum_kj (N_k / v_j + e) s_kj - 1/2 sum_kj log(2 pi_ e s_kj)      N_k = sum_i w_i tau_ik
+
+    where the last e and pi_ are the numbers. ``elbo_constant - f`` is the ELBO.
+
+    *Free variances* (the other values of `covariance`). f is the negative log-likelihood with all its constants,
+    over pi, m_k and the covariances C_k, which `variance_floor` bounds from below: without a floor a component
+    on one sample has an unbounded likelihood.
 
     Parameters
     ----------
@@ -34,11 +49,20 @@ class GaussianMixture:
         Number of components K, from 1 to n.
     prior : None, "empirical" or float
         None: no prior (maximum likelihood). "empirical": Gamma is estimated within `prior_variance_bounds`.
-        A positive number: Gamma itself, in squared units of X.
+        A positive number: Gamma itself, in squared units of X. Free variances take None only.
     posterior : {"point", "gaussian"}
-        Form of the posterior of the means; "gaussian" is not implemented yet.
-    noise_variance : float or array_like of shape (d,)
-        Known variance v of every component, per coordinate, in squared units of X.
+        Form of the posterior of the means; "gaussian" needs a prior, and known variances.
+    covariance : {"known", "spherical", "diag", "tied", "full"}
+        "known": `noise_variance`. Free: one variance per component ("spherical"), one per component and
+        coordinate ("diag"), one shared by all components and coordinates ("tied", isotropic: v I; a shared
+        covariance of any shape is not offered), or one matrix per component ("full").
+    noise_variance : float or array_like of shape (d,), optional
+        Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
+        ``covariance="known"``.
+    variance_floor : float or array_like of shape (d,), optional
+        Lower bound of the free variances, in squared units of X; a number for "spherical" and "tied". "full"
+        has ``C_k - diag(floor)`` positive semidefinite. By default the square of 0.05 standard deviations of
+        the column; for "spherical" and "tied", of the least of the columns.
     sample_weight : array_like of shape (n,), optional
         Weights w_i of the samples, at least 0 and not all 0; 1 by default.
     prior_variance_bounds : (float, float)
@@ -51,22 +75,26 @@ class GaussianMixture:
         Read-only copy of the data.
     sample_weight : ndarray, shape (n,)
         Read-only.
-    noise_variance : ndarray, shape (d,)
-        Read-only.
+    noise_variance : ndarray of shape (d,), or None
+        Read-only; None for free variances.
+    variance_floor : float, ndarray of shape (d,), or None
+        The floor in use: a number for "spherical" and "tied", an array for "diag" and "full"; None for "known".
     n_samples, n_features, n_components : int
         n, d and K.
     prior : None, "empirical" or float
-    posterior : str
+    posterior, covariance : str
     prior_variance_bounds : (float, float)
     total_weight : float
         W, the sum of the sample weights.
+    parameter_names : tuple of str
+        Known variance: "means" (K, d), with a Gaussian posterior "posterior_variances" (K, d), and
+        "prior_variance" (a float, None without a prior). Free: "means" and "covariances", the latter in the
+        shapes of scikit-learn: "spherical" (K,), "diag" (K, d), "tied" (d, d), "full" (K, d, d).
 
     Raises
     ------
     InputError
         A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
-    NotImplementedError
-        For ``posterior="gaussian"``.
 
     References
     ----------
@@ -77,18 +105,15 @@ class GaussianMixture:
     >>> from gopfast.models import GaussianMixture
     >>> GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
     GaussianMixture(n_samples=4, n_features=1, n_components=2, prior='empirical', posterior='point')
+    >>> GaussianMixture([-10, -10, 5, 25], 2, covariance="diag", variance_floor=0.5)
+    GaussianMixture(n_samples=4, n_features=1, n_components=2, covariance='diag', variance_floor=array([0.5]))
     """
 
-    X: np.ndarray
-    sample_weight: np.ndarray
-    noise_variance: np.ndarray
-    n_samples: int
-    n_features: int
-    n_components: int
+    noise_variance: np.ndarray | None
+    variance_floor: np.ndarray | float | None
     prior: str | float | None
-    posterior: str
+    covariance: str
     prior_variance_bounds: tuple[float, float]
-    total_weight: float
 
     def __init__(
         self,
@@ -97,123 +122,77 @@ class GaussianMixture:
         *,
         prior=None,
         posterior="point",
-        noise_variance=1.0,
+        covariance="known",
+        noise_variance=None,
+        variance_floor=None,
         sample_weight=None,
         prior_variance_bounds=(1e-3, 1e6),
     ):
-        data = _check_data(X)
-        n_samples, n_features = data.shape
-        weight = _check_sample_weight(sample_weight, n_samples)
-        variance = _check_noise_variance(noise_variance, n_features)
-        _check_magnitude(data, weight, variance)
-        checked = {
-            "X": data,
-            "sample_weight": weight,
-            "noise_variance": variance,
-            "n_samples": n_samples,
-            "n_features": n_features,
-            "n_components": _checks.whole_number("n_components", n_components, 1, n_samples),
-            "prior": _check_prior(prior),
-            "posterior": _check_posterior(posterior),
-            "prior_variance_bounds": _checks.positive_bounds("prior_variance_bounds", prior_variance_bounds),
-            "total_weight": float(weight.sum()),
-        }
-        self.__setstate__(checked)
-
-    def __setstate__(self, state):
-        """Set every attribute; arrays become read-only, which pickling forgets."""
-        for value in state.values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-        self.__dict__.update(state)
-
-    def __repr__(self):
-        """Return the sizes and the model, not the data."""
-        return (
-            f"GaussianMixture(n_samples={self.n_samples}, n_features={self.n_features}, "
-            f"n_components={self.n_components}, prior={self.prior!r}, posterior={self.posterior!r})"
+        X = _checks.data_matrix("X", X)
+        prior = _check_prior(prior)
+        covariance = _checks.choice("covariance", covariance, COVARIANCES)
+        posterior = _checks.choice("posterior", posterior, ("point", "gaussian"))
+        if covariance == "known":
+            noise_variance = _per_column("noise_variance", 1.0 if noise_variance is None else noise_variance, X)
+            if variance_floor is not None:
+                raise InputError("variance_floor must be None with covariance='known': no variance is estimated")
+            if posterior == "gaussian" and prior is None:
+                raise InputError("prior must be given with posterior='gaussian': it makes the means random variables")
+        else:
+            _refuse_with_free_variances(covariance, prior, posterior, noise_variance)
+        self._store(
+            X,
+            n_components,
+            sample_weight,
+            noise_variance=noise_variance,
+            prior=prior,
+            posterior=posterior,
+            covariance=covariance,
+            prior_variance_bounds=_checks.positive_bounds("prior_variance_bounds", prior_variance_bounds),
         )
+        self.__setstate__({"variance_floor": None if covariance == "known" else self._check_floor(variance_floor)})
+        self._check_magnitude()
+
+    def _model_names(self):
+        known = self.covariance == "known"
+        return ("prior", "posterior") if known else ("covariance", "variance_floor")
+
+    @property
+    def parameter_names(self):
+        """Names of the parameters beside the weights."""
+        if self.covariance != "known":
+            return ("means", "covariances")
+        return ("means", *["posterior_variances"] * (self.posterior == "gaussian"), "prior_variance")
+
+    @property
+    def shared_names(self):
+        """Names of the parameters that belong to all components together."""
+        return ("prior_variance", *["covariances"] * (self.covariance == "tied"))
+
+    @property
+    def n_parameters(self) -> int:
+        """
+        Number of free parameters: K - 1 weights, K d means, the free variances, and Gamma if it is estimated.
+
+        The variances of a Gaussian posterior are no parameters of the model and do not count.
+        """
+        K, d = self.n_components, self.n_features
+        variances = {"known": 0, "spherical": K, "diag": K * d, "tied": 1, "full": K * d * (d + 1) // 2}
+        return K - 1 + K * d + variances[self.covariance] + (self.prior == "empirical")
 
     @property
     def elbo_constant(self) -> float:
         """
-        The additive constant that the paper drops: ``elbo = elbo_constant - objective``.
+        The additive constant that the source drops: ``elbo = elbo_constant - objective``.
 
-        It is ``-(W/2) sum_j log(2 pi v_j)``, and with a prior also ``-(K d / 2) log(2 pi)``.
+        It is ``-(W/2) sum_j log(2 pi v_j)``, and with a prior also ``-(K d / 2) log(2 pi)``; 0 for free variances.
         """
-        constant = -0.5 * self.total_weight * float(np.log(2.0 * np.pi * self.noise_variance).sum())
+        constant = self.total_weight * self._log_constant
         if self.prior is not None:
-            constant -= 0.5 * self.n_components * self.n_features * math.log(2.0 * math.pi)
+            constant -= 0.5 * self.n_components * self.n_features * LOG_2_PI
         return constant
 
-    def objective(self, weights, means, prior_variance=None, responsibilities=None) -> float:
-        """
-        Evaluate the objective f, in plain NumPy and independently of the solver.
-
-        Parameters
-        ----------
-        weights : array_like, shape (K,)
-            Mixture weights pi, at least 0, summing to 1.
-        means : array_like, shape (K, d)
-            Component means in units of X; shape (K,) is taken too if d is 1.
-        prior_variance : float, optional
-            Gamma. By default the fixed one, or with ``prior="empirical"`` the best one within its bounds.
-        responsibilities : array_like, shape (n, K), optional
-            Rows on the simplex. By default the optimal ones, with which
-            ``f = -sum_i w_i log sum_k pi_k exp(-sum_j (x_ij - m_kj)^2 / (2 v_j))`` plus the prior's terms.
-
-        Returns
-        -------
-        float
-            f, in nats; infinite if a responsibility is positive where the weight is 0.
-
-        Raises
-        ------
-        InputError
-            If an argument has a wrong shape or is off its simplex, or `prior_variance` contradicts the model.
-        """
-        weights = self._check_weights(weights)
-        means = self._check_means(means)
-        half_squares = half_squared_distances(self.X, means, self.noise_variance)
-        if responsibilities is None:
-            cost = -log_sum_exp(log_zero(weights) - half_squares)
-        else:
-            tau = self._check_responsibilities(responsibilities)
-            cost = (tau * half_squares + relative_entropy(tau, weights)).sum(axis=1)
-        return float(self.sample_weight @ cost) + self._prior_cost(means, prior_variance)
-
-    def elbo(self, weights, means, prior_variance=None, responsibilities=None) -> float:
-        """
-        Evaluate the ELBO with all its constants, ``elbo_constant - objective``; arguments as `objective`.
-
-        Without a prior and with the optimal responsibilities it is the log-likelihood.
-        """
-        return self.elbo_constant - self.objective(weights, means, prior_variance, responsibilities)
-
-    def responsibilities(self, weights, means) -> np.ndarray:
-        """
-        Compute the optimal responsibilities (the E-step).
-
-        Parameters
-        ----------
-        weights : array_like, shape (K,)
-            Mixture weights, at least 0, summing to 1.
-        means : array_like, shape (K, d)
-            Component means in units of X.
-
-        Returns
-        -------
-        ndarray, shape (n, K)
-            ``tau_ik`` proportional to ``pi_k exp(-sum_j (x_ij - m_kj)^2 / (2 v_j))``, rows summing to 1.
-
-        Raises
-        ------
-        InputError
-            If an argument has a wrong shape or `weights` is off the simplex.
-        """
-        return e_step(self.X, self._check_weights(weights), self._check_means(means), self.noise_variance)
-
-    def best_prior_variance(self, means) -> float | None:
+    def best_prior_variance(self, means, posterior_variances=None) -> float | None:
         """
         Compute the prior variance that is best for given means.
 
@@ -221,52 +200,190 @@ class GaussianMixture:
         ----------
         means : array_like, shape (K, d)
             Component means in units of X.
+        posterior_variances : array_like, shape (K, d), optional
+            Variances s of the posterior of the means, for ``posterior="gaussian"``.
 
         Returns
         -------
         float or None
-            ``sum_kj m_kj^2 / (K d)`` cut to `prior_variance_bounds`; the fixed Gamma; None without a prior.
+            ``sum_kj (m_kj^2 + s_kj) / (K d)`` cut to `prior_variance_bounds`; the fixed Gamma; None without a
+            prior.
         """
         if self.prior != "empirical":
             return self.prior
-        means = self._check_means(means)
-        return float(np.clip(np.square(means).mean(), *self.prior_variance_bounds))
+        squares = np.square(self._check_rows("means", means))
+        if posterior_variances is not None:
+            squares = squares + self._check_rows("posterior_variances", posterior_variances)
+        return float(np.clip(squares.mean(), *self.prior_variance_bounds))
 
-    def _prior_cost(self, means, prior_variance):
-        """Return ``e/2 sum m^2 - (K d / 2) log e`` with ``e = 1 / Gamma``, or 0 without a prior."""
-        if prior_variance is not None:
-            prior_variance = _checks.positive_number("prior_variance", prior_variance)
-            # Not tested for equality: a solver that works with 1 / Gamma gives back a rounded Gamma.
-            agrees = self.prior == "empirical" or (self.prior and math.isclose(prior_variance, self.prior))
-            if not agrees:
-                raise InputError(
-                    f"prior_variance must be None or agree with prior={self.prior!r}; got {prior_variance:g}"
-                )
+    # Parameters
+
+    def _check_values(self, means, *others):
+        means = self._check_rows("means", means)
+        if self.covariance != "known":
+            return means, self._check_covariances(*others)
+        *variances, prior_variance = others
+        variances = [
+            _checks.positive_array("posterior_variances", self._check_rows("posterior_variances", value))
+            for value in variances
+        ]
+        return means, *variances, self._check_prior_variance(prior_variance, means, *variances)
+
+    def _check_prior_variance(self, value, means, *variances):
+        if value is None:
+            return self.best_prior_variance(means, *variances)
+        value = _checks.positive_number("prior_variance", value)
+        # Not tested for equality: a solver that works with 1 / Gamma gives back a rounded Gamma.
+        if self.prior != "empirical" and not (self.prior and math.isclose(value, self.prior)):
+            raise InputError(f"prior_variance must be None or agree with prior={self.prior!r}; got {value:g}")
+        return value
+
+    def _check_covariances(self, value):
+        K, d = self.n_components, self.n_features
+        array = _checks.real_array("covariances", value)
+        shape = {"spherical": (K,), "diag": (K, d), "tied": (d, d), "full": (K, d, d)}[self.covariance]
+        _checks.of_shape("covariances", array, shape)
+        if self.covariance == "tied" and not np.allclose(array, array[0, 0] * np.eye(d), rtol=FLOOR_TOL, atol=0.0):
+            raise InputError("covariances must be v I with one variance v: covariance='tied' is isotropic")
+        if self.covariance == "full":
+            scale = np.sqrt(self.variance_floor)
+            scaled = array / np.outer(scale, scale)
+            if not np.allclose(scaled, scaled.transpose(0, 2, 1), rtol=FLOOR_TOL, atol=FLOOR_TOL):
+                raise InputError("covariances must be symmetric matrices")
+            least = np.linalg.eigvalsh(scaled).min()
+        else:
+            variances = np.diagonal(array) if self.covariance == "tied" else array
+            least = (variances / self.variance_floor).min()
+        if least < 1.0 - FLOOR_TOL:
+            raise InputError(
+                f"covariances must not fall below variance_floor={self.variance_floor}: "
+                f"the least variance is {least:.6g} times the floor"
+            )
+        return array
+
+    # Likelihood
+
+    @property
+    def _log_constant(self):
+        """What every log density has and the objective leaves out."""
+        return 0.0 if self.noise_variance is None else -0.5 * float(np.log(2.0 * np.pi * self.noise_variance).sum())
+
+    def _log_kernel(self, parameters):
+        means = parameters["means"]
+        if self.covariance == "known":
+            kernel = -half_squared_distances(self.X, means, self.noise_variance)
+            if self.posterior == "gaussian":
+                kernel -= 0.5 * (parameters["posterior_variances"] / self.noise_variance).sum(axis=1)
+            return kernel
+        if self.covariance == "full":
+            return np.stack(
+                [_log_normal(self.X - m, C) for m, C in zip(means, parameters["covariances"], strict=True)], axis=1
+            )
+        variances = self._variances(parameters["covariances"])
+        return np.stack(
+            [
+                -0.5 * (np.square(self.X - m) / v + (LOG_2_PI + np.log(v))).sum(axis=1)
+                for m, v in zip(means, variances, strict=True)
+            ],
+            axis=1,
+        )
+
+    def _variances(self, covariances):
+        """Return the variances of each component and coordinate, (K, d), for covariances that are diagonal."""
+        if self.covariance == "tied":
+            covariances = np.diagonal(covariances)
+        elif self.covariance == "spherical":
+            covariances = covariances[:, np.newaxis]
+        return np.broadcast_to(covariances, (self.n_components, self.n_features))
+
+    def _penalty(self, parameters):
+        """Return ``e/2 sum (m^2 + s) - (K d / 2) log e - 1/2 sum log(2 pi_ e s)``, or 0 without a prior."""
         if self.prior is None:
             return 0.0
-        if prior_variance is None:
-            prior_variance = self.best_prior_variance(means)
-        precision = 1.0 / prior_variance
-        return 0.5 * precision * float(np.square(means).sum()) - 0.5 * means.size * math.log(precision)
+        means, precision = parameters["means"], 1.0 / parameters["prior_variance"]
+        cost = 0.5 * precision * float(np.square(means).sum()) - 0.5 * means.size * math.log(precision)
+        if self.posterior == "gaussian":
+            s = parameters["posterior_variances"]
+            cost += 0.5 * float((precision * s - np.log(s) - LOG_2_PI - 1.0).sum())
+        return cost
 
-    def _check_weights(self, weights):
-        weights = _checks.real_array("weights", weights)
-        _check_shape("weights", weights, (self.n_components,))
-        _check_simplex("weights", weights)
-        return weights
+    # M step
 
-    def _check_means(self, means):
-        means = _checks.real_array("means", means)
-        if self.n_features == 1 and means.ndim == 1:
-            means = means[:, np.newaxis]
-        _check_shape("means", means, (self.n_components, self.n_features))
-        return means
+    def _m_step(self, mass, weights, former):
+        if self.covariance == "known":
+            return self._m_step_known(mass, former)
+        means = average(mass, self.X)
+        return {"means": means, "covariances": self._best_covariances(mass, weights, means)}
 
-    def _check_responsibilities(self, responsibilities):
-        tau = _checks.real_array("responsibilities", responsibilities)
-        _check_shape("responsibilities", tau, (self.n_samples, self.n_components))
-        _check_simplex("responsibilities", tau)
-        return tau
+    def _m_step_known(self, mass, former):
+        """One step in (means, posterior variances) at the former Gamma, then one in Gamma."""
+        size, total = mass.sum(axis=0)[:, np.newaxis], mass.T @ self.X
+        prior_variance = former["prior_variance"] if former else self.prior
+        if prior_variance == "empirical":
+            used = np.divide(total, size, out=np.zeros_like(total), where=size > 0.0)
+            prior_variance = self.best_prior_variance(used)
+        precision = size / self.noise_variance + (0.0 if prior_variance is None else 1.0 / prior_variance)
+        found = {"means": total / self.noise_variance / precision}
+        if self.posterior == "gaussian":
+            found["posterior_variances"] = 1.0 / precision
+        return {**found, "prior_variance": self.best_prior_variance(*found.values())}
+
+    def _best_covariances(self, mass, weights, means):
+        """Return the covariances at or above the floor that are best for given means and masses."""
+        floor = self.variance_floor
+        if self.covariance == "full":
+            scale = np.sqrt(floor)
+            return np.stack([_floored(self.X - m, mass[:, k], scale) for k, m in enumerate(means)])
+        scatter = np.stack([average(mass[:, [k]], np.square(self.X - m))[0] for k, m in enumerate(means)])
+        if self.covariance == "diag":
+            return np.maximum(scatter, floor)
+        if self.covariance == "spherical":
+            return np.maximum(scatter.mean(axis=1), floor)
+        return max(floor, float(weights @ scatter.mean(axis=1))) * np.eye(self.n_features)
+
+    # Checks of the constructor's arguments
+
+    def _check_floor(self, value):
+        per_column = self.covariance in ("diag", "full")
+        if value is None:
+            floor = FLOOR_SHARE**2 * self._column_variances()
+            return floor if per_column else float(floor.min())
+        if per_column:
+            return _per_column("variance_floor", value, self.X)
+        return _checks.positive_number("variance_floor", value)
+
+    def _column_variances(self):
+        """Weighted variances of the columns; a constant one is an error."""
+        used = self.X[self.sample_weight > 0.0]
+        constant = np.flatnonzero(used.min(axis=0) == used.max(axis=0))
+        if constant.size:
+            raise InputError(
+                f"variance_floor must be given: column {constant[0]} of X is constant, so that no floor follows "
+                "from its spread"
+            )
+        weight = self.sample_weight / self.total_weight
+        with np.errstate(over="ignore", invalid="ignore"):
+            variances = weight @ np.square(self.X - weight @ self.X)
+        if not variances.min() > 0.0:
+            raise InputError("variance_floor must be given: the variance of a column of X underflows")
+        return variances
+
+    def _check_magnitude(self):
+        """Reject data whose weighted sum of squares overflows: no bound could be computed from it."""
+        name = "noise_variance" if self.covariance == "known" else "variance_floor"
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = (np.square(self.X) / getattr(self, name)).sum(axis=1)
+            total = self.total_weight + self.sample_weight @ squares
+        # 0 * inf is NaN, hence the test for finite rather than for infinite.
+        if not np.isfinite(total):
+            raise InputError(f"X is too large: the sum of sample_weight * X^2 / {name} overflows")
+        if self.covariance == "full":
+            ratio = (np.ptp(self.X, axis=0) / np.sqrt(self.variance_floor)).max()
+            if ratio > MOST_FLOORS:
+                raise InputError(
+                    f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
+                    f"covariance='full', for matrices of a usable condition; one range is {ratio:.3g} times the root"
+                )
 
 
 def half_squared_distances(X, means, noise_variance):
@@ -290,81 +407,33 @@ def half_squared_distances(X, means, noise_variance):
     return np.stack([0.5 * (np.square(X - mean) / noise_variance).sum(axis=1) for mean in means], axis=1)
 
 
-def e_step(X, weights, means, noise_variance):
+def _log_normal(difference, covariance):
+    """Log density of N(0, C) at each row."""
+    factor = np.linalg.cholesky(covariance)
+    squares = np.square(np.linalg.solve(factor, difference.T)).sum(axis=0)
+    return -0.5 * (squares + len(factor) * LOG_2_PI) - np.log(np.diagonal(factor)).sum()
+
+
+def _floored(difference, mass, scale):
     """
-    Compute the optimal responsibilities of a Gaussian mixture; arguments as `half_squared_distances`.
+    Minimise ``log det C + tr(C^-1 M)`` over ``C >= diag(scale^2)``, M the weighted average of the rows' squares.
 
-    Returns
-    -------
-    ndarray, shape (n, K)
-        Rows sum to 1; columns of components without weight are 0.
+    In units of the floor the optimum is M with its eigenvalues raised to 1 where they are below.
     """
-    scores = log_zero(weights) - half_squared_distances(X, means, noise_variance)
-    return np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
+    scaled = difference / scale
+    values, vectors = np.linalg.eigh((mass * scaled.T) @ scaled / mass.sum())
+    C = (vectors * np.maximum(values, 1.0)) @ vectors.T
+    return 0.5 * (C + C.T) * np.outer(scale, scale)
 
 
-def log_sum_exp(scores):
-    """Compute ``log sum_k exp(scores_ik)`` for scores of shape (n, K), one finite score per row at least."""
-    largest = scores.max(axis=1)
-    return largest + np.log(np.exp(scores - largest[:, np.newaxis]).sum(axis=1))
-
-
-def relative_entropy(tau, weights):
-    """Compute ``tau_ik log(tau_ik / pi_k)`` with ``0 log 0 = 0``; infinite where only pi_k is 0."""
-    with np.errstate(divide="ignore"):
-        ratio = np.divide(tau, weights, out=np.ones_like(tau), where=tau > 0.0)
-    return tau * np.log(ratio)
-
-
-def log_zero(values):
-    """Logarithm with ``log 0 = -inf`` and no warning."""
-    with np.errstate(divide="ignore"):
-        return np.log(values)
-
-
-def _check_data(X):
-    data = _checks.real_array("X", X)
-    if data.ndim == 1:
-        data = data[:, np.newaxis]
-    if data.ndim != 2:
-        raise InputError(f"X must have shape (n,) or (n, d); got {data.ndim} dimensions")
-    if data.shape[0] == 0 or data.shape[1] == 0:
-        raise InputError(f"X must have at least one row and one column; got shape {data.shape}")
-    return data
-
-
-def _check_sample_weight(sample_weight, n_samples):
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = _checks.real_array("sample_weight", sample_weight)
-    _check_shape("sample_weight", weight, (n_samples,))
-    if weight.min() < 0.0:
-        raise InputError(f"sample_weight must be at least 0; its least entry is {weight.min():g}")
-    if weight.max() == 0.0:
-        raise InputError("sample_weight must have a positive entry; all are 0")
-    return weight
-
-
-def _check_noise_variance(noise_variance, n_features):
-    variance = _checks.real_array("noise_variance", noise_variance)
-    if variance.ndim == 0:
-        variance = np.full(n_features, float(variance))
-    if variance.shape != (n_features,):
-        raise InputError(
-            f"noise_variance must be a number or have shape ({n_features},); got shape {variance.shape}"
-        )
-    if variance.min() <= 0.0:
-        raise InputError(f"noise_variance must be positive; its least entry is {variance.min():g}")
-    return variance
-
-
-def _check_magnitude(data, weight, variance):
-    """Reject data whose weighted sum of squares overflows: no bound could be computed from it."""
-    with np.errstate(over="ignore"):
-        total = weight.sum() + weight @ (np.square(data) / variance).sum(axis=1)
-    # 0 * inf is NaN, hence the test for finite rather than for infinite.
-    if not np.isfinite(total):
-        raise InputError("X is too large: the sum of sample_weight * X^2 / noise_variance overflows")
+def _per_column(name, value, X):
+    """Check a positive number or one for each column; return an array of shape (d,)."""
+    array = _checks.real_array(name, value)
+    if array.ndim == 0:
+        array = np.full(X.shape[1], float(array))
+    if array.shape != (X.shape[1],):
+        raise InputError(f"{name} must be a number or have shape ({X.shape[1]},); got shape {array.shape}")
+    return _checks.positive_array(name, array)
 
 
 def _check_prior(prior):
@@ -377,21 +446,14 @@ def _check_prior(prior):
     return _checks.positive_number("prior", prior)
 
 
-def _check_posterior(posterior):
-    _checks.choice("posterior", posterior, ("point", "gaussian"))
-    if posterior == "gaussian":
-        raise NotImplementedError("posterior='gaussian' is not implemented yet; use posterior='point'")
-    return posterior
-
-
-def _check_shape(name, array, shape):
-    if array.shape != shape:
-        raise InputError(f"{name} must have shape {shape}; got {array.shape}")
-
-
-def _check_simplex(name, array):
-    if array.min() < 0.0:
-        raise InputError(f"{name} must be at least 0; the least entry is {array.min():g}")
-    error = np.abs(array.sum(axis=-1) - 1.0).max()
-    if error > SIMPLEX_TOL:
-        raise InputError(f"{name} must sum to 1; off by {error:.3g}")
+def _refuse_with_free_variances(covariance, prior, posterior, noise_variance):
+    """Raise for arguments that only make sense with known variances."""
+    model = f"covariance={covariance!r}"
+    if noise_variance is not None:
+        raise InputError(
+            f"noise_variance must be None with {model}: the variances are estimated; see variance_floor"
+        )
+    if prior is not None:
+        raise InputError(f"prior must be None with {model}: a prior on the means is offered for known variances only")
+    if posterior != "point":
+        raise InputError(f"posterior must be 'point' with {model}: a Gaussian posterior needs a prior on the means")

@@ -119,7 +119,7 @@ GOOD = {"X": [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], "n_components": 2}
         *(("posterior", bad) for bad in ("normal", None, 1)),
         *(
             ("noise_variance", bad)
-            for bad in (0.0, -1, math.nan, math.inf, "1", None, True, [1.0], [1, 1, 1], [1, 0], [[1, 1]])
+            for bad in (0.0, -1, math.nan, math.inf, "1", True, [1.0], [1, 1, 1], [1, 0], [[1, 1]])
         ),
         *(
             ("sample_weight", bad)
@@ -138,8 +138,17 @@ def test_bad_value_is_named(name, value):
         GaussianMixture(**arguments)
 
 
-def test_gaussian_posterior_is_announced_as_missing():
-    with pytest.raises(NotImplementedError, match="posterior='gaussian'"):
+@pytest.mark.parametrize("covariance", ["spherical", "diag", "tied", "full"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("noise_variance", 1.0), ("prior", 2.0), ("prior", "empirical"), ("posterior", "gaussian")]
+)
+def test_arguments_of_the_known_variance_model_are_refused_with_free_variances(covariance, name, value):
+    with pytest.raises(InputError, match=f"^{name} must be .* with covariance='{covariance}': "):
+        GaussianMixture(**GOOD, covariance=covariance, **{name: value})
+
+
+def test_gaussian_posterior_needs_a_prior():
+    with pytest.raises(InputError, match="^prior must be given with posterior='gaussian'"):
         GaussianMixture(**GOOD, posterior="gaussian")
 
 

@@ -1,0 +1,153 @@
+"""The parameters of a fitted mixture."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+MAX_ROWS_SHOWN = 12
+MAX_COORDINATES_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MixtureSolution:
+    """
+    Parameters of a mixture; those that its model does not have are None.
+
+    Attributes
+    ----------
+    problem : MixtureProblem
+        The problem solved, for `responsibilities`.
+    weights : ndarray, shape (K,)
+        Mixture weights, summing to 1.
+    means : ndarray, shape (K, d)
+        Component means of a Gaussian mixture, in units of the data.
+    covariances : ndarray
+        Estimated covariances, in scikit-learn's shapes: (K,), (K, d), (d, d) or (K, d, d) for "spherical",
+        "diag", "tied" or "full".
+    probabilities : ndarray, shape (K, d), or tuple of d ndarrays of shape (K, C_j)
+        Of a Bernoulli or a categorical mixture.
+    rates : ndarray, shape (K, d)
+        Of a Poisson or an exponential mixture.
+    posterior_variances : ndarray, shape (K, d)
+        Variances of the Gaussian posterior of the means.
+    prior_variance : float
+        Gamma, in squared units of the data.
+    """
+
+    problem: Any = field(repr=False)
+    weights: np.ndarray
+    means: np.ndarray | None = None
+    covariances: np.ndarray | None = None
+    probabilities: np.ndarray | tuple[np.ndarray, ...] | None = None
+    rates: np.ndarray | None = None
+    posterior_variances: np.ndarray | None = None
+    prior_variance: float | None = None
+
+    @classmethod
+    def canonical(cls, problem, weights, *values, **parameters) -> "MixtureSolution":
+        """
+        Make a solution whose components are in canonical order: by mean or first parameter, first coordinate first.
+
+        Parameters
+        ----------
+        problem : MixtureProblem
+            The problem solved.
+        weights : array_like, shape (K,)
+            Mixture weights.
+        *values, **parameters
+            One value for each of ``problem.parameter_names``, by position or by name.
+
+        Returns
+        -------
+        MixtureSolution
+        """
+        order = problem.canonical_order(weights, *values, **parameters)
+        return cls(problem=problem, **problem.reordered(order, weights, *values, **parameters))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters beside the weights, by name: ``problem.objective(solution.weights, **parameters)``."""
+        return {name: getattr(self, name) for name in self.problem.parameter_names}
+
+    @cached_property
+    def responsibilities(self) -> np.ndarray:
+        """Probabilities of the components for each sample, shape (n, K); computed on first access."""
+        return self.problem.responsibilities(self.weights, **self.parameters)
+
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+        """
+        Convert to JSON types; the data are left out.
+
+        Parameters
+        ----------
+        responsibilities : bool
+            Whether to include the n K responsibilities.
+        """
+        names = ["weights", *self.problem.parameter_names] + ["responsibilities"] * responsibilities
+        return {name: to_json_types(getattr(self, name)) for name in names}
+
+    def __str__(self):
+        """One row per component."""
+        shared = [name for name in self.problem.shared_names if self.parameters.get(name) is not None]
+        own = [name for name in self.parameters if name not in self.problem.shared_names]
+        columns = [["weight", *(f"{weight:.4f}" for weight in self.weights[:MAX_ROWS_SHOWN])]]
+        columns += [
+            [_LABELS[name], *(_row_text(row, MAX_COORDINATES_SHOWN + 2 - 2 * len(own)) for row in _rows(value))]
+            for name, value in ((name, getattr(self, name)) for name in own)
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        lines = ["    " + "    ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+        if len(self.weights) > MAX_ROWS_SHOWN:
+            lines.append(f"  ... {len(self.weights) - MAX_ROWS_SHOWN} more components")
+        # A shared covariance is isotropic: one number says all.
+        lines += [f"  {_LABELS[name]} {np.ravel(getattr(self, name))[0]:.6g}" for name in shared]
+        return "\n".join(lines)
+
+
+_LABELS = {
+    "means": "mean",
+    "covariances": "variance",
+    "rates": "rate",
+    "probabilities": "probability",
+    "posterior_variances": "posterior variance",
+    "prior_variance": "prior variance",
+}
+
+
+def _rows(value):
+    """Rows of a parameter, as many as are shown; each a tuple of arrays, one per column of a categorical mixture."""
+    arrays = value if isinstance(value, tuple) else (value,)
+    # Of a matrix the diagonal, of a single number a row.
+    arrays = [np.diagonal(array, axis1=1, axis2=2) if array.ndim == 3 else array for array in arrays]
+    return zip(*(np.reshape(array, (len(array), -1))[:MAX_ROWS_SHOWN] for array in arrays), strict=True)
+
+
+def _row_text(groups, most):
+    """Numbers of a row, the groups apart by a bar; what exceeds `most` numbers is left out."""
+    parts, left = [], most
+    for group in groups:
+        parts.append("  ".join(f"{number:.6g}" for number in group[:left]))
+        left -= len(parts[-1].split())
+        if left == 0:
+            break
+    return " | ".join(parts) + "  ..." * (sum(map(len, groups)) > most)
+
+
+def to_json_types(value):
+    """
+    Convert numbers, arrays and sequences to what JSON can express; infinities and NaN become None.
+
+    Objects of other kinds are returned as they are.
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (list, tuple)):
+        return [to_json_types(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

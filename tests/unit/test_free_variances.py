@@ -1,0 +1,205 @@
+"""Gaussian mixtures whose variances are estimated above a floor."""
+
+import math
+
+import numpy as np
+import pytest
+from support import datasets
+from support.problems import COVARIANCES
+from support.reference_em import em
+
+from gopfast.errors import InputError
+from gopfast.models import GaussianMixture
+
+X = np.random.default_rng(0).normal(size=(20, 2)) * [1.0, 3.0] + 5.0 * (np.arange(20)[:, None] % 2)
+every_covariance = pytest.mark.parametrize("covariance", COVARIANCES)
+
+
+@every_covariance
+@pytest.mark.parametrize("d", [1, 2])
+def test_score_is_that_of_scikit_learn(covariance, d):
+    mixture = pytest.importorskip("sklearn.mixture")
+    fit = mixture.GaussianMixture(3, covariance_type=covariance, random_state=0, reg_covar=0.1).fit(X[:, :d])
+    if covariance == "tied":
+        # Ours is isotropic.
+        fit.covariances_ = fit.covariances_[0, 0] * np.eye(d)
+        fit.precisions_cholesky_ = np.eye(d) / math.sqrt(fit.covariances_[0, 0])
+    problem = GaussianMixture(X[:, :d], 3, covariance=covariance, variance_floor=0.05)
+    state = {"weights": fit.weights_, "means": fit.means_, "covariances": fit.covariances_}
+    assert problem.elbo(**state) == pytest.approx(20 * fit.score(X[:, :d]), rel=1e-12)
+    assert problem.objective(**state) == -problem.elbo(**state)
+    np.testing.assert_allclose(problem.responsibilities(**state), fit.predict_proba(X[:, :d]), atol=1e-12)
+    parameters = fit._n_parameters()
+    assert problem.n_parameters == (parameters if covariance != "tied" else parameters - d * (d + 1) // 2 + 1)
+
+
+def test_in_one_dimension_all_kinds_of_a_variance_per_component_coincide():
+    tau = np.random.default_rng(1).dirichlet(np.ones(3), 20)
+    kinds = [GaussianMixture(X[:, 0], 3, covariance=kind) for kind in ("spherical", "diag", "full")]
+    ends = [em(problem, tau, max_iter=300) for problem in kinds]
+    for problem, (state, trace) in zip(kinds, ends, strict=True):
+        assert np.ravel(problem.variance_floor) == pytest.approx(kinds[0].variance_floor, rel=1e-14)
+        assert problem.n_parameters == kinds[0].n_parameters == 8
+        np.testing.assert_allclose(np.ravel(state["covariances"]), ends[0][0]["covariances"], rtol=1e-9)
+        np.testing.assert_allclose(trace, ends[0][1], rtol=1e-12)
+
+
+@every_covariance
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+@pytest.mark.parametrize("given", [True, False])
+def test_scaling_the_data_moves_the_log_likelihood_by_the_jacobian(covariance, factor, given):
+    floor = {"variance_floor": 0.04} if given else {}
+    scaled_floor = {"variance_floor": 0.04 * factor**2} if given else {}
+    plain = GaussianMixture(X, 2, covariance=covariance, **floor)
+    scaled = GaussianMixture(factor * X, 2, covariance=covariance, **scaled_floor)
+    tau = np.random.default_rng(2).dirichlet(np.ones(2), 20)
+    traces = [em(problem, tau, tol=0.0, max_iter=60)[1] for problem in (plain, scaled)]
+    steps = min(map(len, traces))
+    assert steps > 5
+    jacobian = plain.total_weight * 2 * math.log(factor)
+    np.testing.assert_allclose(traces[1][:steps] - traces[0][:steps], jacobian, rtol=1e-9)
+
+
+@every_covariance
+def test_a_component_on_one_point_sits_on_the_floor(covariance):
+    data = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 9.0], [6.0, 7.0]])
+    problem = GaussianMixture(data, 2, covariance=covariance, variance_floor=0.25)
+    tau = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    found = problem.maximize(tau)["covariances"]
+    assert np.asarray(found).shape == {"spherical": (2,), "diag": (2, 2), "tied": (2, 2), "full": (2, 2, 2)}[covariance]
+    expected = {
+        "spherical": 0.25, "diag": [0.25, 0.25], "full": 0.25 * np.eye(2),
+        # 2.5 over 4 samples and 2 columns.
+        "tied": [0.3125, 0.0],
+    }[covariance]  # fmt: skip
+    np.testing.assert_allclose(found[0], expected)
+
+
+@every_covariance
+def test_no_variance_falls_below_the_floor(covariance):
+    problem = GaussianMixture(X, 2, covariance=covariance, variance_floor=100.0)
+    found = problem.maximize(np.full((20, 2), 0.5))["covariances"]
+    identity = np.eye(2) if covariance in ("tied", "full") else 1.0
+    np.testing.assert_allclose(found, 100.0 * np.broadcast_to(identity, found.shape), rtol=1e-12, atol=1e-12)
+
+
+def test_full_covariances_at_the_floor_solve_the_constrained_problem():
+    """A scatter that is small in one direction only, with a floor that is not isotropic."""
+    rng = np.random.default_rng(3)
+    line = rng.normal(size=(30, 1)) @ [[1.0, 2.0]] + 0.01 * rng.normal(size=(30, 2))
+    floor = np.array([0.02, 0.05])
+    problem = GaussianMixture(line, 1, covariance="full", variance_floor=floor)
+    C = problem.maximize(np.ones((30, 1)))["covariances"][0]
+    M = np.cov(line.T, bias=True)
+    # Stationary and complementary: gradient C^-1 - C^-1 M C^-1 is PSD and orthogonal to C - floor.
+    gradient = np.linalg.inv(C) @ (C - M) @ np.linalg.inv(C)
+    slack = C - np.diag(floor)
+    assert np.linalg.eigvalsh(gradient).min() > -1e-8
+    assert np.linalg.eigvalsh(slack).min() > -1e-12
+    assert np.linalg.eigvalsh(gradient).max() > 1.0
+    assert abs(np.trace(gradient @ slack)) < 1e-8
+
+
+def test_default_floor_follows_the_spread_of_the_columns():
+    weight = np.arange(20.0)
+    variances = np.cov(X.T, aweights=weight, bias=True).diagonal()
+    for covariance in ("diag", "full"):
+        problem = GaussianMixture(X, 2, covariance=covariance, sample_weight=weight)
+        np.testing.assert_allclose(problem.variance_floor, 0.0025 * variances, rtol=1e-12)
+    for covariance in ("spherical", "tied"):
+        problem = GaussianMixture(X, 2, covariance=covariance, sample_weight=weight)
+        assert problem.variance_floor == pytest.approx(0.0025 * variances.min(), rel=1e-12)
+    assert GaussianMixture(X, 2).variance_floor is None
+    assert GaussianMixture(X, 2, covariance="diag").noise_variance is None
+
+
+@every_covariance
+def test_a_constant_column_needs_a_floor(covariance):
+    data, weight = np.column_stack([X, np.full(20, 0.1)]), np.r_[0.0, np.ones(19)]
+    data[0, 2] = 5.0  # a sample without weight has no say
+    with pytest.raises(InputError, match="^variance_floor must be given: column 2 of X is constant"):
+        GaussianMixture(data, 2, covariance=covariance, sample_weight=weight)
+    assert GaussianMixture(data, 2, covariance=covariance, variance_floor=1e-3, sample_weight=weight)
+
+
+@every_covariance
+@pytest.mark.parametrize(
+    "bad", [0.0, -1.0, math.nan, math.inf, "1", True, [1.0], [1.0, 1.0, 1.0], [[1.0, 1.0]], [1.0, 0.0]]
+)
+def test_bad_floor_is_named(covariance, bad):
+    with pytest.raises(InputError, match="^variance_floor must"):
+        GaussianMixture(X, 2, covariance=covariance, variance_floor=bad)
+
+
+@pytest.mark.parametrize("covariance", ["spherical", "tied"])
+def test_a_floor_for_each_column_is_refused_where_columns_share_a_variance(covariance):
+    with pytest.raises(InputError, match="^variance_floor must be a positive finite number"):
+        GaussianMixture(X, 2, covariance=covariance, variance_floor=[1.0, 1.0])
+
+
+@pytest.mark.parametrize("bad", ["Diag", "none", None, 1, True, ["diag"]])
+def test_bad_covariance_is_named(bad):
+    with pytest.raises(InputError, match="^covariance must be one of 'known', 'spherical', 'diag', 'tied', 'full'"):
+        GaussianMixture(X, 2, covariance=bad)
+
+
+def test_floor_is_refused_with_known_variance():
+    with pytest.raises(InputError, match="^variance_floor must be None with covariance='known'"):
+        GaussianMixture(X, 2, variance_floor=1.0)
+
+
+def test_floor_that_no_matrix_can_meet_in_floats_is_refused():
+    with pytest.raises(InputError, match="^variance_floor must be at least"):
+        GaussianMixture(X, 2, covariance="full", variance_floor=1e-14)
+    assert GaussianMixture(X, 2, covariance="diag", variance_floor=1e-14)
+
+
+@every_covariance
+@pytest.mark.parametrize("magnitude", [1e200, 1e-200])
+def test_data_out_of_range_are_refused(covariance, magnitude):
+    with pytest.raises(InputError, match="^(X is too large|variance_floor must be given)"):
+        GaussianMixture(magnitude * X, 2, covariance=covariance)
+
+
+@every_covariance
+def test_covariances_below_the_floor_or_of_a_wrong_shape_are_refused(covariance):
+    problem = GaussianMixture(X, 2, covariance=covariance, variance_floor=0.5)
+    state = problem.maximize(np.full((20, 2), 0.5))
+    good = state["covariances"]
+    identity = {"spherical": [1.0] * 2, "diag": np.ones((2, 2)), "tied": np.eye(2), "full": [np.eye(2)] * 2}
+    at_floor = 0.5 * np.asarray(identity[covariance])
+    assert math.isfinite(problem.objective(**{**state, "covariances": (1.0 - 1e-12) * at_floor}))
+    for bad, words in ((0.99 * at_floor, "not fall below variance_floor"), (good[..., None], "have shape")):
+        with pytest.raises(InputError, match=f"^covariances must {words}"):
+            problem.objective(**{**state, "covariances": bad})
+
+
+def test_covariances_that_the_model_does_not_have_are_refused():
+    means = np.zeros((2, 2))
+    tied = GaussianMixture(X, 2, covariance="tied", variance_floor=0.1)
+    for bad in (np.diag([1.0, 2.0]), [[1.0, 0.5], [0.5, 1.0]]):
+        with pytest.raises(InputError, match="^covariances must be v I with one variance v"):
+            tied.log_densities(means=means, covariances=bad)
+    full = GaussianMixture(X, 2, covariance="full", variance_floor=0.1)
+    with pytest.raises(InputError, match="^covariances must be symmetric"):
+        full.log_densities(means=means, covariances=[[[1.0, 0.5], [0.0, 1.0]]] * 2)
+    with pytest.raises(InputError, match="^covariances must not fall below"):
+        full.log_densities(means=means, covariances=[[[1.0, 2.0], [2.0, 1.0]]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "floor", "centres", "expected"),
+    [
+        ("galaxies", 0.09, [10, 22], 220.0580),
+        ("galaxies", 0.09, [10, 21, 33], 203.1792),
+        ("enzyme", 0.0025, [0.2, 1.25], 54.6400),
+        ("enzyme", 0.0025, [0.2, 1.05, 1.6], 47.8268),
+        ("acidity", 0.01, [4.3, 6.2], 184.6446),
+        ("acidity", 0.01, [4.2, 4.75, 6.4], 178.7543),
+    ],
+)
+def test_published_optima_are_reached_from_near(name, floor, centres, expected):
+    data = getattr(datasets, name)()
+    problem = GaussianMixture(data, len(centres), covariance="spherical", variance_floor=floor)
+    _, trace = em(problem, np.eye(len(centres))[np.abs(data - centres).argmin(axis=1)])
+    assert trace[-1] == pytest.approx(expected, abs=6e-5)

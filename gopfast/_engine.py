@@ -8,7 +8,8 @@ import numpy as np
 from gopfast import _checks, _summary
 from gopfast._gaussian import GaussianFamily
 from gopfast._samples import Samples
-from gopfast.errors import InputError
+from gopfast.errors import InputError, InputTypeError
+from gopfast.models import GaussianMixture
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
@@ -21,33 +22,55 @@ if hasattr(os, "register_at_fork"):
 
 def family(problem):
     """Return the core's copy of a mixture problem (a Family with its samples), made on first use."""
-    found = _families.get(problem)
-    if found is None:
-        found = _families[problem] = _gaussian(problem)
-    return found
+    for model, make in _MAKERS.items():
+        if isinstance(problem, model):
+            if problem not in _families:
+                _families[problem] = make(problem)
+            return _families[problem]
+    names = ", ".join(model.__name__ for model in _MAKERS)
+    raise InputTypeError(f"problem must be one of {names}; got {type(problem).__name__}")
 
 
 def _gaussian(problem):
+    if problem.covariance != "known":
+        raise NotImplementedError(f"covariance={problem.covariance!r} cannot be solved yet")
     low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
     precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
-    data = Samples(problem.X, problem.sample_weight, np.sqrt(problem.noise_variance))
-    for level in _summary.levels(*data.arrays()):
-        data.add_level(*level)
+    data = _summarised(Samples(problem.X, problem.sample_weight, np.sqrt(problem.noise_variance)))
     return GaussianFamily(data, problem.n_components, precision, problem.posterior == "gaussian")
 
 
+def _summarised(data):
+    """Attach the summaries of many samples."""
+    for level in _summary.levels(*data.arrays()):
+        data.add_level(*level)
+    return data
+
+
+# What makes the core's copy of each kind of problem.
+_MAKERS = {GaussianMixture: _gaussian}
+
+
 def start_parameters(problem, start):
-    """Validate a start (means, or anything with a solution) and return the core's parameters of it, or None."""
+    """Validate a start (first parameters, or anything with a solution); return the core's parameters, or None."""
     if start is None:
         return None
     start = getattr(start, "solution", start)
-    means = _checks.real_array("start", getattr(start, "means", start))
-    if problem.n_features == 1 and means.ndim == 1:
-        means = means[:, None]
+    names = problem.parameter_names
+    if hasattr(start, "parameters"):
+        given = {name: getattr(start, name, None) for name in names}
+        given = {name: value for name, value in given.items() if value is not None}
+        if names[0] not in given:
+            raise InputError(f"start must be a solution with {names[0]}; this one has none")
+    else:
+        given = {names[0]: start}
+    first = _checks.real_array("start", given[names[0]])
+    if problem.n_features == 1 and first.ndim == 1:
+        first = first[:, None]
     shape = (problem.n_components, problem.n_features)
-    if means.shape != shape:
-        raise InputError(f"start must hold means of shape {shape}; got {means.shape}")
-    return family(problem).pack(means)
+    if first.shape != shape:
+        raise InputError(f"start must hold {names[0]} of shape {shape}; got {first.shape}")
+    return family(problem).pack(**{**given, names[0]: first})
 
 
 def n_threads(requested):

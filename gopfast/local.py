@@ -6,8 +6,6 @@ import numpy as np
 
 from gopfast import _checks, _engine
 from gopfast._em import MixturePrimal
-from gopfast.errors import InputTypeError
-from gopfast.models import GaussianMixture
 from gopfast.options import seed_from
 from gopfast.result import MixtureSolution
 from gopfast.solver import unpack
@@ -84,16 +82,12 @@ def em(problem, start=None, tol=1e-8, max_iter=1000, random_state=0):
     >>> fit.converged, round(fit.objective, 4)
     (True, 84.0302)
     """
-    if not isinstance(problem, GaussianMixture):
-        raise InputTypeError(f"problem must be a gopfast.GaussianMixture; got {type(problem).__name__}")
+    family = _engine.family(problem)
     tol = _checks.nonnegative_number("tol", tol)
     max_iter = _checks.whole_number("max_iter", max_iter, 1)
-    family = _engine.family(problem)
     point = _engine.start_parameters(problem, start)
     if point is None:
-        rng = np.random.default_rng(seed_from(random_state))
-        rows = rng.choice(problem.n_samples, problem.n_components, replace=False)
-        point = family.pack(problem.X[rows])
+        point = family.seeded(np.random.default_rng(seed_from(random_state)))
     solution = getattr(start, "solution", start)
     weights = getattr(solution, "weights", np.full(problem.n_components, 1.0 / problem.n_components))
     vector, trace, converged = MixturePrimal(family).em(np.asarray(weights, dtype=float), point, tol, max_iter)

@@ -5,10 +5,10 @@ import numpy as np
 from gopfast import _engine
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
+from gopfast._gaussian import GaussianFamily
 from gopfast._nonparametric import outer_bound
 from gopfast._search import Search
-from gopfast.errors import InputError, InputTypeError
-from gopfast.models import GaussianMixture
+from gopfast.errors import InputError
 from gopfast.options import Options
 from gopfast.report import Progress, ProgressLog
 from gopfast.result import MixtureSolution, Result
@@ -40,7 +40,7 @@ def solve(
 
     Parameters
     ----------
-    problem : GaussianMixture
+    problem : GaussianMixture or another mixture of `gopfast.models`
         What to solve.
     epsilon : float, default 0.01
         Absolute tolerance, in the objective's unit (nats: 0.01 is a likelihood ratio of 1.01).
@@ -60,7 +60,8 @@ def solve(
     max_nodes : int, optional
         Most nodes to bound.
     start : array_like of shape (K, d), Result, MixtureSolution or LocalResult, optional
-        Means to start the first local search from, in units of the data, beside the solver's own starts.
+        Means, or what the model has in their place, to start the first local search from, beside the solver's
+        own starts.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
     log : bool or stream, default False
@@ -93,8 +94,6 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, GaussianMixture):
-        raise InputTypeError(f"problem must be a gopfast.GaussianMixture; got {type(problem).__name__}")
     options = Options.from_arguments(
         epsilon,
         rel_tol=rel_tol,
@@ -108,8 +107,8 @@ def solve(
         log=log,
         random_state=random_state,
     )
-    start = _engine.start_parameters(problem, start)
     family = _engine.family(problem)
+    start = _engine.start_parameters(problem, start)
     relaxed, names = _relaxation(family, options)
     primal = MixturePrimal(family, seed=options.seed, start=start)
     monitor = _Monitor(options)
@@ -151,6 +150,8 @@ def _relaxation(family, options):
     kind = options.relaxation or "entropic"
     branching = options.branching or "bisect"
     if kind == "linear":
+        if type(family) is not GaussianFamily or family.n_ranges:
+            raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
         # Here and not above: only this relaxation needs HiGHS.
         from gopfast._linear import LinearRelaxation
 

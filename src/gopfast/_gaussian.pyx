@@ -61,7 +61,9 @@ cdef class GaussianFamily(Family):
         prior_point = (-data.center / data.scale)[data.order]
         self.has_prior = prior_precision is not None
         self.e_power = 0.5 * n_components * d if self.has_prior else 0.0
-        self.constant = -self.e_power * (np.log(2 * np.pi) + 1) if gaussian_posterior else 0.0
+        self.constant = 0.0
+        if gaussian_posterior:  # the posterior's entropy, in the user's units
+            self.constant = -self.e_power * (np.log(2 * np.pi) + 1) - 0.5 * n_components * np.log(scale).sum()
         if self.has_prior:
             self.core.e_low, self.core.e_high = prior_precision
             low, high = np.minimum(low, prior_point), np.maximum(high, prior_point)

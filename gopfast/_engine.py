@@ -7,6 +7,7 @@ import numpy as np
 
 from gopfast import _checks, _summary
 from gopfast._gaussian import GaussianFamily
+from gopfast._normal import NormalFamily
 from gopfast._samples import Samples
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
@@ -32,12 +33,16 @@ def family(problem):
 
 
 def _gaussian(problem):
+    X, weight, K = problem.X, problem.sample_weight, problem.n_components
+    if problem.covariance in ("diag", "spherical", "tied"):
+        floor = np.broadcast_to(problem.variance_floor, problem.n_features)
+        return NormalFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, problem.covariance)
     if problem.covariance != "known":
         raise NotImplementedError(f"covariance={problem.covariance!r} cannot be solved yet")
     low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
     precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
-    data = _summarised(Samples(problem.X, problem.sample_weight, np.sqrt(problem.noise_variance)))
-    return GaussianFamily(data, problem.n_components, precision, problem.posterior == "gaussian")
+    data = _summarised(Samples(X, weight, np.sqrt(problem.noise_variance)))
+    return GaussianFamily(data, K, precision, problem.posterior == "gaussian")
 
 
 def _summarised(data):

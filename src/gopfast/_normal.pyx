@@ -24,8 +24,8 @@ from gopfast._samples cimport Samples
 cdef real ROUND = 2.0 ** -53
 cdef int VARIANCE_FACETS = 4
 # Split points of the means are drawn to the middle of the cell as in gopfast._gaussian, in units of the component.
-cdef real SPLIT_PULL = 0.15
-cdef real SPLIT_PULL_MOST = 0.3
+cdef real SPLIT_PULL = 0.3
+cdef real SPLIT_PULL_MOST = 1.0
 cdef real SPLIT_WIDE = 16.0
 
 
@@ -318,5 +318,5 @@ cdef class NormalFamily(Family):
 
 
 cdef inline real split_variance(real v, real low, real high) noexcept nogil:
-    """Between the variance found and the geometric mean of the range, below the floor's reach of no interest."""
-    return sqrt(max(v, 1.0) * sqrt(max(low, 1.0) * max(high, 1.0)))
+    """Near the variance found, a little towards the geometric mean of the range; below the floor nothing is to be split."""
+    return (max(v, 1.0) ** 3 * sqrt(max(low, 1.0) * max(high, 1.0))) ** 0.25

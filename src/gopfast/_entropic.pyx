@@ -27,9 +27,11 @@ from gopfast._types cimport index, real
 
 cdef extern from "dense.h" nogil:
     int dense_factor(int n, double *a)
-    void dense_solve(int n, const double *factor, double *b)
-    void dense_forward(int n, const double *factor, double *b)
+    void dense_forward(int n, const double *factor, int q, double *b)
     void dense_backward(int n, const double *factor, double *b)
+    void dense_gram(int n, int q, const double *b, double *c)
+    void dense_transposed_times(int n, int q, const double *b, double scale, const double *x, double *y)
+    void dense_times(int n, int q, const double *b, const double *x, double *y)
 
 # A node whose envelope error is below this part of its bound's rounding margin is not split any more.
 cdef real HOPELESS = 1e-3
@@ -309,7 +311,7 @@ cdef class EntropicRelaxation(Relaxation):
             nt.residual_q[r] = value
 
     cdef void assemble(self, Newton *nt) noexcept nogil:
-        """Newton matrix [A, -B; B', C] in (d log weight, d q) from the pass's moments; B is stored by column."""
+        """Newton matrix [A, -B; B', C] in (d log weight, d q) from the pass's moments; C: upper triangle."""
         cdef int K = self.family.n_components, F = self.family.n_statistics, f = 1 + F, m = K * f, Q = self.family.n_facets
         cdef int k, l, j, i, r, o, row, column
         cdef real value
@@ -339,9 +341,9 @@ cdef class EntropicRelaxation(Relaxation):
             facet = &nt.sub.facets[r]
             if not facet.active:
                 for k in range(K):
-                    nt.B[r * K + k] = 0
+                    nt.B[k * Q + r] = 0
                 for o in range(r):
-                    nt.C[r * Q + o] = 0
+                    nt.C[o * Q + r] = 0
                 nt.C[r * Q + r] = 1e200
                 continue
             for column in range(m):
@@ -354,46 +356,35 @@ cdef class EntropicRelaxation(Relaxation):
                 for column in range(m):
                     nt.image[column] += value * line[column]
             for k in range(K):
-                nt.B[r * K + k] = nt.image[k * f]
+                nt.B[k * Q + r] = nt.image[k * f]
             for o in range(r + 1):
                 other = &nt.sub.facets[o]
                 value = nt.curvature * facet.prior * other.prior
                 for i in range(other.count):
                     value += other.coefficients[i] * nt.image[other.first + i]
-                nt.C[r * Q + o] = value if other.active else 0
+                nt.C[o * Q + r] = value if other.active else 0
             nt.C[r * Q + r] += nt.slack_q[r] / nt.q[r]
 
     cdef void factor(self, Newton *nt) noexcept nogil:
-        """Block elimination: A = L L', then the Schur complement C + B' A^-1 B."""
-        cdef int K = self.family.n_components, Q = self.family.n_facets, row, column, k
-        cdef real value
+        """Block elimination: A = U'U, V = U'^-1 B in place of B, then the Schur complement C + V'V = U'U."""
+        cdef int K = self.family.n_components, Q = self.family.n_facets
         dense_factor(K, nt.A)
-        for row in range(Q):
-            dense_forward(K, nt.A, nt.B + row * K)
-        for row in range(Q):
-            for column in range(row + 1):
-                value = 0
-                for k in range(K):
-                    value += nt.B[row * K + k] * nt.B[column * K + k]
-                nt.C[row * Q + column] += value
+        dense_forward(K, nt.A, Q, nt.B)
+        dense_gram(K, Q, nt.B, nt.C)
         dense_factor(Q, nt.C)
 
     cdef void direction(self, Newton *nt) noexcept nogil:
         """Newton step for the right-hand sides rhs, rhs_q. OUT step (d log weight), step_q."""
-        cdef int K = self.family.n_components, Q = self.family.n_facets, row, k
-        cdef real value
+        cdef int K = self.family.n_components, Q = self.family.n_facets, row
         memcpy(nt.step, nt.rhs, K * sizeof(real))
-        dense_forward(K, nt.A, nt.step)
+        dense_forward(K, nt.A, 1, nt.step)
         for row in range(Q):
-            value = nt.rhs_q[row]
-            for k in range(K):
-                value -= nt.B[row * K + k] * nt.step[k]
-            nt.step_q[row] = value if nt.sub.facets[row].active else 0
-        dense_solve(Q, nt.C, nt.step_q)
-        # A^-1 (rhs + B step_q) = L^-T (L^-1 rhs + V step_q)
-        for row in range(Q):
-            for k in range(K):
-                nt.step[k] += nt.B[row * K + k] * nt.step_q[row]
+            nt.step_q[row] = nt.rhs_q[row] if nt.sub.facets[row].active else 0
+        dense_transposed_times(K, Q, nt.B, -1, nt.step, nt.step_q)
+        dense_forward(Q, nt.C, 1, nt.step_q)
+        dense_backward(Q, nt.C, nt.step_q)
+        # A^-1 (rhs + B step_q) = U^-1 (U'^-1 rhs + V step_q)
+        dense_times(K, Q, nt.B, nt.step_q, nt.step)
         dense_backward(K, nt.A, nt.step)
 
     cdef real longest(self, Newton *nt) noexcept nogil:

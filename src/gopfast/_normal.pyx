@@ -15,7 +15,7 @@ Where coordinates (or, shared by all, components) have one variance, v and omega
 
 import numpy as np
 
-from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
+from libc.math cimport M_PI, fabs, log, sqrt
 
 from gopfast._family cimport order_components
 from gopfast._passes cimport pass_costs
@@ -319,4 +319,5 @@ cdef class NormalFamily(Family):
 
 cdef inline real split_variance(real v, real low, real high) noexcept nogil:
     """Near the variance found, a little towards the geometric mean of the range; below the floor nothing is to be split."""
-    return (max(v, 1.0) ** 3 * sqrt(max(low, 1.0) * max(high, 1.0))) ** 0.25
+    cdef real middle = sqrt(max(low, 1.0) * max(high, 1.0))
+    return sqrt(max(v, 1.0) * sqrt(max(v, 1.0) * middle))

@@ -1,52 +1,91 @@
 #include "dense.h"
 
 #include <math.h>
+#include <string.h>
 
-int dense_factor(int n, double *a)
+/* One body per instruction set; without fused operations all of them round the same way. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
+
+static inline __attribute__((always_inline)) void axpy(int n, double scale, const double *restrict x, double *restrict y)
+{
+    for (int i = 0; i < n; i++) y[i] += scale * x[i];
+}
+
+/* Four partial sums, one per lane: a fixed order on every machine. */
+typedef double v4 __attribute__((vector_size(32)));
+static inline __attribute__((always_inline)) double dot(int n, const double *x, const double *y)
+{
+    v4 sum = {0}, a, b;
+    double rest = 0;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        memcpy(&a, x + i, sizeof a);
+        memcpy(&b, y + i, sizeof b);
+        sum += a * b;
+    }
+    for (; i < n; i++) rest += x[i] * y[i];
+    return ((sum[0] + sum[2]) + (sum[1] + sum[3])) + rest;
+}
+
+CLONES int dense_factor(int n, double *a)
 {
     int replaced = 0;
-    for (int i = 0; i < n; i++) {
-        double *row = a + (long)i * n;
-        const double diagonal = row[i];
-        for (int j = 0; j < i; j++) {
-            const double *other = a + (long)j * n;
-            double s = row[j];
-            for (int k = 0; k < j; k++) s -= row[k] * other[k];
-            row[j] = s / other[j];
-        }
-        double s = diagonal;
-        for (int k = 0; k < i; k++) s -= row[k] * row[k];
-        if (!(s > 1e-14 * diagonal)) {
-            s = 1e128;
+    for (int k = 0; k < n; k++) {
+        double *row = a + (long)k * n;
+        /* what of the diagonal is left after k steps; its start is the sum of squares above it and itself */
+        double pivot = row[k], start = pivot;
+        for (int i = 0; i < k; i++) start += a[(long)i * n + k] * a[(long)i * n + k];
+        if (!(pivot > 1e-14 * start)) {
+            pivot = 1e128;
             replaced++;
         }
-        row[i] = sqrt(s);
+        pivot = sqrt(pivot);
+        row[k] = pivot;
+        const double inverse = 1 / pivot;
+        for (int j = k + 1; j < n; j++) row[j] *= inverse;
+        for (int i = k + 1; i < n; i++) axpy(n - i, -row[i], row + i, a + (long)i * n + i);
     }
     return replaced;
 }
 
-void dense_forward(int n, const double *factor, double *b)
+CLONES void dense_forward(int n, const double *factor, int q, double *b)
 {
-    for (int i = 0; i < n; i++) {
-        const double *row = factor + (long)i * n;
-        double s = b[i];
-        for (int k = 0; k < i; k++) s -= row[k] * b[k];
-        b[i] = s / row[i];
+    for (int k = 0; k < n; k++) {
+        const double *row = factor + (long)k * n;
+        double *y = b + (long)k * q;
+        const double inverse = 1 / row[k];
+        for (int j = 0; j < q; j++) y[j] *= inverse;
+        if (q == 1) axpy(n - k - 1, -y[0], row + k + 1, y + 1);
+        else for (int i = k + 1; i < n; i++) axpy(q, -row[i], y, b + (long)i * q);
     }
 }
 
-void dense_backward(int n, const double *factor, double *b)
+CLONES void dense_backward(int n, const double *factor, double *b)
 {
     for (int i = n - 1; i >= 0; i--) {
         const double *row = factor + (long)i * n;
-        const double x = b[i] / row[i];
-        b[i] = x;
-        for (int k = 0; k < i; k++) b[k] -= row[k] * x;
+        b[i] = (b[i] - dot(n - 1 - i, row + i + 1, b + i + 1)) / row[i];
     }
 }
 
-void dense_solve(int n, const double *factor, double *b)
+CLONES void dense_gram(int n, int q, const double *b, double *c)
 {
-    dense_forward(n, factor, b);
-    dense_backward(n, factor, b);
+    for (int k = 0; k < n; k++) {
+        const double *row = b + (long)k * q;
+        for (int i = 0; i < q; i++) axpy(q - i, row[i], row + i, c + (long)i * q + i);
+    }
+}
+
+CLONES void dense_transposed_times(int n, int q, const double *b, double scale, const double *x, double *y)
+{
+    for (int k = 0; k < n; k++) axpy(q, scale * x[k], b + (long)k * q, y);
+}
+
+CLONES void dense_times(int n, int q, const double *b, const double *x, double *y)
+{
+    for (int k = 0; k < n; k++) y[k] += dot(q, b + (long)k * q, x);
 }

@@ -44,6 +44,7 @@ __all__ = [
     "CategoricalMixture",
     "ExponentialMixture",
     "GaussianMixture",
+    "GlobalGaussianMixture",
     "GopfastError",
     "InputError",
     "InputTypeError",
@@ -54,3 +55,12 @@ __all__ = [
     "local",
     "solve",
 ]
+
+
+def __getattr__(name):
+    """Load the estimator on first use: it needs scikit-learn."""
+    if name == "GlobalGaussianMixture":
+        from gopfast.estimator import GlobalGaussianMixture
+
+        return GlobalGaussianMixture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,6 +26,7 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 from gopfast import local
+from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.errors import GopfastError, InputError, InputTypeError
 from gopfast.models import (
     BernoulliMixture,
@@ -35,6 +36,7 @@ from gopfast.models import (
     PoissonMixture,
 )
 from gopfast.result import Result, Status
+from gopfast.selection import Selection, select_components
 from gopfast.solution import MixtureSolution
 from gopfast.solver import solve
 
@@ -42,6 +44,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BernoulliMixture",
     "CategoricalMixture",
+    "Certificate",
     "ExponentialMixture",
     "GaussianMixture",
     "GlobalGaussianMixture",
@@ -51,8 +54,12 @@ __all__ = [
     "MixtureSolution",
     "PoissonMixture",
     "Result",
+    "Selection",
     "Status",
+    "Verdict",
+    "certify",
     "local",
+    "select_components",
     "solve",
 ]
 

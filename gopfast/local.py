@@ -100,3 +100,8 @@ def em(problem, start=None, tol=1e-8, max_iter=1000, random_state=0):
         converged=converged,
         n_iter=len(trace) - 1,
     )
+
+
+# Below, as it runs `em`.
+from gopfast._restart import RestartResult as RestartResult  # noqa: E402
+from gopfast._restart import restart_until_certified as restart_until_certified  # noqa: E402

@@ -12,7 +12,6 @@ import gopfast
 from gopfast import _csv
 from gopfast.errors import InputError
 from gopfast.models.gaussian import COVARIANCES
-from gopfast.report import ProgressLog
 from gopfast.result import Status
 from gopfast.solution import to_json_types
 
@@ -81,7 +80,7 @@ def fit(options):
     _check_outputs(options)
     table = _csv.read(options.data, options.columns)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
-    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}")
+    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}", flush=True)
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options)
     print(result)

@@ -6,6 +6,8 @@ import numpy as np
 
 from gopfast import _checks, _engine
 from gopfast._em import MixturePrimal
+from gopfast._restart import RestartResult as RestartResult
+from gopfast._restart import restart_until_certified as restart_until_certified
 from gopfast.options import seed_from
 from gopfast.result import MixtureSolution
 from gopfast.solver import unpack
@@ -100,8 +102,3 @@ def em(problem, start=None, tol=1e-8, max_iter=1000, random_state=0):
         converged=converged,
         n_iter=len(trace) - 1,
     )
-
-
-# Below, as it runs `em`.
-from gopfast._restart import RestartResult as RestartResult  # noqa: E402
-from gopfast._restart import restart_until_certified as restart_until_certified  # noqa: E402

@@ -145,7 +145,7 @@ def density(fit, ax=None, columns=None, bins=None):
     return ax
 
 
-def local_optima(objectives, result, ax=None, bins=40):
+def local_optima(objectives, result, ax=None, bins=60):
     """
     Draw a histogram of the objectives that a local method ended at, with the proved interval.
 
@@ -157,7 +157,7 @@ def local_optima(objectives, result, ax=None, bins=40):
         The global search; ``[lower_bound, objective]`` is the interval that holds the global optimum.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-    bins : int, default 40
+    bins : int, default 60
 
     Returns
     -------
@@ -241,6 +241,8 @@ def _draw_curves(ax, solution, column, bins):
             label = "components" if k == np.argmax(solution.weights) else None
             ax.fill_between(grid, share, color=_colour(k), alpha=0.18, linewidth=0)
             ax.plot(grid, share, color=_colour(k), linewidth=1.6, linestyle=(0, (3, 2)), label=label)
+    if counts:
+        ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("x" if problem.n_features == 1 else f"column {column}")
     ax.set_ylabel("probability" if counts else "density")
     ax.set_ylim(bottom=0.0)

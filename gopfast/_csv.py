@@ -102,7 +102,8 @@ def _parsed(rows, delimiter, places):
 def _parsed_slowly(path, rows, delimiter, places, names, first_line):
     """Parse row by row and say where it fails."""
     data = np.empty((len(rows), len(places)))
-    n_rows, reader = 0, csv.reader(rows, delimiter=delimiter)
+    # With its line ends, as a quoted field may run over several lines.
+    n_rows, reader = 0, csv.reader((f"{row}\n" for row in rows), delimiter=delimiter)
     try:
         for row in reader:
             line = f"{path}, line {reader.line_num + first_line - 1}"

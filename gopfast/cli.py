@@ -80,10 +80,9 @@ def fit(options):
     _check_outputs(options)
     table = _csv.read(options.data, options.columns)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
-    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}", flush=True)
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options)
-    print(result)
+    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}\n{result}")
     if options.json:
         record = {"model": _record(problem), "columns": list(table.columns), **result.to_dict()}
         _write_json(options.json, record)

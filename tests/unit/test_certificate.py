@@ -82,14 +82,16 @@ def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
 @pytest.mark.parametrize("kind", ["solution", "result", "local", "tuple", "dict", "record", "json", "estimator"])
 @pytest.mark.parametrize("covariance", ["known", "diag"])
 def test_every_form_of_a_fit_is_read_alike(kind, covariance):
-    problem = gopfast.GaussianMixture(MINIMAL, 2, covariance=covariance, variance_floor=None if covariance == "known" else 1.0)
+    floor = None if covariance == "known" else 1.0
+    problem = gopfast.GaussianMixture(MINIMAL, 2, covariance=covariance, variance_floor=floor)
     result = gopfast.solve(problem)
     solution = result.solution
+    values = [value for name, value in solution.parameters.items() if name != "prior_variance"]
     fit = {
         "solution": solution,
         "result": result,
         "local": local.em(problem, solution),
-        "tuple": (solution.weights, *[solution.parameters[n] for n in problem.parameter_names if n != "prior_variance"]),
+        "tuple": (solution.weights, *values),
         "dict": {"weights": solution.weights, **solution.parameters},
         "record": result.to_dict(responsibilities=True),
         "json": json.loads(result.to_json()),

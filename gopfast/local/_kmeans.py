@@ -58,7 +58,7 @@ def kmeans(problem, start=None, *, n_init=1, tol=0.0, max_iter=300, random_state
     --------
     >>> import gopfast
     >>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2)
-    >>> gopfast.local.kmeans(problem).solution.means.ravel()
+    >>> gopfast.local.kmeans(problem, start=[-5.0, 25.0]).solution.means.ravel()
     array([-5., 25.])
     """
     check_problem(problem)

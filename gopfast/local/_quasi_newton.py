@@ -1,5 +1,8 @@
 """Quasi-Newton method."""
 
+import contextlib
+import functools
+
 import numpy as np
 
 from gopfast.local._coordinates import Coordinates
@@ -42,6 +45,11 @@ def quasi_newton(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0
     InputError
         If an argument is invalid; the message names it.
 
+    Notes
+    -----
+    Where threadpoolctl is installed (scikit-learn brings it), BLAS runs on one thread meanwhile: since SciPy 1.15
+    L-BFGS-B may otherwise spend most of its time on waking threads (SciPy issue 22438).
+
     References
     ----------
     Byrd, Lu, Nocedal & Zhu, "A limited memory algorithm for bound constrained optimization" (1995).
@@ -68,15 +76,31 @@ def quasi_newton(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0
         if objectives[-2] - objectives[-1] <= tol:
             raise StopIteration
 
-    found = minimize(
-        coordinates.evaluate,
-        vector,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=Bounds(coordinates.low, coordinates.high),
-        callback=watch,
-        options={"maxiter": max_iter, "maxfun": 30 * max_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0},
-    )
+    with _one_blas_thread():
+        found = minimize(
+            coordinates.evaluate,
+            vector,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(coordinates.low, coordinates.high),
+            callback=watch,
+            options={"maxiter": max_iter, "maxfun": 30 * max_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0},
+        )
     # Any other end is a step without gain.
     converged = found.status != OUT_OF_STEPS
     return LocalResult.from_state(problem, coordinates.unpack(np.asarray(found.x)), objectives, converged)
+
+
+def _one_blas_thread():
+    """Context in which BLAS uses one thread, where that can be asked for."""
+    controller = _thread_pools()
+    return contextlib.nullcontext() if controller is None else controller.limit(limits=1, user_api="blas")
+
+
+@functools.cache
+def _thread_pools():
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()

@@ -29,7 +29,8 @@ def em(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0):
         Any mixture of `gopfast.models`.
     start : array_like, dict, or anything with a solution, optional
         The first parameter (the means (K, d) of a Gaussian mixture, in units of the data), a state by name, or
-        a result or solution; see `gopfast.local.start`. By default around samples drawn at random.
+        a result or solution; see `gopfast.local.start`. Weights that are not given are equal; the prior variance
+        is always the best for the means, whatever the start has. By default around samples drawn at random.
     tol : float, default 1e-8
         Stop when a step gains at most this, in nats.
     max_iter : int, default 1000

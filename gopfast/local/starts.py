@@ -22,7 +22,7 @@ def start(problem, strategy="samples", random_state=0) -> MixtureSolution:
     ----------
     problem : MixtureProblem
     strategy : str
-        "samples": parameters around K samples, drawn without replacement; "kmeans++": around K samples that lie
+        "samples": parameters around K samples, drawn without replacement; "kmeans_plus_plus": around K samples that lie
         apart; "kmeans": those of the clusters of k-means (needs scikit-learn); "dirichlet", "gamma" or "uniform":
         those that random responsibilities lead to, see `gopfast.local.starts.random_responsibilities`.
     random_state : None, int, Generator or RandomState
@@ -43,7 +43,7 @@ def start(problem, strategy="samples", random_state=0) -> MixtureSolution:
     --------
     >>> import gopfast
     >>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2)
-    >>> start = gopfast.local.start(problem, "kmeans++", random_state=1)
+    >>> start = gopfast.local.start(problem, "kmeans_plus_plus", random_state=1)
     >>> gopfast.local.em(problem, start).converged
     True
     """
@@ -194,7 +194,7 @@ def _around(problem, rows):
 
 _STRATEGIES = {
     "samples": samples,
-    "kmeans++": kmeans_plus_plus,
+    "kmeans_plus_plus": kmeans_plus_plus,
     "kmeans": kmeans,
     **{
         kind: lambda problem, rng, kind=kind: random_responsibilities(problem, rng, kind)

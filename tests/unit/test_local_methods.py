@@ -301,6 +301,67 @@ def test_unequal_posterior_variances_are_started_from_as_given():
     assert local.em(problem, state, max_iter=3).trace[0] == pytest.approx(problem.elbo(**state), abs=1e-10)
 
 
+def reference_em(problem, means, s, n_steps):
+    """The three models of the paper (appendices A.2, B.3, C.2) for unit variance, in its own words."""
+    X, K, d = problem.X, problem.n_components, problem.n_features
+    gaussian, prior = problem.posterior == "gaussian", problem.prior is not None
+    pi, trace = np.full(K, 1.0 / K), []
+    s = s if gaussian else np.zeros(K)
+    for _ in range(n_steps + 1):
+        e = K * d / (np.square(means).sum() + d * s.sum()) if prior else 0.0
+        score = np.log(pi) - 0.5 * np.square(X[:, None] - means).sum(axis=2) - 0.5 * d * s
+        p = np.exp(score)
+        value = -np.log(p.sum(axis=1)).sum()
+        if prior:
+            value += 0.5 * e * np.square(means).sum() - 0.5 * K * d * np.log(e)
+        if gaussian:
+            value += 0.5 * e * d * s.sum() - 0.5 * d * np.log(2.0 * np.pi * np.e * s).sum()
+        trace.append(value)
+        tau = p / p.sum(axis=1, keepdims=True)
+        size = tau.sum(axis=0)
+        pi, means = size / len(X), tau.T @ X / (size + e)[:, None]
+        s = 1.0 / (size + e) if gaussian else s
+    return np.array(trace)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize(
+    "options", [{}, {"prior": "empirical"}, {"prior": "empirical", "posterior": "gaussian"}], ids=str
+)
+def test_em_steps_as_the_papers_equations(options, d):
+    rng = np.random.default_rng(d)
+    problem = gopfast.GaussianMixture(rng.normal(size=(15, d)) * 3.0, 3, **options)
+    means, s = rng.normal(size=(3, d)) * 2.0, np.array([0.2, 0.4, 0.7])
+    start = {"means": means}
+    if "posterior" in options:
+        start["posterior_variances"] = np.tile(s[:, None], d)
+    trace = problem.elbo_constant - local.em(problem, start, tol=0.0, max_iter=8).trace
+    np.testing.assert_allclose(trace, reference_em(problem, means, s, 8), rtol=1e-11)
+
+
+@pytest.mark.parametrize("method", [*ASCENDING.values(), local.anneal], ids=[*ASCENDING, "anneal"])
+@pytest.mark.parametrize(
+    ("options", "best"),
+    [
+        ({}, 77.24934),
+        ({"prior": "empirical"}, 84.03016),
+        ({"prior": "empirical", "posterior": "gaussian"}, 82.74365),
+    ],
+    ids=str,
+)
+def test_the_minimal_data_set_next_to_the_optimum(options, best, method):
+    """The reference optima of the three models of the paper."""
+    fit = method(gopfast.GaussianMixture(MINIMAL, 2, **options), start=[-4.5, 24.0])
+    assert fit.objective == pytest.approx(best, abs=1e-5)
+
+
+@ascending
+@pytest.mark.parametrize(("posterior", "trapped"), [("point", 108.86), ("gaussian", 107.71854)])
+def test_the_papers_local_optimum_traps_the_local_methods(posterior, trapped, method):
+    problem = gopfast.GaussianMixture(MINIMAL, 2, prior="empirical", posterior=posterior)
+    assert method(problem, start=[-10.0, 15.0]).objective == pytest.approx(trapped, abs=5e-3)
+
+
 @pytest.mark.parametrize("covariance", ["spherical", "diag", "full"])
 @pytest.mark.parametrize("n_steps", [1, 2, 5, 20])
 @pytest.mark.filterwarnings("ignore:Best performing initialization")

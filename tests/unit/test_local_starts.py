@@ -10,7 +10,7 @@ from gopfast import local
 from gopfast.local import starts
 from gopfast.local._embedding import embedding, squared_distances
 
-STRATEGIES = ["samples", "kmeans++", "kmeans", "dirichlet", "gamma", "uniform"]
+STRATEGIES = ["samples", "kmeans_plus_plus", "kmeans", "dirichlet", "gamma", "uniform"]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]
@@ -31,7 +31,7 @@ def test_every_strategy_starts_every_family(kind, strategy):
         assert str(getattr(first, name)) == str(getattr(again, name))
 
 
-@pytest.mark.parametrize("strategy", ["samples", "kmeans++", "dirichlet", "gamma", "uniform"])
+@pytest.mark.parametrize("strategy", ["samples", "kmeans_plus_plus", "dirichlet", "gamma", "uniform"])
 def test_other_seeds_give_other_starts(strategy):
     problem = problems.make("known", n=30, K=3)
     means = [local.start(problem, strategy, random_state=seed).means for seed in range(3)]
@@ -58,7 +58,7 @@ def test_the_default_start_is_the_strategy_samples():
 
 def test_more_components_than_samples_of_positive_weight_repeat_some():
     problem = gopfast.GaussianMixture([1.0, 2.0, 3.0], 3, sample_weight=[1.0, 0.0, 1.0])
-    for strategy in ("samples", "kmeans++"):
+    for strategy in ("samples", "kmeans_plus_plus"):
         means = local.start(problem, strategy).means.ravel()
         assert set(means) <= {1.0, 3.0}
 
@@ -68,7 +68,7 @@ def test_kmeans_plus_plus_prefers_samples_that_lie_apart():
     X = np.concatenate([np.zeros(10), np.full(10, 100.0)]) + np.linspace(0.0, 0.01, 20)
     problem = gopfast.GaussianMixture(X, 2)
     for seed in range(20):
-        assert np.ptp(local.start(problem, "kmeans++", seed).means) > 99.0
+        assert np.ptp(local.start(problem, "kmeans_plus_plus", seed).means) > 99.0
     plain = [np.ptp(local.start(problem, "samples", seed).means) > 99.0 for seed in range(20)]
     assert 2 <= sum(plain) <= 18
 
@@ -108,7 +108,7 @@ def test_labels_differ_by_their_count():
 def test_columns_of_one_value_do_no_harm():
     problem = gopfast.PoissonMixture([[3, 1], [3, 9], [3, 8]], 2)
     assert np.isfinite(embedding(problem)).all()
-    assert np.isfinite(local.em(problem, local.start(problem, "kmeans++")).objective)
+    assert np.isfinite(local.em(problem, local.start(problem, "kmeans_plus_plus")).objective)
 
 
 @pytest.mark.parametrize(

@@ -95,14 +95,15 @@ def minimize(evaluate, point, low, high, tol, max_iter):
         # Coordinates that their bound holds do not move.
         free = ~(((point <= low) & (gradient > 0.0)) | ((point >= high) & (gradient < 0.0)))
         slope = np.where(free, gradient, 0.0)
-        if not slope.any():
-            return point, values, True
         steepest, size = True, math.sqrt(slope @ slope)
+        # The square may underflow, which is as good as 0.
+        if size == 0.0:
+            return point, values, True
         if former is not None:
             momentum = max(0.0, slope @ (slope - former) / (former @ former))
             conjugate = np.where(free, momentum * direction - slope, 0.0)
             # Nearly at a right angle to the gradient a direction is worth nothing.
-            steepest = momentum == 0.0 or slope @ conjugate > -0.01 * size * math.sqrt(conjugate @ conjugate)
+            steepest = momentum == 0.0 or slope @ conjugate >= -0.01 * size * math.sqrt(conjugate @ conjugate)
         direction = -slope if steepest else conjugate
         descent = float(slope @ direction)
         guess = 1.0 / size if length is None else length / -descent

@@ -11,7 +11,9 @@ from gopfast.local._state import check_stopping
 from gopfast.local.starts import initial_state
 
 MEMORY = 10  # pairs that L-BFGS keeps
-OUT_OF_STEPS = 1  # SciPy's status
+OUT_OF_STEPS, NO_LOWER_POINT = 1, 2  # SciPy's status
+# Share of total weight and objective below which a slope is too small for a line search to show a gain.
+FLAT = 1e-5
 
 
 def quasi_newton(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0):
@@ -86,9 +88,14 @@ def quasi_newton(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0
             callback=watch,
             options={"maxiter": max_iter, "maxfun": 30 * max_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0},
         )
-    # Any other end is a step without gain.
+    vector = np.asarray(found.x)
     converged = found.status != OUT_OF_STEPS
-    return LocalResult.from_state(problem, coordinates.unpack(np.asarray(found.x)), objectives, converged)
+    if found.status == NO_LOWER_POINT:
+        # At an optimum rounding hides the gain; elsewhere the line search has failed.
+        slope = coordinates.evaluate(vector)[1]
+        moved = np.clip(vector - slope, coordinates.low, coordinates.high) - vector
+        converged = np.abs(moved).max() <= FLAT * (problem.total_weight + abs(found.fun))
+    return LocalResult.from_state(problem, coordinates.unpack(vector), objectives, converged)
 
 
 def _one_blas_thread():

@@ -162,6 +162,42 @@ def test_conjugate_gradients_pass_the_valley_of_rosenbrock():
     assert converged and np.diff(values).max() < 0.0
 
 
+def test_a_step_to_a_higher_minimum_is_taken_back():
+    """The first trial moves by 1, from 0.1 to the flat bottom of a higher valley at -0.9."""
+    free, tried = np.full(1, 10.0), []
+
+    def evaluate(x):
+        tried.append(float(x[0] ** 4 / 4.0 + 1.7 * x[0] ** 3 / 3.0 + 0.36 * x[0] ** 2))
+        return tried[-1], x * (x + 0.9) * (x + 0.8)
+
+    found, values, converged = conjugate_gradients(evaluate, np.array([0.1]), -free, free, 1e-14, 50)
+    assert tried[1] > tried[0]
+    assert np.diff(values).max() < 0.0
+    assert converged and abs(found[0]) < 1e-5
+
+
+def test_a_gradient_that_underflows_is_none():
+    free = np.full(2, 10.0)
+    found, values, converged = conjugate_gradients(
+        lambda x: (1.0, np.full(2, 1e-200)), np.zeros(2), -free, free, 0.0, 5
+    )
+    assert converged and values == [1.0] and not found.any()
+
+
+def test_a_line_search_that_fails_away_from_an_optimum_is_no_convergence(monkeypatch):
+    """Slopes of the wrong sign: no trial lies lower, which SciPy reports by its status 2."""
+    problem = gopfast.GaussianMixture([-10.0, -10.0, 5.0, 25.0], 2)
+    evaluate = Coordinates.evaluate
+
+    def wrong(self, vector):
+        value, slope = evaluate(self, vector)
+        return value, -slope
+
+    monkeypatch.setattr(Coordinates, "evaluate", wrong)
+    fit = local.quasi_newton(problem, [-1.0, 2.0])
+    assert not fit.converged and np.diff(fit.trace).min(initial=0.0) >= 0.0
+
+
 @pytest.mark.parametrize("low", [-3.0, 0.5])
 def test_conjugate_gradients_stay_in_the_box(low):
     """Least squares from (2, 2, 2) in a box: SciPy's bounded method ends at the same point."""

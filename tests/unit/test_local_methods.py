@@ -188,6 +188,16 @@ def test_the_first_parameter_alone_starts_every_family(kind):
     np.testing.assert_array_equal(by_value.trace, by_name.trace)
 
 
+@pytest.mark.parametrize("method", [*ASCENDING.values(), local.anneal], ids=[*ASCENDING, "anneal"])
+@pytest.mark.parametrize("kind", ["known, empirical prior", "known, Gaussian posterior, empirical prior"])
+def test_the_prior_variance_of_a_start_is_not_used(kind, method):
+    problem = problems.make(kind, n=15, K=2)
+    state = problems.random_state(problem, np.random.default_rng(0))
+    traces = [method(problem, {**state, "prior_variance": gamma}, max_iter=3).trace for gamma in (None, 1e-2, 1e3)]
+    np.testing.assert_array_equal(traces[0], traces[1])
+    np.testing.assert_array_equal(traces[0], traces[2])
+
+
 # The end
 
 

@@ -105,6 +105,15 @@ def test_labels_differ_by_their_count():
     np.testing.assert_allclose(squared_distances(points, points), [[0, 1, 2], [1, 0, 1], [2, 1, 0]], atol=1e-15)
 
 
+@pytest.mark.parametrize("kind", ["diag", "full", "exponential"])
+def test_distances_do_not_depend_on_the_columns_units(kind):
+    problem = problems.make(kind, n=10, K=2, d=2)
+    X = problem.X * [1e-3, 50.0]
+    options = {"covariance": problem.covariance} if hasattr(problem, "covariance") else {}
+    other = type(problem)(X, 2, **options)
+    np.testing.assert_allclose(embedding(other), embedding(problem), rtol=1e-9, atol=1e-12)
+
+
 def test_columns_of_one_value_do_no_harm():
     problem = gopfast.PoissonMixture([[3, 1], [3, 9], [3, 8]], 2)
     assert np.isfinite(embedding(problem)).all()

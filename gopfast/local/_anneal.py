@@ -5,6 +5,7 @@ import numpy as np
 from gopfast import _checks
 from gopfast.errors import InputError
 from gopfast.local import _em
+from gopfast.local._coordinates import softmax
 from gopfast.local._result import LocalResult
 from gopfast.local._state import check_stopping, climb
 from gopfast.local.starts import initial_state
@@ -95,11 +96,10 @@ def stage(problem, state, beta, tol, max_iter):
 def tempered_responsibilities(problem, state, beta):
     """Responsibilities of the E step at beta, shape (n, K)."""
     scores = beta * _scores(problem, state)
-    total = log_sum_exp(scores)
-    possible = total > -np.inf
+    possible = scores.max(axis=1) > -np.inf
     # What no component can produce gets the weights, as in `MixtureProblem.responsibilities`.
     tau = np.tile(state["weights"], (problem.n_samples, 1))
-    tau[possible] = np.exp(scores[possible] - total[possible, np.newaxis])
+    tau[possible] = softmax(scores[possible])
     return tau
 
 

@@ -78,7 +78,7 @@ class Coordinates:
         scores = log_zero(state["weights"]) + problem._log_kernel(state)
         total = log_sum_exp(scores)
         value = problem._penalty(state) - float(problem.sample_weight @ total)
-        mass = problem.sample_weight[:, np.newaxis] * np.exp(scores - total[:, np.newaxis])
+        mass = problem.sample_weight[:, np.newaxis] * softmax(scores)
         parts = np.split(vector, self.ends)
         slopes = [block.slope(part, state, mass) for block, part in zip(self.blocks.values(), parts, strict=True)]
         return value, np.concatenate(slopes)

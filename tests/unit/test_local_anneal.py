@@ -54,6 +54,11 @@ def test_a_sample_that_no_component_can_produce_gets_the_weights():
     np.testing.assert_allclose(tempered_responsibilities(problem, state, 0.5)[0], [0.3, 0.7])
 
 
+def test_samples_far_from_every_component_do_no_harm():
+    problem = gopfast.GaussianMixture([0.0, 1.0, 1e7], 2)
+    assert np.isfinite(local.anneal(problem, [0.0, 0.0]).objective)
+
+
 @pytest.mark.parametrize("kind", ["known, empirical prior", "diag", "full", "categorical, prior"])
 def test_a_schedule_of_one_is_em(kind):
     problem = problems.make(kind, n=20, K=3)

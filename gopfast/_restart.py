@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,9 @@ def restart_until_certified(
     method : callable, optional
         A local method, ``method(problem, start, random_state=seed, ...) -> LocalResult``; `gopfast.local.em` by
         default.
-    start : callable, optional
-        ``start(problem, random_state=seed)`` makes the start of each restart; by default the method's own.
+    start : str or callable, optional
+        What makes the start of each restart: a strategy of `gopfast.local.start`, or
+        ``start(problem, random_state=seed)``; by default the method's own.
     epsilon : float, default 0.01
         Absolute tolerance, in nats.
     max_restarts : int, default 1000
@@ -107,6 +109,13 @@ def restart_until_certified(
     started = time.perf_counter()
     epsilon = _checks.positive_number("epsilon", epsilon)
     max_restarts = _checks.whole_number("max_restarts", max_restarts, 1)
+    # Here and not above: `gopfast.local` has this function.
+    from gopfast import local
+
+    method = local.em if method is None else method
+    if isinstance(start, str):
+        _checks.choice("start", start, tuple(local.starts.STRATEGIES))
+        start = partial(local.start, strategy=start)
     for name, value in (("method", method), ("start", start)):
         if value is not None and not callable(value):
             raise InputTypeError(f"{name} must be callable or None; got {type(value).__name__}")
@@ -132,8 +141,6 @@ def restart_until_certified(
 
 def restarts(problem, method, start, n_restarts, seed, **options):
     """Yield the fits of a local method from `n_restarts` starts; arguments as `restart_until_certified`."""
-    if method is None:
-        from gopfast.local import em as method
     for child in np.random.SeedSequence(seed).generate_state(n_restarts, np.uint64).tolist():
         first = None if start is None else start(problem, random_state=child)
         yield method(problem, first, random_state=child, **options)

@@ -160,8 +160,7 @@ def methods() -> dict:
 
 def starts() -> dict:
     """Return the kinds of start by name, each called as ``start(problem, random_state=seed)``."""
-    names = getattr(getattr(local, "starts", None), "STRATEGIES", ())
-    return {name: partial(local.start, strategy=name) for name in names} or {"default": None}
+    return {name: partial(local.start, strategy=name) for name in local.starts.STRATEGIES}
 
 
 def _row(method, start, objectives, seconds, best, epsilon):

@@ -167,7 +167,9 @@ class MixtureProblem:
         total = log_sum_exp(scores)
         impossible = np.isneginf(total)
         scores[impossible], total[impossible] = log_zero(weights), 0.0
-        return np.exp(scores - total[:, np.newaxis])
+        tau = np.exp(scores - total[:, np.newaxis])
+        # Far from every component the logarithms are so large that their rounding shows in the sums.
+        return tau / tau.sum(axis=1, keepdims=True)
 
     def objective(self, weights, *values, responsibilities=None, **parameters) -> float:
         """

@@ -22,7 +22,7 @@ from gopfast._passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pa
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._samples cimport SampleSet, Samples, summary_shift
 from gopfast._stop cimport StopSignal
-from gopfast._tree cimport Node, divisible, node_high, node_low, node_point
+from gopfast._tree cimport Node, divisible, node_high, node_low, node_point, node_warm
 from gopfast._types cimport index, real
 
 cdef extern from "dense.h" nogil:
@@ -86,16 +86,23 @@ cdef class EntropicRelaxation(Relaxation):
         Data passes that one node may take.
     patience : float
         A node that cannot be fathomed is left once its bound is known to this fraction of what it lacks.
+    warm_mix, warm_least, warm_most : float
+        A node starts from its parent's weights, mixed with equal ones by the first part, and from its parent's
+        multipliers, kept within the other factors of typical ones. 1, 1, 1 is a cold start.
+
+    Patience and warm start were chosen by passes: bench/results/warm_start.md.
     """
 
-    def __init__(self, Family family, int max_passes=40, real patience=0.2):
+    def __init__(self, Family family, int max_passes=40, real patience=0.5, real warm_mix=0.01, real warm_least=0.2,
+                 real warm_most=5.0):
         cdef int i
         cdef real[::1] low = np.empty(family.n_connected), high = np.empty(family.n_connected)
         self.family = family
         self.max_passes = max_passes
         self.patience = patience
+        self.warm_mix, self.warm_least, self.warm_most = warm_mix, warm_least, warm_most
         self.n_connected = family.n_connected
-        self.n_warm = 0
+        self.n_warm = family.n_components + family.n_facets
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
         self.storage = []
@@ -186,6 +193,23 @@ cdef class EntropicRelaxation(Relaxation):
             nt.q[r] = nt.sub.facets[r].multiplier if nt.sub.facets[r].active else 0
             nt.slack_q[r] = nt.sub.facets[r].slack
         nt.reach = 0
+
+    cdef void warm_start(self, const float *warm, Newton *nt) noexcept nogil:
+        """The iterate to start from, by the parent's last one."""
+        cdef int K = self.family.n_components, k
+        cdef real usual
+        for k in range(K):
+            nt.weights[k] = (1 - self.warm_mix) * warm[k] + self.warm_mix / K
+        for k in range(self.family.n_facets):
+            usual = nt.q[k]
+            nt.q[k] = max(self.warm_least * usual, min(self.warm_most * usual, <real> warm[K + k]))
+
+    cdef void keep(self, float *warm, Newton *nt) noexcept nogil:
+        cdef int K = self.family.n_components, k
+        for k in range(K):
+            warm[k] = <float> nt.weights[k]
+        for k in range(self.family.n_facets):
+            warm[K + k] = <float> nt.q[k]
 
     cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size, real *newton_prior) noexcept nogil:
         """Costs at the iterate: minorant less the facets times their multipliers; returns the constant's magnitude.
@@ -505,12 +529,15 @@ cdef class EntropicRelaxation(Relaxation):
         cdef int retreats = 0
         effort.n_subproblems += 1
         self.open_node(node_low(node), node_high(node, self.n_connected), nt)
+        if node.parent >= 0:
+            self.warm_start(node_warm(node, self.n_connected), nt)
         n = self.family.n_components
         for k in range(Q):
             n += nt.sub.facets[k].active
         for iteration in range(self.max_passes):
             bound = self.evaluate(&self.levels[level], nt, effort)
             self.place(node, nt)
+            self.keep(node_warm(node, self.n_connected), nt)
             node.lower = max(node.lower, bound)
             if node.lower >= cutoff:
                 return
@@ -531,7 +558,7 @@ cdef class EntropicRelaxation(Relaxation):
                 return
             if not isfinite(gap):
                 break
-            if gap < max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound)) and bound + gap < cutoff:
+            if iteration > 0 and bound + gap < cutoff and gap < max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound)):
                 # not to be fathomed on this level; on a finer one if its loss is what misses
                 if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
                     return
@@ -541,9 +568,12 @@ cdef class EntropicRelaxation(Relaxation):
         self.halve(node)
 
     cdef void halve(self, Node *node) noexcept nogil:
-        """Split of a node that was not solved: its point says nothing, so the widest side is halved."""
+        """Split of a node that was not solved: its iterate says nothing, so the widest side is halved."""
         cdef index n = self.n_connected, a
         cdef real width = 0, side
+        cdef int k
+        for k in range(self.family.n_components):
+            node_warm(node, n)[k] = <float> (1.0 / self.family.n_components)
         for a in range(n):
             side = node_high(node, n)[a] - node_low(node)[a]
             if divisible(node_low(node)[a], node_high(node, n)[a]) and side > width * self.widths[a]:

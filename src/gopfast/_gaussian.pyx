@@ -45,7 +45,7 @@ cdef class GaussianFamily(Family):
     """
 
     def __init__(self, Samples data, int n_components, prior_precision=None, bint gaussian_posterior=False,
-                 real split_pull=0.15, real split_pull_most=0.3, real split_wide=16.0):
+                 real split_pull=0.2, real split_pull_most=0.3, real split_wide=12.0):
         cdef int d = data.n_columns
         columns, _ = data.arrays()
         self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, d

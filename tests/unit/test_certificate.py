@@ -190,6 +190,15 @@ def test_restarts_that_never_get_there_end_at_their_limits_and_say_so():
     assert local.restart_until_certified(problem, stuck, time_limit=0.0, depth=50).n_restarts == 1
 
 
+@pytest.mark.parametrize("start", ["samples", "dirichlet"])
+def test_restarts_draw_their_starts_by_strategy(start):
+    found = local.restart_until_certified(minimal(), local.quasi_newton, start=start)
+    assert found.certified
+    seed = np.random.SeedSequence(0).generate_state(1, np.uint64)[0]
+    first = local.quasi_newton(minimal(), local.start(minimal(), start, seed))
+    assert found.objectives[0] == first.objective
+
+
 def test_restarts_use_the_given_starts():
     def start(problem, random_state):
         return [-5.0, 25.0]
@@ -199,7 +208,7 @@ def test_restarts_use_the_given_starts():
     assert found.certified
 
 
-@pytest.mark.parametrize("changed", [{"method": "em"}, {"start": 3}, {"epsilon": 0}, {"max_restarts": 0}], ids=str)
+@pytest.mark.parametrize("changed", [{"method": "em"}, {"start": 3}, {"start": "best"}, {"epsilon": 0}, {"max_restarts": 0}], ids=str)
 def test_a_bad_argument_of_the_restarts_is_named(changed):
     with pytest.raises(gopfast.InputError, match=next(iter(changed))):
         local.restart_until_certified(minimal(), **changed)

@@ -14,8 +14,12 @@ def problem():
 
 
 def test_every_row_counts_its_misses():
+    pytest.importorskip("sklearn")
     found = comparison.compare(problem(), 30)
-    assert {"em"} <= {row.method for row in found.rows}
+    methods = {"em", "anneal", "quasi_newton", "conjugate_gradient", "kmeans"}
+    pairs = {(row.method, row.start) for row in found.rows}
+    assert pairs == {(method, start) for method in methods for start in gopfast.local.starts.STRATEGIES}
+    assert {name.split(",")[0] for name in found.skipped} == {"cavi"}
     for row in found.rows:
         assert len(row.objectives) == 30
         assert row.objectives.min() >= found.result.lower_bound

@@ -464,7 +464,7 @@ def test_a_flag_set_from_another_thread_stops_a_long_run():
         with Lp(*arguments(large_lp(8, 900, 1000))) as lp:
             lp.attach_stop(flag)
             started.set()
-            found.append((lp.solve(), lp.n_iterations))
+            found.append(lp.solve())
 
     started = threading.Event()
     thread = threading.Thread(target=solve_long)
@@ -473,9 +473,7 @@ def test_a_flag_set_from_another_thread_stops_a_long_run():
     time.sleep(0.1)
     flag[0] = 1
     thread.join()
-    [(status, n_iterations)] = found
-    assert status == "interrupted"
-    assert n_iterations > 0
+    assert found == ["interrupted"]  # on a busy machine before the first iteration
 
 
 def test_a_closed_worker_refuses_to_solve():

@@ -318,3 +318,11 @@ def test_bad_parameters_are_named(kind):
     for bad in (np.ones((12, 2)), np.ones((3, 2)) / 2, "tau"):
         with pytest.raises(InputError, match="^responsibilities must"):
             problem.maximize(bad)
+
+
+def test_responsibilities_sum_to_one_far_from_every_component():
+    """Two components are equally far, by 1e7 standard deviations: log densities of 14 digits before the point."""
+    problem = GaussianMixture([0.0, 1.0, 1e7], 2)
+    tau = problem.responsibilities([0.3, 0.7], [0.0, 0.0])
+    np.testing.assert_allclose(tau.sum(axis=1), 1.0, rtol=1e-15)
+    problem.maximize(tau)

@@ -118,8 +118,7 @@ def compare(options):
     if options.json:
         _write_json(options.json, {"model": _record(problem), "columns": list(table.columns), **found.to_dict()})
     if options.plot:
-        objectives = {f"{row.method}, {row.start}": row.objectives for row in found.rows}
-        plot.local_optima(objectives, found.result).figure.savefig(options.plot, dpi=150)
+        plot.local_optima(found.objectives, found.result).figure.savefig(options.plot, dpi=150)
     return EXIT_INTERRUPTED if found.interrupted else _exit_code(found.result.status)
 
 

@@ -68,6 +68,12 @@ class Comparison:
     skipped: Mapping[str, str] = field(default_factory=dict)
     interrupted: bool = False
 
+    @property
+    def objectives(self) -> dict[str, np.ndarray]:
+        """Where the runs of each method ended, from all kinds of start; for `gopfast.plot.local_optima`."""
+        names = dict.fromkeys(row.method for row in self.rows)
+        return {name: np.concatenate([row.objectives for row in self.rows if row.method == name]) for name in names}
+
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON types; `result` as `Result.to_dict`."""
         rows = [{name: to_json_types(value) for name, value in vars(row).items()} for row in self.rows]
@@ -127,14 +133,16 @@ def compare(problem, n_starts=100, epsilon=0.01, *, random_state=0, **options) -
     found, skipped = [], {}
     interrupted = result.status is Status.INTERRUPTED
     try:
-        for name, method in {} if interrupted else methods().items():
-            for kind, start in starts().items():
+        kinds = {} if interrupted else _possible(starts(), problem, seed, skipped)
+        for name, method in methods().items():
+            for kind, start in kinds.items():
                 begun, objectives = time.perf_counter(), []
                 try:
                     for fit in restarts(problem, method, start, n_starts, seed):
                         objectives.append(fit.objective)
                 except (InputError, ImportError) as error:
-                    skipped[f"{name}, {kind}"] = str(error)
+                    skipped[name] = str(error)
+                    break
                 finally:
                     if objectives:
                         found.append((name, kind, np.array(objectives), time.perf_counter() - begun))
@@ -161,6 +169,19 @@ def methods() -> dict:
 def starts() -> dict:
     """Return the kinds of start by name, each called as ``start(problem, random_state=seed)``."""
     return {name: partial(local.start, strategy=name) for name in local.starts.STRATEGIES}
+
+
+def _possible(starts, problem, seed, skipped):
+    """Return those kinds of start that this problem and this installation can have."""
+    possible = {}
+    for kind, start in starts.items():
+        try:
+            start(problem, random_state=seed)
+        except (InputError, ImportError) as error:
+            skipped[f"start {kind}"] = str(error)
+        else:
+            possible[kind] = start
+    return possible
 
 
 def _row(method, start, objectives, seconds, best, epsilon):

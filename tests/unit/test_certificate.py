@@ -208,7 +208,9 @@ def test_restarts_use_the_given_starts():
     assert found.certified
 
 
-@pytest.mark.parametrize("changed", [{"method": "em"}, {"start": 3}, {"start": "best"}, {"epsilon": 0}, {"max_restarts": 0}], ids=str)
+@pytest.mark.parametrize(
+    "changed", [{"method": "em"}, {"start": 3}, {"start": "best"}, {"epsilon": 0}, {"max_restarts": 0}], ids=str
+)
 def test_a_bad_argument_of_the_restarts_is_named(changed):
     with pytest.raises(gopfast.InputError, match=next(iter(changed))):
         local.restart_until_certified(minimal(), **changed)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import gopfast
-from gopfast import _csv
+from gopfast import _table
 from gopfast.errors import InputError
 from gopfast.models.gaussian import COVARIANCES
 from gopfast.result import Status
@@ -78,7 +78,7 @@ def main(arguments=None) -> int:
 def fit(options):
     """Prove the best fit of a mixture."""
     _check_outputs(options)
-    table = _csv.read(options.data, options.columns)
+    table = _table.read(options.data, options.columns)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options)
@@ -94,7 +94,7 @@ def fit(options):
 def certify(options):
     """Prove or beat a fit."""
     record = _read_json(options.fit)
-    table = _csv.read(options.data, options.columns or record.get("columns"))
+    table = _table.read(options.data, options.columns or record.get("columns"))
     problem = gopfast.GaussianMixture(table.data, **_model_of(record, options))
     with _Progress(options) as progress:
         found = gopfast.certify(problem, record, **_search(options), **progress.options)
@@ -110,7 +110,7 @@ def compare(options):
     from gopfast.comparison import compare
 
     _check_outputs(options)
-    table = _csv.read(options.data, options.columns)
+    table = _table.read(options.data, options.columns)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
         found = compare(problem, options.starts, **_search(options), **progress.options)

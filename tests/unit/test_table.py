@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gopfast import _csv
+from gopfast import _table
 from gopfast.errors import InputError
 
 DATA = [[1.5, -2.0], [3.0, 4e1]]
@@ -34,36 +34,36 @@ def write(tmp_path):
     ids=range(8),
 )
 def test_files_with_a_header(write, text):
-    table = _csv.read(write(text))
+    table = _table.read(write(text))
     np.testing.assert_array_equal(table.data, DATA)
     assert table.columns == ("a", "b")
 
 
 def test_a_file_without_a_header(write):
-    table = _csv.read(write("1.5,-2\n3,40\n"))
+    table = _table.read(write("1.5,-2\n3,40\n"))
     np.testing.assert_array_equal(table.data, DATA)
     assert table.columns == ("1", "2")
-    np.testing.assert_array_equal(_csv.read(write("1.5,-2\n3,40\n"), ["2"]).data, np.array(DATA)[:, 1:])
+    np.testing.assert_array_equal(_table.read(write("1.5,-2\n3,40\n"), ["2"]).data, np.array(DATA)[:, 1:])
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_columns_are_chosen_by_name_or_place_in_the_order_asked_for(write, quote):
     path = write(f"name,x,y\n{quote}one{quote},1,2\n{quote}two{quote},3,4\n")
-    np.testing.assert_array_equal(_csv.read(path, ["y", "x"]).data, [[2, 1], [4, 3]])
-    table = _csv.read(path, ["3"])
+    np.testing.assert_array_equal(_table.read(path, ["y", "x"]).data, [[2, 1], [4, 3]])
+    table = _table.read(path, ["3"])
     assert table.columns == ("y",)
     np.testing.assert_array_equal(table.data, [[2], [4]])
 
 
 def test_a_name_that_is_a_number_comes_before_a_place(write):
-    assert _csv.read(write("id,1\n7,8\n"), ["1"]).data.item() == 8
+    assert _table.read(write("id,1\n7,8\n"), ["1"]).data.item() == 8
 
 
 def test_fast_and_slow_paths_agree_to_the_last_bit(write):
     numbers = np.random.default_rng(0).standard_normal(200) * 10.0 ** np.arange(-100, 100)
     lines = [repr(float(number)) for number in numbers]
-    fast = _csv.read(write("x\n" + "\n".join(lines)))
-    slow = _csv.read(write("x\n" + "\n".join(f'"{line}"' for line in lines)))
+    fast = _table.read(write("x\n" + "\n".join(lines)))
+    slow = _table.read(write("x\n" + "\n".join(f'"{line}"' for line in lines)))
     np.testing.assert_array_equal(fast.data[:, 0], numbers)
     np.testing.assert_array_equal(slow.data[:, 0], numbers)
 
@@ -95,7 +95,7 @@ def test_fast_and_slow_paths_agree_to_the_last_bit(write):
 def test_a_wrong_file_is_told_by_name_and_line(write, text, message):
     path = write(text)
     with pytest.raises(InputError) as caught:
-        _csv.read(path)
+        _table.read(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
 
@@ -113,17 +113,17 @@ def test_a_wrong_file_is_told_by_name_and_line(write, text, message):
 )
 def test_wrong_columns_are_told(write, columns, message):
     with pytest.raises(InputError, match=message):
-        _csv.read(write("a,b,b\n1,2,3\n"), columns)
+        _table.read(write("a,b,b\n1,2,3\n"), columns)
 
 
 def test_files_that_cannot_be_read(tmp_path):
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(InputError, match=str(path)):
-            _csv.read(path)
+            _table.read(path)
 
 
 def test_a_million_rows_take_the_fast_path(write, monkeypatch):
-    monkeypatch.setattr(_csv, "_parsed_slowly", None)
+    monkeypatch.setattr(_table, "_parsed_slowly", None)
     numbers = np.arange(1_000_000) % 977 / 8.0
     path = write("x\n" + "\n".join(map(str, numbers.tolist())))
-    np.testing.assert_array_equal(_csv.read(path).data[:, 0], numbers)
+    np.testing.assert_array_equal(_table.read(path).data[:, 0], numbers)

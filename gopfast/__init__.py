@@ -26,13 +26,17 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 from gopfast import local
+from gopfast._biconvex_result import BiconvexResult, BiconvexSolution
 from gopfast.errors import GopfastError, InputError, InputTypeError
-from gopfast.models import GaussianMixture
+from gopfast.models import BiconvexProblem, GaussianMixture
 from gopfast.result import MixtureSolution, Result, Status
 from gopfast.solver import solve
 
 __version__ = "0.1.0"
 __all__ = [
+    "BiconvexProblem",
+    "BiconvexResult",
+    "BiconvexSolution",
     "GaussianMixture",
     "GopfastError",
     "InputError",

@@ -8,19 +8,20 @@ from gopfast._mixture import MixturePrimal
 from gopfast._nonparametric import outer_bound
 from gopfast._search import Search
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import GaussianMixture
+from gopfast.models import BiconvexProblem, GaussianMixture
 from gopfast.options import Options
 from gopfast.report import Progress, ProgressLog
 from gopfast.result import MixtureSolution, Result
 
+EPSILON = 0.01  # default for mixtures, nats
 MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per iteration
 
 
 def solve(
     problem,
-    epsilon=0.01,
+    epsilon=None,
     *,
-    rel_tol=0.0,
+    rel_tol=None,
     relaxation=None,
     partition="joint",
     branching=None,
@@ -93,8 +94,15 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, GaussianMixture):
-        raise InputTypeError(f"problem must be a gopfast.GaussianMixture; got {type(problem).__name__}")
+    if not isinstance(problem, (GaussianMixture, BiconvexProblem)):
+        # Here and not above: CVXPY is an optional extra.
+        from gopfast import _cvxpy
+
+        if not _cvxpy.is_problem(problem):
+            raise InputTypeError(
+                "problem must be a gopfast.GaussianMixture, a gopfast.BiconvexProblem or a cvxpy.Problem; "
+                f"got {type(problem).__name__}"
+            )
     options = Options.from_arguments(
         epsilon,
         rel_tol=rel_tol,
@@ -108,6 +116,8 @@ def solve(
         log=log,
         random_state=random_state,
     )
+    if not isinstance(problem, GaussianMixture):
+        return _solve_biconvex(problem, options, start)
     means = _engine.start_means(problem, start)
     data = _engine.mixture_data(problem)
     relaxed, names = _relaxation(data, options)
@@ -116,8 +126,8 @@ def solve(
     search = Search(
         relaxed,
         primal,
-        options.epsilon,
-        rel_tol=options.rel_tol,
+        EPSILON if options.epsilon is None else options.epsilon,
+        rel_tol=options.rel_tol or 0.0,
         orthant=names["branching"] == "orthant",
         n_threads=_engine.n_threads(options.n_threads),
         time_limit=np.inf if options.time_limit is None else options.time_limit,
@@ -138,6 +148,22 @@ def solve(
     )
     monitor.finish(result)
     return result
+
+
+def _solve_biconvex(problem, options, start):
+    """Solve what is no mixture: same search, other relaxation and primal."""
+    # Here and not above: they need HiGHS.
+    from gopfast import _biconvex_solve
+
+    if options.relaxation == "entropic":
+        raise InputError("relaxation='entropic' is for mixtures; biconvex problems take 'linear'")
+    if options.partition != "joint":
+        raise InputError("partition='paper' is for mixtures; a biconvex problem has its own x and y")
+    if isinstance(problem, BiconvexProblem):
+        return _biconvex_solve.solve(problem, options, _Monitor(options), start)
+    from gopfast import _cvxpy
+
+    return _cvxpy.solve(problem, options, _Monitor(options), start)
 
 
 def unpack(problem, data, vector):

@@ -1,5 +1,6 @@
 """Problem objects: what is minimised, on which data."""
 
+from gopfast.models.biconvex import BiconvexProblem
 from gopfast.models.gaussian import GaussianMixture
 
-__all__ = ["GaussianMixture"]
+__all__ = ["BiconvexProblem", "GaussianMixture"]

@@ -1,0 +1,405 @@
+"""Primal problems of a biconvex problem: alternating minimisation, each half a linear program.
+
+With one group of variables fixed the problem is convex: linear but for convex forms, which tangents at the solutions
+approach in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of violations)
+is solved instead and the sides are exchanged. Where that ends, too, and for copied variables, which alternation cannot
+move, the products are linearised at the point and all variables move within a trust region.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, exp2, fabs, floor, isfinite, log2
+from libc.string cimport memcpy
+
+from gopfast._biconvex cimport BiconvexData
+from gopfast._highs cimport CallbackIn, highs
+from gopfast._lp cimport LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
+from gopfast._relaxation cimport Effort, Primal
+from gopfast._stop cimport StopSignal
+from gopfast._types cimport LP_FAILED, OK, real
+
+cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
+cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
+cdef real FEASIBLE = 1e-8           # greatest relative violation of a point that counts as feasible
+cdef real TANGENT_TOLERANCE = 1e-10
+cdef int MOST_STEPS = 40            # of alternation
+cdef int MOST_LINEARISATIONS = 40
+cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
+cdef int N_TANGENTS = 400
+cdef int FREE = 2                   # no side is fixed
+cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
+
+
+cdef class AlternatingPrimal(Primal):
+    """Multi-start alternating minimisation.
+
+    Parameters
+    ----------
+    data : BiconvexData
+    starts : array (S, n)
+        Points to start from, in the core's units.
+    """
+
+    def __init__(self, BiconvexData data, starts):
+        cdef int k, m = data.n_rows - 1, n_forms = data.n_cols - data.n - data.n_products
+        self.data, self.n_solution = data, data.n
+        self.lp = LpWorker()
+        self.starts = np.ascontiguousarray(starts, dtype=np.float64).reshape(-1, data.n)
+        self.n_forms, self.n_own_rows = n_forms, m
+        self.fixed = np.zeros((3, data.n), np.intc)
+        for k in range(data.n_products):
+            if data.own[k]:
+                self.fixed[0, data.first[k]] = self.fixed[1, data.second[k]] = 1
+        self.n_cols = data.n + n_forms + 2 * m
+        rows, nnz = m + N_TANGENTS, 2 * data.row_start[data.n_rows] + 2 * m + N_TANGENTS * (data.n + 1)
+        self.start, self.col_index = np.zeros(rows + 1, np.intc), np.zeros(nnz, np.intc)
+        self.value, self.row_lower, self.row_upper = np.zeros(nnz), np.zeros(rows), np.zeros(rows)
+        self.cost, self.col_lower = np.zeros(self.n_cols), np.zeros(self.n_cols)
+        self.col_upper = np.zeros(self.n_cols)
+        self.coefficient, self.gradient = np.zeros(data.n + n_forms), np.zeros(data.n)
+        self.tangents = np.zeros(N_TANGENTS * (data.n + 1))
+        self.point, self.trial, self.kept = np.zeros(data.n), np.zeros(data.n), np.zeros(data.n)
+
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
+        self.stop = stop
+        return 0
+
+    cdef int open(self) noexcept nogil:
+        if self.is_open:
+            return OK
+        if self.lp.open() != OK:
+            return LP_FAILED
+        if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
+                or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
+                or self.lp.set_tolerance(LP_TOLERANCE) != OK
+                or self.lp.limit_iterations(1000 + 20 * (self.n_cols + self.n_own_rows + N_TANGENTS)) != OK):
+            self.lp.close()
+            return LP_FAILED
+        self.is_open = True
+        return OK
+
+    # What the search asks for
+
+    cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        cdef real best = INFINITY, value
+        cdef int s
+        for s in range(self.starts.shape[0]):
+            if self.stop.poll(0) or self.unbounded:
+                break
+            value = self.search(&self.starts[s, 0], best, tolerance, &self.kept[0], effort)
+            if value < best:
+                best = value
+                memcpy(solution, &self.kept[0], self.data.n * sizeof(real))
+        return best
+
+    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil:
+        return self.search(point, target, tolerance, solution, effort)
+
+    cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
+        """The convex problems of the incumbent once more; search() leaves nothing to do but that."""
+        if not isfinite(solution[0]):
+            return INFINITY
+        memcpy(&self.point[0], solution, self.data.n * sizeof(real))
+        return self.search(&self.point[0], INFINITY, 0, solution, effort)
+
+    cdef real search(self, const real *point, real target, real tolerance, real *solution,
+                     Effort *effort) noexcept nogil:
+        """Local search from a point, either side fixed first; OUT solution, its objective or inf."""
+        cdef real best = INFINITY, value
+        cdef int first, n = self.data.n
+        if self.open() != OK:
+            return INFINITY
+        for first in range(3):
+            if self.stop.poll(0) or self.unbounded or (first == FREE and best < INFINITY and not self.has_copies()):
+                break
+            memcpy(&self.trial[0], point if first < FREE or best == INFINITY else solution, n * sizeof(real))
+            if first < FREE:
+                value = self.alternate(&self.trial[0], first, tolerance, effort)
+            else:
+                value = self.linearise(&self.trial[0], tolerance, effort)
+            if self.unbounded:
+                return -INFINITY
+            if value < best:
+                best = value
+                memcpy(solution, &self.trial[0], n * sizeof(real))
+        return best
+
+    cdef bint has_copies(self) noexcept nogil:
+        cdef int k
+        for k in range(self.data.n_products):
+            if self.data.square[k] and self.data.own[k]:
+                return True
+        return False
+
+    # Local searches
+
+    cdef real alternate(self, real *z, int first, real tolerance, Effort *effort) noexcept nogil:
+        """Fix one side and solve for the rest, back and forth. IN/OUT z; returns its objective, inf: not feasible."""
+        cdef real best = INFINITY, value, violation = INFINITY, last
+        cdef int step, side = first, idle = 0
+        cdef LpStatus status
+        for step in range(MOST_STEPS):
+            if self.stop.poll(0):
+                break
+            status = self.solve(side, z, 0, INFINITY, effort)
+            if status == LP_UNBOUNDED and self.ray_is_proof():
+                # A ray of a problem that has a feasible point
+                if self.solve(side, z, PENALTY, INFINITY, effort) == LP_OPTIMAL:
+                    self.take(z)
+                    self.unbounded = self.data.violation(z) <= FEASIBLE
+            if self.unbounded:
+                return -INFINITY
+            if status == LP_OPTIMAL:
+                self.take(z)
+                value = self.value_of(z)
+                idle = 0 if value < best - tolerance else idle + 1
+                best = min(best, value)
+            elif best == INFINITY:
+                if self.solve(side, z, PENALTY, INFINITY, effort) != LP_OPTIMAL:
+                    break
+                self.take(z)
+                last, violation = violation, self.merit(z, 1)
+                idle = 0 if violation < 0.999 * last else idle + 1
+            else:
+                break
+            # Both sides have been tried in vain
+            if idle >= 2:
+                break
+            side = 1 - side
+        return self.value_of(z)
+
+    cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil:
+        """Sequential linear programming with an exact penalty and a trust region. IN/OUT z; as alternate()."""
+        cdef real radius = 0.25, now = self.merit(z, PENALTY), then
+        cdef int step, n = self.data.n
+        for step in range(MOST_LINEARISATIONS):
+            if radius < 1e-11 or self.stop.poll(0):
+                break
+            if self.solve(FREE, z, PENALTY, radius, effort) != LP_OPTIMAL:
+                break
+            memcpy(&self.point[0], z, n * sizeof(real))
+            self.take(z)
+            then = self.merit(z, PENALTY)
+            if then < now:
+                radius *= 2
+                if now - then <= tolerance and self.data.violation(z) <= FEASIBLE:
+                    break
+                now = then
+            else:
+                memcpy(z, &self.point[0], n * sizeof(real))
+                radius *= 0.25
+        return self.value_of(z)
+
+    cdef real merit(self, const real *z, real penalty) noexcept nogil:
+        """Objective and penalised violations; violations alone for penalty 1."""
+        cdef real total = 0, activity
+        cdef int row
+        for row in range(self.n_own_rows):
+            activity = self.data.row_activity(row, z, NULL)
+            total += max(0.0, max(self.data.row_lower[row] - activity, activity - self.data.row_upper[row]))
+        return total if penalty == 1 else self.data.objective(z) + penalty * total
+
+    cdef real value_of(self, const real *z) noexcept nogil:
+        """Objective of a feasible point, rounded up."""
+        if not self.data.violation(z) <= FEASIBLE:
+            return INFINITY
+        return self.data.objective(z) + self.data.objective_error(z)
+
+    cdef void take(self, real *z) noexcept nogil:
+        """The solution of the last program, on a bound where it is as good as there."""
+        cdef int j
+        cdef real low, high, x
+        for j in range(self.data.n):
+            low, high, x = self.data.low[j], self.data.high[j], self.lp.x[j]
+            if x < low + 1e-10 * max(1.0, fabs(low)):
+                x = low
+            if x > high - 1e-10 * max(1.0, fabs(high)):
+                x = high
+            z[j] = x
+
+    # Convex problems
+
+    cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil:
+        """One side fixed at z (or products linearised there); penalty > 0 lets rows be violated for it.
+
+        The feasibility problem has no costs but the penalty, unless it is linearised.
+        """
+        cdef LpStatus status = LP_UNKNOWN
+        cdef int attempt
+        self.n_tangents = 0
+        for attempt in range(MOST_ROUNDS):
+            if self.load(side, z, penalty, radius) != OK:
+                return LP_ERROR
+            status = self.lp.solve_or_restart(INFINITY)
+            effort.n_lps += 1
+            if status != LP_OPTIMAL or self.n_forms == 0 or self.find_tangents() == 0:
+                break
+        return status
+
+    cdef int load(self, int side, const real *z, real penalty, real radius) noexcept nogil:
+        cdef int row, t
+        cdef real constant, size
+        self.n_rows = self.nnz = 0
+        self.set_columns(side, z, penalty, radius)
+        for row in range(self.n_own_rows):
+            constant = self.add_row(row, side, z, False)
+            if self.nnz == self.start[self.n_rows]:
+                # nothing of the row is left: it holds or not whatever this problem does
+                size = 1e-9 * max(1.0, fabs(constant))
+                if penalty == 0 and (self.data.row_lower[row] > constant + size or self.data.row_upper[row] < constant - size):
+                    return LP_FAILED
+                continue
+            self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant) * self.row_scale
+            self.row_upper[self.n_rows] = (self.data.row_upper[row] - constant) * self.row_scale
+            if penalty > 0:
+                for t in range(2):
+                    self.col_index[self.nnz] = self.data.n + self.n_forms + 2 * row + t
+                    self.value[self.nnz] = self.row_scale if t == 0 else -self.row_scale
+                    self.nnz += 1
+            self.n_rows += 1
+        if penalty == 0 or side == FREE:
+            self.add_row(self.data.n_rows - 1, side, z, True)
+        for t in range(self.n_tangents):
+            self.add_tangent(<int> self.tangents[t * (self.data.n + 1)], &self.tangents[t * (self.data.n + 1) + 1])
+        return self.lp.load(self.n_cols, self.n_rows, &self.cost[0], &self.col_lower[0], &self.col_upper[0],
+                            &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
+                            &self.value[0])
+
+    cdef void set_columns(self, int side, const real *z, real penalty, real radius) noexcept nogil:
+        cdef int j
+        for j in range(self.n_cols):
+            self.cost[j] = self.col_lower[j] = 0
+            self.col_upper[j] = INFINITY
+        for j in range(self.data.n):
+            self.col_lower[j], self.col_upper[j] = self.data.low[j], self.data.high[j]
+            if self.fixed[side, j]:
+                self.col_lower[j] = self.col_upper[j] = min(self.data.high[j], max(self.data.low[j], z[j]))
+            elif radius < INFINITY:
+                self.col_lower[j] = min(self.data.high[j], max(self.data.low[j], z[j] - radius))
+                self.col_upper[j] = max(self.data.low[j], min(self.data.high[j], z[j] + radius))
+        for j in range(2 * self.n_own_rows):
+            if penalty > 0:
+                self.cost[self.data.n + self.n_forms + j] = penalty if side == FREE else 1
+            else:
+                self.col_upper[self.data.n + self.n_forms + j] = 0
+
+    cdef real add_row(self, int row, int side, const real *z, bint is_cost) noexcept nogil:
+        """Adds a row with products evaluated; returns its constant. Scaled anew: what is left may be tiny."""
+        cdef int e, column, i, j
+        cdef real a, constant = 0, greatest = 0, x
+        for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+            column, a = self.data.row_index[e], self.data.row_value[e]
+            if column < self.data.n:
+                self.coefficient[column] += a
+            elif column >= self.data.n + self.data.n_products:
+                self.coefficient[column - self.data.n_products] += a
+            else:
+                i, j = self.data.first[column - self.data.n], self.data.second[column - self.data.n]
+                if self.fixed[side, i]:
+                    self.coefficient[j] += a * self.col_lower[i]
+                elif self.fixed[side, j]:
+                    self.coefficient[i] += a * self.col_lower[j]
+                else:
+                    self.coefficient[i] += a * z[j]
+                    self.coefficient[j] += a * z[i]
+                    constant -= a * z[i] * z[j]
+        # Entries in the order of the row: each column once, as its coefficient is taken away
+        self.start[self.n_rows] = self.nnz
+        for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+            column = self.data.row_index[e]
+            if self.data.n <= column < self.data.n + self.data.n_products:
+                i, j = self.data.first[column - self.data.n], self.data.second[column - self.data.n]
+            else:
+                i = j = column if column < self.data.n else column - self.data.n_products
+            for column in range(2):
+                if column == 1:
+                    if i == j:
+                        break
+                    i = j
+                x = self.coefficient[i]
+                self.coefficient[i] = 0
+                if x == 0:
+                    continue
+                if is_cost:
+                    self.cost[i] += x
+                elif self.col_lower[i] == self.col_upper[i]:
+                    constant += x * self.col_lower[i]
+                else:
+                    self.col_index[self.nnz], self.value[self.nnz] = i, x
+                    self.nnz += 1
+                    greatest = max(greatest, fabs(x))
+        self.row_scale = exp2(-floor(log2(greatest))) if greatest > 0 else 1
+        for e in range(self.start[self.n_rows], self.nnz):
+            self.value[e] *= self.row_scale
+        return constant
+
+    cdef void add_tangent(self, int block, const real *at) noexcept nogil:
+        cdef int k, i
+        self.data.block_gradient(block, at, &self.gradient[0])
+        self.start[self.n_rows] = self.nnz
+        self.col_index[self.nnz], self.value[self.nnz] = self.data.n + block, 1
+        self.nnz += 1
+        for k in range(self.data.block_start[block], self.data.block_start[block + 1]):
+            i = self.data.block_i[k]
+            if self.gradient[i] != 0:
+                self.col_index[self.nnz], self.value[self.nnz] = i, -self.gradient[i]
+                self.nnz += 1
+                self.gradient[i] = 0
+        self.row_lower[self.n_rows], self.row_upper[self.n_rows] = -self.data.block_at(block, at), INFINITY
+        self.n_rows += 1
+
+    cdef int find_tangents(self) noexcept nogil:
+        """Notes the solution for every form that it undercuts; how many."""
+        cdef int b, added = 0
+        cdef real *entry
+        for b in range(self.n_forms):
+            if self.n_tangents == N_TANGENTS:
+                break
+            if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.n + b] > TANGENT_TOLERANCE:
+                entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
+                entry[0] = b
+                memcpy(entry + 1, self.lp.x, self.data.n * sizeof(real))
+                self.n_tangents += 1
+                added += 1
+        return added
+
+    cdef bint ray_is_proof(self) noexcept nogil:
+        """Whether the ray of the last program is one of the problem: along it all rows hold and costs fall."""
+        cdef int i, k, j
+        cdef real *ray = self.lp.x
+        cdef real along, size, fall = 0
+        if not self.lp.unbounded_ray():
+            return False
+        for j in range(self.n_cols):
+            fall += self.cost[j] * ray[j]
+            # forms and violations must not grow: then the tangents' rows say nothing about the forms
+            if j >= self.data.n and fabs(ray[j]) > 1e-9:
+                return False
+            if (ray[j] < -1e-12 and isfinite(self.col_lower[j])) or (ray[j] > 1e-12 and isfinite(self.col_upper[j])):
+                return False
+        for j in range(self.data.n_cols - self.data.n - self.data.n_products):
+            if fabs(self.data.block_at(j, ray)) > 1e-15:
+                return False
+        for i in range(self.n_rows):
+            along = size = 0
+            for k in range(self.start[i], self.start[i + 1]):
+                along += self.value[k] * ray[self.col_index[k]]
+                size += fabs(self.value[k] * ray[self.col_index[k]])
+            if ((along > 1e-9 * size and isfinite(self.row_upper[i]))
+                    or (along < -1e-9 * size and isfinite(self.row_lower[i]))):
+                return False
+        return fall < -1e-9
+
+    def close(self):
+        """Release HiGHS; on the thread that ran the search."""
+        if self.is_open:
+            self.lp.close()
+        self.is_open = False
+
+
+cdef void answer_interrupt(int kind, const char *message, const void *out, CallbackIn *answer,
+                           void *primal) noexcept nogil:
+    # Written on every call: HiGHS does not clear it.
+    if answer != NULL:
+        answer.user_interrupt = (<AlternatingPrimal> primal).stop.poll(0)

@@ -1,10 +1,11 @@
 """The global solve of a biconvex problem: bounds of the variables, scaling, search, the result in the user's units."""
 
 import time
+from functools import partial
 
 import numpy as np
 
-from gopfast import _biconvex_result, _checks, _engine
+from gopfast import _biconvex_result, _checks, _engine, _tightening
 from gopfast._alternating import AlternatingPrimal
 from gopfast._bilinear import BilinearRelaxation
 from gopfast._lifting import Lifting
@@ -17,6 +18,7 @@ REL_TOL = 1e-6  # default
 EPSILON_SHARE = 1e-8
 MOST_ORTHANT_VARIABLES = 12
 N_RANDOM_STARTS = 3
+LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
 
 
 def solve(problem, options, monitor, start=None):
@@ -43,18 +45,21 @@ def solve(problem, options, monitor, start=None):
     started = time.perf_counter()
     start = _start(problem, start)
     lifting = Lifting(problem)
-    box = _tighten(lifting)
+    box = _tightening.tighten(lifting)
     if box is None:
         return _infeasible(problem, started, monitor)
-    data, scale, objective_scale = lifting.data(*box)
+    _tightening.check_bilinear(lifting, *box)
+    one_side = options.branching == "orthant" or options.partition == "paper"
+    data, scale, objective_scale = lifting.data(*box, one_side=one_side)
     if options.branching == "orthant" and data.n_split > MOST_ORTHANT_VARIABLES:
         raise InputError(
             f"branching='orthant' makes 2^{data.n_split} subproblems per node here; "
             f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
         )
-    relaxed = BilinearRelaxation(data)
     units = _Units(problem, lifting, scale, objective_scale)
-    primal = AlternatingPrimal(data, _starts(relaxed, data, units, start, options))
+    starts = _starts(data, units, start, options)
+    relaxed, units.notes = _relaxation(lifting, data, scale, starts, options)
+    primal = AlternatingPrimal(data, starts)
     rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
     epsilon = options.epsilon / objective_scale if options.epsilon is not None else EPSILON_SHARE * _magnitude(data)
     left = np.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
@@ -79,26 +84,29 @@ def solve(problem, options, monitor, start=None):
     return result
 
 
-def _tighten(lifting):
-    """Bounds of all variables from the constraints, or None where there is no point."""
-    low, high = lifting.low, lifting.high
-    if (low > high).any():
-        return None
-    data, scale, _ = lifting.data(low, high, lifted=False)
-    box = data.tighten()
-    if box is not None and lifting.unbounded(*lifting.to_user(box, scale)):
-        # Rows one by one do not bound it; all of them together may
-        _, low, high, _, _ = BilinearRelaxation(data).bound_box(*box, root_sweeps=10)
-        box = (low, high)
-    if box is None:
-        return None
-    low, high = lifting.to_user(box, scale)
-    name = lifting.unbounded(low, high)
-    if name is not None:
-        raise InputError(
-            f"the bilinear variable {name!r} is unbounded: give it lower and upper bounds, or constraints that bound it"
-        )
-    return low, high
+def _relaxation(lifting, data, scale, starts, options):
+    """Make the relaxation on a box as bounded as can be, and the notes on that."""
+    low, high = data.box
+    notes = []
+    bilinear = range(lifting.n_bilinear)
+    free = [j for j in range(data.n) if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
+    if free:
+        objective, _ = _local_search(data, starts)
+        if np.isfinite(objective):
+            make = partial(BilinearRelaxation, data)
+            _tightening.limit_by_cutoff(make, low, high, [j for j in free if j in bilinear], objective)
+            box = data.tighten_box(low, high, objective)
+            if box is not None:
+                low, high = box
+    # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
+    # proves nothing along an infinite range.
+    for j in range(data.n):
+        if not (np.isfinite(low[j]) and np.isfinite(high[j])):
+            low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
+            i = lifting.order[j]
+            name = lifting.problem.names[lifting.copies.get(i, i)]
+            notes.append(f"the constraints leave {name} unbounded: proved for values up to {LARGEST * scale[i]:.3g}")
+    return BilinearRelaxation(data, low, high), notes
 
 
 def _infeasible(problem, started, monitor):
@@ -121,10 +129,10 @@ def _start(problem, start):
     return point
 
 
-def _starts(relaxed, data, units, start, options):
+def _starts(data, units, start, options):
     """Points for the local search: the user's, the relaxed dual's, the middle, and random ones."""
-    low, high = np.asarray(data.box[0]), np.asarray(data.box[1])
-    _, _, _, point, _ = relaxed.bound_box(low, high)
+    low, high = data.box
+    _, _, _, point, _ = BilinearRelaxation(data).bound_box(low, high)
     points = [point]
     if start is not None:
         points.insert(0, units.to_core(start))
@@ -135,6 +143,15 @@ def _starts(relaxed, data, units, start, options):
     rng = np.random.default_rng(options.seed)
     points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(N_RANDOM_STARTS)]
     return np.array(points)
+
+
+def _local_search(data, starts):
+    """Best of the primal's first search: objective and point, in the core's units."""
+    primal = AlternatingPrimal(data, starts)
+    try:
+        return primal.run(1e-9)
+    finally:
+        primal.close()
 
 
 def _magnitude(data):
@@ -148,6 +165,7 @@ class _Units:
     def __init__(self, problem, lifting, scale, objective_scale):
         self.problem, self.lifting, self.scale = problem, lifting, scale
         self.factor = lifting.sign * objective_scale
+        self.notes = []
 
     def to_core(self, point):
         copied = np.concatenate([point, [point[i] for i in self.lifting.copies.values()]])
@@ -178,10 +196,10 @@ class _Units:
         return _biconvex_result.make(
             problem, status=status, objective=self.factor * fields.pop("objective"),
             bound=self.factor * fields.pop("lower_bound"), solution=solution, history=history,
-            branching=branching, notes=self.notes(), **fields,
+            branching=branching, notes=[*self.copied(), *self.notes], **fields,
         )  # fmt: skip
 
-    def notes(self):
+    def copied(self):
         names, copies = self.problem.names, self.lifting.copies
         if not copies:
             return ()

@@ -81,7 +81,7 @@ class Lifting:
         split = [i for i in self.side if self.side[i] == 0]
         other = [i for i in self.side if self.side[i] == 1]
         self.order = np.array(sorted(split) + sorted(other) + [i for i in range(self.n) if i not in self.side])
-        self.n_split = len(split)
+        self.n_split, self.n_bilinear = len(split), len(split) + len(other)
         self.place = np.argsort(self.order)  # place of a variable in the core's order
 
     def _row(self, a, Q, lower, upper, convex):
@@ -116,7 +116,7 @@ class Lifting:
         """Turn a box in the core's order and scale into the user's."""
         return tuple(bound[self.place] * scale for bound in box)
 
-    def data(self, low, high, lifted=True):
+    def data(self, low, high, lifted=True, one_side=False):
         """
         Make the core's data over a box.
 
@@ -124,6 +124,8 @@ class Lifting:
         ----------
         low, high : ndarray, shape (n + copies,)
             Bounds in the user's units and order; infinite ones may remain.
+        one_side : bool
+            Whether only the side with fewer connected variables may be split.
         lifted : bool
             Whether to add products of constraints with bounds (reformulation-linearisation).
 
@@ -136,6 +138,7 @@ class Lifting:
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
         record = _Record(self, scale, lifts)
         record.box(low, high)
+        record.fields["n_split"] = self.n_split if one_side else self.n_bilinear
         return BiconvexData(record.fields), scale, record.objective_scale
 
     def _scales(self, low, high):
@@ -229,7 +232,7 @@ class _Record:
         cost = np.zeros(self.n_cols)
         for column, a in objective.items():
             cost[column] = a
-        fields = {"n_split": lifting.n_split, "constant": constant / self.objective_scale, "cost": cost}
+        fields = {"constant": constant / self.objective_scale, "cost": cost}
         fields |= _csr(rows)
         fields |= self._blocks(n_forms)
         fields |= self._lifted(lifts.inequalities)

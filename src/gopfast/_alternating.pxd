@@ -15,12 +15,13 @@ cdef class AlternatingPrimal(Primal):
     cdef real row_scale                 # of the row last added
     cdef readonly bint unbounded        # proved: a feasible point and a checked ray from it
     cdef real[:, ::1] starts
+    cdef int next_start                 # the first that has not been used
     cdef int[:, ::1] fixed              # (3, n) what is fixed: side 0, side 1, nothing
     cdef int n_forms, n_own_rows        # columns q; rows without the objective
     cdef int n_cols, n_rows, nnz, n_tangents
     cdef int[::1] start, col_index
     cdef real[::1] cost, col_lower, col_upper, row_lower, row_upper, value
-    cdef real[::1] coefficient, gradient, tangents, point, trial, kept
+    cdef real[::1] coefficient, gradient, tangents, point, trial
 
     cdef int open(self) noexcept nogil
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
@@ -34,7 +35,7 @@ cdef class AlternatingPrimal(Primal):
     cdef real merit(self, const real *z, real penalty) noexcept nogil
     cdef real value_of(self, const real *z) noexcept nogil
     cdef void take(self, real *z) noexcept nogil
-    cdef bint has_copies(self) noexcept nogil
+    cdef real price_of_violations(self) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
-    cdef real search(self, const real *point, real target, real tolerance, real *solution,
-                     Effort *effort) noexcept nogil
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real foreseen(self, const real *z, real merit) noexcept nogil

@@ -58,7 +58,7 @@ cdef class AlternatingPrimal(Primal):
         self.col_upper = np.zeros(self.n_cols)
         self.coefficient, self.gradient = np.zeros(data.n + n_forms), np.zeros(data.n)
         self.tangents = np.zeros(N_TANGENTS * (data.n + 1))
-        self.point, self.trial, self.kept = np.zeros(data.n), np.zeros(data.n), np.zeros(data.n)
+        self.point, self.trial = np.zeros(data.n), np.zeros(data.n)
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
@@ -81,43 +81,46 @@ cdef class AlternatingPrimal(Primal):
     # What the search asks for
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        cdef real best = INFINITY, value
-        cdef int s
-        for s in range(self.starts.shape[0]):
-            if self.stop.poll(0) or self.unbounded:
+        """Starts until a point is feasible; improve() takes the others, as the root may not need them."""
+        cdef real best = INFINITY
+        while self.next_start < self.starts.shape[0] and not isfinite(best) and not self.unbounded:
+            if self.stop.poll(0):
                 break
-            value = self.search(&self.starts[s, 0], best, tolerance, &self.kept[0], effort)
-            if value < best:
-                best = value
-                memcpy(solution, &self.kept[0], self.data.n * sizeof(real))
+            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
+            self.next_start += 1
         return best
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
-        return self.search(point, target, tolerance, solution, effort)
+        """From the point; if that is no better than the target, from the next start."""
+        cdef real value = self.search(point, tolerance, solution, effort)
+        if not value < target and self.next_start < self.starts.shape[0]:
+            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
+            self.next_start += 1
+        return value
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
         """The convex problems of the incumbent once more; search() leaves nothing to do but that."""
         if not isfinite(solution[0]):
             return INFINITY
-        memcpy(&self.point[0], solution, self.data.n * sizeof(real))
-        return self.search(&self.point[0], INFINITY, 0, solution, effort)
-
-    cdef real search(self, const real *point, real target, real tolerance, real *solution,
-                     Effort *effort) noexcept nogil:
-        """Local search from a point, either side fixed first; OUT solution, its objective or inf."""
-        cdef real best = INFINITY, value
-        cdef int first, n = self.data.n
         if self.open() != OK:
             return INFINITY
-        for first in range(3):
-            if self.stop.poll(0) or self.unbounded or (first == FREE and best < INFINITY and not self.has_copies()):
+        return self.alternate(solution, 0, 0, effort)
+
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """Local search from a point, either side fixed first; OUT solution, its objective or inf."""
+        cdef real best = INFINITY, value
+        cdef int stage, n = self.data.n
+        if self.open() != OK:
+            return INFINITY
+        for stage in range(3):
+            if self.stop.poll(0):
                 break
-            memcpy(&self.trial[0], point if first < FREE or best == INFINITY else solution, n * sizeof(real))
-            if first < FREE:
-                value = self.alternate(&self.trial[0], first, tolerance, effort)
-            else:
-                value = self.linearise(&self.trial[0], tolerance, effort)
+            memcpy(&self.trial[0], solution if stage == FREE and best < INFINITY else point, n * sizeof(real))
+            if stage == FREE:
+                # Alternation stops wherever neither side can improve alone
+                self.linearise(&self.trial[0], tolerance, effort)
+            value = self.alternate(&self.trial[0], stage % 2, tolerance, effort)
             if self.unbounded:
                 return -INFINITY
             if value < best:
@@ -125,18 +128,11 @@ cdef class AlternatingPrimal(Primal):
                 memcpy(solution, &self.trial[0], n * sizeof(real))
         return best
 
-    cdef bint has_copies(self) noexcept nogil:
-        cdef int k
-        for k in range(self.data.n_products):
-            if self.data.square[k] and self.data.own[k]:
-                return True
-        return False
-
     # Local searches
 
     cdef real alternate(self, real *z, int first, real tolerance, Effort *effort) noexcept nogil:
         """Fix one side and solve for the rest, back and forth. IN/OUT z; returns its objective, inf: not feasible."""
-        cdef real best = INFINITY, value, violation = INFINITY, last
+        cdef real best = INFINITY, value = INFINITY, violation = INFINITY, last
         cdef int step, side = first, idle = 0
         cdef LpStatus status
         for step in range(MOST_STEPS):
@@ -152,7 +148,7 @@ cdef class AlternatingPrimal(Primal):
                 return -INFINITY
             if status == LP_OPTIMAL:
                 self.take(z)
-                value = self.value_of(z)
+                value = self.value_of(z) + self.price_of_violations()
                 idle = 0 if value < best - tolerance else idle + 1
                 best = min(best, value)
             elif best == INFINITY:
@@ -167,7 +163,7 @@ cdef class AlternatingPrimal(Primal):
             if idle >= 2:
                 break
             side = 1 - side
-        return self.value_of(z)
+        return value
 
     cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil:
         """Sequential linear programming with an exact penalty and a trust region. IN/OUT z; as alternate()."""
@@ -176,7 +172,7 @@ cdef class AlternatingPrimal(Primal):
         for step in range(MOST_LINEARISATIONS):
             if radius < 1e-11 or self.stop.poll(0):
                 break
-            if self.solve(FREE, z, PENALTY, radius, effort) != LP_OPTIMAL:
+            if self.solve(FREE, z, PENALTY, radius, effort) != LP_OPTIMAL or self.foreseen(z, now) <= tolerance:
                 break
             memcpy(&self.point[0], z, n * sizeof(real))
             self.take(z)
@@ -190,6 +186,19 @@ cdef class AlternatingPrimal(Primal):
                 memcpy(z, &self.point[0], n * sizeof(real))
                 radius *= 0.25
         return self.value_of(z)
+
+    cdef real foreseen(self, const real *z, real merit) noexcept nogil:
+        """By how much the linearised problem's solution is better than z."""
+        cdef int j
+        cdef real total = merit - self.data.objective(z)
+        for j in range(self.n_cols):
+            if j < self.data.n:
+                total -= self.cost[j] * (self.lp.x[j] - z[j])
+            elif j < self.data.n + self.n_forms:
+                total -= self.cost[j] * (self.lp.x[j] - self.data.block_at(j - self.data.n, z))
+            else:
+                total -= self.cost[j] * self.lp.x[j]
+        return total
 
     cdef real merit(self, const real *z, real penalty) noexcept nogil:
         """Objective and penalised violations; violations alone for penalty 1."""
@@ -206,6 +215,21 @@ cdef class AlternatingPrimal(Primal):
             return INFINITY
         return self.data.objective(z) + self.data.objective_error(z)
 
+    cdef real price_of_violations(self) noexcept nogil:
+        """What the solution gains by violating rows within HiGHS's tolerance: no objective claims that.
+
+        An optimum is convex in the right-hand sides: with these exact it is at most multipliers times violations more.
+        """
+        cdef int i, k
+        cdef real total = 0, activity
+        for i in range(self.n_rows):
+            activity = 0
+            for k in range(self.start[i], self.start[i + 1]):
+                activity += self.value[k] * self.lp.x[self.col_index[k]]
+            total += fabs(self.lp.row_dual[i]) * max(
+                0.0, max(self.row_lower[i] - activity, activity - self.row_upper[i]))
+        return total * (1 + 1e-6)
+
     cdef void take(self, real *z) noexcept nogil:
         """The solution of the last program, on a bound where it is as good as there."""
         cdef int j
@@ -216,7 +240,7 @@ cdef class AlternatingPrimal(Primal):
                 x = low
             if x > high - 1e-10 * max(1.0, fabs(high)):
                 x = high
-            z[j] = x
+            z[j] = self.lp.x[j] = x
 
     # Convex problems
 
@@ -390,6 +414,15 @@ cdef class AlternatingPrimal(Primal):
                     or (along < -1e-9 * size and isfinite(self.row_lower[i]))):
                 return False
         return fall < -1e-9
+
+    def run(self, real tolerance, real time_limit=INFINITY):
+        """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point."""
+        cdef real[::1] solution = np.full(self.data.n, np.nan)
+        cdef Effort effort
+        effort.n_subproblems = effort.n_lps = effort.n_passes = 0
+        self.prepare(1, StopSignal(time_limit))
+        value = self.first(tolerance, &solution[0], &effort)
+        return value, np.array(solution)
 
     def close(self):
         """Release HiGHS; on the thread that ran the search."""

@@ -281,9 +281,13 @@ cdef class BiconvexData:
 
     # For Python
 
-    def tighten(self, real cutoff=INFINITY, int n_rounds=50):
+    def tighten(self):
         """Bounds (low, high) that the rows imply, or None if no point is feasible."""
-        low, high = np.array(self.low), np.array(self.high)
+        return self.tighten_box(self.low, self.high)
+
+    def tighten_box(self, low, high, real cutoff=INFINITY, int n_rounds=50):
+        """As tighten(), for a box and for points with an objective up to the cutoff."""
+        low, high = np.array(low), np.array(high)
         cdef real[::1] a = low, b = high, c = np.empty(self.n_cols), d = np.empty(self.n_cols)
         return (low, high) if self.propagate(&a[0], &b[0], cutoff, n_rounds, &c[0], &d[0]) else None
 
@@ -291,6 +295,15 @@ cdef class BiconvexData:
     def box(self):
         """The box (low, high), in the core's units."""
         return np.array(self.low), np.array(self.high)
+
+    def product_bounds(self):
+        """Bounds of the products over the box, from factors and rows."""
+        low, high = np.array(self.low), np.array(self.high)
+        cdef real[::1] a = low, b = high, c = np.empty(self.n_cols), d = np.empty(self.n_cols)
+        if not self.propagate(&a[0], &b[0], INFINITY, 50, &c[0], &d[0]):
+            c, d = np.zeros(self.n_cols), np.zeros(self.n_cols)
+        own = slice(self.n, self.n + self.n_products)
+        return np.array(c)[own], np.array(d)[own]
 
     def objective_range(self):
         """Sum of what each term of the objective can be away from 0; unbounded terms are left out."""

@@ -68,5 +68,6 @@ cdef class BilinearRelaxation(Relaxation):
     cdef bint chosen                    # whether `kept` is final
     cdef int[::1] wanted                # (n,) variables of products: their bounds are worth programs
     cdef readonly int max_rounds, root_sweeps
+    cdef real[::1] low, high            # (n,) the root box
     cdef real[::1] incumbent            # (n,) tangents touch there
     cdef bint has_incumbent

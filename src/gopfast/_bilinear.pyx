@@ -484,13 +484,17 @@ cdef class BilinearWorker:
             for j in range(self.data.n_split):
                 self.cost[j] = 0
             for k in range(self.data.n_products):
-                j = self.data.first[k]
-                if j < self.data.n_split and self.data.own[k]:
-                    off = fabs(x[self.data.n + k] - x[j] * x[self.data.second[k]])
-                    self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
+                if not self.data.own[k]:
+                    continue
+                off = fabs(x[self.data.n + k] - x[self.data.first[k]] * x[self.data.second[k]])
+                for e in range(2):
+                    j = self.data.first[k] if e == 0 else self.data.second[k]
+                    if j < self.data.n_split:
+                        self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
             for j in range(self.data.n_split):
-                if self.cost[j] > best and divisible(low[j], high[j]):
-                    best, branch = self.cost[j], j
+                share = self.cost[j] * (high[j] - low[j]) / min(max(self.owner.high[j] - self.owner.low[j], 1e-300), 4.0)
+                if share > best and divisible(low[j], high[j]):
+                    best, branch = share, j
             if best > 1e-9:
                 break
         if branch >= 0:
@@ -515,6 +519,8 @@ cdef class BilinearRelaxation(Relaxation):
     Parameters
     ----------
     data : BiconvexData
+    low, high : array (n,), optional
+        The root box, within the data's.
     max_rounds : int
         Linear programs of a node while tightening goes on; tangents come on top.
     root_sweeps : int
@@ -527,8 +533,10 @@ cdef class BilinearRelaxation(Relaxation):
     def __dealloc__(self):
         free(self.workers)
 
-    def __init__(self, BiconvexData data, int max_rounds=3, int root_sweeps=3):
+    def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3):
         self.data = data
+        self.low = np.array(data.low if low is None else low)
+        self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split
         self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
         self.n_warm = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted) // PACKED
@@ -556,8 +564,8 @@ cdef class BilinearRelaxation(Relaxation):
     cdef void root(self, Node *node) noexcept nogil:
         cdef int j
         for j in range(self.data.n):
-            node_low(node)[j], node_high(node, self.data.n)[j] = self.data.low[j], self.data.high[j]
-            node_point(node, self.data.n)[j] = middle(self.data.low[j], self.data.high[j])
+            node_low(node)[j], node_high(node, self.data.n)[j] = self.low[j], self.high[j]
+            node_point(node, self.data.n)[j] = middle(self.low[j], self.high[j])
         node_warm(node, self.data.n)[0] = 0
 
     cdef void calibrate(self, const real *solution) noexcept nogil:

@@ -35,6 +35,8 @@ cdef class AlternatingPrimal(Primal):
     cdef real merit(self, const real *z, real penalty) noexcept nogil
     cdef real value_of(self, const real *z) noexcept nogil
     cdef void take(self, real *z) noexcept nogil
+    cdef int step_back(self) noexcept nogil
+    cdef real excess(self, int row) noexcept nogil
     cdef real price_of_violations(self) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil

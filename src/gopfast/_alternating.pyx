@@ -26,6 +26,7 @@ cdef int MOST_STEPS = 40            # of alternation
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
 cdef int N_TANGENTS = 400
+cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
 
@@ -72,6 +73,7 @@ cdef class AlternatingPrimal(Primal):
         if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
                 or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
                 or self.lp.set_tolerance(LP_TOLERANCE) != OK
+                or highs.set_int(self.lp.solver, b"simplex_scale_strategy", 0) == -1
                 or self.lp.limit_iterations(1000 + 20 * (self.n_cols + self.n_own_rows + N_TANGENTS)) != OK):
             self.lp.close()
             return LP_FAILED
@@ -220,14 +222,10 @@ cdef class AlternatingPrimal(Primal):
 
         An optimum is convex in the right-hand sides: with these exact it is at most multipliers times violations more.
         """
-        cdef int i, k
-        cdef real total = 0, activity
+        cdef int i
+        cdef real total = 0
         for i in range(self.n_rows):
-            activity = 0
-            for k in range(self.start[i], self.start[i + 1]):
-                activity += self.value[k] * self.lp.x[self.col_index[k]]
-            total += fabs(self.lp.row_dual[i]) * max(
-                0.0, max(self.row_lower[i] - activity, activity - self.row_upper[i]))
+            total += fabs(self.lp.row_dual[i] * self.excess(i))
         return total * (1 + 1e-6)
 
     cdef void take(self, real *z) noexcept nogil:
@@ -259,7 +257,40 @@ cdef class AlternatingPrimal(Primal):
             effort.n_lps += 1
             if status != LP_OPTIMAL or self.n_forms == 0 or self.find_tangents() == 0:
                 break
+        if side != FREE and penalty == 0:
+            for attempt in range(MOST_REPAIRS):
+                if status != LP_OPTIMAL or self.step_back() == 0:
+                    break
+                status = self.lp.solve_or_restart(INFINITY)
+                effort.n_lps += 1
         return status
+
+    cdef int step_back(self) noexcept nogil:
+        """Moves the bounds of rows that HiGHS's solution violates, beyond its tolerance at times; how many."""
+        cdef int i, moved = 0
+        cdef real over
+        for i in range(self.n_rows):
+            over = self.excess(i)
+            if fabs(over) <= 2 * LP_TOLERANCE:
+                continue
+            moved += 1
+            if self.row_lower[i] == self.row_upper[i]:
+                self.lp.set_row_bounds(i, self.lp.row_lower[i] - over, self.lp.row_upper[i] - over)
+            elif over > 0:
+                self.lp.set_row_bounds(i, min(self.lp.row_lower[i], self.lp.row_upper[i] - 2 * over),
+                                       self.lp.row_upper[i] - 2 * over)
+            else:
+                self.lp.set_row_bounds(i, self.lp.row_lower[i] - 2 * over,
+                                       max(self.lp.row_upper[i], self.lp.row_lower[i] - 2 * over))
+        return moved
+
+    cdef real excess(self, int row) noexcept nogil:
+        """By how much the solution is above a row's upper bound (below its lower: negative), 0 within."""
+        cdef real activity = 0
+        cdef int k
+        for k in range(self.start[row], self.start[row + 1]):
+            activity += self.value[k] * self.lp.x[self.col_index[k]]
+        return max(0.0, activity - self.row_upper[row]) - max(0.0, self.row_lower[row] - activity)
 
     cdef int load(self, int side, const real *z, real penalty, real radius) noexcept nogil:
         cdef int row, t
@@ -286,6 +317,7 @@ cdef class AlternatingPrimal(Primal):
             self.add_row(self.data.n_rows - 1, side, z, True)
         for t in range(self.n_tangents):
             self.add_tangent(<int> self.tangents[t * (self.data.n + 1)], &self.tangents[t * (self.data.n + 1) + 1])
+        self.start[self.n_rows] = self.nnz
         return self.lp.load(self.n_cols, self.n_rows, &self.cost[0], &self.col_lower[0], &self.col_upper[0],
                             &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
                             &self.value[0])

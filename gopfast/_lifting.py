@@ -214,9 +214,10 @@ class _Record:
         self.n = lifting.n
         self.products = lifts.products
         self.forms, self.form_columns = [], []
-        rows = [self._row(row) for row in lifting.rows]
+        rows = [row for row in map(self._row, lifting.rows) if row[0]]
+        n_own_rows = len(rows)
         rows += [self._lifted_equation(row, j) for row, j in lifts.equations]
-        rows = [_scaled(*row) for row in rows if row[0]]
+        rows = [_scaled(*row) for row in rows]
         objective, lower, upper = self._row(lifting.objective)
         greatest = max((abs(a) for a in objective.values()), default=1.0)
         self.objective_scale = _power(greatest)
@@ -232,7 +233,7 @@ class _Record:
         cost = np.zeros(self.n_cols)
         for column, a in objective.items():
             cost[column] = a
-        fields = {"constant": constant / self.objective_scale, "cost": cost}
+        fields = {"n_own_rows": n_own_rows, "constant": constant / self.objective_scale, "cost": cost}
         fields |= _csr(rows)
         fields |= self._blocks(n_forms)
         fields |= self._lifted(lifts.inequalities)

@@ -32,7 +32,8 @@ def tighten(lifting):
         Bounds in the user's units and order, None if no point is feasible.
     """
     low, high = lifting.low, lifting.high
-    if (low > high).any():
+    empty = [row for row in lifting.rows if not (row.linear or row.products or row.forms)]
+    if (low > high).any() or any(not row.lower <= 0 <= row.upper for row in empty):
         return None
     box = _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:

@@ -21,13 +21,14 @@ cdef class AlternatingPrimal(Primal):
     cdef int n_cols, n_rows, nnz, n_tangents
     cdef int[::1] start, col_index
     cdef real[::1] cost, col_lower, col_upper, row_lower, row_upper, value
-    cdef real[::1] coefficient, gradient, tangents, point, trial
+    cdef real[::1] coefficient, term_size, gradient, tangents, point, trial
 
     cdef int open(self) noexcept nogil
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
     cdef int load(self, int side, const real *z, real penalty, real radius) noexcept nogil
     cdef void set_columns(self, int side, const real *z, real penalty, real radius) noexcept nogil
     cdef real add_row(self, int row, int side, const real *z, bint is_cost) noexcept nogil
+    cdef void add_term(self, int column, real value) noexcept nogil
     cdef void add_tangent(self, int block, const real *at) noexcept nogil
     cdef int find_tangents(self) noexcept nogil
     cdef real alternate(self, real *z, int first, real tolerance, Effort *effort) noexcept nogil

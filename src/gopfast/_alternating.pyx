@@ -22,6 +22,7 @@ cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 cdef real FEASIBLE = 1e-8           # greatest relative violation of a point that counts as feasible
 cdef real TANGENT_TOLERANCE = 1e-10
+cdef real CANCELLED = 1e-13         # of the terms' size
 cdef int MOST_STEPS = 40            # of alternation
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
@@ -42,7 +43,7 @@ cdef class AlternatingPrimal(Primal):
     """
 
     def __init__(self, BiconvexData data, starts):
-        cdef int k, m = data.n_rows - 1, n_forms = data.n_cols - data.n - data.n_products
+        cdef int k, m = data.n_own_rows, n_forms = data.n_cols - data.n - data.n_products
         self.data, self.n_solution = data, data.n
         self.lp = LpWorker()
         self.starts = np.ascontiguousarray(starts, dtype=np.float64).reshape(-1, data.n)
@@ -57,7 +58,8 @@ cdef class AlternatingPrimal(Primal):
         self.value, self.row_lower, self.row_upper = np.zeros(nnz), np.zeros(rows), np.zeros(rows)
         self.cost, self.col_lower = np.zeros(self.n_cols), np.zeros(self.n_cols)
         self.col_upper = np.zeros(self.n_cols)
-        self.coefficient, self.gradient = np.zeros(data.n + n_forms), np.zeros(data.n)
+        self.coefficient, self.term_size = np.zeros(data.n + n_forms), np.zeros(data.n + n_forms)
+        self.gradient = np.zeros(data.n)
         self.tangents = np.zeros(N_TANGENTS * (data.n + 1))
         self.point, self.trial = np.zeros(data.n), np.zeros(data.n)
 
@@ -347,18 +349,18 @@ cdef class AlternatingPrimal(Primal):
         for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
             column, a = self.data.row_index[e], self.data.row_value[e]
             if column < self.data.n:
-                self.coefficient[column] += a
+                self.add_term(column, a)
             elif column >= self.data.n + self.data.n_products:
-                self.coefficient[column - self.data.n_products] += a
+                self.add_term(column - self.data.n_products, a)
             else:
                 i, j = self.data.first[column - self.data.n], self.data.second[column - self.data.n]
                 if self.fixed[side, i]:
-                    self.coefficient[j] += a * self.col_lower[i]
+                    self.add_term(j, a * self.col_lower[i])
                 elif self.fixed[side, j]:
-                    self.coefficient[i] += a * self.col_lower[j]
+                    self.add_term(i, a * self.col_lower[j])
                 else:
-                    self.coefficient[i] += a * z[j]
-                    self.coefficient[j] += a * z[i]
+                    self.add_term(i, a * z[j])
+                    self.add_term(j, a * z[i])
                     constant -= a * z[i] * z[j]
         # Entries in the order of the row: each column once, as its coefficient is taken away
         self.start[self.n_rows] = self.nnz
@@ -374,7 +376,10 @@ cdef class AlternatingPrimal(Primal):
                         break
                     i = j
                 x = self.coefficient[i]
-                self.coefficient[i] = 0
+                # what terms leave that cancel is rounding, and would fill the row once scaled
+                if fabs(x) <= CANCELLED * self.term_size[i]:
+                    x = 0
+                self.coefficient[i] = self.term_size[i] = 0
                 if x == 0:
                     continue
                 if is_cost:
@@ -389,6 +394,10 @@ cdef class AlternatingPrimal(Primal):
         for e in range(self.start[self.n_rows], self.nnz):
             self.value[e] *= self.row_scale
         return constant
+
+    cdef inline void add_term(self, int column, real value) noexcept nogil:
+        self.coefficient[column] += value
+        self.term_size[column] += fabs(value)
 
     cdef void add_tangent(self, int block, const real *at) noexcept nogil:
         cdef int k, i

@@ -4,14 +4,15 @@ from gopfast._types cimport index, real
 
 cdef class BiconvexData:
     # Columns: variables z (n), products w (P), convex forms q (K).
-    cdef readonly int n, n_products, n_blocks, n_cols, n_rows, n_split, n_lifted
+    cdef readonly int n, n_products, n_blocks, n_cols, n_rows, n_own_rows, n_split, n_lifted
     cdef readonly real constant
     cdef int[::1] first, second         # (P,) factors of each product
     cdef int[::1] under, over           # (P,) whether w is bounded from below, from above, in the relaxed dual
     cdef int[::1] own                   # (P,) whether the problem has the product; else only lifted rows do
     cdef int[::1] square                # (P,) whether the factors are copies of each other
     cdef real[::1] cost                 # (n_cols,)
-    cdef int[::1] row_start, row_index  # rows; the last is the objective, without its constant
+    # Rows: the problem's own, lifted equations, and last the objective without its constant
+    cdef int[::1] row_start, row_index
     cdef real[::1] row_value, row_lower, row_upper
     cdef int[::1] block_column          # (K,) column that is at least z'Qz
     cdef int[::1] block_start, block_i, block_j     # Q, both triangles

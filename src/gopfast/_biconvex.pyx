@@ -51,6 +51,7 @@ cdef class BiconvexData:
     def __init__(self, dict record):
         self.low, self.high = reals(record["low"]), reals(record["high"])
         self.n = <int> self.low.shape[0]
+        self.n_own_rows = record["n_own_rows"]
         self.n_split = record["n_split"]
         self.constant = record["constant"]
         self.first, self.second = ints(record["first"]), ints(record["second"])
@@ -113,7 +114,7 @@ cdef class BiconvexData:
         """Greatest violation of a row or bound, relative to the row's terms, but at least to 1 (rows are scaled)."""
         cdef real worst = 0, activity, size
         cdef int row, j
-        for row in range(self.n_rows - 1):
+        for row in range(self.n_own_rows):
             activity = self.row_activity(row, z, &size)
             worst = max(worst, max(self.row_lower[row] - activity, activity - self.row_upper[row]) / max(1.0, size))
         for j in range(self.n):

@@ -20,6 +20,8 @@ cdef class AlternatingPrimal(Primal):
     cdef int n_forms, n_own_rows        # columns q; rows without the objective
     cdef int n_cols, n_rows, nnz, n_tangents
     cdef int[::1] start, col_index
+    cdef int[::1] lp_row                # (m,) row of the last program, -1: none
+    cdef real[::1] lp_scale             # (m,) its scale
     cdef real[::1] cost, col_lower, col_upper, row_lower, row_upper, value
     cdef real[::1] coefficient, term_size, gradient, tangents, point, trial
 
@@ -38,7 +40,8 @@ cdef class AlternatingPrimal(Primal):
     cdef void take(self, real *z) noexcept nogil
     cdef int step_back(self) noexcept nogil
     cdef real excess(self, int row) noexcept nogil
-    cdef real price_of_violations(self) noexcept nogil
+    cdef real price_of_violations(self, const real *z, Effort *effort) noexcept nogil
+    cdef real own_excess(self, int row, const real *z) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

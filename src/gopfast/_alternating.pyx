@@ -22,6 +22,8 @@ cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 cdef real FEASIBLE = 1e-8           # greatest relative violation of a point that counts as feasible
 cdef real TANGENT_TOLERANCE = 1e-10
+cdef real NEGLIGIBLE = 1e-13        # of the scaled objective
+cdef real PRICE_RADIUS = 1e-4       # trust region of the problem whose multipliers price violations
 cdef real CANCELLED = 1e-13         # of the terms' size
 cdef int MOST_STEPS = 40            # of alternation
 cdef int MOST_LINEARISATIONS = 40
@@ -60,6 +62,7 @@ cdef class AlternatingPrimal(Primal):
         self.col_upper = np.zeros(self.n_cols)
         self.coefficient, self.term_size = np.zeros(data.n + n_forms), np.zeros(data.n + n_forms)
         self.gradient = np.zeros(data.n)
+        self.lp_row, self.lp_scale = np.zeros(m + 1, np.intc), np.zeros(m + 1)
         self.tangents = np.zeros(N_TANGENTS * (data.n + 1))
         self.point, self.trial = np.zeros(data.n), np.zeros(data.n)
 
@@ -109,7 +112,8 @@ cdef class AlternatingPrimal(Primal):
             return INFINITY
         if self.open() != OK:
             return INFINITY
-        return self.alternate(solution, 0, 0, effort)
+        cdef real value = self.alternate(solution, 0, 0, effort)
+        return value + self.price_of_violations(solution, effort) if isfinite(value) else value
 
     cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from a point, either side fixed first; OUT solution, its objective or inf."""
@@ -127,6 +131,8 @@ cdef class AlternatingPrimal(Primal):
             value = self.alternate(&self.trial[0], stage % 2, tolerance, effort)
             if self.unbounded:
                 return -INFINITY
+            if value < best and isfinite(value):
+                value += self.price_of_violations(&self.trial[0], effort)
             if value < best:
                 best = value
                 memcpy(solution, &self.trial[0], n * sizeof(real))
@@ -152,7 +158,7 @@ cdef class AlternatingPrimal(Primal):
                 return -INFINITY
             if status == LP_OPTIMAL:
                 self.take(z)
-                value = self.value_of(z) + self.price_of_violations()
+                value = self.value_of(z)
                 idle = 0 if value < best - tolerance else idle + 1
                 best = min(best, value)
             elif best == INFINITY:
@@ -206,11 +212,10 @@ cdef class AlternatingPrimal(Primal):
 
     cdef real merit(self, const real *z, real penalty) noexcept nogil:
         """Objective and penalised violations; violations alone for penalty 1."""
-        cdef real total = 0, activity
+        cdef real total = 0
         cdef int row
         for row in range(self.n_own_rows):
-            activity = self.data.row_activity(row, z, NULL)
-            total += max(0.0, max(self.data.row_lower[row] - activity, activity - self.data.row_upper[row]))
+            total += self.own_excess(row, z)
         return total if penalty == 1 else self.data.objective(z) + penalty * total
 
     cdef real value_of(self, const real *z) noexcept nogil:
@@ -219,16 +224,28 @@ cdef class AlternatingPrimal(Primal):
             return INFINITY
         return self.data.objective(z) + self.data.objective_error(z)
 
-    cdef real price_of_violations(self) noexcept nogil:
-        """What the solution gains by violating rows within HiGHS's tolerance: no objective claims that.
+    cdef real price_of_violations(self, const real *z, Effort *effort) noexcept nogil:
+        """What a point gains by violating rows within HiGHS's tolerance: no objective claims that.
 
-        An optimum is convex in the right-hand sides: with these exact it is at most multipliers times violations more.
+        Multipliers times violations, with the multipliers of the problem linearised there: those of a problem with a
+        side fixed need not exist when it is overdetermined.
         """
-        cdef int i
-        cdef real total = 0
-        for i in range(self.n_rows):
-            total += fabs(self.lp.row_dual[i] * self.excess(i))
-        return total * (1 + 1e-6)
+        cdef int row
+        cdef real total = 0, most
+        for row in range(self.n_own_rows):
+            total += PENALTY * self.own_excess(row, z)
+        if total <= NEGLIGIBLE or self.solve(FREE, z, PENALTY, PRICE_RADIUS, effort) != LP_OPTIMAL:
+            return total
+        most = total
+        total = 0
+        for row in range(self.n_own_rows):
+            if self.lp_row[row] >= 0:
+                total += fabs(self.lp.row_dual[self.lp_row[row]]) * self.own_excess(row, z) * self.lp_scale[row]
+        return min(most, 2 * total + NEGLIGIBLE)
+
+    cdef real own_excess(self, int row, const real *z) noexcept nogil:
+        cdef real activity = self.data.row_activity(row, z, NULL)
+        return max(0.0, max(self.data.row_lower[row] - activity, activity - self.data.row_upper[row]))
 
     cdef void take(self, real *z) noexcept nogil:
         """The solution of the last program, on a bound where it is as good as there."""
@@ -301,11 +318,13 @@ cdef class AlternatingPrimal(Primal):
         self.set_columns(side, z, penalty, radius)
         for row in range(self.n_own_rows):
             constant = self.add_row(row, side, z, False)
+            self.lp_row[row], self.lp_scale[row] = self.n_rows, self.row_scale
             if self.nnz == self.start[self.n_rows]:
                 # nothing of the row is left: it holds or not whatever this problem does
                 size = 1e-9 * max(1.0, fabs(constant))
                 if penalty == 0 and (self.data.row_lower[row] > constant + size or self.data.row_upper[row] < constant - size):
                     return LP_FAILED
+                self.lp_row[row] = -1
                 continue
             self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant) * self.row_scale
             self.row_upper[self.n_rows] = (self.data.row_upper[row] - constant) * self.row_scale

@@ -32,6 +32,7 @@ cdef class BilinearWorker:
     cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef real proved(self) noexcept nogil
     cdef int load(self, Node *node, bint warm) noexcept nogil
     cdef void begin_row(self) noexcept nogil

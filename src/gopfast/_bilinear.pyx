@@ -95,7 +95,7 @@ cdef class BilinearWorker:
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.data.n)
         cdef LpStatus status
-        cdef int attempt, tangents
+        cdef int attempt
         cdef bint warm = node.parent >= 0
         effort.n_subproblems += 1
         self.n_tangents = 0
@@ -108,24 +108,30 @@ cdef class BilinearWorker:
         if node.parent < 0 and not self.tighten_by_programs(node, cutoff, self.owner.root_sweeps, effort):
             self.raise_bound(node, INFINITY, cutoff)
             return
-        for attempt in range(self.owner.max_rounds + N_TANGENTS):
-            if self.load(node, warm) != OK:
+        for attempt in range(self.owner.max_rounds):
+            if self.load(node, warm or attempt > 0) != OK:
                 return
-            warm = False
-            status = self.solve(node, cutoff, effort)
+            status = self.solve_with_tangents(node, cutoff, effort)
             if node.lower >= cutoff or status != LP_OPTIMAL or self.stop.poll(self.number):
                 return
             self.place(node)
             if node.parent < 0:
                 self.note_needed()
             self.remember(node)
-            tangents = self.add_tangents(1e-3 * (cutoff - node.lower) if cutoff < INFINITY else 1e-6)
+            self.store_basis(node)
             if not self.tighten_by_costs(node, cutoff):
                 self.raise_bound(node, INFINITY, cutoff)
                 return
-            if tangents == 0 and (self.shrunk(node) > WORTH_A_PROGRAM or attempt + 1 >= self.owner.max_rounds):
+            if self.shrunk(node) > WORTH_A_PROGRAM:
                 break
-        self.store_basis(node)
+
+    cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Linear programs until none of the convex forms is undercut by a share of the gap."""
+        cdef LpStatus status = self.solve(node, cutoff, effort)
+        while (status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number)
+               and self.add_tangents(1e-3 * (cutoff - node.lower) if cutoff < INFINITY else 1e-6) > 0):
+            status = self.solve(node, cutoff, effort)
+        return status
 
     cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil:
         """Beyond the cutoff nothing is known: tightening has removed points from there."""
@@ -293,20 +299,28 @@ cdef class BilinearWorker:
     # Tangents in rounds
 
     cdef int add_tangents(self, real tolerance) noexcept nogil:
-        """Notes the solution for each form that it undercuts by more than a share of the gap; how many."""
-        cdef int b, added = 0
-        cdef const real *x = self.lp.x
+        """Adds a tangent at the solution to each form that it undercuts by more than the tolerance; how many."""
+        cdef int b, i, n, first = self.n_rows, first_entry = self.nnz
         cdef real *entry
         for b in range(self.data.block_column.shape[0]):
             if self.n_tangents == N_TANGENTS:
                 break
-            if self.data.block_at(b, x) - x[self.data.block_column[b]] > max(tolerance, 1e-10):
+            if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, 1e-10):
+                # Kept for the node's next program: its box is another
                 entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
                 entry[0] = b
-                memcpy(entry + 1, x, self.data.n * sizeof(real))
+                memcpy(entry + 1, self.lp.x, self.data.n * sizeof(real))
+                self.tangent_row(b, entry + 1)
                 self.n_tangents += 1
-                added += 1
-        return added
+        n = self.n_rows - first
+        if n == 0:
+            return 0
+        for i in range(n):
+            self.start[first + i] -= first_entry
+        if self.lp.add_rows(n, &self.row_lower[first], &self.row_upper[first], self.nnz - first_entry,
+                            &self.start[first], &self.col_index[first_entry], &self.value[first_entry]) != OK:
+            return 0
+        return n
 
     # Warm starts: the parent's basis travels in the node, so that a bound depends on nothing else
 

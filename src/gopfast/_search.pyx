@@ -116,8 +116,10 @@ cdef class Search:
                 self.release()
         if self.stop.exception is not None:
             raise self.stop.exception
-        if min(self.closed, self.tree.heap[0].lower if self.tree.n_open else INFINITY) > self.upper:
-            # Every solution lies in some node, so the least bound cannot exceed an objective attained.
+        least = min(self.closed, self.tree.heap[0].lower if self.tree.n_open else INFINITY)
+        if isfinite(self.upper) and least > self.upper + 1e-3 * self.tolerance():
+            # Every solution lies in some node, so the least bound cannot exceed an objective attained (up to what a
+            # primal may ignore, its rounding included).
             raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
         self.reason = self.stop.reason
         return self.reason

@@ -17,7 +17,7 @@ REL_TOL = 1e-6  # default
 # Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
 EPSILON_SHARE = 1e-8
 MOST_ORTHANT_VARIABLES = 12
-N_RANDOM_STARTS = 3
+N_RANDOM_STARTS = 20
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
 
 

@@ -1,7 +1,7 @@
 """CVXPY problems as biconvex problems; needs cvxpy, which ``pip install gopfast[cvxpy]`` brings.
 
 Expressions become arrays of quadratic polynomials by CVXPY's own evaluation of its atoms, on polynomials instead of
-numbers. What would be of higher degree gets a variable of its own: a square of more than one variable r^2 with r equal to
+numbers. What would be of higher degree gets a variable of its own: a square of an expression is r^2 with r equal to
 the inside, a product of a convex term and a nonnegative variable with an upper bound of the term.
 """
 
@@ -302,15 +302,15 @@ class Translation:
         )
 
     def square(self, p):
-        """A square; of more than a single variable it is r^2 with r a variable of its own."""
+        """A square; of more than a multiple of a variable it is r^2 with r a variable of its own."""
         if p.degree == 0:
             return Polynomial(self, p.constant**2)
-        if p.degree == 2 or len(p.lin) > 1:
-            r = self._new_variable("residual")
+        if p.degree == 2 or len(p.lin) > 1 or p.constant != 0.0:
+            r = self._new_variable("residual", *self._range(p))
             self.rows.append((p + Polynomial(self, 0.0, {r: -1.0}), 0.0, 0.0))
             return Polynomial(self, 0.0, {}, {(r, r): 1.0})
         ((i, a),) = p.lin.items()
-        return Polynomial(self, p.constant**2, {i: 2.0 * a * p.constant}, {(i, i): a * a})
+        return Polynomial(self, 0.0, {}, {(i, i): a * a})
 
     def _upper_bound(self, *terms):
         """A variable that is at least each of the terms; where it must not be more is checked at the end."""

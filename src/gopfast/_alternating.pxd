@@ -18,12 +18,12 @@ cdef class AlternatingPrimal(Primal):
     cdef int next_start                 # the first that has not been used
     cdef int[:, ::1] fixed              # (3, n) what is fixed: side 0, side 1, nothing
     cdef int n_forms, n_own_rows        # columns q; rows without the objective
-    cdef int n_cols, n_rows, nnz, n_tangents
+    cdef int n_cols, n_rows, nnz, max_rows
     cdef int[::1] start, col_index
     cdef int[::1] lp_row                # (m,) row of the last program, -1: none
     cdef real[::1] lp_scale             # (m,) its scale
     cdef real[::1] cost, col_lower, col_upper, row_lower, row_upper, value
-    cdef real[::1] coefficient, term_size, gradient, tangents, point, trial
+    cdef real[::1] coefficient, term_size, gradient, point, trial
 
     cdef int open(self) noexcept nogil
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
@@ -32,7 +32,7 @@ cdef class AlternatingPrimal(Primal):
     cdef real add_row(self, int row, int side, const real *z, bint is_cost) noexcept nogil
     cdef void add_term(self, int column, real value) noexcept nogil
     cdef void add_tangent(self, int block, const real *at) noexcept nogil
-    cdef int find_tangents(self) noexcept nogil
+    cdef int add_tangents(self) noexcept nogil
     cdef real alternate(self, real *z, int first, real tolerance, Effort *effort) noexcept nogil
     cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil
     cdef real merit(self, const real *z, real penalty) noexcept nogil

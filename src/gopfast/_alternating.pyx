@@ -21,7 +21,7 @@ from gopfast._types cimport LP_FAILED, OK, real
 cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 cdef real FEASIBLE = 1e-8           # greatest relative violation of a point that counts as feasible
-cdef real TANGENT_TOLERANCE = 1e-10
+cdef real TANGENT_TOLERANCE = 1e-9
 cdef real NEGLIGIBLE = 1e-13        # of the scaled objective
 cdef real PRICE_RADIUS = 1e-4       # trust region of the problem whose multipliers price violations
 cdef real CANCELLED = 1e-13         # of the terms' size
@@ -55,7 +55,8 @@ cdef class AlternatingPrimal(Primal):
             if data.own[k]:
                 self.fixed[0, data.first[k]] = self.fixed[1, data.second[k]] = 1
         self.n_cols = data.n + n_forms + 2 * m
-        rows, nnz = m + N_TANGENTS, 2 * data.row_start[data.n_rows] + 2 * m + N_TANGENTS * (data.n + 1)
+        self.max_rows = rows = m + n_forms + N_TANGENTS
+        nnz = 2 * data.row_start[data.n_rows] + 2 * m + (n_forms + N_TANGENTS) * (data.n + 1)
         self.start, self.col_index = np.zeros(rows + 1, np.intc), np.zeros(nnz, np.intc)
         self.value, self.row_lower, self.row_upper = np.zeros(nnz), np.zeros(rows), np.zeros(rows)
         self.cost, self.col_lower = np.zeros(self.n_cols), np.zeros(self.n_cols)
@@ -63,7 +64,6 @@ cdef class AlternatingPrimal(Primal):
         self.coefficient, self.term_size = np.zeros(data.n + n_forms), np.zeros(data.n + n_forms)
         self.gradient = np.zeros(data.n)
         self.lp_row, self.lp_scale = np.zeros(m + 1, np.intc), np.zeros(m + 1)
-        self.tangents = np.zeros(N_TANGENTS * (data.n + 1))
         self.point, self.trial = np.zeros(data.n), np.zeros(data.n)
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
@@ -79,7 +79,7 @@ cdef class AlternatingPrimal(Primal):
                 or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
                 or self.lp.set_tolerance(LP_TOLERANCE) != OK
                 or highs.set_int(self.lp.solver, b"simplex_scale_strategy", 0) == -1
-                or self.lp.limit_iterations(1000 + 20 * (self.n_cols + self.n_own_rows + N_TANGENTS)) != OK):
+                or self.lp.limit_iterations(1000 + 20 * (self.n_cols + self.max_rows)) != OK):
             self.lp.close()
             return LP_FAILED
         self.is_open = True
@@ -266,16 +266,19 @@ cdef class AlternatingPrimal(Primal):
 
         The feasibility problem has no costs but the penalty, unless it is linearised.
         """
-        cdef LpStatus status = LP_UNKNOWN
+        cdef LpStatus status
         cdef int attempt
-        self.n_tangents = 0
-        for attempt in range(MOST_ROUNDS):
-            if self.load(side, z, penalty, radius) != OK:
-                return LP_ERROR
-            status = self.lp.solve_or_restart(INFINITY)
-            effort.n_lps += 1
-            if status != LP_OPTIMAL or self.n_forms == 0 or self.find_tangents() == 0:
-                break
+        if self.load(side, z, penalty, radius) != OK:
+            return LP_ERROR
+        status = self.lp.solve_or_restart(INFINITY)
+        effort.n_lps += 1
+        # Linearised, the forms are, too: by their tangents at z.
+        if side != FREE and self.n_forms > 0:
+            for attempt in range(MOST_ROUNDS):
+                if status != LP_OPTIMAL or self.add_tangents() == 0 or self.stop.poll(0):
+                    break
+                status = self.lp.solve_or_restart(INFINITY)
+                effort.n_lps += 1
         if side != FREE and penalty == 0:
             for attempt in range(MOST_REPAIRS):
                 if status != LP_OPTIMAL or self.step_back() == 0:
@@ -336,8 +339,8 @@ cdef class AlternatingPrimal(Primal):
             self.n_rows += 1
         if penalty == 0 or side == FREE:
             self.add_row(self.data.n_rows - 1, side, z, True)
-        for t in range(self.n_tangents):
-            self.add_tangent(<int> self.tangents[t * (self.data.n + 1)], &self.tangents[t * (self.data.n + 1) + 1])
+        for t in range(self.n_forms):
+            self.add_tangent(t, z)
         self.start[self.n_rows] = self.nnz
         return self.lp.load(self.n_cols, self.n_rows, &self.cost[0], &self.col_lower[0], &self.col_upper[0],
                             &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
@@ -433,20 +436,25 @@ cdef class AlternatingPrimal(Primal):
         self.row_lower[self.n_rows], self.row_upper[self.n_rows] = -self.data.block_at(block, at), INFINITY
         self.n_rows += 1
 
-    cdef int find_tangents(self) noexcept nogil:
-        """Notes the solution for every form that it undercuts; how many."""
-        cdef int b, added = 0
-        cdef real *entry
+    cdef int add_tangents(self) noexcept nogil:
+        """Adds a tangent at the solution to every form that it undercuts; how many."""
+        cdef int b, i, first = self.n_rows, first_entry = self.nnz, n
         for b in range(self.n_forms):
-            if self.n_tangents == N_TANGENTS:
+            if self.n_rows == self.max_rows:
                 break
             if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.n + b] > TANGENT_TOLERANCE:
-                entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
-                entry[0] = b
-                memcpy(entry + 1, self.lp.x, self.data.n * sizeof(real))
-                self.n_tangents += 1
-                added += 1
-        return added
+                self.add_tangent(b, self.lp.x)
+        n = self.n_rows - first
+        if n == 0:
+            return 0
+        for i in range(n):
+            self.start[first + i] -= first_entry
+        i = self.lp.add_rows(n, &self.row_lower[first], &self.row_upper[first], self.nnz - first_entry,
+                             &self.start[first], &self.col_index[first_entry], &self.value[first_entry])
+        for i in range(first, self.n_rows):
+            self.start[i] += first_entry
+        self.start[self.n_rows] = self.nnz
+        return n
 
     cdef bint ray_is_proof(self) noexcept nogil:
         """Whether the ray of the last program is one of the problem: along it all rows hold and costs fall."""

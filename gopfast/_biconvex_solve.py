@@ -16,6 +16,7 @@ from gopfast.result import Status
 REL_TOL = 1e-6  # default
 # Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
 EPSILON_SHARE = 1e-8
+WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
 MOST_ORTHANT_VARIABLES = 12
 N_RANDOM_STARTS = 20
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
@@ -66,8 +67,8 @@ def solve(problem, options, monitor, start=None):
     search = Search(
         relaxed,
         primal,
-        epsilon,
-        rel_tol=rel_tol,
+        epsilon * WITHIN,
+        rel_tol=rel_tol * WITHIN,
         orthant=options.branching == "orthant",
         n_threads=_engine.n_threads(options.n_threads),
         time_limit=max(left, 0.0),

@@ -52,8 +52,8 @@ _MEANINGS = {
     Status.TIME_LIMIT: f"time limit reached; {_BOUNDS_ONLY}",
     Status.NODE_LIMIT: f"node limit reached; {_BOUNDS_ONLY}",
     Status.INTERRUPTED: f"stopped by Ctrl-C or a callback; {_BOUNDS_ONLY}",
-    Status.INFEASIBLE: "no point meets the constraints, which is proved",
-    Status.UNBOUNDED: "the objective is unbounded along a ray of feasible points",
+    Status.INFEASIBLE: "no point meets the constraints, which is proved; there is no optimum",
+    Status.UNBOUNDED: "the objective is unbounded along a ray of feasible points; there is no optimum",
     Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
 }
 

@@ -130,6 +130,7 @@ cdef class AlternatingPrimal(Primal):
                 self.linearise(&self.trial[0], tolerance, effort)
             value = self.alternate(&self.trial[0], stage % 2, tolerance, effort)
             if self.unbounded:
+                memcpy(solution, &self.trial[0], n * sizeof(real))
                 return -INFINITY
             if value < best and isfinite(value):
                 value += self.price_of_violations(&self.trial[0], effort)

@@ -458,12 +458,25 @@ cdef class AlternatingPrimal(Primal):
         return n
 
     cdef bint ray_is_proof(self) noexcept nogil:
-        """Whether the ray of the last program is one of the problem: along it all rows hold and costs fall."""
-        cdef int i, k, j
+        """Whether the last program's ray, or one along an axis, is one of the problem: rows hold and costs fall."""
+        cdef int j, k
         cdef real *ray = self.lp.x
+        if self.lp.unbounded_ray():
+            return self.is_ray(ray)
+        # HiGHS gives no ray where there are no rows
+        for j in range(self.data.n):
+            if self.cost[j] == 0:
+                continue
+            for k in range(self.n_cols):
+                ray[k] = 0
+            ray[j] = -1 if self.cost[j] > 0 else 1
+            if self.is_ray(ray):
+                return True
+        return False
+
+    cdef bint is_ray(self, const real *ray) noexcept nogil:
+        cdef int i, k, j
         cdef real along, size, fall = 0
-        if not self.lp.unbounded_ray():
-            return False
         for j in range(self.n_cols):
             fall += self.cost[j] * ray[j]
             # forms and violations must not grow: then the tangents' rows say nothing about the forms
@@ -471,7 +484,7 @@ cdef class AlternatingPrimal(Primal):
                 return False
             if (ray[j] < -1e-12 and isfinite(self.col_lower[j])) or (ray[j] > 1e-12 and isfinite(self.col_upper[j])):
                 return False
-        for j in range(self.data.n_cols - self.data.n - self.data.n_products):
+        for j in range(self.n_forms):
             if fabs(self.data.block_at(j, ray)) > 1e-15:
                 return False
         for i in range(self.n_rows):

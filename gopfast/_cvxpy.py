@@ -121,6 +121,7 @@ class Translation:
         self.first = {}  # variable id -> first index
         self.rows = []  # (polynomial, lower, upper)
         self.epigraphs = {}  # index of an added variable that only bounds a term -> the term's text
+        self.own_rows = set()  # (row, index) of the rows that make such a variable a bound
         self.expression = None  # being translated, for messages
         for variable in problem.variables():
             self._add_variable(variable)
@@ -265,19 +266,24 @@ class Translation:
     def _affine(self, expression, values):
         """Evaluate an affine atom: by its own arithmetic if it can do polynomials, else from its matrix."""
         varying = [k for k, argument in enumerate(expression.args) if not argument.is_constant()]
-        if len(varying) > 1 or type(expression).__name__ in _ARITHMETIC:
+        name = type(expression).__name__
+        if name in _ARITHMETIC:
             return expression.numeric(values)
+        if len(varying) > 1 and name not in _STACKS:
+            raise TypeError("more than one argument that varies")
         numbers = [np.vectorize(lambda p: p.constant, otypes=[float])(array) for array in values]
-        inside = values[varying[0]]
-        unit = np.zeros(inside.shape)
-        offset = np.asarray(expression.numeric([*numbers[: varying[0]], unit, *numbers[varying[0] + 1 :]]))
+        for k in varying:
+            numbers[k] = np.zeros(values[k].shape)
+        offset = np.asarray(expression.numeric(list(numbers)))
         result = np.vectorize(lambda number: Polynomial(self, float(number)), otypes=[object])(offset).ravel()
-        for k in range(inside.size):
-            unit = np.zeros(inside.shape)
-            unit.flat[k] = 1.0
-            column = np.asarray(expression.numeric([*numbers[: varying[0]], unit, *numbers[varying[0] + 1 :]]) - offset)
-            for row in np.flatnonzero(column):
-                result[row] = result[row] + inside.flat[k] * column.flat[row]
+        for k in varying:
+            for entry in range(values[k].size):
+                unit = np.zeros(values[k].shape)
+                unit.flat[entry] = 1.0
+                moved = expression.numeric([*numbers[:k], unit, *numbers[k + 1 :]])
+                column = np.asarray(moved - offset).ravel()
+                for row in np.flatnonzero(column):
+                    result[row] = result[row] + values[k].flat[entry] * column[row]
         return result.reshape(expression.shape)
 
     def product(self, p, q):
@@ -319,6 +325,7 @@ class Translation:
         t = self._new_variable("bound", max(low for low, _ in ranges), max(high for _, high in ranges))
         self.epigraphs[t] = str(self.expression)
         for term in terms:
+            self.own_rows.add((len(self.rows), t))
             self.rows.append((term + Polynomial(self, 0.0, {t: -1.0}), -math.inf, 0.0))
         return Polynomial(self, 0.0, {t: 1.0})
 
@@ -343,18 +350,17 @@ class Translation:
         """Upper bounds stand for their terms only where more of them is worse."""
         if not self.epigraphs:
             return
-        forms = [(self.objective, minimise, not minimise)]
-        forms += [(row, math.isfinite(high), math.isfinite(low)) for row, low, high in self.rows]
-        for form, bounded_above, bounded_below in forms:
+        forms = [(None, self.objective, minimise, not minimise)]
+        forms += [(k, row, math.isfinite(high), math.isfinite(low)) for k, (row, low, high) in enumerate(self.rows)]
+        for number, form, bounded_above, bounded_below in forms:
             for i, a in form.lin.items():
-                # its own rows, term <= t, have it with -1
-                if i in self.epigraphs and not (a > 0 and bounded_above and not bounded_below):
-                    if not (a == -1.0 and bounded_above and not bounded_below):
+                if i in self.epigraphs and (number, i) not in self.own_rows:
+                    if not (a > 0 and bounded_above and not bounded_below):
                         self._refuse(i)
             for (i, j), a in form.quad.items():
                 for t, other in ((i, j), (j, i)):
-                    signs = a > 0 and self.lower[other] >= 0 and bounded_above and not bounded_below
-                    if t in self.epigraphs and not (signs or (a < 0 and self.upper[other] <= 0 and bounded_above)):
+                    grows = (a > 0 and self.lower[other] >= 0) or (a < 0 and self.upper[other] <= 0)
+                    if t in self.epigraphs and not (grows and bounded_above and not bounded_below):
                         self._refuse(t)
 
     def _refuse(self, t):
@@ -411,6 +417,8 @@ def _norm_inf(translation, expression, values):
 
 # Atoms whose evaluation does arithmetic and nothing else
 _ARITHMETIC = {"AddExpression", "NegExpression", "MulExpression", "multiply", "DivExpression", "index", "special_index"}
+
+_STACKS = {"Hstack", "Vstack", "Concatenate"}
 
 _ATOMS = {
     "abs": _absolute,

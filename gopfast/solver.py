@@ -157,8 +157,6 @@ def _solve_biconvex(problem, options, start):
 
     if options.relaxation == "entropic":
         raise InputError("relaxation='entropic' is for mixtures; biconvex problems take 'linear'")
-    if options.partition != "joint":
-        raise InputError("partition='paper' is for mixtures; a biconvex problem has its own x and y")
     if isinstance(problem, BiconvexProblem):
         return _biconvex_solve.solve(problem, options, _Monitor(options), start)
     from gopfast import _cvxpy

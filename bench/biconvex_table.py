@@ -49,7 +49,8 @@ def run_scip(path):
     model.setObjective(value)
     for row in record["constraints"]:
         left, right = expression(row, variables), row["rhs"]
-        model.addCons(left <= right if row["sense"] == "<=" else left >= right if row["sense"] == ">=" else left == right)
+        senses = {"<=": left <= right, ">=": left >= right, "==": left == right}
+        model.addCons(senses[row["sense"]])
     for name, setting in (("limits/gap", GAP), ("limits/absgap", GAP), ("limits/time", TIME_LIMIT)):
         model.setParam(name, setting)
     started = time.perf_counter()
@@ -93,10 +94,11 @@ def run_maingo(path):
 
     model = Model()
     solver = maingopy.MAiNGO(model)
-    for name, setting in (("epsilonR", GAP), ("epsilonA", GAP), ("maxTime", TIME_LIMIT)):
+    for name, setting in (("epsilonR", GAP), ("epsilonA", GAP), ("maxTime", TIME_LIMIT), ("maxwTime", TIME_LIMIT)):
         solver.set_option(name, setting)
     solver.set_log_file_name(str(Path(tempfile.gettempdir(), "maingo.log")))
     solver.set_option("loggingDestination", 0)
+    solver.set_option("writeResultFile", 0)
     started = time.perf_counter()
     status = solver.solve()
     seconds = time.perf_counter() - started

@@ -156,7 +156,7 @@ def _local_search(data, starts):
 
 
 def _magnitude(data):
-    """What the terms of the objective can amount to, in the core's units: a scale for its tolerance."""
+    """Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance."""
     return max(data.objective_range(), 1e-300)
 
 

@@ -308,7 +308,7 @@ class Translation:
         )
 
     def square(self, p):
-        """A square; of more than a multiple of a variable it is r^2 with r a variable of its own."""
+        """Square; of more than a multiple of a variable it is r^2 with r a variable of its own."""
         if p.degree == 0:
             return Polynomial(self, p.constant**2)
         if p.degree == 2 or len(p.lin) > 1 or p.constant != 0.0:
@@ -319,7 +319,7 @@ class Translation:
         return Polynomial(self, 0.0, {}, {(i, i): a * a})
 
     def _upper_bound(self, *terms):
-        """A variable that is at least each of the terms; where it must not be more is checked at the end."""
+        """Return a variable that is at least each of the terms; where it must not be more is checked at the end."""
         # At an optimum it need not exceed what the terms can be.
         ranges = [self._range(term) for term in terms]
         t = self._new_variable("bound", max(low for low, _ in ranges), max(high for _, high in ranges))
@@ -343,7 +343,7 @@ class Translation:
         return low - margin, high + margin
 
     def maximum(self, terms):
-        """The greatest of some polynomials."""
+        """Return the greatest of some polynomials."""
         return self._upper_bound(*terms)
 
     def _check_epigraphs(self, minimise):

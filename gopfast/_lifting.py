@@ -325,7 +325,7 @@ def _ordered(pair):
 
 
 def _power(x):
-    """The power of two at or below x."""
+    """Return the power of two at or below x."""
     return 2.0 ** math.floor(math.log2(x)) if x > 0 else 1.0
 
 
@@ -389,7 +389,7 @@ def _is_convex(form):
 
 
 def _defect(form):
-    """A number d so that Q + d I is proved positive semidefinite; 0 where Q itself is, by exact elimination."""
+    """Return d so that Q + d I is proved positive semidefinite; 0 where Q itself is, by exact elimination."""
     if all(i == j for i, j in form):
         return 0.0
     dense = _dense(form)

@@ -99,7 +99,7 @@ def _colour(neighbours, given):
 
 
 def _break_conflicts(products, colour, n_variables):
-    """Copies for one factor of every product whose factors have one colour, few of them."""
+    """Make copies for one factor of every product whose factors have one colour, few of them."""
     conflicts = [(i, j) for i, j in products if colour[i] == colour[j]]
     count = defaultdict(int)
     for i, j in conflicts:

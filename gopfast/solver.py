@@ -41,17 +41,19 @@ def solve(
 
     Parameters
     ----------
-    problem : GaussianMixture
-        What to solve.
-    epsilon : float, default 0.01
-        Absolute tolerance, in the objective's unit (nats: 0.01 is a likelihood ratio of 1.01).
-    rel_tol : float, default 0
-        Relative tolerance.
+    problem : GaussianMixture, BiconvexProblem or cvxpy.Problem
+        What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
+    epsilon : float, optional
+        Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
+        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds.
+    rel_tol : float, optional
+        Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default.
     relaxation : {None, "entropic", "linear"}
         The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
         is the paper's, with HiGHS.
     partition : {"joint", "paper"}
-        Connected variables: the means ("joint"), or the means and the weights ("paper", linear only).
+        Connected variables: the means ("joint"), or the means and the weights ("paper", linear only). For biconvex
+        problems what may be split: all bilinear variables, or the side with fewer of them ("paper", linear only).
     branching : {None, "bisect", "orthant"}
         Partition of a node: one variable in two (the default), or all 2^|I_c| bound combinations (the paper's).
     n_threads : int, optional
@@ -61,7 +63,8 @@ def solve(
     max_nodes : int, optional
         Most nodes to bound.
     start : array_like of shape (K, d), Result, MixtureSolution or LocalResult, optional
-        Means to start the first local search from, in units of the data, beside the solver's own starts.
+        Means to start the first local search from, in units of the data, beside the solver's own starts; for a
+        biconvex problem a point of shape (n,) or a result.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
     log : bool or stream, default False
@@ -72,11 +75,13 @@ def solve(
     Returns
     -------
     Result
+        For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising.
 
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it. No work has been done then.
+        If an argument is invalid; the message names it. No work has been done then. Also for a bilinear variable
+        that neither its bounds nor the constraints bound, and for a CVXPY expression outside the class.
 
     Notes
     -----

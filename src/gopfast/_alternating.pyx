@@ -326,7 +326,8 @@ cdef class AlternatingPrimal(Primal):
             if self.nnz == self.start[self.n_rows]:
                 # nothing of the row is left: it holds or not whatever this problem does
                 size = 1e-9 * max(1.0, fabs(constant))
-                if penalty == 0 and (self.data.row_lower[row] > constant + size or self.data.row_upper[row] < constant - size):
+                if penalty == 0 and (self.data.row_lower[row] > constant + size
+                                     or self.data.row_upper[row] < constant - size):
                     return LP_FAILED
                 self.lp_row[row] = -1
                 continue

@@ -231,7 +231,7 @@ cdef class BilinearWorker:
     cdef void lifted_rows(self) noexcept nogil:
         """(b + a'z) (z_j - l) >= 0 or (b + a'z) (u - z_j) >= 0."""
         cdef int t, e, j
-        cdef real b, at, sign
+        cdef real b, at, sign, share
         for t in range(self.data.n_lifted):
             if not self.owner.kept[t]:
                 continue
@@ -241,7 +241,8 @@ cdef class BilinearWorker:
             self.begin_row()
             for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
                 self.term(self.data.n + self.data.lift_product[e], sign * self.data.lift_value[e], 0)
-                self.term(self.data.lift_variable[e], -sign * at * self.data.lift_value[e], fabs(at * self.data.lift_value[e]))
+                share = at * self.data.lift_value[e]
+                self.term(self.data.lift_variable[e], -sign * share, fabs(share))
             self.term(j, sign * b, 0)
             self.slack += 2 * ROUND * fabs(b * at)
             self.end_row(sign * b * at, INFINITY)
@@ -400,7 +401,8 @@ cdef class BilinearWorker:
             self.lp.set_cost(j, 0)
         if cutoff < INFINITY:
             bound = cutoff - self.data.constant
-            self.lp.set_row_bounds(self.data.n_rows - 1, -INFINITY, bound + 4 * ROUND * (fabs(cutoff) + fabs(self.data.constant)))
+            bound += 4 * ROUND * (fabs(cutoff) + fabs(self.data.constant))
+            self.lp.set_row_bounds(self.data.n_rows - 1, -INFINITY, bound)
         for j in range(2 * self.data.n):
             self.seen[j] = 0
         self.lp.set_primal_simplex(True)
@@ -506,7 +508,8 @@ cdef class BilinearWorker:
                     if j < self.data.n_split:
                         self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
             for j in range(self.data.n_split):
-                share = self.cost[j] * (high[j] - low[j]) / min(max(self.owner.high[j] - self.owner.low[j], 1e-300), 4.0)
+                share = min(max(self.owner.high[j] - self.owner.low[j], 1e-300), 4.0)
+                share = self.cost[j] * (high[j] - low[j]) / share
                 if share > best and divisible(low[j], high[j]):
                     best, branch = share, j
             if best > 1e-9:

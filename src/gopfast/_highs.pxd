@@ -35,9 +35,6 @@ cdef struct HighsApi:
     int (*get_primal_ray)(const void*, int* has_ray, double* ray) noexcept nogil
     int (*get_basis)(const void*, int* col_status, int* row_status) noexcept nogil
     int (*set_basis)(void*, const int* col_status, const int* row_status) noexcept nogil
-    # the lower triangle of Q by columns, of c'x + x'Qx / 2; layout 1: triangular
-    int (*pass_hessian)(void*, int n_cols, int nnz, int layout, const int* start, const int* index,
-                        const double* value) noexcept nogil
     int (*n_iterations)(const void*) noexcept nogil
     int (*set_callback)(void*, Callback, void* user) noexcept nogil
     int (*start_callback)(void*, int kind) noexcept nogil

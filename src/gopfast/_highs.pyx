@@ -51,7 +51,6 @@ cdef int load_api() except -1:
         bind(found, "Highs_getPrimalRay", <void**> &api.get_primal_ray)
         bind(found, "Highs_getBasis", <void**> &api.get_basis)
         bind(found, "Highs_setBasis", <void**> &api.set_basis)
-        bind(found, "Highs_passHessian", <void**> &api.pass_hessian)
         bind(found, "Highs_getSimplexIterationCount", <void**> &api.n_iterations)
         bind(found, "Highs_setCallback", <void**> &api.set_callback)
         bind(found, "Highs_startCallback", <void**> &api.start_callback)

@@ -20,7 +20,7 @@ cdef class LpWorker:
 
     cdef void* solver
     cdef const volatile int* stop
-    cdef bint loaded, quadratic
+    cdef bint loaded
     cdef real objective_bound
     cdef readonly index n_lps               # calls of Highs_run, a repeat after a thread mismatch not counted
 
@@ -61,7 +61,6 @@ cdef class LpWorker:
     cdef int set_tolerance(self, real tolerance) noexcept nogil
     cdef int set_primal_simplex(self, bint primal) noexcept nogil
     cdef int limit_iterations(self, int n) noexcept nogil
-    cdef int set_hessian(self, int nnz, const int* start, const int* index, const real* value) noexcept nogil
 
     cdef LpStatus solve(self, real objective_bound) noexcept nogil
     cdef LpStatus solve_or_restart(self, real objective_bound) noexcept nogil

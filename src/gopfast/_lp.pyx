@@ -12,7 +12,6 @@ import numpy as np
 cdef enum:
     SIMPLEX_INTERRUPT = 1       # kind of callback
     ROW_WISE = 2
-    TRIANGULAR = 1
     MINIMISE = 1
     STATUS_EMPTY = 6            # model status of HiGHS
     STATUS_OPTIMAL = 7
@@ -99,9 +98,6 @@ cdef class LpWorker:
             return LP_FAILED
         # After a refused passLp HiGHS would solve something else.
         self.loaded = False
-        if self.quadratic and highs.set_string(self.solver, b"solver", b"simplex") == -1:
-            return LP_FAILED
-        self.quadratic = False
         if not valid_rows(n_cols, n_rows, row_lower, row_upper, nnz, start, col_index, value):
             return LP_FAILED
         for j in range(n_cols):
@@ -191,17 +187,6 @@ cdef class LpWorker:
         """Simplex iterations of a solve: warm-started from a nearly parallel row it can cycle."""
         if self.solver == NULL or highs.set_int(self.solver, b"simplex_iteration_limit", n) == -1:
             return LP_FAILED
-        return OK
-
-    cdef int set_hessian(self, int nnz, const int* start, const int* index, const real* value) noexcept nogil:
-        """Make it a convex QP, cost'x + x'Qx / 2: lower triangle by columns, start of n_cols entries.
-
-        Until the next load(). Bounds and rays do not hold then, only x means something.
-        """
-        if (not self.loaded or highs.set_string(self.solver, b"solver", b"choose") == -1
-                or highs.pass_hessian(self.solver, self.n_cols, nnz, TRIANGULAR, start, index, value) == -1):
-            return LP_FAILED
-        self.quadratic = True
         return OK
 
     # Solving

@@ -44,8 +44,9 @@ def test_there_are_25_instances():
 def test_every_bounded_node_is_audited_against_the_solution(name):
     from gopfast._alternating import AlternatingPrimal
     from gopfast._bilinear import BilinearRelaxation
-    from gopfast._lifting import Lifting
     from gopfast._search import Search
+
+    from gopfast._lifting import Lifting
 
     problem = BiconvexProblem.from_json(INSTANCES / f"{name}.json")
     result = gopfast.solve(problem, n_threads=1)

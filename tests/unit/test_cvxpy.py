@@ -24,9 +24,9 @@ def test_shapes_slices_and_affine_atoms_agree_with_cvxpys_own_value():
     X, y = cp.Variable((2, 3), bounds=[-1, 2]), cp.Variable(3, nonneg=True)
     parameter = cp.Parameter((3, 3), value=rng.standard_normal((3, 3)))
     objective = (
-        cp.sum(cp.multiply(X[0], y)) + X[1, 1:] @ y[:2] + cp.trace(parameter @ cp.diag(y)) + cp.sum(X.T @ np.ones((2, 1)))
-        + cp.sum_squares(cp.reshape(X, (6,), order="F") - 1) + cp.quad_form(y, np.eye(3) + 1) / 2 - cp.hstack([y, y])[4]
-        + cp.sum(cp.cumsum(y)) + cp.vec(X, order="F")[3] * 2
+        cp.sum(cp.multiply(X[0], y)) + X[1, 1:] @ y[:2] + cp.trace(parameter @ cp.diag(y))
+        + cp.sum(X.T @ np.ones((2, 1))) + cp.sum_squares(cp.reshape(X, (6,), order="F") - 1)
+        + cp.quad_form(y, np.eye(3) + 1) / 2 - cp.hstack([y, y])[4] + cp.sum(cp.cumsum(y)) + cp.vec(X, order="F")[3] * 2
     )  # fmt: skip
     problem = cp.Problem(cp.Minimize(objective), [y <= 1, cp.vstack([X[0], y])[0, 2] == 0.5])
     result = gopfast.solve(problem, n_threads=1, rel_tol=1e-5)

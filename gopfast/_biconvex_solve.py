@@ -194,10 +194,11 @@ class _Units:
         history = fields.pop("history")
         history[:, 2:4] = [self.bounds(*row) for row in history[:, 2:4]]
         fields["time"] = seconds
+        notes = [*self.copied(), *(self.notes if status is not Status.UNBOUNDED else ())]
         return _biconvex_result.make(
             problem, status=status, objective=self.factor * fields.pop("objective"),
             bound=self.factor * fields.pop("lower_bound"), solution=solution, history=history,
-            branching=branching, notes=[*self.copied(), *self.notes], **fields,
+            branching=branching, notes=notes, **fields,
         )  # fmt: skip
 
     def copied(self):

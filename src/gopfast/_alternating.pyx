@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from gopfast._biconvex cimport BiconvexData
 from gopfast._highs cimport CallbackIn, highs
-from gopfast._lp cimport LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
+from gopfast._lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LpStatus, LpWorker
 from gopfast._relaxation cimport Effort, Primal
 from gopfast._stop cimport StopSignal
 from gopfast._types cimport LP_FAILED, OK, real

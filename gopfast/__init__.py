@@ -26,9 +26,11 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 from gopfast import local
+from gopfast._biconvex_result import BiconvexResult, BiconvexSolution
 from gopfast.errors import GopfastError, InputError, InputTypeError
 from gopfast.models import (
     BernoulliMixture,
+    BiconvexProblem,
     CategoricalMixture,
     ExponentialMixture,
     GaussianMixture,
@@ -41,6 +43,9 @@ from gopfast.solver import solve
 __version__ = "0.1.0"
 __all__ = [
     "BernoulliMixture",
+    "BiconvexProblem",
+    "BiconvexResult",
+    "BiconvexSolution",
     "CategoricalMixture",
     "ExponentialMixture",
     "GaussianMixture",

@@ -26,10 +26,12 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 from gopfast import local
+from gopfast._biconvex_result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.errors import GopfastError, InputError, InputTypeError
 from gopfast.models import (
     BernoulliMixture,
+    BiconvexProblem,
     CategoricalMixture,
     ExponentialMixture,
     GaussianMixture,
@@ -43,6 +45,9 @@ from gopfast.solver import solve
 __version__ = "0.1.0"
 __all__ = [
     "BernoulliMixture",
+    "BiconvexProblem",
+    "BiconvexResult",
+    "BiconvexSolution",
     "CategoricalMixture",
     "Certificate",
     "ExponentialMixture",

@@ -25,11 +25,11 @@ class Options:
 
     Attributes
     ----------
-    epsilon : float
+    epsilon : float or None
         Absolute tolerance, in units of the objective (nats). The search stops when
         ``upper - lower <= max(epsilon, rel_tol * abs(upper))``.
-    rel_tol : float
-        Relative tolerance.
+    rel_tol : float or None
+        Relative tolerance. None, here and above: the default of the problem's kind.
     relaxation : {"linear", "entropic"} or None
         Which relaxed dual; None leaves the choice to the problem's model.
     partition : {"joint", "paper"}
@@ -50,8 +50,8 @@ class Options:
         64-bit seed, drawn from `random_state`.
     """
 
-    epsilon: float
-    rel_tol: float
+    epsilon: float | None
+    rel_tol: float | None
     relaxation: str | None
     partition: str
     branching: str | None
@@ -65,9 +65,9 @@ class Options:
     @classmethod
     def from_arguments(
         cls,
-        epsilon=0.01,
+        epsilon=None,
         *,
-        rel_tol=0.0,
+        rel_tol=None,
         relaxation=None,
         partition="joint",
         branching=None,
@@ -101,8 +101,8 @@ class Options:
             An `InputError` and `TypeError` for an argument of a wrong kind.
         """
         checked = {
-            "epsilon": _checks.positive_number("epsilon", epsilon),
-            "rel_tol": _checks.nonnegative_number("rel_tol", rel_tol),
+            "epsilon": None if epsilon is None else _checks.positive_number("epsilon", epsilon),
+            "rel_tol": None if rel_tol is None else _checks.nonnegative_number("rel_tol", rel_tol),
             "relaxation": _checks.choice("relaxation", relaxation, RELAXATIONS),
             "partition": _checks.choice("partition", partition, PARTITIONS),
             "branching": _checks.choice("branching", branching, BRANCHINGS),

@@ -32,6 +32,10 @@ class Status(enum.IntEnum):
     """Ctrl-C or a callback stopped the search; only the bounds are proved."""
     NUMERICAL = 5
     """Rounding errors kept the gap from closing; only the bounds are proved."""
+    INFEASIBLE = 6
+    """No point meets the constraints: proved. There is no solution."""
+    UNBOUNDED = 7
+    """The objective has no bound: a feasible point and a ray from it are known. There is no optimum."""
 
     @property
     def meaning(self) -> str:
@@ -45,6 +49,8 @@ _MEANINGS = {
     Status.TIME_LIMIT: f"time limit reached; {_BOUNDS_ONLY}",
     Status.NODE_LIMIT: f"node limit reached; {_BOUNDS_ONLY}",
     Status.INTERRUPTED: f"stopped by Ctrl-C or a callback; {_BOUNDS_ONLY}",
+    Status.INFEASIBLE: "no point meets the constraints, which is proved; there is no optimum",
+    Status.UNBOUNDED: "the objective is unbounded along a ray of feasible points; there is no optimum",
     Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
 }
 

@@ -8,19 +8,22 @@ from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
 from gopfast._nonparametric import outer_bound
 from gopfast._search import Search
-from gopfast.errors import InputError
+from gopfast.errors import InputError, InputTypeError
+from gopfast.models import BiconvexProblem
+from gopfast.models._base import MixtureProblem
 from gopfast.options import Options
 from gopfast.report import Progress, ProgressLog
 from gopfast.result import MixtureSolution, Result
 
+EPSILON = 0.01  # default for mixtures, nats
 MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per iteration
 
 
 def solve(
     problem,
-    epsilon=0.01,
+    epsilon=None,
     *,
-    rel_tol=0.0,
+    rel_tol=None,
     relaxation=None,
     partition="joint",
     branching=None,
@@ -40,17 +43,19 @@ def solve(
 
     Parameters
     ----------
-    problem : GaussianMixture or another mixture of `gopfast.models`
-        What to solve.
-    epsilon : float, default 0.01
-        Absolute tolerance, in the objective's unit (nats: 0.01 is a likelihood ratio of 1.01).
-    rel_tol : float, default 0
-        Relative tolerance.
+    problem : GaussianMixture or another mixture of `gopfast.models`, BiconvexProblem or cvxpy.Problem
+        What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
+    epsilon : float, optional
+        Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
+        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds.
+    rel_tol : float, optional
+        Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default.
     relaxation : {None, "entropic", "linear"}
         The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
         is the paper's, with HiGHS.
     partition : {"joint", "paper"}
-        Connected variables: the means ("joint"), or the means and the weights ("paper", linear only).
+        Connected variables: the means ("joint"), or the means and the weights ("paper", linear only). For biconvex
+        problems what may be split: all bilinear variables, or the side with fewer of them ("paper", linear only).
     branching : {None, "bisect", "orthant"}
         Partition of a node: one variable in two (the default), or all 2^|I_c| bound combinations (the paper's).
     n_threads : int, optional
@@ -61,7 +66,7 @@ def solve(
         Most nodes to bound.
     start : array_like of shape (K, d), Result, MixtureSolution or LocalResult, optional
         Means, or what the model has in their place, to start the first local search from, beside the solver's
-        own starts.
+        own starts; for a biconvex problem a point of shape (n,) or a result.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
     log : bool or stream, default False
@@ -72,11 +77,13 @@ def solve(
     Returns
     -------
     Result
+        For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising.
 
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it. No work has been done then.
+        If an argument is invalid; the message names it. No work has been done then. Also for a bilinear variable
+        that neither its bounds nor the constraints bound, and for a CVXPY expression outside the class.
 
     Notes
     -----
@@ -94,6 +101,15 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
+    if not isinstance(problem, (MixtureProblem, BiconvexProblem)):
+        # Here and not above: CVXPY is an optional extra.
+        from gopfast import _cvxpy
+
+        if not _cvxpy.is_problem(problem):
+            raise InputTypeError(
+                "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.BiconvexProblem or a "
+                f"cvxpy.Problem; got {type(problem).__name__}"
+            )
     options = Options.from_arguments(
         epsilon,
         rel_tol=rel_tol,
@@ -107,6 +123,8 @@ def solve(
         log=log,
         random_state=random_state,
     )
+    if not isinstance(problem, MixtureProblem):
+        return _solve_biconvex(problem, options, start)
     family = _engine.family(problem)
     start = _engine.start_parameters(problem, start)
     relaxed, names = _relaxation(family, options)
@@ -115,8 +133,8 @@ def solve(
     search = Search(
         relaxed,
         primal,
-        options.epsilon,
-        rel_tol=options.rel_tol,
+        EPSILON if options.epsilon is None else options.epsilon,
+        rel_tol=options.rel_tol or 0.0,
         orthant=names["branching"] == "orthant",
         n_threads=_engine.n_threads(options.n_threads),
         time_limit=np.inf if options.time_limit is None else options.time_limit,
@@ -137,6 +155,20 @@ def solve(
     )
     monitor.finish(result)
     return result
+
+
+def _solve_biconvex(problem, options, start):
+    """Solve what is no mixture: same search, other relaxation and primal."""
+    # Here and not above: they need HiGHS.
+    from gopfast import _biconvex_solve
+
+    if options.relaxation == "entropic":
+        raise InputError("relaxation='entropic' is for mixtures; biconvex problems take 'linear'")
+    if isinstance(problem, BiconvexProblem):
+        return _biconvex_solve.solve(problem, options, _Monitor(options), start)
+    from gopfast import _cvxpy
+
+    return _cvxpy.solve(problem, options, _Monitor(options), start)
 
 
 def unpack(problem, family, vector):

@@ -32,6 +32,9 @@ cdef struct HighsApi:
     int (*get_solution)(const void*, double* x, double* col_dual,
                         double* row_value, double* row_dual) noexcept nogil
     int (*get_dual_ray)(const void*, int* has_ray, double* ray) noexcept nogil
+    int (*get_primal_ray)(const void*, int* has_ray, double* ray) noexcept nogil
+    int (*get_basis)(const void*, int* col_status, int* row_status) noexcept nogil
+    int (*set_basis)(void*, const int* col_status, const int* row_status) noexcept nogil
     int (*n_iterations)(const void*) noexcept nogil
     int (*set_callback)(void*, Callback, void* user) noexcept nogil
     int (*start_callback)(void*, int kind) noexcept nogil

@@ -56,8 +56,15 @@ cdef class LpWorker:
     cdef int set_col_bounds(self, int j, real lower, real upper) noexcept nogil
     cdef int set_cost(self, int j, real cost) noexcept nogil
     cdef int forget_basis(self) noexcept nogil
+    cdef int get_basis(self, int* statuses) noexcept nogil
+    cdef int set_basis(self, const int* statuses) noexcept nogil
+    cdef int set_tolerance(self, real tolerance) noexcept nogil
+    cdef int set_primal_simplex(self, bint primal) noexcept nogil
+    cdef int limit_iterations(self, int n) noexcept nogil
 
     cdef LpStatus solve(self, real objective_bound) noexcept nogil
+    cdef LpStatus solve_or_restart(self, real objective_bound) noexcept nogil
+    cdef bint unbounded_ray(self) noexcept nogil
     cdef real safe_bound(self) noexcept nogil
     cdef real dual_bound(self, const real* y, bint with_cost) noexcept nogil
 

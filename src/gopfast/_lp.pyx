@@ -158,7 +158,50 @@ cdef class LpWorker:
             return LP_FAILED
         return OK
 
+    cdef int get_basis(self, int* statuses) noexcept nogil:
+        """OUT (n_cols + n_rows,): HiGHS's statuses, 0 to 4, of columns and then rows."""
+        if not self.loaded or highs.get_basis(self.solver, statuses, statuses + self.n_cols) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int set_basis(self, const int* statuses) noexcept nogil:
+        """Start the next solve there. One that does not fit the model is refused, and the next solve is cold."""
+        if not self.loaded or highs.set_basis(self.solver, statuses, statuses + self.n_cols) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int set_tolerance(self, real tolerance) noexcept nogil:
+        """Feasibility tolerance, primal and dual (HiGHS: 1e-7)."""
+        if (self.solver == NULL or highs.set_double(self.solver, b"primal_feasibility_tolerance", tolerance) == -1
+                or highs.set_double(self.solver, b"dual_feasibility_tolerance", tolerance) == -1):
+            return LP_FAILED
+        return OK
+
+    cdef int set_primal_simplex(self, bint primal) noexcept nogil:
+        """For changes of the costs alone: the last basis stays primal feasible."""
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_strategy", 4 if primal else 1) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int limit_iterations(self, int n) noexcept nogil:
+        """Simplex iterations of a solve: warm-started from a nearly parallel row it can cycle."""
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_iteration_limit", n) == -1:
+            return LP_FAILED
+        return OK
+
     # Solving
+
+    cdef LpStatus solve_or_restart(self, real objective_bound) noexcept nogil:
+        """As solve(); from cold once more where that ends without an answer."""
+        cdef LpStatus status = self.solve(objective_bound)
+        if status == LP_UNKNOWN and self.forget_basis() == OK:
+            status = self.solve(objective_bound)
+        return status
+
+    cdef bint unbounded_ray(self) noexcept nogil:
+        """OUT x: a ray along which costs fall, after LP_UNBOUNDED. To be checked by whoever uses it."""
+        cdef int has_ray = 0
+        return highs.get_primal_ray(self.solver, &has_ray, self.x) != -1 and has_ray != 0
 
     cdef LpStatus solve(self, real objective_bound) noexcept nogil:
         """Warm-started dual simplex; stops once the dual objective passes ``objective_bound``."""

@@ -13,6 +13,7 @@ cdef struct Effort:
 
 cdef class Relaxation:
     cdef readonly index n_connected, n_warm
+    cdef readonly index n_split     # the first of the box's variables, which may be split; 0: all
     cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
     cdef readonly int parallel_from # smaller batches are bounded faster on the caller's thread alone
     # GIL held, before the search: one workspace per worker.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cython.parallel cimport prange, threadid
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -11,7 +11,8 @@ from gopfast._relaxation cimport Effort, Primal, Relaxation
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
 from gopfast._types cimport (
-    NO_MEMORY, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL, STOP_OPTIMAL, index, real
+    NO_MEMORY, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL, STOP_OPTIMAL,
+    STOP_UNBOUNDED, index, real
 )
 
 # Problems solved in fewer nodes than this are done before a bound from outside the tree would be.
@@ -65,8 +66,8 @@ cdef class Search:
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
         self.stop = StopSignal(time_limit)
-        self.tree = Tree(relaxation.n_connected, relaxation.n_warm)
-        self.capacity = relaxation.batch_size * ((<index> 1 << relaxation.n_connected) if orthant else 2)
+        self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split)
+        self.capacity = relaxation.batch_size * ((<index> 1 << self.tree.n_split) if orthant else 2)
         self.children = <Node **> calloc(self.capacity, sizeof(Node *))
         self.efforts = <Effort *> calloc(self.capacity, sizeof(Effort))
         if self.children == NULL or self.efforts == NULL:
@@ -115,8 +116,10 @@ cdef class Search:
                 self.release()
         if self.stop.exception is not None:
             raise self.stop.exception
-        if min(self.closed, self.tree.heap[0].lower if self.tree.n_open else INFINITY) > self.upper:
-            # Every solution lies in some node, so the least bound cannot exceed an objective attained.
+        least = min(self.closed, self.tree.heap[0].lower if self.tree.n_open else INFINITY)
+        if isfinite(self.upper) and least > self.upper + 1e-12 * fabs(self.upper):
+            # Every solution lies in some node, so the least bound cannot exceed an objective attained, but for the
+            # rounding of an objective that an LP solver's point attains.
             raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
         self.reason = self.stop.reason
         return self.reason
@@ -131,7 +134,8 @@ cdef class Search:
         return self.relaxation.tighten(self.children[0])
 
     cdef inline real tolerance(self) noexcept nogil:
-        return max(self.epsilon, self.rel_tol * fabs(self.upper))
+        # Without an incumbent a relative tolerance would be infinite.
+        return max(self.epsilon, self.rel_tol * fabs(self.upper)) if isfinite(self.upper) else self.epsilon
 
     cdef real lower(self) noexcept nogil:
         """LBD: least bound over the open and the fathomed nodes, never above UBD."""
@@ -159,8 +163,14 @@ cdef class Search:
             split += 1
             self.partition(parent)
         if split == 0 and self.stop.reason == STOP_NONE:
-            self.stop.request(STOP_OPTIMAL if self.lower() >= cutoff else STOP_NUMERICAL)
+            self.stop.request(self.proved() if self.lower() >= cutoff else STOP_NUMERICAL)
         return split > 0
+
+    cdef int proved(self) noexcept nogil:
+        """What it means that nothing is open below the cutoff; a primal that finds a ray says -inf."""
+        if self.upper == INFINITY:
+            return STOP_INFEASIBLE
+        return STOP_OPTIMAL if self.upper > -INFINITY else STOP_UNBOUNDED
 
     cdef int partition(self, Node *parent) except -1:
         """Adds the children of a node to the batch. A node too small to split keeps its bound for good."""

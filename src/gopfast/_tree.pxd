@@ -33,7 +33,7 @@ cdef inline float *node_warm(Node *node, index n) noexcept nogil:
 cdef class Tree:
     """Owner of all open nodes: a binary heap on (lower, serial)."""
 
-    cdef readonly index n_connected, n_warm, n_open, n_created
+    cdef readonly index n_connected, n_warm, n_split, n_open, n_created
     cdef Node **heap
     cdef index capacity
     cdef size_t node_size(self) noexcept nogil

@@ -29,11 +29,13 @@ cdef class Tree:
     ----------
     n_connected : number of connected variables (dimension of the boxes)
     n_warm : number of single-precision warm-start values that a node hands to its children
+    n_split : number of variables, the first ones, that orthants() splits; all by default
     """
 
-    def __cinit__(self, index n_connected, index n_warm):
+    def __cinit__(self, index n_connected, index n_warm, index n_split=0):
         self.n_connected = n_connected
         self.n_warm = n_warm
+        self.n_split = n_split or n_connected
         self.n_open = self.n_created = 0
         self.capacity = 64
         self.heap = <Node **> malloc(self.capacity * sizeof(Node *))
@@ -137,7 +139,7 @@ cdef class Tree:
     cdef int n_orthants(self, Node *parent) noexcept nogil:
         cdef index j, n = self.n_connected
         cdef int count = 1
-        for j in range(n):
+        for j in range(self.n_split):
             if divisible(node_low(parent)[j], node_high(parent, n)[j]):
                 count *= 2
         return count
@@ -156,7 +158,7 @@ cdef class Tree:
                     free(children[i])
                 return NO_MEMORY
             bit = 1
-            for j in range(n):
+            for j in range(self.n_split):
                 if not divisible(node_low(parent)[j], node_high(parent, n)[j]):
                     continue
                 at = inside(node_low(parent)[j], node_high(parent, n)[j], node_point(parent, n)[j])

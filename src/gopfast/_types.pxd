@@ -11,6 +11,8 @@ cdef enum StopReason:
     STOP_NODE_LIMIT = 3
     STOP_INTERRUPTED = 4
     STOP_NUMERICAL = 5
+    STOP_INFEASIBLE = 6
+    STOP_UNBOUNDED = 7
 
 # Return codes of core functions that can fail.
 cdef enum Code:

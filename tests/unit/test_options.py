@@ -14,7 +14,7 @@ from gopfast.options import Options, seed_from
 def test_defaults_are_those_of_solve():
     options = Options.from_arguments()
     assert options == Options(
-        epsilon=0.01, rel_tol=0.0, relaxation=None, partition="joint", branching=None, n_threads=None,
+        epsilon=None, rel_tol=None, relaxation=None, partition="joint", branching=None, n_threads=None,
         time_limit=None, max_nodes=None, callback=None, log=False, seed=0,
     )  # fmt: skip
 
@@ -51,8 +51,8 @@ def test_good_value_is_kept(name, value):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("epsilon", bad) for bad in (0, -1.0, math.nan, math.inf, "0.01", None, True, 1j, [0.01], 10**400)),
-        *(("rel_tol", bad) for bad in (-1e-9, math.nan, math.inf, "0", None, False, np.True_)),
+        *(("epsilon", bad) for bad in (0, -1.0, math.nan, math.inf, "0.01", True, 1j, [0.01], 10**400)),
+        *(("rel_tol", bad) for bad in (-1e-9, math.nan, math.inf, "0", False, np.True_)),
         *(("relaxation", bad) for bad in ("Linear", "", "lp", 1, True, np.array(["linear"]))),
         *(("partition", bad) for bad in (None, "split", 0, ["joint"])),
         *(("branching", bad) for bad in ("bisection", 2, np.zeros(3))),

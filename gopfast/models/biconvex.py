@@ -1,0 +1,461 @@
+"""Biconvex problems: linear, bilinear and convex quadratic terms, continuous variables."""
+
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from gopfast import _checks
+from gopfast.errors import InputError, InputTypeError
+
+FILE_KEYS = {"name", "sense", "variables", "partition", "objective", "constraints", "optimum"}
+
+
+class QuadraticRow(NamedTuple):
+    """
+    A constraint ``lower <= a'z + z'Qz <= upper``.
+
+    Attributes
+    ----------
+    Q : ndarray or sparse array, shape (n, n)
+        Coefficients; only ``Q + Q'`` matters, so that a triangular matrix will do.
+    a : array_like, shape (n,)
+        Linear coefficients.
+    lower, upper : float
+        Either may be infinite.
+    """
+
+    Q: object
+    a: object
+    lower: float
+    upper: float
+
+
+class BiconvexProblem:
+    """
+    Minimise or maximise a function with linear, bilinear and convex quadratic terms under such constraints.
+
+    ::
+
+        min or max  constant + c'z + z'Qz
+        subject to  row_lower <= A z <= row_upper
+                    lower_r <= a_r'z + z'Q_r z <= upper_r      for every quadratic row r
+                    lower <= z <= upper
+
+    A product of two variables is a bilinear term; the variables of the bilinear terms fall into two groups x and y,
+    so that every product has one factor of each (given as `x` and `y`, or found). A quadratic form that is convex
+    where the problem is (in a minimised objective, in a row with an upper bound alone, the reverse for the others)
+    is kept as it is. What fits neither, squares of the wrong sign and odd cycles of products, is made bilinear with
+    a copy of a variable, z_i = z_i'; the result's notes say so.
+
+    Parameters
+    ----------
+    c : array_like, shape (n,)
+        Linear objective.
+    Q : array_like or sparse array, shape (n, n), optional
+        Quadratic objective z'Qz (no factor 1/2); only ``Q + Q'`` matters.
+    A : array_like or sparse array, shape (m, n), optional
+        Linear rows.
+    row_lower, row_upper : float or array_like, shape (m,), optional
+        Their bounds; -inf and inf by default. Equal bounds make an equality.
+    quadratic_rows : sequence of (Q, a, lower, upper)
+        See `QuadraticRow`. `a` may be None for zeros.
+    lower, upper : float or array_like, shape (n,), optional
+        Bounds of the variables, -inf and inf by default (unlike in LP software, where variables start at 0).
+        Missing bounds of bilinear variables are derived from the constraints; `solve` raises if it cannot.
+    sense : {"min", "max"}
+    constant : float
+        Added to the objective.
+    x, y : sequence of int or str, optional
+        Indices or names of the variables of the two groups. Variables in no product may be left out.
+    names : sequence of str, optional
+        Names of the variables; z0, z1, ... by default.
+    name : str
+        Name of the problem.
+
+    Attributes
+    ----------
+    n_variables, n_rows : int
+        Number of variables, and of rows: the linear ones first, then the quadratic ones.
+    c, Q, A, row_lower, row_upper, quadratic_rows, lower, upper, sense, constant, x, y, names, name
+        As given, arrays of float64, matrices as `scipy.sparse.csr_array`, Q symmetric.
+
+    Raises
+    ------
+    InputError
+        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
+
+    References
+    ----------
+    Floudas & Visweswaran, "A global optimization algorithm (GOP) for certain classes of nonconvex NLPs", 1990;
+    Hansen, Jaumard & Xiong, "Decomposition and interval arithmetic applied to global minimization", 1993 (copies).
+
+    Examples
+    --------
+    >>> import gopfast
+    >>> problem = gopfast.BiconvexProblem([-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3,
+    ...                                   lower=0, upper=5)
+    >>> round(gopfast.solve(problem).objective, 6)
+    -1.083333
+    """
+
+    def __init__(
+        self,
+        c,
+        *,
+        Q=None,
+        A=None,
+        row_lower=None,
+        row_upper=None,
+        quadratic_rows=(),
+        lower=None,
+        upper=None,
+        sense="min",
+        constant=0.0,
+        x=None,
+        y=None,
+        names=None,
+        name="",
+    ):
+        self.c = _checks.real_array("c", c.toarray() if sparse.issparse(c) else c)
+        if self.c.ndim != 1 or self.c.size == 0:
+            raise InputError(f"c must have shape (n,) with n of at least 1; got {self.c.shape}")
+        n = self.n_variables = len(self.c)
+        self.Q = _symmetric("Q", Q, n)
+        self.A = _matrix("A", A, n)
+        m = self.A.shape[0]
+        if A is None and not (row_lower is None and row_upper is None):
+            raise InputError("row_lower and row_upper bound the rows of A, which is not given")
+        self.row_lower = _bounds("row_lower", row_lower, m, -math.inf)
+        self.row_upper = _bounds("row_upper", row_upper, m, math.inf)
+        self.quadratic_rows = _quadratic_rows(quadratic_rows, n)
+        self.n_rows = m + len(self.quadratic_rows)
+        self.lower = _bounds("lower", lower, n, -math.inf)
+        self.upper = _bounds("upper", upper, n, math.inf)
+        self.sense = _checks.choice("sense", sense, ("min", "max"))
+        self.constant = _checks.real_number("constant", constant, wanted="a finite number")
+        if not math.isfinite(self.constant):
+            raise InputError(f"constant must be a finite number; got {self.constant}")
+        self.names = _names(names, n)
+        self.name = str(name)
+        self.x, self.y = self._group("x", x), self._group("y", y)
+        both = set(self.x or ()) & set(self.y or ())
+        if both:
+            raise InputError(f"x and y must not share variables; both have {self.names[min(both)]!r}")
+
+    def __repr__(self):
+        """Return the sizes."""
+        return (
+            f"BiconvexProblem({self.name!r}, n_variables={self.n_variables}, n_rows={self.n_rows}, "
+            f"sense={self.sense!r})"
+        )
+
+    def objective(self, point) -> float:
+        """
+        Evaluate the objective in the user's own units and sense.
+
+        Parameters
+        ----------
+        point : array_like, shape (n,)
+
+        Returns
+        -------
+        float
+        """
+        z = self._point(point)
+        return float(self.constant + self.c @ z + z @ (self.Q @ z))
+
+    def row_values(self, point) -> np.ndarray:
+        """Return the value of every row at a point, linear rows first: shape (n_rows,)."""
+        z = self._point(point)
+        return np.concatenate([self.A @ z, [row.a @ z + z @ (row.Q @ z) for row in self.quadratic_rows]])
+
+    @property
+    def row_bounds(self):
+        """Lower and upper bounds of all rows, linear rows first: two arrays of shape (n_rows,)."""
+        lower = np.concatenate([self.row_lower, [row.lower for row in self.quadratic_rows]])
+        return lower, np.concatenate([self.row_upper, [row.upper for row in self.quadratic_rows]])
+
+    def violations(self, point) -> np.ndarray:
+        """
+        Return by how much a point violates each row and each variable's bounds, 0 where it does not.
+
+        Parameters
+        ----------
+        point : array_like, shape (n,)
+
+        Returns
+        -------
+        ndarray, shape (n_rows + n,)
+            Relative: divided by the greatest magnitude of a term of the row at the point or of the bound, but at
+            least by the least of 1 and the row's greatest coefficient; a variable's by max(1, |bound|).
+        """
+        z = self._point(point)
+        lower, upper = self.row_bounds
+        rows = _excess(self.row_values(z), lower, upper)
+        bounds = np.maximum(_finite_magnitude(lower), _finite_magnitude(upper))
+        rows /= np.maximum(np.maximum(self._term_size(np.abs(z)), bounds), np.minimum(self._term_size(1.0), 1.0))
+        reach = np.maximum(_finite_magnitude(self.lower), _finite_magnitude(self.upper))
+        return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, reach)])
+
+    def _term_size(self, magnitude):
+        """Greatest magnitude of a term of each row where the variables have these magnitudes; tiny, not 0."""
+        size = np.broadcast_to(np.asarray(magnitude, dtype=float), (self.n_variables,))
+        greatest = [np.zeros(0)]
+        if self.A.shape[0]:
+            greatest.append(np.asarray(abs(self.A).multiply(size[None, :]).max(axis=1).todense()).ravel())
+        for row in self.quadratic_rows:
+            form = abs(row.Q).tocoo()
+            products = form.data * size[form.row] * size[form.col]
+            greatest.append([max((np.abs(row.a) * size).max(), products.max(initial=0.0))])
+        return np.maximum(np.concatenate(greatest), np.finfo(float).tiny)
+
+    def _point(self, point):
+        z = _checks.real_array("point", point)
+        if z.shape != (self.n_variables,):
+            raise InputError(f"point must have shape ({self.n_variables},); got {z.shape}")
+        return z
+
+    def _group(self, name, group):
+        if group is None:
+            return None
+        index = {variable: i for i, variable in enumerate(self.names)}
+        members = []
+        for item in group:
+            if isinstance(item, str):
+                if item not in index:
+                    raise InputError(f"{name} has {item!r}, which is no variable")
+                members.append(index[item])
+            else:
+                members.append(_checks.whole_number(f"{name}[{len(members)}]", item, 0, self.n_variables - 1))
+        return tuple(members)
+
+    @classmethod
+    def from_json(cls, path) -> "BiconvexProblem":
+        """
+        Read a problem from a JSON file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An object with ``variables`` (name -> [lower, upper], null for unbounded), ``objective`` and
+            ``constraints`` as ``{const, lin: {name: coefficient}, quad: [[name, name, coefficient]]}``, each
+            constraint also with ``sense`` (<=, >= or ==) and ``rhs``; optional are ``sense`` of the problem,
+            ``partition`` ({x: names, y: names}) and ``name``.
+
+        Returns
+        -------
+        BiconvexProblem
+
+        Raises
+        ------
+        InputError
+            If the file is not of this form; the message names the file and the place.
+        OSError
+            If it cannot be read.
+        """
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls._from_record(record)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path} is no biconvex problem: {type(error).__name__}: {error}") from None
+
+    @classmethod
+    def _from_record(cls, record):
+        unknown = set(record) - FILE_KEYS
+        if unknown:
+            raise InputError(f"unknown key {min(unknown)!r}")
+        names = list(record["variables"])
+        index = {name: i for i, name in enumerate(names)}
+        bounds = [record["variables"][name] for name in names]
+        linear, quadratic = [], []
+        for number, constraint in enumerate(record.get("constraints", ())):
+            shift, a, Q = _expression(constraint, index)
+            limits = _limits(constraint, number, constraint["rhs"] - shift)
+            if Q is None:
+                linear.append((a, *limits))
+            else:
+                quadratic.append(QuadraticRow(Q, a, *limits))
+        constant, c, Q = _expression(record["objective"], index)
+        partition = record.get("partition") or {}
+        return cls(
+            c,
+            Q=Q,
+            A=np.array([row[0] for row in linear]) if linear else None,
+            row_lower=[row[1] for row in linear] if linear else None,
+            row_upper=[row[2] for row in linear] if linear else None,
+            quadratic_rows=quadratic,
+            lower=[-math.inf if low is None else low for low, _ in bounds],
+            upper=[math.inf if high is None else high for _, high in bounds],
+            sense=record.get("sense", "min"),
+            constant=constant,
+            x=partition.get("x"),
+            y=partition.get("y"),
+            names=names,
+            name=record.get("name", ""),
+        )
+
+    def to_json(self, path=None) -> str:
+        """
+        Convert to JSON text that `from_json` reads; numbers are kept exactly. Linear rows come first.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to write the text to.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        constraints = []
+        dense = self.A.toarray()
+        rows = [(None, a, low, high) for a, low, high in zip(dense, self.row_lower, self.row_upper, strict=True)]
+        for number, (Q, a, low, high) in enumerate([*rows, *self.quadratic_rows]):
+            sides = [("==", low)] if low == high else [("<=", high), (">=", low)]
+            for sense, rhs in sides:
+                if math.isfinite(rhs):
+                    head = {"name": f"e{number}", "sense": sense, "rhs": float(rhs)}
+                    constraints.append(head | self._terms(a, Q, 0.0))
+        record = {
+            "name": self.name,
+            "sense": self.sense,
+            "variables": {
+                name: [float(bound) if math.isfinite(bound) else None for bound in (low, high)]
+                for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
+            },
+        }
+        if self.x is not None or self.y is not None:
+            record["partition"] = {
+                "x": [self.names[i] for i in self.x or ()], "y": [self.names[i] for i in self.y or ()]
+            }
+        record["objective"] = self._terms(self.c, self.Q, self.constant)
+        text = json.dumps(record | {"constraints": constraints}, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def _terms(self, a, Q, constant):
+        quad = []
+        if Q is not None:
+            upper = sparse.triu(Q).tocoo()
+            for i, j, value in zip(upper.row, upper.col, upper.data, strict=True):
+                quad.append([self.names[i], self.names[j], float(value if i == j else 2.0 * value)])
+        lin = {self.names[i]: float(a[i]) for i in np.flatnonzero(a)}
+        return {"const": constant, "lin": lin, "quad": quad}
+
+
+def _expression(record, index):
+    """Constant, linear coefficients and matrix (or None) of an expression in a file."""
+    n = len(index)
+    a = np.zeros(n)
+    for name, value in record.get("lin", {}).items():
+        a[_variable(name, index)] += value
+    quad = record.get("quad") or ()
+    if not quad:
+        return float(record.get("const", 0.0)), a, None
+    rows = [_variable(first, index) for first, _, _ in quad]
+    columns = [_variable(second, index) for _, second, _ in quad]
+    Q = sparse.coo_array(([float(value) for *_, value in quad], (rows, columns)), shape=(n, n))
+    return float(record.get("const", 0.0)), a, Q
+
+
+def _variable(name, index):
+    if name not in index:
+        raise InputError(f"{name!r} is no variable of the problem")
+    return index[name]
+
+
+def _limits(constraint, number, rhs):
+    sense = constraint["sense"]
+    if sense not in ("<=", ">=", "=="):
+        raise InputError(f"constraints[{number}]: sense must be '<=', '>=' or '=='; got {sense!r}")
+    return (-math.inf if sense == "<=" else rhs), (math.inf if sense == ">=" else rhs)
+
+
+def _matrix(name, value, n):
+    """Return a CSR array with n columns; None gives one without rows."""
+    if value is None:
+        return sparse.csr_array((0, n))
+    if sparse.issparse(value):
+        array = sparse.csr_array(value, dtype=np.float64, copy=True)
+        if not np.isfinite(array.data).all():
+            raise InputError(f"{name} must be finite")
+    else:
+        array = sparse.csr_array(np.atleast_2d(_checks.real_array(name, value)))
+    if array.ndim != 2 or array.shape[1] != n:
+        raise InputError(f"{name} must have {n} columns; got shape {array.shape}")
+    array.sum_duplicates()
+    array.eliminate_zeros()
+    return array
+
+
+def _symmetric(name, value, n):
+    array = _matrix(name, value, n) if value is not None else sparse.csr_array((n, n))
+    if array.shape[0] != n:
+        raise InputError(f"{name} must have shape ({n}, {n}); got {array.shape}")
+    if array.nnz == 0:
+        return array
+    array = sparse.csr_array(0.5 * (array + array.T))
+    array.eliminate_zeros()
+    return array
+
+
+def _quadratic_rows(rows, n):
+    checked = []
+    for number, row in enumerate(rows):
+        name = f"quadratic_rows[{number}]"
+        try:
+            Q, a, lower, upper = row
+        except (TypeError, ValueError):
+            raise InputTypeError(f"{name} must be (Q, a, lower, upper)") from None
+        a = np.zeros(n) if a is None else _checks.real_array(f"{name}.a", a)
+        if a.shape != (n,):
+            raise InputError(f"{name}.a must have shape ({n},); got {a.shape}")
+        lower, upper = (-math.inf if lower is None else lower), (math.inf if upper is None else upper)
+        lower = _checks.real_number(f"{name}.lower", lower)
+        upper = _checks.real_number(f"{name}.upper", upper)
+        checked.append(QuadraticRow(_symmetric(f"{name}.Q", Q, n), a, lower, upper))
+    return tuple(checked)
+
+
+def _bounds(name, value, n, default):
+    """Return bounds as an array; infinities pass, NaN does not."""
+    if value is None:
+        return np.full(n, default)
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise InputTypeError(f"{name} must be real numbers; got dtype {array.dtype}")
+    if array.ndim > 0 and array.shape != (n,):
+        raise InputError(f"{name} must be a number or have shape ({n},); got {array.shape}")
+    array = np.array(np.broadcast_to(array, (n,)), dtype=np.float64)
+    if np.isnan(array).any():
+        raise InputError(f"{name} must not have NaN entries")
+    return array
+
+
+def _names(names, n):
+    if names is None:
+        return tuple(f"z{i}" for i in range(n))
+    names = tuple(str(name) for name in names)
+    if len(names) != n or len(set(names)) != n:
+        raise InputError(f"names must be {n} different names")
+    return names
+
+
+def _finite_magnitude(bounds):
+    return np.where(np.isfinite(bounds), np.abs(bounds), 0.0)
+
+
+def _excess(values, lower, upper):
+    return np.maximum(0.0, np.maximum(lower - values, values - upper))

@@ -1,0 +1,126 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from gopfast import BiconvexProblem, InputError, InputTypeError
+
+
+def small(**changes):
+    """min z0 - z1 + z0 z1 with a linear, a bilinear and a convex quadratic row."""
+    arguments = {
+        "c": [1.0, -1.0, 0.0], "Q": [[0, 1, 0], [0, 0, 0], [0, 0, 0]], "A": [[1, 2, 0]], "row_upper": [3],
+        "quadratic_rows": [([[0, 0, 0], [0, 0, 2], [0, 0, 0]], None, 1, None),
+                           (np.diag([1.0, 0, 0]), [0, 0, 1], None, 4)],
+        "lower": [0, -1, 0], "upper": 5, "constant": 7, "names": ["a", "b", "c"],
+    }  # fmt: skip
+    return BiconvexProblem(**arguments | changes)
+
+
+def test_values_are_those_of_the_formulas():
+    problem = small()
+    z = np.array([1.0, 2.0, 3.0])
+    assert problem.objective(z) == 7 + 1 - 2 + 1 * 2
+    np.testing.assert_allclose(problem.row_values(z), [1 + 4, 2 * 2 * 3, 3 + 1])
+
+
+def test_violations_are_relative_and_zero_inside():
+    problem = small()
+    inside = problem.violations([1.0, 0.5, 2.0])
+    assert inside.shape == (3 + 3,) and not inside.any()
+    outside = problem.violations([6.0, 0.5, 2.0])
+    # a + 2 b = 7 > 3, greatest term 6; a^2 + c = 38 > 4, greatest term 36; a > 5
+    np.testing.assert_allclose(outside, [4 / 6, 0, 34 / 36, 1 / 5, 0, 0])
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray, list])
+def test_matrices_of_every_kind_are_equal(kind):
+    matrix = np.array([[0.0, 1.0], [2.0, 0.0]])
+    problem = BiconvexProblem([0, 0], Q=kind(matrix), A=kind(matrix), lower=0, upper=1)
+    np.testing.assert_array_equal(problem.Q.toarray(), [[0, 1.5], [1.5, 0]])
+    np.testing.assert_array_equal(problem.A.toarray(), matrix)
+
+
+def test_an_integer_sparse_matrix_of_a_triangle_counts_each_product_once():
+    problem = BiconvexProblem([0, 0], Q=sparse.coo_array(([3], ([0], [1])), shape=(2, 2)))
+    assert problem.objective([2.0, 5.0]) == 30.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("c", [], InputError),
+        ("c", [[1.0]], InputError),
+        ("c", [1.0, math.nan, 0.0], InputError),
+        ("c", "abc", InputTypeError),
+        ("Q", np.zeros((2, 2)), InputError),
+        ("A", [[1.0, 2.0]], InputError),
+        ("A", [[1.0, math.inf, 0.0]], InputError),
+        ("row_upper", [1.0, 2.0], InputError),
+        ("row_upper", "x", InputTypeError),
+        ("lower", [0.0, math.nan, 0.0], InputError),
+        ("upper", [1.0], InputError),
+        ("sense", "minimise", InputError),
+        ("constant", math.inf, InputError),
+        ("names", ["a", "a", "b"], InputError),
+        ("x", ["nobody"], InputError),
+        ("x", [3], InputError),
+        ("quadratic_rows", [(None, None, 1)], InputTypeError),
+        ("quadratic_rows", [(np.zeros((2, 2)), None, 0, 1)], InputError),
+    ],
+)
+def test_bad_arguments_are_named(name, value, error):
+    with pytest.raises(error, match=name):
+        small(**{name: value})
+
+
+def test_row_bounds_without_rows_and_shared_groups_are_refused():
+    with pytest.raises(InputError, match="row_lower and row_upper"):
+        BiconvexProblem([1.0], row_upper=1)
+    with pytest.raises(InputError, match="x and y must not share"):
+        small(x=["a"], y=["a", "b"])
+
+
+def test_json_round_trip_keeps_every_number(tmp_path):
+    rng = np.random.default_rng(3)
+    problem = small(
+        c=rng.standard_normal(3), A=rng.standard_normal((2, 3)), row_lower=[-math.inf, 0.1], row_upper=[1 / 3, 0.1],
+        sense="max", x=["a"], y=["b"], name="trip",
+    )  # fmt: skip
+    path = tmp_path / "problem.json"
+    text = problem.to_json(path)
+    again = BiconvexProblem.from_json(path)
+    assert json.loads(text) == json.loads(path.read_text())
+    for name in ("c", "lower", "upper", "row_lower", "row_upper"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(problem, name))
+    np.testing.assert_array_equal(again.A.toarray(), problem.A.toarray())
+    np.testing.assert_array_equal(again.Q.toarray(), problem.Q.toarray())
+    assert (again.sense, again.constant, again.names, again.name) == ("max", 7.0, ("a", "b", "c"), "trip")
+    assert (again.x, again.y) == ((0,), (1,))
+    z = rng.standard_normal(3)
+    np.testing.assert_array_equal(again.row_values(z), problem.row_values(z))
+
+
+def test_ranged_rows_become_two_constraints_of_the_file():
+    problem = BiconvexProblem([1.0], A=[[2.0]], row_lower=-1, row_upper=4)
+    assert [(e["sense"], e["rhs"]) for e in json.loads(problem.to_json())["constraints"]] == [("<=", 4), (">=", -1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no json", "[]", "{}", '{"variables": {"x": [0, 1]}, "objective": {"lin": {"y": 1}}}',
+        '{"variables": {"x": [0, 1]}, "objective": {"lin": {"x": 1}}, "extra": 1}',
+        '{"variables": {"x": [0, 1]}, "objective": {}, "constraints": [{"sense": "<", "rhs": 0}]}',
+        '{"variables": {"x": [0, 1]}, "objective": {}, "constraints": [{"sense": "<="}]}',
+        '{"variables": {"x": [0]}, "objective": {}}',
+        '{"variables": {"x": [0, 1]}, "objective": {"quad": [["x", "x"]]}}',
+    ],
+)  # fmt: skip
+def test_bad_files_are_named(text, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match="bad.json"):
+        BiconvexProblem.from_json(path)

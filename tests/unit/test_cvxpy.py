@@ -1,0 +1,108 @@
+"""CVXPY problems: values come back, and what is outside the class is refused with the expression."""
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import InputError, InputTypeError, Status
+
+cp = pytest.importorskip("cvxpy")
+
+
+def test_bilinear_program_sets_values_status_and_objective():
+    x, y = cp.Variable(name="x", bounds=[0, 5]), cp.Variable(name="y", bounds=[0, 5])
+    problem = cp.Problem(cp.Minimize(-x - y + x * y), [-6 * x + 8 * y <= 3, 3 * x - y <= 3])
+    result = gopfast.solve(problem, n_threads=1)
+    assert result.status is Status.OPTIMAL and problem.status == cp.OPTIMAL
+    assert problem.value == pytest.approx(-13 / 12, abs=2e-6)
+    assert (x.value, y.value) == (pytest.approx(7 / 6, abs=1e-3), pytest.approx(0.5, abs=1e-3))
+    assert problem.objective.value == pytest.approx(problem.value, abs=1e-6)
+
+
+def test_shapes_slices_and_affine_atoms_agree_with_cvxpys_own_value():
+    rng = np.random.default_rng(0)
+    X, y = cp.Variable((2, 3), bounds=[-1, 2]), cp.Variable(3, nonneg=True)
+    parameter = cp.Parameter((3, 3), value=rng.standard_normal((3, 3)))
+    objective = (
+        cp.sum(cp.multiply(X[0], y)) + X[1, 1:] @ y[:2] + cp.trace(parameter @ cp.diag(y))
+        + cp.sum(X.T @ np.ones((2, 1))) + cp.sum_squares(cp.reshape(X, (6,), order="F") - 1)
+        + cp.quad_form(y, np.eye(3) + 1) / 2 - cp.hstack([y, y])[4] + cp.sum(cp.cumsum(y)) + cp.vec(X, order="F")[3] * 2
+    )  # fmt: skip
+    problem = cp.Problem(cp.Minimize(objective), [y <= 1, cp.vstack([X[0], y])[0, 2] == 0.5])
+    result = gopfast.solve(problem, n_threads=1, rel_tol=1e-5)
+    assert result.success
+    assert float(np.squeeze(objective.value)) == pytest.approx(result.objective, rel=1e-6, abs=1e-6)
+    assert X.value[0, 2] == pytest.approx(0.5) and (y.value <= 1 + 1e-6).all()
+
+
+def test_k_means_of_separate_clusters():
+    data = np.array([[0.0, 0.0], [0.4, 0.0], [3.0, 3.0], [3.0, 3.4]])
+    centers = cp.Variable((2, 2), bounds=[-1, 4])
+    member = cp.Variable((4, 2), nonneg=True)
+    cost = sum(member[i, k] * cp.sum_squares(data[i] - centers[k]) for i in range(4) for k in range(2))
+    problem = cp.Problem(cp.Minimize(cost), [cp.sum(member, axis=1) == 1, member[0, 0] == 1])
+    result = gopfast.solve(problem, n_threads=1, rel_tol=1e-2, time_limit=60)
+    assert result.success
+    # 2 * 0.2^2 per cluster
+    assert problem.value == pytest.approx(0.16, rel=2e-2)
+    assert result.bound <= 0.16 + 1e-9
+    np.testing.assert_allclose(centers.value, [[0.2, 0.0], [3.0, 3.2]], atol=0.1)
+
+
+def test_matrix_factorisation_reaches_the_singular_values():
+    M = np.array([[2.0, 1.0], [1.0, 1.5]])
+    u, v = cp.Variable((2, 1), bounds=[-2, 2]), cp.Variable((1, 2), bounds=[-2, 2])
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(M - u @ v)), [u[0, 0] >= 0.5])
+    result = gopfast.solve(problem, n_threads=1, rel_tol=1e-2, time_limit=60)
+    best = np.linalg.svd(M)[1][1] ** 2
+    assert result.success and problem.value == pytest.approx(best, rel=2e-2) and result.bound <= best + 1e-9
+
+
+def test_epigraph_atoms_are_taken_where_they_are_convex():
+    x = cp.Variable(2, bounds=[-2, 2])
+    problem = cp.Problem(cp.Minimize(cp.norm1(x) + cp.max(x) + cp.pos(x[0]) + x[0] * x[1]))
+    result = gopfast.solve(problem, n_threads=1)
+    grid = np.stack(np.meshgrid(np.linspace(-2, 2, 401), np.linspace(-2, 2, 401)))
+    reference = (abs(grid).sum(axis=0) + grid.max(axis=0) + np.maximum(grid[0], 0) + grid[0] * grid[1]).min()
+    assert result.objective == pytest.approx(reference, abs=1e-4)
+
+
+def test_infeasible_and_unbounded_reach_cvxpy():
+    x, y = cp.Variable(bounds=[0, 1]), cp.Variable(bounds=[0, 1])
+    infeasible = cp.Problem(cp.Minimize(x), [x * y >= 2])
+    assert gopfast.solve(infeasible).status is Status.INFEASIBLE
+    assert infeasible.status == cp.INFEASIBLE and x.value is None
+    z = cp.Variable()
+    unbounded = cp.Problem(cp.Maximize(z + x * y))
+    assert gopfast.solve(unbounded, n_threads=1).status is Status.UNBOUNDED
+    assert unbounded.status == cp.UNBOUNDED
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (lambda x: cp.exp(x[0]), "exp"),
+        (lambda x: cp.log(x[0]), "log"),
+        (lambda x: cp.norm(x, 2), "norm"),
+        (lambda x: x[0] ** 3, "power"),
+        (lambda x: (x[0] * x[1]) * (x[0] * x[1]), "product"),
+        (lambda x: -cp.abs(x[0]), "abs"),
+        (lambda x: x[0] * cp.sum_squares(x), "nonnegative"),
+        (lambda x: x[0] / x[1], "division"),
+    ],
+)
+def test_what_is_outside_the_class_is_refused_with_the_expression(make, shown):
+    x = cp.Variable(2, name="x", bounds=[-1, 1])
+    with pytest.raises(InputTypeError, match="gopfast cannot take the expression") as caught:
+        gopfast.solve(cp.Problem(cp.Minimize(make(x))))
+    assert shown in str(caught.value).lower()
+
+
+def test_other_variables_constraints_and_missing_parameters_are_refused():
+    with pytest.raises(InputTypeError, match="is boolean"):
+        gopfast.solve(cp.Problem(cp.Minimize(cp.Variable(boolean=True))))
+    x = cp.Variable((2, 2), bounds=[0, 1])
+    with pytest.raises(InputTypeError, match="PSD"):
+        gopfast.solve(cp.Problem(cp.Minimize(x[0, 0]), [x >> 0]))
+    with pytest.raises(InputError, match="parameter without a value"):
+        gopfast.solve(cp.Problem(cp.Minimize(cp.Parameter() * x[0, 0])))

@@ -7,6 +7,7 @@ import numpy as np
 from gopfast import _checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
+from gopfast.models._base import MixtureProblem
 from gopfast.solution import MixtureSolution
 
 # Relative slack when covariances of one kind are read as another: fits are rounded.
@@ -33,8 +34,10 @@ def solution_of(problem, fit) -> MixtureSolution:
     Raises
     ------
     InputError
-        If it is no fit of this problem; the message begins with "fit".
+        If it is no fit of this problem; the message begins with "fit". If the problem is no mixture.
     """
+    if not isinstance(problem, MixtureProblem):
+        raise InputTypeError(f"problem must be a mixture of gopfast.models; got {type(problem).__name__}")
     try:
         return MixtureSolution.canonical(problem, **_state(problem, fit))
     except InputError as error:

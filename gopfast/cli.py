@@ -156,7 +156,7 @@ def live_line(state) -> str:
     """Return the progress as one line: bounds, gap, open nodes, nodes per second."""
     speed = state.n_nodes / state.time if state.time > 0.0 else 0.0
     return (
-        f"{state.lower:.7g} <= optimum <= {state.upper:.7g}  gap {state.gap:.3g}  {state.n_open:,} open  "
+        f"bounds {state.lower:.7g} .. {state.upper:.7g}  gap {state.gap:.3g}  {state.n_open:,} open  "
         f"{state.n_nodes:,} nodes ({speed:,.0f}/s)  {state.time:.1f} s"
     )
 

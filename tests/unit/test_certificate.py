@@ -153,6 +153,8 @@ def test_what_is_no_fit_is_refused(fit, named):
 
 def test_bad_options_are_refused():
     fit = local.em(minimal())
+    with pytest.raises(gopfast.InputTypeError, match="^problem"):
+        certify(MINIMAL, fit)
     with pytest.raises(gopfast.InputError, match="epsilon"):
         certify(minimal(), fit, epsilon=0.0)
     with pytest.raises(gopfast.InputError, match="time_limit"):

@@ -5,11 +5,17 @@ import weakref
 
 import numpy as np
 
-from gopfast import _checks, _summary
+from gopfast import _checks, _columns, _summary
 from gopfast._gaussian import GaussianFamily
 from gopfast._samples import Samples
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import GaussianMixture
+from gopfast.models import (
+    BernoulliMixture,
+    CategoricalMixture,
+    ExponentialMixture,
+    GaussianMixture,
+    PoissonMixture,
+)
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
@@ -48,7 +54,13 @@ def _summarised(data):
 
 
 # What makes the core's copy of each kind of problem.
-_MAKERS = {GaussianMixture: _gaussian}
+_MAKERS = {
+    GaussianMixture: _gaussian,
+    BernoulliMixture: _columns.bernoulli,
+    PoissonMixture: _columns.poisson,
+    ExponentialMixture: _columns.exponential,
+    CategoricalMixture: _columns.categorical,
+}
 
 
 def start_parameters(problem, start):

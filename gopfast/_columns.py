@@ -14,7 +14,7 @@ MOST_DECADES = 140
 
 
 def bernoulli(problem):
-    """Zeros and ones as they are."""
+    """Take zeros and ones as they are."""
     X, K, d = problem.X, problem.n_components, problem.n_features
     a, b = problem.prior or (1.0, 1.0)
     return _family(
@@ -24,7 +24,7 @@ def bernoulli(problem):
 
 
 def poisson(problem):
-    """Counts as they are; rates are relative to the average, which keeps the terms of large counts small."""
+    """Take counts as they are; rates are relative to the average, which keeps the terms of large counts small."""
     X, w, K = problem.X, problem.sample_weight, problem.n_components
     shape, rate = problem.prior or (1.0, 0.0)
     W, T = math.fsum(w), np.array([math.fsum(column * w) for column in X.T])
@@ -42,7 +42,7 @@ def poisson(problem):
 
 
 def exponential(problem):
-    """Waiting times in units near their average, powers of 2: nothing is rounded."""
+    """Take waiting times in units near their average, powers of 2: nothing is rounded."""
     X, w, K, d = problem.X, problem.sample_weight, problem.n_components, problem.n_features
     shape, rate = problem.prior or (1.0, 0.0)
     W = math.fsum(w)
@@ -60,7 +60,7 @@ def exponential(problem):
 
 
 def categorical(problem):
-    """One column per label, 1 where the sample has it; of two labels one column is enough, of one none."""
+    """Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none."""
     K, alpha = problem.n_components, problem.prior or 1.0
     sizes = problem.n_categories
     columns, kinds, groups = [], [], []

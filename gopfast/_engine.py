@@ -76,6 +76,11 @@ def start_parameters(problem, start):
             raise InputError(f"start must be a solution with {names[0]}; this one has none")
     else:
         given = {names[0]: start}
+    if not isinstance(problem, GaussianMixture):
+        try:
+            return family(problem).pack(**problem.check_parameters(given[names[0]]))
+        except InputError as error:
+            raise type(error)(f"start must hold {names[0]}; {error}") from None
     first = _checks.real_array("start", given[names[0]])
     if problem.n_features == 1 and first.ndim == 1:
         first = first[:, None]

@@ -46,14 +46,15 @@ def em(problem, start=None, tol=1e-8, max_iter=1000, random_state=0):
 
     One step sets the responsibilities ``tau_ik`` proportional to ``pi_k exp(-|x_i - m_k|^2 / 2)``, then
     ``pi_k = N_k / W``, ``m_k = sum_i w_i tau_ik x_i / (N_k + v / Gamma)`` and, with ``prior="empirical"``,
-    ``Gamma = sum_k |m_k|^2 / (K d)`` within its bounds. The ELBO never decreases.
+    ``Gamma = sum_k |m_k|^2 / (K d)`` within its bounds. The other families have their own densities and the
+    M step of ``problem.maximize``. The ELBO never decreases.
 
     Parameters
     ----------
-    problem : GaussianMixture
+    problem : GaussianMixture or another mixture of `gopfast.models`
     start : array_like of shape (K, d), or a result or solution, optional
-        Means to start from, in units of the data; a solution also gives its weights. By default, means drawn
-        from the samples.
+        Means, or what the model has in their place, to start from, in units of the data; a solution also gives its
+        weights. By default, means drawn from the samples.
     tol : float, default 1e-8
         Stop when a step gains at most this, in nats.
     max_iter : int, default 1000

@@ -22,6 +22,7 @@ cdef class ExponentialFamily(Family):
     cdef real[::1] average          # of the components' means, weighted by mass; and in coordinates
     cdef real[::1] average_at
     cdef unsigned char[::1] endless # the means have no upper bound
+    cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode
     cdef public real split_pull
     cdef real mean(self, int j, real at) noexcept nogil

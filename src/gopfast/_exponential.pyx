@@ -24,6 +24,8 @@ from gopfast._samples cimport Samples
 cdef real ROUND = 2.0 ** -53
 # Probabilities and rates of 0 are evaluated here: no other parameter gives the samples concerned a density so small.
 cdef real LEAST = 1e-280
+# Shares below this are what the floor of the kernel's exponential leaves of 0.
+cdef real NOTHING = 1e-300
 # Where means have no upper bound the outermost cell starts, at most, at this many prior moments per unit of mass.
 cdef real FARTHEST = 1e12
 KINDS = {"bernoulli": BERNOULLI, "poisson": POISSON, "exponential": EXPONENTIAL, "label": LABEL}
@@ -110,6 +112,7 @@ cdef class ExponentialFamily(Family):
         self.has_prior = bool(nu.any() or chi.any())
         self.e_power, self.constant = 0.0, constant
         self.names, self.decode, self.encode = name, decode, encode
+        self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
         self.split_pull = split_pull
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
         W = math.fsum(weights)
@@ -304,8 +307,9 @@ cdef class ExponentialFamily(Family):
                 center = costs.centers[a]
                 if s > 0:
                     center += (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s
-                    point[a] = self.coordinate(j, max(center, 0.0))
-                    point[a] = clip(point[a], self.low[j], self.high[j])
+                    if self.kinds[j] != EXPONENTIAL and center < NOTHING:
+                        center = 0
+                    point[a] = clip(self.coordinate(j, max(center, 0.0)), self.low[j], self.high[j])
                 elif self.endless[j]:
                     point[a] = self.high[j]
 

@@ -68,6 +68,41 @@ cdef class Family:
         self.seed(&centers[0], &point[0])
         return np.asarray(point)
 
+    def subproblem(self, low, high):
+        """Minorant and facets of the cells [low, high], for tests.
+
+        Returns
+        -------
+        dict with centers (K, d), minorant (K, 1 + F) and facets (R, K(1 + F)), coefficients of the statistics about
+        the centers, and the prior's and the constant part of each: minorant_rest (2,), facet_rest (R, 2).
+        """
+        cdef int K = self.n_components, d = self.n_columns, F = self.n_statistics, m = K * (1 + F), r, s
+        cdef real[::1] least = np.array(low, dtype=float).ravel(), most = np.array(high, dtype=float).ravel()
+        cdef real[:, ::1] costs = np.zeros((3, K * d)), coefficients = np.zeros((self.n_facets, m))
+        cdef real[::1] offsets = np.zeros(K)
+        cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
+        cdef Subproblem sub
+        sub.facets = <Facet *> &block[0]
+        sub.minorant.centers, sub.minorant.linear, sub.minorant.quadratic = &costs[0, 0], &costs[1, 0], &costs[2, 0]
+        sub.minorant.offsets = &offsets[0]
+        for r in range(self.n_facets):
+            sub.facets[r].coefficients = &coefficients[r, 0]
+        self.relax(&least[0], &most[0], &sub)
+        centers, linear, quadratic = np.asarray(costs).reshape(3, K, d)
+        facets, rest = [], []
+        for r in range(self.n_facets):
+            if sub.facets[r].active:
+                row = np.zeros(m)
+                for s in range(sub.facets[r].count):
+                    row[sub.facets[r].first + s] = sub.facets[r].coefficients[s]
+                facets.append(row)
+                rest.append((sub.facets[r].prior, sub.facets[r].constant))
+        return dict(
+            centers=centers, minorant=np.hstack([-np.asarray(offsets)[:, None], linear, quadratic])[:, :1 + F],
+            minorant_rest=np.array([sub.prior, sub.constant]), facets=np.reshape(facets, (-1, m)),
+            facet_rest=np.reshape(rest, (-1, 2)),
+        )
+
     def parameters(self, vector):
         """The user's parameters, a dict, from the core's solution: weights (K,), parameters, prior weight e."""
         raise NotImplementedError

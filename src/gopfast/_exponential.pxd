@@ -24,6 +24,7 @@ cdef class ExponentialFamily(Family):
     cdef unsigned char[::1] endless # the means have no upper bound
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode
+    cdef real[::1] mean_low, mean_high, mass_low, mass_high     # workspace of tighten
     cdef public real split_pull
     cdef real mean(self, int j, real at) noexcept nogil
     cdef real coordinate(self, int j, real mean) noexcept nogil

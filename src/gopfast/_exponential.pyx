@@ -17,7 +17,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
 
-from gopfast._family cimport Facet, Subproblem, order_components
+from gopfast._family cimport Facet, Subproblem, balance, order_components
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
 
@@ -28,6 +28,8 @@ cdef real LEAST = 1e-280
 cdef real NOTHING = 1e-300
 # Where means have no upper bound the outermost cell starts, at most, at this many prior moments per unit of mass.
 cdef real FARTHEST = 1e12
+# Sweeps over the columns when a cell is fitted to the samples' average; later ones hardly gain.
+cdef int TURNS = 3
 KINDS = {"bernoulli": BERNOULLI, "poisson": POISSON, "exponential": EXPONENTIAL, "label": LABEL}
 
 
@@ -96,7 +98,7 @@ cdef class ExponentialFamily(Family):
     """
 
     def __init__(self, Samples data, int n_components, kinds, prior_mass, prior_moment, reference, groups,
-                 real constant, name, decode, encode, real split_pull=0.15):
+                 real constant, name, decode, encode, real split_pull=0.4):
         cdef int j, d = data.n_columns
         columns, weights = data.arrays()
         order = np.asarray(data.order)
@@ -114,6 +116,8 @@ cdef class ExponentialFamily(Family):
         self.names, self.decode, self.encode = name, decode, encode
         self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
         self.split_pull = split_pull
+        self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
+        self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
         W = math.fsum(weights)
         low, high = columns.min(axis=1), columns.max(axis=1)
@@ -149,18 +153,26 @@ cdef class ExponentialFamily(Family):
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         """Besides label copies: means that do not average to the samples', labels that do not add up to 1."""
-        cdef int k, j, l, a, d = self.n_columns, K = self.n_components
-        cdef real least, most, slack
-        for j in range(d):
-            a, slack = (K - 1) * d + j, 1e-12 * (1 + fabs(self.average_at[j]))
-            if j == 0 or K == 1:  # ordered: the first mean is at most the average, the last one at least
-                high[j] = min(high[j], self.average_at[j] + slack)
-                low[a] = max(low[a], self.average_at[j] - slack)
-            least, most = INFINITY, -INFINITY
-            for k in range(K):
-                least, most = min(least, low[k * d + j]), max(most, high[k * d + j])
-            if least > self.average_at[j] + slack or most < self.average_at[j] - slack:
-                return 0
+        cdef int k, j, l, a, d = self.n_columns, K = self.n_components, turn
+        cdef real least, most, nu, W = self.data.core.total_weight
+        if not order_components(K, d, low, high):
+            return 0
+        for k in range(K):
+            self.mass_low[k], self.mass_high[k] = 0, W * (1 + 1e-13)
+        for turn in range(TURNS):
+            for j in range(d):
+                nu = self.prior_mass[j]
+                for k in range(K):
+                    self.mean_low[k], self.mean_high[k] = self.mean(j, low[k * d + j]), self.mean(j, high[k * d + j])
+                if not balance(K, W + K * nu, nu, self.average[j], &self.mean_low[0], &self.mean_high[0],
+                               &self.mass_low[0], &self.mass_high[0]):
+                    return 0
+                for k in range(K):
+                    a = k * d + j
+                    low[a] = max(low[a], self.coordinate(j, max(0.0, self.mean_low[k])))
+                    high[a] = min(high[a], self.coordinate(j, max(0.0, self.mean_high[k])))
+                    if low[a] > high[a]:
+                        return 0
         if not order_components(K, d, low, high):
             return 0
         for k in range(K):

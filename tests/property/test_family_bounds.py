@@ -80,7 +80,7 @@ def least_cost(problem, tau):
     return attained(problem, tau) - problem.sample_weight @ entropy.sum(axis=1)
 
 
-@examples(60)
+@examples(45)
 @given(problem=small_problems())
 def test_the_bounds_enclose_the_brute_force_optimum(problem):
     reference = brute_force_optimum(problem, n_kept=3, n_random=4)

@@ -19,8 +19,8 @@ cdef class ExponentialFamily(Family):
     cdef real[::1] reference        # rate that costs of counts are relative to
     cdef real[::1] prior_mass, prior_moment
     cdef real[::1] low, high        # root cell, in coordinates
-    cdef real[::1] average          # of the components' means, weighted by mass; and in coordinates
-    cdef real[::1] average_at
+    cdef real[::1] average          # of the components' means, weighted by mass
+    cdef real[::1] average_at       # its coordinates
     cdef unsigned char[::1] endless # the means have no upper bound
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode

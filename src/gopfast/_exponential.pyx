@@ -26,7 +26,8 @@ cdef real ROUND = 2.0 ** -53
 cdef real LEAST = 1e-280
 # Shares below this are what the floor of the kernel's exponential leaves of 0.
 cdef real NOTHING = 1e-300
-# Where means have no upper bound the outermost cell starts, at most, at this many prior moments per unit of mass.
+# Where means have no upper bound (T = 0 and S = 0 with a prior moment alone) the root box ends at this many prior
+# moments per unit of mass, and cells that reach its end are endless.
 cdef real FARTHEST = 1e12
 # Sweeps over the columns when a cell is fitted to the samples' average; later ones hardly gain.
 cdef int TURNS = 3
@@ -163,7 +164,10 @@ cdef class ExponentialFamily(Family):
             for j in range(d):
                 nu = self.prior_mass[j]
                 for k in range(K):
-                    self.mean_low[k], self.mean_high[k] = self.mean(j, low[k * d + j]), self.mean(j, high[k * d + j])
+                    a = k * d + j
+                    self.mean_low[k], self.mean_high[k] = self.mean(j, low[a]), self.mean(j, high[a])
+                    if self.endless[j] and high[a] >= self.high[j]:
+                        self.mean_high[k] = INFINITY
                 if not balance(K, W + K * nu, nu, self.average[j], &self.mean_low[0], &self.mean_high[0],
                                &self.mass_low[0], &self.mass_high[0]):
                     return 0

@@ -6,7 +6,7 @@ import gopfast
 
 KINDS = [
     "Bernoulli", "Bernoulli, prior", "Bernoulli, flat prior", "Poisson", "Poisson, prior", "exponential",
-    "exponential, prior", "categorical", "categorical, prior",
+    "exponential, prior", "exponential, flat shape", "categorical", "categorical, prior",
 ]  # fmt: skip
 
 

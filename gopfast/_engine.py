@@ -5,12 +5,18 @@ import weakref
 
 import numpy as np
 
-from gopfast import _checks, _summary
+from gopfast import _checks, _columns, _summary
 from gopfast._gaussian import GaussianFamily
 from gopfast._normal import NormalFamily
 from gopfast._samples import Samples
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import GaussianMixture
+from gopfast.models import (
+    BernoulliMixture,
+    CategoricalMixture,
+    ExponentialMixture,
+    GaussianMixture,
+    PoissonMixture,
+)
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
@@ -53,7 +59,13 @@ def _summarised(data):
 
 
 # What makes the core's copy of each kind of problem.
-_MAKERS = {GaussianMixture: _gaussian}
+_MAKERS = {
+    GaussianMixture: _gaussian,
+    BernoulliMixture: _columns.bernoulli,
+    PoissonMixture: _columns.poisson,
+    ExponentialMixture: _columns.exponential,
+    CategoricalMixture: _columns.categorical,
+}
 
 
 def start_parameters(problem, start):
@@ -69,6 +81,11 @@ def start_parameters(problem, start):
             raise InputError(f"start must be a solution with {names[0]}; this one has none")
     else:
         given = {names[0]: start}
+    if not isinstance(problem, GaussianMixture):
+        try:
+            return family(problem).pack(**problem.check_parameters(given[names[0]]))
+        except InputError as error:
+            raise type(error)(f"start must hold {names[0]}; {error}") from None
     first = _checks.real_array("start", given[names[0]])
     if problem.n_features == 1 and first.ndim == 1:
         first = first[:, None]

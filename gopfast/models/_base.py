@@ -66,6 +66,11 @@ class MixtureProblem:
     _flat_priors = (None,)
     _log_constant = 0.0
 
+    @property
+    def _n_columns_to_identify(self):
+        """Columns below which the parameters need not be unique, even up to the components' order."""
+        return 0
+
     def _store(self, X, n_components, sample_weight, **others):
         """Check what all models share and set every attribute; `X` must have shape (n, d) already."""
         n_samples, n_features = X.shape

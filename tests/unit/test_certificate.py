@@ -79,6 +79,31 @@ def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
 
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [
+        gopfast.PoissonMixture([0, 1, 1, 2, 2, 9, 10, 12], 2),
+        gopfast.ExponentialMixture([0.1, 0.2, 0.2, 5.0, 9.0, 14.0], 2),
+        gopfast.BernoulliMixture([[0, 0], [0, 0], [1, 1], [1, 1], [1, 0]], 2),
+        gopfast.CategoricalMixture([["a", 1], ["a", 1], ["b", 2], ["b", 3]], 2),
+    ],
+    ids=lambda problem: type(problem).__name__,
+)
+def test_other_families_are_certified_too(problem):
+    best = gopfast.solve(problem)
+    for fit in (best, best.to_dict()):
+        assert certify(problem, fit).verdict is Verdict.PROVED
+    pooled = problem.maximize(np.full((problem.n_samples, 2), 0.5))
+    assert certify(problem, pooled).verdict is Verdict.BEATEN
+
+
+def test_a_fit_that_makes_a_sample_impossible_is_beaten():
+    problem = gopfast.BernoulliMixture([[0, 1], [1, 1], [1, 0], [0, 0]], 2)
+    found = certify(problem, ([1.0, 0.0], [[0.0, 0.0], [0.5, 0.5]]))
+    assert found.objective == np.inf
+    assert found.verdict is Verdict.BEATEN
+
+
 @pytest.mark.parametrize("kind", ["solution", "result", "local", "tuple", "dict", "record", "json", "estimator"])
 @pytest.mark.parametrize("covariance", ["known", "diag"])
 def test_every_form_of_a_fit_is_read_alike(kind, covariance):

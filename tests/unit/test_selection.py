@@ -39,6 +39,15 @@ def test_the_choice_is_that_of_full_solves(criterion, covariance):
     assert found.result.solution.problem.n_components == found.n_components
 
 
+def test_counts_choose_their_number_of_components():
+    rng = np.random.default_rng(1)
+    X = rng.poisson(np.array([2.0, 10.0])[rng.integers(2, size=60)])
+    found = select_components(X, [1, 2, 3], model=gopfast.PoissonMixture)
+    full = criteria(X, [1, 2, 3], "bic", gopfast.PoissonMixture)
+    assert found.status is SelectionStatus.PROVED
+    assert found.n_components == min(full, key=full.get) == 2
+
+
 def test_losers_are_not_solved_to_the_end():
     X = acidity()
     found = select_components(X, [1, 2, 3], covariance="diag", variance_floor=0.01)

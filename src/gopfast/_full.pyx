@@ -469,7 +469,7 @@ cdef class FullFamily(Family):
                                    - line_cost(lo[4], self.conditional_floor) - slope[1] * (factor[2] - lo[4]))
             slope[0] += slope[1] * factor[1] * factor[1]
             for j in range(2):
-                error[a + j] = s * (slope[j] * (mean[j] - lo[j]) * (hi[j] - mean[j])
+                error[a + j] = s * (max(0.2 * slope[j], sub.minorant.quadratic[3 * k + j]) * (mean[j] - lo[j]) * (hi[j] - mean[j])
                                     + 0.25 * cross)
                 unit = sqrt(max(self.floor.xx, factor[0])) if j == 0 else sqrt(max(self.floor.yy, C.yy))
                 point[a + j] = split_inside(mean[j], lo[j], hi[j], unit)

@@ -185,7 +185,8 @@ cdef class FullFamily(Family):
         out.xx, out.xy, out.yy = C.xx + norm * x * x, C.xy + norm * x * y, C.yy + norm * y * y
         return out
 
-    cdef void moments_of(self, real mass, const real *moments, const real *center, real *mean, Matrix *C) noexcept nogil:
+    cdef void moments_of(self, real mass, const real *moments, const real *center, real *mean,
+                         Matrix *C) noexcept nogil:
         """OUT: mean, and covariance of statistics about a center."""
         cdef real x = moments[0] / mass, y = moments[1] / mass
         mean[0], mean[1] = center[0] + x, center[1] + y
@@ -292,7 +293,7 @@ cdef class FullFamily(Family):
             C = self.matrix(v, b, u)
             value = self.cost(C, &size)
             linear = product(P, C) + 64 * ROUND * (size + product_size(P, C))
-            # where the floor may act somewhere in the cell, its curvature everywhere: concavity in u needs one or the other
+            # where the floor may act somewhere in the cell, its curvature everywhere: it must be convex in u
             s = u - lost if low[2] - lost > self.conditional_floor else self.conditional_floor
             curvature = max(0.0, 0.5 / (s * (1 - 16 * ROUND)) - P.yy) * (v + self.ridge)
             s = 0.5 * (high[1] - low[1])
@@ -342,7 +343,8 @@ cdef class FullFamily(Family):
             for j in range(2):
                 center[j] = low[a + j] + 0.5 * (high[a + j] - low[a + j])
                 # rounded up: the minorant and the facets of a wider cell hold for this one too
-                half[j] = max(high[a + j] - center[j], center[j] - low[a + j]) * (1 + 8 * ROUND) + ROUND * fabs(center[j])
+                half[j] = max(high[a + j] - center[j], center[j] - low[a + j]) * (1 + 8 * ROUND)
+                half[j] += ROUND * fabs(center[j])
             center[2] = center[0] * center[1]
             # never of width 0, for slopes
             wide_low[0], wide_low[1], wide_low[2] = low[a + 2], low[a + 3], low[a + 4]
@@ -418,9 +420,11 @@ cdef class FullFamily(Family):
         for i in range(5):
             b = b0 if i == 0 else b1 if i == 1 else 0.5 * (b0 + b1)
             t = 0 if i < 3 else (2 * i - 7) * (y + fabs(b) * x)
-            at = self.add_facet(at, k, center, has_u and u0 > 0, b * b, -2 * b, 1, 2 * t * b, -2 * t, t * t + b * b * r - u0)
+            at = self.add_facet(at, k, center, has_u and u0 > 0, b * b, -2 * b, 1, 2 * t * b, -2 * t,
+                                t * t + b * b * r - u0)
         # typical multipliers: a part of what the minorant loses, over the facet's range in the cell
-        loss[0] = line_cost(v0 + span_v, self.floor.xx) - 0.5 * (line_cost(v0, self.floor.xx) + line_cost(v1, self.floor.xx))
+        loss[0] = line_cost(v0 + span_v, self.floor.xx) - 0.5 * (
+            line_cost(v0, self.floor.xx) + line_cost(v1, self.floor.xx))
         loss[1] = P.yy * span_b * span_b * (v1 + r)
         loss[2] = line_cost(u0 + span_u, self.conditional_floor) - 0.5 * (
             line_cost(u0, self.conditional_floor) + line_cost(u1, self.conditional_floor))
@@ -469,8 +473,8 @@ cdef class FullFamily(Family):
                                    - line_cost(lo[4], self.conditional_floor) - slope[1] * (factor[2] - lo[4]))
             slope[0] += slope[1] * factor[1] * factor[1]
             for j in range(2):
-                error[a + j] = s * (max(0.2 * slope[j], sub.minorant.quadratic[3 * k + j]) * (mean[j] - lo[j]) * (hi[j] - mean[j])
-                                    + 0.25 * cross)
+                unit = max(0.2 * slope[j], sub.minorant.quadratic[3 * k + j])
+                error[a + j] = s * (unit * (mean[j] - lo[j]) * (hi[j] - mean[j]) + 0.25 * cross)
                 unit = sqrt(max(self.floor.xx, factor[0])) if j == 0 else sqrt(max(self.floor.yy, C.yy))
                 point[a + j] = split_inside(mean[j], lo[j], hi[j], unit)
             point[a + 2] = split_factor(factor[0], lo[2], hi[2], self.floor.xx)
@@ -524,6 +528,41 @@ cdef class FullFamily(Family):
         cdef Matrix P
         cdef real constant = self.minorant(&lo[0], &hi[0], &P)
         return constant, np.array([[P.xx, P.xy], [P.xy, P.yy]])
+
+    def subproblem(self, low, high):
+        """The relaxed dual subproblem of a box, for tests: minorant, and facets that are at least 0.
+
+        Returns
+        -------
+        centers : ndarray, shape (K, 3)
+        minorant : ndarray, shape (K, 7)
+            Coefficients of mass and of the statistics about the centers.
+        facets : ndarray, shape (n_active, K, 7)
+        """
+        cdef real[::1] lo = np.array(low, dtype=np.float64), hi = np.array(high, dtype=np.float64)
+        cdef int K = self.n_components, m = K * (1 + N_STATISTICS), i, j
+        cdef real[:, ::1] rows = np.zeros((self.n_facets, m)), costs = np.zeros((4, 3 * K))
+        cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
+        cdef Subproblem sub
+        sub.facets = <Facet *> &block[0]
+        for i in range(self.n_facets):
+            sub.facets[i].coefficients = &rows[i, 0]
+        sub.minorant = pass_costs(&costs[0, 0], &costs[1, 0], &costs[2, 0], &costs[3, 0])
+        self.relax(&lo[0], &hi[0], &sub)
+        facets = np.zeros((self.n_facets, m))
+        for i in range(self.n_facets):
+            for j in range(sub.facets[i].count):
+                facets[i, sub.facets[i].first + j] = sub.facets[i].coefficients[j]
+        active = [sub.facets[i].active for i in range(self.n_facets)]
+        centers, linear, quadratic = np.asarray(costs)[:3].reshape(3, K, 3)
+        minorant = np.hstack([-np.asarray(costs)[3, :K, None], linear, quadratic])
+        return centers, minorant, facets.reshape(-1, K, 1 + N_STATISTICS)[np.array(active, dtype=bool)]
+
+    def factors_of(self, C):
+        """Variance, slope and residual of a covariance (2, 2) in the core's coordinates, for tests."""
+        cdef real factor[3]
+        self.factors(Matrix(C[0, 0], C[0, 1], C[1, 1]), factor)
+        return np.array([factor[0], factor[1], factor[2]])
 
     def covariance(self, variance, slope, residual):
         """Covariance (2, 2) of given factors in the core's coordinates, and its cost G, for tests."""

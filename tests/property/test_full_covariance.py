@@ -60,6 +60,34 @@ def test_the_minorant_of_a_cell_is_below_the_cost_of_every_covariance_in_it(seed
         assert constant + np.sum(P * C) <= value + 1e-9 * (1.0 + np.abs(P * C).sum())
 
 
+@some
+@given(seed=st.integers(0, 10**6))
+def test_minorant_and_facets_hold_for_responsibilities_whose_optimum_is_in_the_box(seed):
+    """Boxes of all sizes, with the optimum anywhere in them or on their faces."""
+    rng = np.random.default_rng(seed)
+    family, floor = family_of(seed)
+    columns, _ = family.data.arrays()
+    mass = rng.dirichlet(rng.choice([0.05, 1.0]) * np.ones(2), columns.shape[1]).T + 1e-12
+    parameters, value = [], 0.0
+    for r in mass:
+        mean, C = np.average(columns[:2], axis=1, weights=r), np.cov(columns[:2], aweights=r, ddof=0)
+        parameters += [*mean, *family.factors_of(C)]
+        value += r.sum() * cost(C, floor)
+    root = np.array(family.root_cell())
+    point = np.clip(parameters, *root)
+    np.testing.assert_allclose(point, parameters, rtol=1e-9, atol=1e-9)
+    size = rng.choice([1e-4, 0.01, 0.1, 0.5, 1.0], 10)
+    low, high = (point + size * rng.choice([0.0, rng.random(), 1.0], 10) * (end - point) for end in root)
+    centers, minorant, facets = family.subproblem(low, high)
+    z = columns[None] - centers[:, :, None]
+    terms = np.concatenate([np.ones((2, 1, z.shape[2])), z, np.square(z)], axis=1)
+    statistics = np.einsum("ki,kfi->kf", mass, terms)
+    assert np.sum(minorant * statistics) <= value + 1e-8 * (1.0 + np.abs(minorant * statistics).sum())
+    values, sizes = np.sum(facets * statistics, axis=(1, 2)), np.abs(facets * statistics).sum(axis=(1, 2))
+    assert len(values) >= 8
+    assert (values >= -1e-10 * sizes).all()
+
+
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_the_minorant_closes_quadratically_on_both_sides_of_the_floor(scale):
     family, floor = family_of(1)

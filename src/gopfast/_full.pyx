@@ -33,12 +33,14 @@ cdef real ROUND = 2.0 ** -53
 cdef int N_FACETS = 18      # per component
 cdef int N_CELL = 5         # mean, variance, slope, residual
 cdef int N_STATISTICS = 6   # x, y, x y and their squares
-cdef real RIDGE = 0.02      # in units of the first coordinate's floor
+cdef real RIDGE = 0.1      # in units of the first coordinate's floor
 # Split points of means and slopes are drawn to the middle of the cell, in units of the component.
 cdef real SPLIT_PULL = 0.3
 cdef real SPLIT_PULL_MOST = 1.0
 cdef real SPLIT_WIDE = 16.0
-cdef real SPLIT_INSIDE = 0.15
+cdef real SPLIT_INSIDE = 0.3
+# A residual's error is worth less than its size: while slopes are wide, a minorant cannot use the residual's range.
+cdef real SPLIT_RESIDUAL = 0.3
 # Short runs of EM that choose the axes, on at most so many samples.
 N_TRIALS = 6
 MOST_TRIAL_STEPS = 100
@@ -72,6 +74,14 @@ cdef inline real product(Matrix P, Matrix C) noexcept nogil:
 
 cdef inline real product_size(Matrix P, Matrix C) noexcept nogil:
     return fabs(P.xx * C.xx) + 2 * fabs(P.xy * C.xy) + fabs(P.yy * C.yy)
+
+
+cdef inline real bend(Matrix P, real x, real y) noexcept nogil:
+    """Largest m'Pm over the box |m_x| <= x, |m_y| <= y, for P_yy >= 0; rounded up."""
+    if P.xx < 0:
+        x = min(x, fabs(P.xy) * y / -P.xx)
+    return (P.xx * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y) + 16 * ROUND * (
+        fabs(P.xx) * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y)
 
 
 cdef inline real split_factor(real v, real low, real high, real floor) noexcept nogil:
@@ -322,7 +332,7 @@ cdef class FullFamily(Family):
                 if i == 8:
                     v, b, u = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2])
                 C = self.matrix(v, b, u)
-                lost += (8 if i == 8 else 1) * (self.cost(C, &size) - product(trial, C) - found)
+                lost += (self.cost(C, &size) - product(trial, C) - found)
             if lost < best:
                 best, constant, P[0] = lost, found, trial
         return constant
@@ -353,8 +363,7 @@ cdef class FullFamily(Family):
             slope = sqrt((wide_high[2] + self.conditional_floor) / (wide_high[0] + self.floor.xx))
             wide_high[1] = max(high[a + 3], low[a + 3] + 1e-6 * (slope + fabs(low[a + 3])))
             constant = self.minorant(wide_low, wide_high, &P)
-            bent = (max(P.xx, 0.0) * half[0] * half[0] + max(P.yy, 0.0) * half[1] * half[1]
-                    + 2 * fabs(P.xy) * half[0] * half[1])
+            bent = bend(P, half[0], half[1])
             size = (fabs(P.xx) * self.size_x * self.size_x + fabs(P.yy) * self.size_y * self.size_y
                     + 4 * fabs(P.xy) * self.size_x * self.size_y)
             costs.quadratic[3 * k], costs.quadratic[3 * k + 1], costs.quadratic[3 * k + 2] = P.xx, P.yy, 0
@@ -469,8 +478,9 @@ cdef class FullFamily(Family):
             error[a + 2] = s * max(0.0, line_cost(factor[0], self.floor.xx) - line_cost(lo[2], self.floor.xx)
                                    - slope[0] * (factor[0] - lo[2]))
             error[a + 3] = s * slope[1] * (factor[0] + self.ridge) * (factor[1] - lo[3]) * (hi[3] - factor[1])
-            error[a + 4] = s * max(0.0, line_cost(factor[2], self.conditional_floor)
-                                   - line_cost(lo[4], self.conditional_floor) - slope[1] * (factor[2] - lo[4]))
+            error[a + 4] = SPLIT_RESIDUAL * s * max(
+                0.0, line_cost(factor[2], self.conditional_floor) - line_cost(lo[4], self.conditional_floor)
+                - slope[1] * (factor[2] - lo[4]))
             slope[0] += slope[1] * factor[1] * factor[1]
             for j in range(2):
                 unit = max(0.2 * slope[j], sub.minorant.quadratic[3 * k + j])

@@ -11,14 +11,20 @@ concave in C. Cells are boxes in the mean and in the factors of C: with a small 
 
 so that every cell holds covariances only, and log det C is nearly a sum over factors (r keeps b within bounds).
 A minorant k + <P, C> of G over a cell is linear in the statistics up to -m'Pm, which is bounded over the box of m.
-Its slopes P are those of G between corners of the cell, its constant the least of G - <P, C> over the cell:
+Its slopes P are averages between corners of the cell, its constant the least of G - <P, C> over the cell:
 
 - for fixed b, C is affine in (v, u) and G concave, so that corners are enough;
 - for fixed (v, u), G - <P, C> is a minimum over Sigma of quadratics in b, with curvature of at most
   (v + r) (1 / (2 s) - P_yy), s the least conditional variance of an optimal Sigma: a chord less what that allows.
 
-Far from the floor the second is loose, but G(C) >= g_1(C_xx) + g_2(C_yy - C_xy^2 / C_xx) holds too, with the costs g of
-one variance and the floors of the first coordinate and of the second given the first: no curvature in b at all.
+Where that is loose, G is replaced by sums that do not depend on b, with the costs g of one variance and the floors f_1
+of the first coordinate, f_2 of the second given the first, f_1' of the first given the second:
+
+    G(C) >= g_1(C_xx) + g_2(C_yy - C_xy^2 / C_xx),      G(C) >= g_1(C_xx + r) + g_2(u) - r / (2 f_1').
+
+Facets: the box of m; v by its chord and tangents as in gopfast._normal; C_xy between b0 (C_xx + r) and b1 (C_xx + r) by
+planes over m_x m_y; u <= u1 by C_yy - (b0 + b1) C_xy + b0 b1 (C_xx + r) <= u, and u >= u0 by u <= C_yy - 2 b C_xy +
+b^2 (C_xx + r) for any b, with tangents of the mean of y - b x.
 """
 
 import numpy as np

@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 
 from gopfast import _checks, _columns, _summary
+from gopfast._full import FullFamily, LineFamily, component_axes
 from gopfast._gaussian import GaussianFamily
 from gopfast._normal import NormalFamily
 from gopfast._samples import Samples
@@ -40,15 +41,26 @@ def family(problem):
 
 def _gaussian(problem):
     X, weight, K = problem.X, problem.sample_weight, problem.n_components
+    if problem.covariance == "full":
+        return _full(problem)
     if problem.covariance in ("diag", "spherical", "tied"):
         floor = np.broadcast_to(problem.variance_floor, problem.n_features)
         return NormalFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, problem.covariance)
-    if problem.covariance != "known":
-        raise NotImplementedError(f"covariance={problem.covariance!r} cannot be solved yet")
     low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
     precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
     data = _summarised(Samples(X, weight, np.sqrt(problem.noise_variance)))
     return GaussianFamily(data, K, precision, problem.posterior == "gaussian")
+
+
+def _full(problem):
+    X, weight, K, floor = problem.X, problem.sample_weight, problem.n_components, problem.variance_floor
+    if problem.n_features == 1:
+        return LineFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, "diag")
+    if problem.n_features > 2:
+        raise InputError(
+            f"covariance='full' is solved for at most 2 columns of X; got {problem.n_features}: use 'diag'"
+        )
+    return FullFamily(X, weight, K, floor, component_axes(X, weight, K, floor))
 
 
 def _summarised(data):

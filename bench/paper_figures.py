@@ -27,7 +27,7 @@ def restarts(path, ends, proved):
         centres = [np.mean(np.asarray(values)[bins == number]) for number in used]
         offset = (place - 0.5 * (len(ends) - 1)) * width
         bars = ax.bar(np.add(centres, offset), counts, width, color=colour, label=f"variational EM, {kind} start")
-        ax.bar_label(bars, fontsize=9)
+        ax.bar_label(bars, fontsize=9, padding=2, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     ax.axvspan(proved.lower_bound, proved.objective, color=UPPER_COLOUR, linewidth=1.5, zorder=0)
     ax.annotate(
         f"global optimum, proved to lie in\n[{proved.lower_bound:.4f}, {proved.objective:.4f}]",

@@ -66,7 +66,7 @@ def test_gop_leaves_the_local_optimum_that_it_starts_from(runs, optimum, linear)
 def test_the_bounds_close_in_while_the_work_grows(runs, linear):
     (_, trapped), (_, lucky) = runs.two_starts(runs.minimal())
     assert trapped.objective > lucky.objective + 20
-    run, curve = runs.bounds_by_work(runs.minimal(), trapped, linear)
+    run, curve = runs.bounds_by_work(runs.minimal(), trapped, linear, repeats=2)
     _, work, lower, upper = curve.T
     assert (np.diff(work) >= 0).all()
     assert (np.diff(lower) >= 0).all()
@@ -93,7 +93,7 @@ def test_both_variational_families_are_proved(runs):
 
 def test_a_second_thread_changes_no_bound(runs):
     measured = runs.threads((60, 2, 4), {}, repeats=1)
-    one, two = (measured[n_threads][2] for n_threads in (1, 2))
+    one, two = (measured[n_threads].result for n_threads in (1, 2))
     assert (one.objective, one.lower_bound, one.n_nodes) == (two.objective, two.lower_bound, two.n_nodes)
 
 

@@ -147,8 +147,8 @@ def families(out):
             f"| {result.status.name} | {result.n_nodes} | {result.n_passes} | {1e3 * result.time:.3g} "
             f"| {runs.missed(ends, result.objective)} of {len(ends)} | {max(end.elbo for end in ends):.5f} |"
         )
-    call_text = '`gopfast.solve(gopfast.GaussianMixture(X, K, prior="empirical", posterior=...), epsilon=0.01, n_threads=1)`'
-    return [*lines, "", f"Each row: {call_text}.", ""]
+    problem = 'problem = gopfast.GaussianMixture(X, K, prior="empirical", posterior=...)'
+    return [*lines, "", f"Each row: `{problem}; {call({}, 'n_threads=1')}`, solved once.", ""]
 
 
 def threads(out):
@@ -157,8 +157,8 @@ def threads(out):
         "## Multi-threaded subproblems", "", command("threads"),
         f"{N_REPEATS} solves with each number of threads, in turn, at a load of {os.getloadavg()[0]:.1f} on "
         f"{os.cpu_count()} processors before them: at a load above one the second thread has no processor of its own. "
-        "So beside the wall times stands the processor time of the busiest thread (median), which counts only while the "
-        "thread runs. No wall time can be below it: its ratio is what idle processors could give at best, not a "
+        "So beside the wall times stands the processor time of the busiest thread (median), which counts only while "
+        "the thread runs. No wall time can be below it: its ratio is what idle processors could give at best, not a "
         "measured gain. Nodes, LPs, passes and bounds must not depend on the threads. No prior. Data: "
         "`speed_table.line(N, K, distance of the means)`.", "",
         "| N, K, distance | relaxed dual | threads | wall s, least | wall s, median | busiest thread, processor s "

@@ -4,8 +4,8 @@ Two formulations of the same problem, with bounds and ordered labels:
 
 - "density": min - sum_i log sum_k pi_k exp(-|x_i - mu_k|^2 / 2) over pi and mu: few variables, deep expressions;
 - "biconvex": min over tau and mu of sum_k (N_k |mu_k|^2 / 2 - mu_k' T_k) + sum_ik tau_ik log tau_ik
-  - sum_k N_k log(N_k / N) + sum_i |x_i|^2 / 2, with N_k = sum_i tau_ik, T_k = sum_i tau_ik x_i: the paper's problem with
-  pi at its best and all that is not convex in the 2 K aggregates.
+  - sum_k N_k log(N_k / N) + sum_i |x_i|^2 / 2, with N_k = sum_i tau_ik, T_k = sum_i tau_ik x_i: the paper's problem
+  with pi at its best and all that is not convex in the 2 K aggregates.
 
 Both with the prior term e/2 sum |mu|^2 - (K d / 2) log e where the prior is "empirical".
 
@@ -16,7 +16,9 @@ import json
 import math
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -29,14 +31,17 @@ def run(solver, formulation, data, n_components, prior, seconds):
     """Solve in a process of its own; returns status, lower, upper, seconds and nodes. Never raises."""
     problem = {"data": np.reshape(data, (len(data), -1)).tolist(), "n_components": n_components, "prior": prior}
     started = time.perf_counter()
+    script = str(Path(__file__).resolve())
     try:
-        done = subprocess.run(
-            [sys.executable, __file__, solver, formulation, str(seconds)],
-            input=json.dumps(problem),
-            capture_output=True,
-            text=True,
-            timeout=seconds + GRACE,
-        )
+        with tempfile.TemporaryDirectory() as folder:  # MAiNGO leaves files where it runs
+            done = subprocess.run(
+                [sys.executable, script, solver, formulation, str(seconds)],
+                input=json.dumps(problem),
+                capture_output=True,
+                text=True,
+                timeout=seconds + GRACE,
+                cwd=folder,
+            )
         lines = done.stdout.strip().splitlines()
         found = json.loads(lines[-1]) if done.returncode == 0 and lines else None
         reason = f"crashed ({done.returncode})" if found is None else None

@@ -58,8 +58,9 @@ def heading(title, *modules):
     except OSError:
         load = ""
     return (
-        f"# {title}\n\nMade by `{command}`, commit {commit()}. {processor()}, kernel {_passes.instruction_set()}{load}. "
-        f"Python {platform.python_version()}, {versions('numpy', *modules)}.\n"
+        f"# {title}\n\nMade by `{command}`, commit {commit()}.\n"
+        f"{processor()}, kernel {_passes.instruction_set()}{load}. Python {platform.python_version()}, "
+        f"{versions('numpy', *modules)}.\n"
     )
 
 

@@ -110,8 +110,8 @@ def main():
     order = np.polyfit(np.log([r["N"] for r in by_samples[2:]]), np.log([r["one"] for r in by_samples[2:]]), 1)[0]
     text = head + f"""
 Data of one dimension as in the issue on speed, seed 1. Whole calls (problem and solve), best of three, one where it
-takes over 2 s; limit 60 s. Absolute gap 0.01. scikit-learn's spherical mixture estimates the variances: another model, only
-its time is compared. *ratio*: its time over that of one thread.
+takes over 2 s; limit 60 s. Absolute gap 0.01. scikit-learn's spherical mixture estimates the variances: another model,
+only its time is compared. *ratio*: its time over that of one thread.
 
 ## N, with K = 3 and gap 4
 

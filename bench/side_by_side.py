@@ -132,9 +132,8 @@ def main():
                 other = (f"{spent:.3g}", "yes" if above > MISS else "no")
                 above = f"{above:.2g}"
             second.append([*row, above])
-        first.append([
-            name, threads, f"{time_proved:.3g}", result.status.name, f"{result.gap:.2g}", f"{result.n_nodes:,}", ten, *other
-        ])  # fmt: skip
+        proof = [f"{time_proved:.3g}", result.status.name, f"{result.gap:.2g}", f"{result.n_nodes:,}"]
+        first.append([name, threads, *proof, ten, *other])
         print(first[-1], second[-1:], flush=True)
         if len(data) > MOST_GLOBAL:
             third.append([name, *["not tried: N > 1000"] * 4])
@@ -155,21 +154,23 @@ def main():
         third.append(row)
         print(row, flush=True)
     text = head + f"""
-Absolute gap {EPSILON}. gopfast: whole call, best of three (one where it takes over 2 s); everything else once, one thread.
+Absolute gap {EPSILON}. gopfast: whole call, best of three (one where it takes over 2 s); everything else once, on one
+thread.
 
 ## A proof beside ten restarts
 
-*EM x 10*: gopfast's own EM with the variance known, that is the same objective, from k-means++ starts, drawing included.
-*scikit-learn*: `GaussianMixture(covariance_type="spherical", n_init=10)`, the nearest model it has: its variances are
-estimated, one for each component, and cannot be held at 1, so its likelihood is of another model and only its time is
-comparable. *Missed*: whether EM with known variance, started from its means, ends more than {MISS} above the proved optimum.
+*EM x 10*: gopfast's own EM with the variance known, that is the same objective, from k-means++ starts, drawing
+included. *scikit-learn*: `GaussianMixture(covariance_type="spherical", n_init=10)`, the nearest model it has: its
+variances are estimated, one for each component, and cannot be held at 1, so its likelihood is of another model and only
+its time is comparable. *Missed*: whether EM with known variance, started from its means, ends more than {MISS} above
+the proved optimum.
 
 {table(["problem", "threads", "gopfast s", "status", "gap", "nodes", "EM x 10, s", "scikit-learn s", "missed"], first)}
 ## How often local methods miss the proved optimum
 
 Single runs that end more than {MISS} above it / groups of ten restarts whose best does, for the start strategies of
-scikit-learn, each feeding EM with known variance (`gopfast.local.em`, tol 1e-6, at most 1000 steps; *unfinished* if that
-was not enough). Last column: the end of EM from scikit-learn's own fit (`n_init=10`), above the optimum.
+scikit-learn, each feeding EM with known variance (`gopfast.local.em`, tol 1e-6, at most 1000 steps; *unfinished* if
+that was not enough). Last column: the end of EM from scikit-learn's own fit (`n_init=10`), above the optimum.
 
 {table(["problem", "runs", *STARTS, "from scikit-learn's fit"], second)}
 ## General global solvers

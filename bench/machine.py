@@ -54,7 +54,8 @@ def heading(title, *modules):
     script = Path(sys.argv[0]).name
     command = shlex.join(["python", f"bench/{script}", *sys.argv[1:]])
     try:
-        load = f", load before {os.getloadavg()[0]:.1f}"
+        busy = os.getloadavg()[0]
+        load = f", load before {busy:.1f}" + (" (shared: times are to be repeated)" if busy > 1.5 else "")
     except OSError:
         load = ""
     return (

@@ -84,7 +84,9 @@ def scikit_learn(problem, lowest):
 def cell(found, seconds):
     """One general solver's result: proved in time, or its gap, or its failure. Time-outs are charged in full."""
     if found["lower"] is None:
-        return f"failed: {found['status']}; {seconds:g} s charged", False
+        return f"failed: {found['status']}; {max(found['seconds'], seconds):.0f} s charged", False
+    if found["status"] == "infeasible":
+        return f"failed: calls it infeasible; {seconds:g} s charged", False
     if found["upper"] is None or not np.isfinite(found["upper"]):
         return f"no solution in {seconds:g} s", False
     if found["lower"] < -1e15:
@@ -149,7 +151,7 @@ def main():
             key = f"{solver}, {formulation}"
             tried[key], solved[key] = tried.get(key, 0) + 1, solved.get(key, 0) + proved
             charged[key] = charged.get(key, 0.0) + (found["seconds"] if proved else max(seconds, found["seconds"]))
-            if found["lower"] is not None and found["lower"] > lowest + 1e-6:
+            if found["lower"] is not None and found["status"] != "infeasible" and found["lower"] > lowest + 1e-6:
                 unsound.append(f"{key} on {name}: lower bound {found['lower']:.6f} above {lowest:.6f}")
         third.append(row)
         print(row, flush=True)

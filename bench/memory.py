@@ -28,8 +28,8 @@ def peak():
 def open_nodes(n_components, n_features, max_nodes):
     """Growth of memory in a search that leaves nearly all its nodes open: its bounds are left far from solved."""
     import numpy as np
+    from gopfast._em import MixturePrimal
     from gopfast._entropic import EntropicRelaxation
-    from gopfast._mixture import MixturePrimal
     from gopfast._search import Search
     from gopfast._tree import Tree
 
@@ -38,11 +38,11 @@ def open_nodes(n_components, n_features, max_nodes):
 
     rng = np.random.default_rng(0)
     X = 20.0 * rng.standard_normal((2 * n_components, n_features))
-    data = _engine.mixture_data(gopfast.GaussianMixture(X, n_components))
+    family = _engine.family(gopfast.GaussianMixture(X, n_components))
 
     def search(limit):
-        relaxation = EntropicRelaxation(data, max_passes=1)
-        run = Search(relaxation, MixturePrimal(data), 1e-9, max_nodes=limit)
+        relaxation = EntropicRelaxation(family, max_passes=1)
+        run = Search(relaxation, MixturePrimal(family), 1e-9, max_nodes=limit)
         return relaxation, run
 
     search(1000)[1].run()  # workspaces and library code come into memory

@@ -1,0 +1,40 @@
+"""Sphinx settings: ``make docs``."""
+
+import gopfast
+
+project = "gopfast"
+author = "the gopfast authors"
+version = release = gopfast.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+html_theme = "alabaster"
+html_theme_options = {"description": "Mixture models with a proof", "fixed_sidebar": True}
+html_show_sourcelink = False
+
+# Docstrings name things in single backticks: a link where there is such a thing, else code.
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+linkcheck_timeout = 10
+
+
+def escape(app, what, name, obj, options, lines):
+    """Keep |I_c| and names that end in _ from being read as substitutions and targets."""
+    literal = False
+    for i, line in enumerate(lines):
+        if literal and line.strip() and not line.startswith((" ", "\t")):
+            literal = False
+        if not literal and "``" not in line and not line.lstrip().startswith(">>>"):
+            lines[i] = line.replace("|", "\\|")
+        literal = literal or line.rstrip().endswith("::")
+
+
+def setup(app):
+    """Sphinx calls this."""
+    app.connect("autodoc-process-docstring", escape)

@@ -1,6 +1,13 @@
 """Sphinx settings: ``make docs``."""
 
+from types import ModuleType
+
+from sphinx.util.logging import getLogger
+
 import gopfast
+
+# Some names are loaded on first use, and autodoc sees only what has been.
+vars(gopfast).update({name: getattr(gopfast, name) for name in gopfast.__all__})
 
 project = "gopfast"
 author = "the gopfast authors"
@@ -35,6 +42,15 @@ def escape(app, what, name, obj, options, lines):
         literal = literal or line.rstrip().endswith("::")
 
 
+def check_reference(app, env):
+    """Warn of public names that the reference lacks."""
+    described = env.get_domain("py").objects
+    for name in gopfast.__all__:
+        if f"gopfast.{name}" not in described and not isinstance(getattr(gopfast, name), ModuleType):
+            getLogger(__name__).warning("gopfast.%s is not in the reference", name)
+
+
 def setup(app):
     """Sphinx calls this."""
+    app.connect("env-check-consistency", check_reference)
     app.connect("autodoc-process-docstring", escape)

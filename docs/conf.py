@@ -42,6 +42,12 @@ def escape(app, what, name, obj, options, lines):
         literal = literal or line.rstrip().endswith("::")
 
 
+def skip_inherited(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn adds to an estimator: its texts refer to its own pages."""
+    added = (getattr(obj, "__module__", None) or "").startswith("sklearn.") or name.endswith("_request")
+    return True if added else None
+
+
 def check_reference(app, env):
     """Warn of public names that the reference lacks."""
     described = env.get_domain("py").objects
@@ -52,5 +58,6 @@ def check_reference(app, env):
 
 def setup(app):
     """Sphinx calls this."""
+    app.connect("autodoc-skip-member", skip_inherited)
     app.connect("env-check-consistency", check_reference)
     app.connect("autodoc-process-docstring", escape)

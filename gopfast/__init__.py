@@ -27,6 +27,7 @@ finally:
 
 from gopfast import local
 from gopfast._biconvex_result import BiconvexResult, BiconvexSolution
+from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.errors import GopfastError, InputError, InputTypeError
 from gopfast.models import (
     BernoulliMixture,
@@ -37,6 +38,7 @@ from gopfast.models import (
     PoissonMixture,
 )
 from gopfast.result import Result, Status
+from gopfast.selection import Selection, select_components
 from gopfast.solution import MixtureSolution
 from gopfast.solver import solve
 
@@ -47,15 +49,30 @@ __all__ = [
     "BiconvexResult",
     "BiconvexSolution",
     "CategoricalMixture",
+    "Certificate",
     "ExponentialMixture",
     "GaussianMixture",
+    "GlobalGaussianMixture",
     "GopfastError",
     "InputError",
     "InputTypeError",
     "MixtureSolution",
     "PoissonMixture",
     "Result",
+    "Selection",
     "Status",
+    "Verdict",
+    "certify",
     "local",
+    "select_components",
     "solve",
 ]
+
+
+def __getattr__(name):
+    """Load the estimator on first use: it needs scikit-learn."""
+    if name == "GlobalGaussianMixture":
+        from gopfast.estimator import GlobalGaussianMixture
+
+        return GlobalGaussianMixture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,12 +5,19 @@ import weakref
 
 import numpy as np
 
-from gopfast import _checks, _summary
+from gopfast import _checks, _columns, _summary
+from gopfast._full import FullFamily, LineFamily, component_axes
 from gopfast._gaussian import GaussianFamily
 from gopfast._normal import NormalFamily
 from gopfast._samples import Samples
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import GaussianMixture
+from gopfast.models import (
+    BernoulliMixture,
+    CategoricalMixture,
+    ExponentialMixture,
+    GaussianMixture,
+    PoissonMixture,
+)
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
@@ -34,15 +41,26 @@ def family(problem):
 
 def _gaussian(problem):
     X, weight, K = problem.X, problem.sample_weight, problem.n_components
+    if problem.covariance == "full":
+        return _full(problem)
     if problem.covariance in ("diag", "spherical", "tied"):
         floor = np.broadcast_to(problem.variance_floor, problem.n_features)
         return NormalFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, problem.covariance)
-    if problem.covariance != "known":
-        raise NotImplementedError(f"covariance={problem.covariance!r} cannot be solved yet")
     low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
     precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
     data = _summarised(Samples(X, weight, np.sqrt(problem.noise_variance)))
     return GaussianFamily(data, K, precision, problem.posterior == "gaussian")
+
+
+def _full(problem):
+    X, weight, K, floor = problem.X, problem.sample_weight, problem.n_components, problem.variance_floor
+    if problem.n_features == 1:
+        return LineFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, "diag")
+    if problem.n_features > 2:
+        raise InputError(
+            f"covariance='full' is solved for at most 2 columns of X; got {problem.n_features}: use 'diag'"
+        )
+    return FullFamily(X, weight, K, floor, component_axes(X, weight, K, floor))
 
 
 def _summarised(data):
@@ -53,7 +71,13 @@ def _summarised(data):
 
 
 # What makes the core's copy of each kind of problem.
-_MAKERS = {GaussianMixture: _gaussian}
+_MAKERS = {
+    GaussianMixture: _gaussian,
+    BernoulliMixture: _columns.bernoulli,
+    PoissonMixture: _columns.poisson,
+    ExponentialMixture: _columns.exponential,
+    CategoricalMixture: _columns.categorical,
+}
 
 
 def start_parameters(problem, start):
@@ -69,6 +93,11 @@ def start_parameters(problem, start):
             raise InputError(f"start must be a solution with {names[0]}; this one has none")
     else:
         given = {names[0]: start}
+    if not isinstance(problem, GaussianMixture):
+        try:
+            return family(problem).pack(**problem.check_parameters(given[names[0]]))
+        except InputError as error:
+            raise type(error)(f"start must hold {names[0]}; {error}") from None
     first = _checks.real_array("start", given[names[0]])
     if problem.n_features == 1 and first.ndim == 1:
         first = first[:, None]

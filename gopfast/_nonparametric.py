@@ -9,8 +9,11 @@ For a mixture without prior and any v_i > 0, Jensen's inequality gives for every
 The supremum is rigorous: D'' >= -D, so on an interval of width h, sup D <= max of D at its ends / (1 - h^2/8).
 """
 
+import math
+
 import numpy as np
 
+from gopfast._exponential import ExponentialFamily
 from gopfast._gaussian import GaussianFamily
 
 COARSE = 0.1  # grid step in standard deviations of a component
@@ -171,9 +174,29 @@ class NonparametricBound:
         return atoms[used], trial[used] / trial[used].sum()
 
 
+def saturated_bound(weights):
+    """
+    Bound the negative log-likelihood of discrete data: no model gives rows better probabilities than their shares.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (m,)
+        Positive weights of the different rows.
+
+    Returns
+    -------
+    float
+        Entropy of the rows. Mixtures attain it where their columns are too few to identify them.
+    """
+    total = math.fsum(weights)
+    return math.fsum(-weights * np.log(weights / total)) - ROUNDING * total * (1 + np.log(len(weights)))
+
+
 def outer_bound(family):
     """Return the bound as the search asks for it, or None where it does not apply or would cost too much."""
     samples, weights = family.data.arrays()
+    if isinstance(family, ExponentialFamily) and family.discrete and not family.has_prior:
+        return lambda solution, upper, tolerance: saturated_bound(weights)
     known = isinstance(family, GaussianFamily) and not family.has_prior and samples.shape[0] == 1
     if not known or samples.shape[1] > MOST_SAMPLES or np.ptp(samples) > WIDEST:
         return None

@@ -1,14 +1,26 @@
 """Figures; needs matplotlib, which ``pip install gopfast[plot]`` brings."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from gopfast.errors import InputError
+from gopfast import _checks
+from gopfast.errors import InputError, InputTypeError
+from gopfast.models import ExponentialMixture, GaussianMixture, PoissonMixture
+from gopfast.models._base import log_zero
 
 UPPER_COLOUR = "#c0392b"
 LOWER_COLOUR = "#1f5fa8"
 # From this ratio of last to first time on, a linear axis hides the start.
 LOG_TIME_RATIO = 30.0
 SHORT = 0.1  # seconds; shorter searches are drawn in milliseconds
+COMPONENT_COLOURS = ("#1f5fa8", "#d9822b", "#2e8b57", "#8e44ad", "#b03060", "#7f7f00", "#16a2b8", "#6b4226")
+MOST_POINTS = 20_000
+GRID_POINTS = 800
+# Components of less weight are not drawn: nothing of them would be seen.
+LEAST_WEIGHT = 1e-6
+# Share of the axis below which an interval is drawn as one line.
+THIN = 0.005
 
 
 def bounds(result, ax=None, elbo=False):
@@ -78,6 +90,223 @@ def bounds(result, ax=None, elbo=False):
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="best")
     return ax
+
+
+def density(fit, ax=None, columns=None, bins=None):
+    """
+    Draw the data with the fitted density and its components.
+
+    One column: a histogram with the density and each component's share of it. Two columns: a scatter plot, coloured
+    by the responsibilities, with each component's ellipses of one and two standard deviations.
+
+    Parameters
+    ----------
+    fit : Result, LocalResult or MixtureSolution
+        Of a Gaussian mixture; of a Poisson or an exponential mixture, one column of it.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    columns : int or pair of int, optional
+        Columns to draw, from 0, of data that have more: their marginal density. All by default.
+    bins : int, optional
+        Bins of the histogram.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        At most 20,000 evenly chosen samples are drawn as points.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    InputError
+        If an argument is invalid, or there are more than two columns and none are chosen.
+
+    Notes
+    -----
+    With a Gaussian posterior the means are drawn at their expectations.
+    """
+    solution = getattr(fit, "solution", fit)
+    problem = getattr(solution, "problem", None)
+    if not isinstance(problem, (GaussianMixture, PoissonMixture, ExponentialMixture)):
+        raise InputTypeError(
+            "fit must be a fit of a GaussianMixture, PoissonMixture or ExponentialMixture; "
+            f"got one of {type(fit if problem is None else problem).__name__}"
+        )
+    columns = _check_columns(columns, problem)
+    if ax is None:
+        ax = _pyplot().figure(figsize=(5.5, 3.6 if len(columns) == 1 else 4.4), layout="constrained").add_subplot()
+    if len(columns) == 1:
+        _draw_curves(ax, solution, columns[0], bins)
+    else:
+        _draw_ellipses(ax, solution, columns)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def local_optima(objectives, result, ax=None, bins=60):
+    """
+    Draw a histogram of the objectives that a local method ended at, with the proved interval.
+
+    Parameters
+    ----------
+    objectives : array_like of shape (m,), or dict of such
+        Where the runs ended, such as `RestartResult.objectives`; by name of the method if there are several.
+    result : gopfast.result.Result
+        The global search; ``[lower_bound, objective]`` is the interval that holds the global optimum.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    bins : int, default 60
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Objectives that are not finite are left out.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    InputError
+        If an argument is invalid.
+    """
+    groups = dict(objectives) if isinstance(objectives, Mapping) else {"local optima": objectives}
+    bins = _checks.whole_number("bins", bins, 1)
+    groups = {name: np.ravel(np.asarray(values, dtype=float)) for name, values in groups.items()}
+    groups = {name: values[np.isfinite(values)] for name, values in groups.items()}
+    if not any(values.size for values in groups.values()):
+        raise InputError("objectives must have a finite entry")
+    if ax is None:
+        height = 3.6 + 0.16 * max(0, len(groups) - 4)
+        ax = _pyplot().figure(figsize=(5.5, height), layout="constrained").add_subplot()
+    values = np.concatenate(list(groups.values()))
+    lower = result.lower_bound if np.isfinite(result.lower_bound) else result.objective
+    low, high = min(values.min(), result.objective), max(values.max(), result.objective)
+    # Runs that all end at one value still make a bar. No bar begins below the best: it would look like a better run.
+    width = max(high - low, 1e-6 * (1.0 + abs(high)))
+    edges = np.linspace(low, low + 1.01 * width, bins + 1)
+    colours = ["#aab2bf"] if len(groups) == 1 else [_colour(k) for k in range(len(groups))]
+    ax.hist(list(groups.values()), edges, stacked=True, color=colours, label=list(groups))
+    # Without a proof the interval is wide, and must not hide the runs.
+    ax.set_xlim(max(lower, low - width) - 0.03 * width, edges[-1] + 0.03 * width)
+    gap = result.objective - lower
+    if gap < THIN * width:
+        ax.axvline(lower, color=UPPER_COLOUR, linewidth=1.8, label=f"proved interval, {gap:.2g} wide")
+    else:
+        ax.axvspan(lower, result.objective, color=LOWER_COLOUR, alpha=0.15, linewidth=0, label="proved interval")
+        ax.axvline(lower, color=LOWER_COLOUR, linewidth=1.4)
+        ax.axvline(result.objective, color=UPPER_COLOUR, linewidth=1.4)
+    ax.set_xlabel("objective (nats)")
+    ax.set_ylabel("runs")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="best", fontsize="small")
+    return ax
+
+
+def _check_columns(columns, problem):
+    d = problem.n_features
+    if columns is None:
+        columns = list(range(d))
+        if d > 2:
+            raise InputError(f"columns must be given, one or two of the {d} of the data")
+    else:
+        columns = [_checks.whole_number("columns", column, 0, d - 1) for column in np.atleast_1d(columns)]
+    if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        raise InputError(f"columns must be one column or two different ones; got {columns}")
+    if len(columns) > 1 and not isinstance(problem, GaussianMixture):
+        raise InputError(f"columns must be one column of a {type(problem).__name__}")
+    return columns
+
+
+def _draw_curves(ax, solution, column, bins):
+    problem, counts = solution.problem, isinstance(solution.problem, PoissonMixture)
+    x, weight = problem.X[:, column], problem.sample_weight
+    low, high = x.min(), x.max()
+    margin = 0.0 if counts else 0.06 * (high - low) or 1.0
+    if counts:
+        grid = np.arange(max(0.0, low - 1), high + 2)
+        edges = np.append(grid, grid[-1] + 1) - 0.5 if bins is None else bins
+    else:
+        # Waiting times are positive.
+        least = 1e-6 * high if isinstance(problem, ExponentialMixture) else -np.inf
+        grid = np.linspace(max(least, low - margin), high + margin, GRID_POINTS)
+        edges = min(100, max(10, int(2.0 * np.sqrt(len(x))))) if bins is None else bins
+    ax.hist(x, edges, weights=weight, density=True, color="#c9ced6", edgecolor="white", linewidth=0.5, label="data")
+    shares = _shares(solution, column, grid)
+    ax.plot(grid, shares.sum(axis=0), color="black", linewidth=2.0, label="density", marker="o" if counts else "", ms=4)
+    # On top and dashed: where one component is all of the density both can be seen.
+    for k, share in enumerate(shares):
+        if solution.weights[k] > LEAST_WEIGHT:
+            label = "components" if k == np.argmax(solution.weights) else None
+            ax.fill_between(grid, share, color=_colour(k), alpha=0.18, linewidth=0)
+            ax.plot(grid, share, color=_colour(k), linewidth=1.6, linestyle=(0, (3, 2)), label=label)
+    if counts:
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlabel("x" if problem.n_features == 1 else f"column {column}")
+    ax.set_ylabel("probability" if counts else "density")
+    ax.set_ylim(bottom=0.0)
+
+
+def _shares(solution, column, grid):
+    """Each component's weight times its density along one column, (K, m)."""
+    problem = solution.problem
+    if isinstance(problem, GaussianMixture):
+        mean = solution.means[:, column, np.newaxis]
+        variance = _matrices(solution)[:, column, column, np.newaxis]
+        logs = -0.5 * (np.square(grid - mean) / variance + np.log(2.0 * np.pi * variance))
+    else:
+        single = type(problem)(grid, 1)
+        logs = np.stack([single.log_densities(rates=[[rate]])[:, 0] for rate in solution.rates[:, column]])
+    return np.exp(logs + log_zero(solution.weights)[:, np.newaxis])
+
+
+def _draw_ellipses(ax, solution, columns):
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Ellipse
+
+    problem = solution.problem
+    step = -(-problem.n_samples // MOST_POINTS)
+    points = problem.X[::step][:, columns]
+    colours = np.array([to_rgb(_colour(k)) for k in range(problem.n_components)])
+    mixed = np.clip(solution.responsibilities[::step] @ colours, 0.0, 1.0)
+    size = float(np.clip(4000.0 / len(points), 1.5, 16.0))
+    ax.scatter(*points.T, s=size, c=mixed, alpha=0.55, linewidth=0)
+    for k, covariance in enumerate(_matrices(solution)[:, columns][:, :, columns]):
+        if solution.weights[k] <= LEAST_WEIGHT:
+            continue
+        values, vectors = np.linalg.eigh(covariance)
+        angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
+        mean = solution.means[k, columns]
+        for n_deviations in (1, 2):
+            label = "1 and 2 standard deviations" if k == 0 and n_deviations == 1 else None
+            ax.add_patch(
+                Ellipse(
+                    mean, *(2.0 * n_deviations * np.sqrt(values[::-1])), angle=angle, fill=False,
+                    edgecolor=_colour(k), linewidth=1.8 if n_deviations == 1 else 1.0, label=label,
+                )
+            )  # fmt: skip
+        ax.plot(*mean, marker="+", markersize=9, markeredgewidth=1.8, color="black")
+    ax.autoscale_view()
+    ax.set_xlabel(f"column {columns[0]}")
+    ax.set_ylabel(f"column {columns[1]}")
+
+
+def _matrices(solution):
+    """Covariance matrices of the components, (K, d, d)."""
+    problem = solution.problem
+    d, covariances = problem.n_features, solution.covariances
+    if covariances is None:
+        covariances = problem.noise_variance
+    if problem.covariance == "spherical":
+        covariances = covariances[:, np.newaxis]
+    if problem.covariance not in ("tied", "full"):
+        covariances = covariances[..., np.newaxis] * np.eye(d)
+    return np.broadcast_to(covariances, (problem.n_components, d, d))
+
+
+def _colour(k):
+    return COMPONENT_COLOURS[k % len(COMPONENT_COLOURS)]
 
 
 def _curves(result):

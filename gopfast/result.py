@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gopfast import _checks
 from gopfast.solution import MixtureSolution as MixtureSolution
 from gopfast.solution import to_json_types
 
@@ -180,12 +181,27 @@ class Result:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
-    def plot(self, ax=None, **options):
-        """Draw the bounds against time; see `gopfast.plot.bounds`."""
+    def plot(self, kind="bounds", ax=None, **options):
+        """
+        Draw the result; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"bounds", "density"}
+            The bounds against time, or the data with the fitted density.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+        **options
+            Those of `gopfast.plot.bounds` or `gopfast.plot.density`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         # Here and not above: results must work without matplotlib.
         from gopfast import plot
 
-        return plot.bounds(self, ax=ax, **options)
+        return getattr(plot, _checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
 
     def __repr__(self):
         """Return status and bounds on one line."""

@@ -6,6 +6,7 @@ Every method is called as ``method(problem, start=None, *, tol, max_iter, random
 anything with a solution; `gopfast.local.start` makes one by a strategy of `gopfast.local.starts`.
 """
 
+from gopfast._restart import RestartResult, restart_until_certified
 from gopfast.local import starts
 from gopfast.local._anneal import anneal
 from gopfast.local._cavi import cavi
@@ -18,12 +19,14 @@ from gopfast.local.starts import start
 
 __all__ = [
     "LocalResult",
+    "RestartResult",
     "anneal",
     "cavi",
     "conjugate_gradient",
     "em",
     "kmeans",
     "quasi_newton",
+    "restart_until_certified",
     "start",
     "starts",
 ]

@@ -93,9 +93,16 @@ def run_compiled(problem, state, tol, max_iter):
     point = np.ravel(family.pack(**parameters))
     held = family.parameters(np.concatenate([state["weights"], point, [1.0]]))
     # One posterior variance for all coordinates, for instance, where a user may start with different ones.
-    if not all(np.allclose(held[n], parameters[n], rtol=1e-9) for n in held if n != "prior_variance"):
+    if not all(_equal(held[name], parameters[name]) for name in held if name != "prior_variance"):
         return None
     vector, trace, converged = MixturePrimal(family).em(state["weights"], point, tol, max_iter)
     weights = vector[: problem.n_components]
     found = problem.check_parameters(**family.parameters(vector))
     return {"weights": weights / weights.sum(), **found}, trace, converged
+
+
+def _equal(first, second):
+    """Whether two values of a parameter, arrays or tuples of arrays, agree but for rounding."""
+    if isinstance(first, tuple):
+        return all(map(_equal, first, second))
+    return np.allclose(first, second, rtol=1e-9)

@@ -48,7 +48,7 @@ def start(problem, strategy="samples", random_state=0) -> MixtureSolution:
     True
     """
     check_problem(problem)
-    make = _STRATEGIES[_checks.choice("strategy", strategy, tuple(_STRATEGIES))]
+    make = STRATEGIES[_checks.choice("strategy", strategy, tuple(STRATEGIES))]
     rng = np.random.default_rng(seed_from(random_state))
     return MixtureSolution.canonical(problem, **make(problem, rng))
 
@@ -192,7 +192,7 @@ def _around(problem, rows):
     return problem.maximize(NEAREST_SHARE * nearest + (1.0 - NEAREST_SHARE) / K)
 
 
-_STRATEGIES = {
+STRATEGIES = {
     "samples": samples,
     "kmeans_plus_plus": kmeans_plus_plus,
     "kmeans": kmeans,

@@ -66,6 +66,11 @@ class MixtureProblem:
     _flat_priors = (None,)
     _log_constant = 0.0
 
+    @property
+    def _n_columns_to_identify(self):
+        """Columns below which the parameters need not be unique, even up to the components' order."""
+        return 0
+
     def _store(self, X, n_components, sample_weight, **others):
         """Check what all models share and set every attribute; `X` must have shape (n, d) already."""
         n_samples, n_features = X.shape
@@ -75,7 +80,7 @@ class MixtureProblem:
             weight = _checks.real_array("sample_weight", sample_weight)
             _checks.at_least("sample_weight", _checks.of_shape("sample_weight", weight, (n_samples,)), 0.0)
             if weight.max() == 0.0:
-                raise InputError("sample_weight must have a positive entry; all are 0")
+                raise InputError("sample_weight must have a positive entry; all are zero")
         with np.errstate(over="ignore"):
             total_weight = float(weight.sum())
         if not np.isfinite(total_weight):
@@ -133,6 +138,12 @@ class MixtureProblem:
             ``log p(x_i | theta_k)``, -inf where the density is 0; with a Gaussian posterior its expectation.
         """
         return self._log_kernel(self.check_parameters(*values, **parameters)) + self._log_constant
+
+    def _log_densities_of(self, X, **parameters):
+        """Compute `log_densities` of other samples, (m, d) and of the same kind as `X`, which is not checked."""
+        other = object.__new__(type(self))
+        other.__setstate__({**self.__dict__, "X": X, "n_samples": len(X)})
+        return other.log_densities(**parameters)
 
     def responsibilities(self, weights, *values, **parameters) -> np.ndarray:
         """

@@ -75,6 +75,10 @@ class BernoulliMixture(MixtureProblem):
         """Number of free parameters: K - 1 weights and K d probabilities."""
         return self.n_components * (1 + self.n_features) - 1
 
+    @property
+    def _n_columns_to_identify(self):
+        return 2 * self.n_components - 1
+
     def _check_values(self, probabilities):
         array = self._check_rows("probabilities", probabilities)
         return (_checks.at_least("probabilities", array, 0.0, 1.0),)

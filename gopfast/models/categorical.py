@@ -97,6 +97,10 @@ class CategoricalMixture(MixtureProblem):
         """Number of free parameters: K - 1 weights and, for each component and column, C_j - 1 probabilities."""
         return self.n_components * (1 + sum(self.n_categories) - self.n_features) - 1
 
+    @property
+    def _n_columns_to_identify(self):
+        return 3 if max(self.n_categories) > 2 else 2 * self.n_components - 1
+
     def _check_values(self, probabilities):
         arrays = []
         for j, value in enumerate(_check_list(probabilities, self.n_features, "probabilities")):

@@ -55,7 +55,8 @@ class GaussianMixture(MixtureProblem):
     covariance : {"known", "spherical", "diag", "tied", "full"}
         "known": `noise_variance`. Free: one variance per component ("spherical"), one per component and
         coordinate ("diag"), one shared by all components and coordinates ("tied", isotropic: v I; a shared
-        covariance of any shape is not offered), or one matrix per component ("full").
+        covariance of any shape is not offered), or one matrix per component ("full"; `solve` and `local.em` take
+        it for at most two columns).
     noise_variance : float or array_like of shape (d,), optional
         Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
         ``covariance="known"``.

@@ -61,3 +61,8 @@ cdef class Family:
 
 # One of the K! label copies: components ordered by their first connected variable; 0: the box is empty.
 cdef bint order_components(int n_components, int n_cell, real *low, real *high) noexcept nogil
+
+# IN/OUT: bounds (K,) of the components' means of one statistic, and of their masses. The means average to the
+# samples' (whose total mass counts `nu` per component for a prior): what cannot is removed; 0: nothing is left.
+cdef bint balance(int n_components, real total, real nu, real average, real *low, real *high, real *mass_low,
+                  real *mass_high) noexcept nogil

@@ -2,6 +2,11 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY, fabs
+
+# Relative slack of what `balance` derives; it takes a few operations.
+cdef real ROUNDING = 1e-12
+
 
 cdef bint order_components(int n_components, int n_cell, real *low, real *high) noexcept nogil:
     cdef int k, K = n_components
@@ -11,6 +16,65 @@ cdef bint order_components(int n_components, int n_cell, real *low, real *high) 
         high[k * n_cell] = min(high[k * n_cell], high[(k + 1) * n_cell])
     for k in range(K):
         if low[k * n_cell] > high[k * n_cell]:
+            return 0
+    return 1
+
+
+cdef bint balance(int n_components, real total, real nu, real average, real *low, real *high, real *mass_low,
+                  real *mass_high) noexcept nogil:
+    """Masses M_l = S_l + nu add up to the total and M_l (mean_l - average) to 0.
+
+    So component k balances the others, M_k x + (total - M_k) y = 0, x its deviation from the average and y some number
+    between the least and the largest of the others': bounds of M_k, then of x.
+    """
+    cdef int k, l, K = n_components
+    cdef real p, q, x, y, a, b, sum_low = 0, sum_high = 0, free = total - K * nu
+    if K == 1:
+        mass_low[0] = max(mass_low[0], free * (1 - 1e-12))
+    for k in range(K):
+        sum_low += mass_low[k]
+        sum_high += mass_high[k]
+    for k in range(K):
+        a, b = free - (sum_high - mass_high[k]), free - (sum_low - mass_low[k])
+        mass_low[k] = max(mass_low[k], a - ROUNDING * (free + sum_high))
+        mass_high[k] = min(mass_high[k], b + ROUNDING * (free + sum_low))
+    for k in range(K):
+        if not mass_high[k] + nu > 0:
+            continue
+        p, q = INFINITY, -INFINITY
+        if K == 1:
+            p = q = 0
+        for l in range(K):
+            if l != k:
+                p = min(p, low[l] - average - ROUNDING * (fabs(low[l]) + fabs(average)))
+                q = max(q, high[l] - average + ROUNDING * (fabs(high[l]) + fabs(average)))
+        x = low[k] - average - ROUNDING * (fabs(low[k]) + fabs(average))
+        y = high[k] - average + ROUNDING * (fabs(high[k]) + fabs(average))
+        if (p > 0 and x > 0) or (q < 0 and y < 0):
+            return 0
+        # M y + (total - M) q >= 0 and M x + (total - M) p <= 0
+        a, b = mass_low[k] + nu, mass_high[k] + nu
+        if q < 0:
+            a = max(a, total * q / (q - y) * (1 - ROUNDING))
+        elif y < 0:
+            b = min(b, total * q / (q - y) * (1 + ROUNDING))
+        if p > 0:
+            a = max(a, total * p / (p - x) * (1 - ROUNDING))
+        elif x > 0:
+            b = min(b, total * p / (p - x) * (1 + ROUNDING))
+        if a > b or not b > 0:
+            return 0
+        mass_low[k], mass_high[k] = max(mass_low[k], a - nu), min(mass_high[k], b - nu)
+        # x = -(total - M) / M y
+        a = max(0.0, total / a * (1 + ROUNDING) - 1) if a > 0 else INFINITY
+        b = max(0.0, total / b * (1 - ROUNDING) - 1)
+        if p >= 0 or a < INFINITY:
+            y = min(y, -p * (a if p < 0 else b))
+        if q <= 0 or a < INFINITY:
+            x = max(x, -q * (a if q > 0 else b))
+        low[k] = max(low[k], average + x - ROUNDING * (fabs(x) + fabs(average)))
+        high[k] = min(high[k], average + y + ROUNDING * (fabs(y) + fabs(average)))
+        if low[k] > high[k]:
             return 0
     return 1
 
@@ -58,6 +122,41 @@ cdef class Family:
         variance = np.average(np.square(columns - np.average(columns, axis=1, weights=weights)[:, None]), axis=1,
                               weights=weights)
         return 1.0 / np.maximum(variance, 1e-12)
+
+    def subproblem(self, low, high):
+        """Minorant and facets of the cells [low, high], for tests.
+
+        Returns
+        -------
+        dict with centers (K, d), minorant (K, 1 + F) and facets (R, K(1 + F)), coefficients of the statistics about
+        the centers, and the prior's and the constant part of each: minorant_rest (2,), facet_rest (R, 2).
+        """
+        cdef int K = self.n_components, d = self.n_columns, F = self.n_statistics, m = K * (1 + F), r, s
+        cdef real[::1] least = np.array(low, dtype=float).ravel(), most = np.array(high, dtype=float).ravel()
+        cdef real[:, ::1] costs = np.zeros((3, K * d)), coefficients = np.zeros((self.n_facets, m))
+        cdef real[::1] offsets = np.zeros(K)
+        cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
+        cdef Subproblem sub
+        sub.facets = <Facet *> &block[0]
+        sub.minorant.centers, sub.minorant.linear, sub.minorant.quadratic = &costs[0, 0], &costs[1, 0], &costs[2, 0]
+        sub.minorant.offsets = &offsets[0]
+        for r in range(self.n_facets):
+            sub.facets[r].coefficients = &coefficients[r, 0]
+        self.relax(&least[0], &most[0], &sub)
+        centers, linear, quadratic = np.asarray(costs).reshape(3, K, d)
+        facets, rest = [], []
+        for r in range(self.n_facets):
+            if sub.facets[r].active:
+                row = np.zeros(m)
+                for s in range(sub.facets[r].count):
+                    row[sub.facets[r].first + s] = sub.facets[r].coefficients[s]
+                facets.append(row)
+                rest.append((sub.facets[r].prior, sub.facets[r].constant))
+        return dict(
+            centers=centers, minorant=np.hstack([-np.asarray(offsets)[:, None], linear, quadratic])[:, :1 + F],
+            minorant_rest=np.array([sub.prior, sub.constant]), facets=np.reshape(facets, (-1, m)),
+            facet_rest=np.reshape(rest, (-1, 2)),
+        )
 
     def parameters(self, vector):
         """The user's parameters, a dict, from the core's solution: weights (K,), parameters, prior weight e."""

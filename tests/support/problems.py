@@ -60,6 +60,7 @@ KINDS = {
     "Poisson, prior": _poisson((1.5, 0.5)),
     "exponential": _exponential(),
     "exponential, prior": _exponential((1.5, 0.5)),
+    "exponential, flat shape": _exponential((1.0, 0.5)),
     "categorical": _categorical(),
     "categorical, prior": _categorical(1.7),
 }

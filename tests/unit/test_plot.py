@@ -2,7 +2,10 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import poisson
+from support.datasets import galaxies
 
+import gopfast
 from gopfast import plot
 from gopfast.errors import InputError
 from gopfast.result import Result, Status
@@ -87,6 +90,102 @@ def test_bad_results_are_refused():
         plot.bounds(make_result(history=[]))
     with pytest.raises(InputError, match="elbo"):
         plot.bounds(make_result(elbo_constant=None), elbo=True)
+
+
+def galaxies_fit(K=3):
+    return gopfast.solve(gopfast.GaussianMixture(galaxies(), K), epsilon=1.0)
+
+
+def test_density_of_one_column_is_a_density_over_a_histogram_of_the_data(ax):
+    fit = galaxies_fit()
+    assert fit.plot("density", ax=ax) is ax
+    total, *components = (np.array(line.get_data()) for line in ax.get_lines())
+    assert total[1].sum() * (total[0, 1] - total[0, 0]) == pytest.approx(1.0, abs=5e-3)
+    assert len(components) == 3
+    np.testing.assert_allclose(sum(component[1] for component in components), total[1], rtol=1e-12)
+    peaks = [component[0][component[1].argmax()] for component in components]
+    np.testing.assert_allclose(peaks, fit.solution.means[:, 0], atol=0.1)
+    assert sum(bar.get_width() * bar.get_height() for bar in ax.patches) == pytest.approx(1.0)
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("covariance", "value", "axes"),
+    [
+        ("diag", [[1.0, 4.0], [9.0, 0.25]], [{2.0, 4.0}, {6.0, 1.0}]),
+        ("spherical", [1.0, 4.0], [{2.0}, {4.0}]),
+        ("tied", [[4.0, 0.0], [0.0, 4.0]], [{4.0}, {4.0}]),
+        ("full", [[[2.5, 1.5], [1.5, 2.5]], [[1.0, 0.0], [0.0, 9.0]]], [{4.0, 2.0}, {2.0, 6.0}]),
+    ],
+)
+def test_density_of_two_columns_has_an_ellipse_of_each_covariance(ax, covariance, value, axes):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    problem = gopfast.GaussianMixture(X, 2, covariance=covariance, variance_floor=0.1)
+    weights, means = np.array([0.5, 0.5]), np.array([[0.0, 1.0], [2.0, 3.0]])
+    fit = gopfast.MixtureSolution(problem=problem, weights=weights, means=means, covariances=np.array(value))
+    plot.density(fit, ax=ax)
+    for ellipse, centre, wanted in zip(ax.patches[::2], means, axes, strict=True):
+        np.testing.assert_array_equal(ellipse.get_center(), centre)
+        assert {round(ellipse.get_width(), 9), round(ellipse.get_height(), 9)} == wanted
+    if covariance == "full":
+        assert ax.patches[0].get_angle() % 180.0 == pytest.approx(45.0)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), X)
+    ax.figure.canvas.draw()
+
+
+def test_density_of_chosen_columns_is_the_marginal_one(ax):
+    X = np.random.default_rng(0).standard_normal((30, 3)) + [0.0, 0.0, 50.0]
+    fit = gopfast.solve(gopfast.GaussianMixture(X, 2), max_nodes=1)
+    with pytest.raises(InputError, match="columns"):
+        plot.density(fit)
+    assert ax.get_lines()[:] == []
+    assert plot.density(fit, ax=ax, columns=2).get_xlim()[0] > 40.0
+    assert plot.density(fit, columns=[2, 0]).get_xlim()[0] > 40.0
+
+
+def test_density_of_counts_is_their_probability(ax):
+    x = np.array([0, 1, 2, 2, 3, 9, 10, 12])
+    fit = gopfast.MixtureSolution(
+        problem=gopfast.PoissonMixture(x, 2), weights=np.array([0.5, 0.5]), rates=np.array([[2.0], [10.0]])
+    )
+    grid, total = plot.density(fit, ax=ax).get_lines()[0].get_data()
+    np.testing.assert_array_equal(grid, np.arange(14))
+    np.testing.assert_allclose(total, 0.5 * poisson.pmf(grid, 2.0) + 0.5 * poisson.pmf(grid, 10.0))
+    assert [bar.get_height() for bar in ax.patches[:4]] == pytest.approx([1 / 8, 1 / 8, 2 / 8, 1 / 8])
+
+
+def test_local_optima_are_counted_beside_the_proved_interval(ax):
+    result = make_result(objective=10.0, lower_bound=8.0)
+    plot.local_optima({"em": [10.0, 10.0, 20.0], "other": [15.0, np.inf]}, result, ax=ax, bins=10)
+    assert sum(bar.get_height() for bar in ax.containers[0]) == 3
+    assert ax.containers[0][0].get_height() == 2  # the global optima, in the first bin
+    assert min(bar.get_x() for bar in ax.containers[0]) >= 10.0  # no bar reaches below the best
+    assert [line.get_xdata()[0] for line in ax.get_lines()] == [8.0, 10.0]
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.filterwarnings("error")
+def test_local_optima_that_are_all_the_same_are_drawable(ax):
+    plot.local_optima([3.0] * 5, make_result(objective=3.0, lower_bound=3.0), ax=ax)
+    assert sum(bar.get_height() for bar in ax.patches) == 5
+    plot.local_optima([3.0] * 5, make_result(objective=3.0, lower_bound=-np.inf)).figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "named"),
+    [
+        (lambda: plot.density(3), "fit"),
+        (lambda: plot.density(galaxies_fit(1), columns=1), "columns"),
+        (lambda: plot.density(galaxies_fit(1), columns=[0, 0]), "columns"),
+        (lambda: plot.local_optima([np.inf], make_result()), "objectives"),
+        (lambda: plot.local_optima([1.0], make_result(), bins=0), "bins"),
+        (lambda: make_result().plot("tree"), "kind"),
+    ],
+    ids=range(6),
+)
+def test_a_bad_argument_is_named(draw, named):
+    with pytest.raises(InputError, match=named):
+        draw()
 
 
 def test_advice_without_matplotlib(monkeypatch):

@@ -1,0 +1,284 @@
+"""The global fit as a scikit-learn estimator; needs scikit-learn, which ``pip install gopfast[sklearn]`` brings."""
+
+import warnings
+
+import numpy as np
+
+from gopfast.models import GaussianMixture
+from gopfast.models._base import log_sum_exp, log_zero
+from gopfast.result import Status
+from gopfast.solver import solve
+
+try:
+    from sklearn.base import BaseEstimator, DensityMixin
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "gopfast.GlobalGaussianMixture needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'"
+    ) from error
+
+
+class GlobalGaussianMixture(DensityMixin, BaseEstimator):
+    """
+    Gaussian mixture whose fit is proved globally optimal, with the interface of scikit-learn.
+
+    Like `sklearn.mixture.GaussianMixture`, but `fit` does not stop at a local optimum: it ends with the best
+    parameters there are, within `epsilon`, or at `time_limit` with a bound of what any fit could reach.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        Number of components K.
+    covariance : {"diag", "spherical", "tied", "full", "known"}, default "diag"
+        Which variances are estimated; see `gopfast.GaussianMixture`. "tied" is isotropic here.
+    variance_floor : float or array_like of shape (d,), optional
+        Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
+        deviations.
+    prior : None, "empirical" or float, optional
+        Prior of the means; with ``covariance="known"`` only.
+    posterior : {"point", "gaussian"}, default "point"
+        Form of the posterior of the means; "gaussian" needs a prior.
+    noise_variance : float or array_like of shape (d,), optional
+        The variance of every component with ``covariance="known"``; 1 by default.
+    epsilon : float, default 0.01
+        Absolute tolerance of the total log-likelihood (or ELBO) of the training data, in nats.
+    time_limit : float, optional
+        Seconds; no limit by default.
+    n_threads : int, optional
+        Threads; one per processor by default. The fit does not depend on it.
+    random_state : None, int or RandomState
+        For the starts of the local search and for `sample`. The proved optimum does not depend on it.
+    verbose : bool or int, default False
+        Whether to print a table of the progress.
+
+    Attributes
+    ----------
+    weights_ : ndarray, shape (K,)
+        Mixture weights.
+    means_ : ndarray, shape (K, d)
+        Component means, in canonical order: by first coordinate.
+    covariances_, precisions_, precisions_cholesky_ : ndarray
+        Covariances, their inverses and the Cholesky factors of these, in scikit-learn's shapes: (K,) for
+        "spherical", (K, d) for "diag" and "known", (d, d) for "tied", (K, d, d) for "full".
+    converged_ : bool
+        Whether the fit is proved globally optimal within `epsilon`.
+    n_iter_ : int
+        Nodes of the search.
+    lower_bound_ : float
+        Log-likelihood (with a prior the ELBO) that the fit reaches, per unit of sample weight, in nats.
+    elbo_bound_ : float
+        Proved upper bound of what any fit can reach, on the same scale.
+    gap_ : float
+        ``elbo_bound_ - lower_bound_``.
+    result_ : gopfast.Result
+        The search's result; holds the training data.
+    n_features_in_ : int
+        Number of features d.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names.
+
+    Raises
+    ------
+    ValueError
+        By `fit`, if a parameter or the data are invalid; the message names the argument.
+
+    Notes
+    -----
+    A fit that its limit stops is usable: it warns with `ConvergenceWarning`, `converged_` is False, and the bounds
+    are proved. Ctrl-C sets the attributes in the same way, and then raises `KeyboardInterrupt`.
+
+    With a Gaussian posterior the log density of a sample is its expectation over the means, as in
+    `sklearn.mixture.BayesianGaussianMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalGaussianMixture
+    >>> X = [[-10.0], [-10.0], [5.0], [25.0]]
+    >>> model = GlobalGaussianMixture(2, covariance="known", prior="empirical").fit(X)
+    >>> model.means_.ravel().round(2).tolist(), model.converged_
+    ([-4.99, 24.92], True)
+    >>> model.predict([[0.0], [20.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        covariance="diag",
+        variance_floor=None,
+        prior=None,
+        posterior="point",
+        noise_variance=None,
+        epsilon=0.01,
+        time_limit=None,
+        n_threads=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.covariance = covariance
+        self.variance_floor = variance_floor
+        self.prior = prior
+        self.posterior = posterior
+        self.noise_variance = noise_variance
+        self.epsilon = epsilon
+        self.time_limit = time_limit
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None, sample_weight=None):
+        """
+        Find the proved best mixture.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, d)
+            Data, n at least 2.
+        y : None
+            Not used.
+        sample_weight : array_like of shape (n,), optional
+            Weights, at least 0 and not all 0.
+
+        Returns
+        -------
+        GlobalGaussianMixture
+            The estimator itself.
+        """
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        problem = GaussianMixture(
+            X,
+            self.n_components,
+            prior=self.prior,
+            posterior=self.posterior,
+            covariance=self.covariance,
+            noise_variance=self.noise_variance,
+            variance_floor=self.variance_floor,
+            sample_weight=sample_weight,
+        )
+        result = solve(
+            problem,
+            self.epsilon,
+            time_limit=self.time_limit,
+            n_threads=self.n_threads,
+            log=bool(self.verbose),
+            random_state=check_random_state(self.random_state),
+        )
+        self._take(problem, result)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not result.success:
+            warnings.warn(
+                f"GlobalGaussianMixture is not proved optimal: {result.message}. The total log-likelihood is at most "
+                f"{result.gap:.3g} nats below the best; raise time_limit or epsilon.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _take(self, problem, result):
+        """Set the fitted attributes."""
+        solution = result.solution
+        self.result_ = result
+        self.weights_, self.means_ = solution.weights, solution.means
+        if problem.covariance == "known":
+            covariances = np.tile(problem.noise_variance, (problem.n_components, 1))
+        else:
+            covariances = solution.covariances
+        matrices = problem.covariance in ("tied", "full")
+        factor = _precisions_cholesky(covariances, matrices)
+        self.covariances_, self.precisions_cholesky_ = covariances, factor
+        self.precisions_ = factor @ np.swapaxes(factor, -1, -2) if matrices else np.square(factor)
+        self.converged_ = bool(result.success)
+        self.n_iter_ = max(1, result.n_nodes)
+        self.lower_bound_ = result.elbo / problem.total_weight
+        self.elbo_bound_ = result.elbo_bound / problem.total_weight
+        self.gap_ = result.gap / problem.total_weight
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Fit, and return the most probable component of each sample; arguments as `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight).predict(X)
+
+    def predict(self, X):
+        """Return the most probable component of each sample, shape (m,); X of shape (m, d)."""
+        return self._scores(X).argmax(axis=1)
+
+    def predict_proba(self, X):
+        """Return the probability of each component for each sample, shape (m, K); X of shape (m, d)."""
+        scores = self._scores(X)
+        return np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
+
+    def score_samples(self, X):
+        """Return the log density of each sample, shape (m,), in nats; X of shape (m, d)."""
+        return log_sum_exp(self._scores(X))
+
+    def score(self, X, y=None):
+        """Return the mean log density of the samples, in nats; X of shape (m, d), y is not used."""
+        return float(self.score_samples(X).mean())
+
+    def aic(self, X):
+        """Return Akaike's information criterion of the samples; lower is better."""
+        scores = self.score_samples(X)
+        return float(-2.0 * scores.sum() + 2.0 * self._problem.n_parameters)
+
+    def bic(self, X):
+        """Return the Bayesian information criterion of the samples; lower is better."""
+        scores = self.score_samples(X)
+        return float(-2.0 * scores.sum() + self._problem.n_parameters * np.log(len(scores)))
+
+    def sample(self, n_samples=1):
+        """
+        Draw samples from the fitted mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default 1
+            How many.
+
+        Returns
+        -------
+        X : ndarray, shape (n_samples, d)
+            Samples, ordered by component.
+        y : ndarray of int, shape (n_samples,)
+            Their components.
+
+        Raises
+        ------
+        ValueError
+            If `n_samples` is less than 1.
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be at least 1; got {n_samples}")
+        rng = check_random_state(self.random_state)
+        y = np.repeat(np.arange(len(self.weights_)), rng.multinomial(n_samples, self.weights_))
+        noise = rng.standard_normal((n_samples, self.n_features_in_))
+        # Covariance kinds differ in shape only.
+        if self._problem.covariance in ("tied", "full"):
+            shape = (len(self.weights_), self.n_features_in_, self.n_features_in_)
+            factors = np.broadcast_to(np.linalg.cholesky(self.covariances_), shape)
+            noise = np.einsum("iab,ib->ia", factors[y], noise)
+        else:
+            noise *= np.sqrt(self.covariances_.reshape(len(self.weights_), -1))[y]
+        return self.means_[y] + noise, y
+
+    @property
+    def _problem(self):
+        return self.result_.solution.problem
+
+    def _scores(self, X):
+        """Log of weight times density, (m, K)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        solution = self.result_.solution
+        return self._problem._log_densities_of(X, **solution.parameters) + log_zero(solution.weights)
+
+
+def _precisions_cholesky(covariances, matrices):
+    """Upper triangular U with ``U U' = C^-1`` for matrices, ``1 / sqrt(v)`` for variances."""
+    if not matrices:
+        return 1.0 / np.sqrt(covariances)
+    return np.swapaxes(np.linalg.inv(np.linalg.cholesky(covariances)), -1, -2)

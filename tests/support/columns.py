@@ -1,0 +1,48 @@
+"""Columns of statistics of the exponential families, from a problem object, apart from the solver's."""
+
+import numpy as np
+
+import gopfast
+
+KINDS = [
+    "Bernoulli", "Bernoulli, prior", "Bernoulli, flat prior", "Poisson", "Poisson, prior", "exponential",
+    "exponential, prior", "exponential, flat shape", "categorical", "categorical, prior",
+]  # fmt: skip
+
+
+def statistics(problem):
+    """Columns (n, c), and the prior's part (c,) of masses and moments, of a problem as the family sees it."""
+    X = problem.X
+    if isinstance(problem, gopfast.CategoricalMixture):
+        alpha = problem.prior or 1.0
+        columns, mass = [], []
+        for codes, n in zip(X.T, problem.n_categories, strict=True):
+            labels = range(n) if n > 2 else range(1, n)
+            columns += [codes == label for label in labels]
+            mass += [n * (alpha - 1.0)] * len(labels)
+        return np.column_stack(columns).astype(float), np.array(mass), np.full(len(mass), alpha - 1.0)
+    d = problem.n_features
+    if problem.prior is None:
+        return X, np.zeros(d), np.zeros(d)
+    a, b = problem.prior
+    if isinstance(problem, gopfast.BernoulliMixture):
+        mass, moment = a + b - 2.0, a - 1.0
+    elif isinstance(problem, gopfast.PoissonMixture):
+        mass, moment = b, a - 1.0
+    else:
+        mass, moment = a - 1.0, b
+    return X, np.full(d, mass), np.full(d, moment)
+
+
+def masses_and_moments(problem, tau):
+    """S (K,) and T (K, c) of responsibilities, and the means (T + chi) / (S + nu) that are best for them."""
+    columns, nu, chi = statistics(problem)
+    mass = problem.sample_weight[:, None] * tau
+    S, T = mass.sum(axis=0), mass.T @ columns
+    return S, T, (T + chi) / (S[:, None] + nu)
+
+
+def coordinates(problem, family, means):
+    """Connected variables (K, c) of means in the user's columns, components in any order."""
+    core = family.data.from_user(means)
+    return np.log(core) if isinstance(problem, gopfast.ExponentialMixture) else core

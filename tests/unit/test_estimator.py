@@ -1,0 +1,184 @@
+"""The estimator: scikit-learn's conventions, and its numbers against scikit-learn's own mixture."""
+
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", minversion="1.6")
+
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.mixture import GaussianMixture as SklearnMixture
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import gopfast
+from gopfast import GlobalGaussianMixture
+
+MINIMAL = np.array([[-10.0], [-10.0], [5.0], [25.0]])
+KINDS = ["known", "diag", "spherical", "tied"]
+# A wide epsilon ends the searches at the root, so that the checks end and repeat.
+BAYES = {"covariance": "known", "prior": "empirical", "epsilon": 1e5}
+
+
+def two_clusters(d=2, n=60):
+    rng = np.random.default_rng(3)
+    centres = np.array([[-4.0] * d, [4.0] * d])
+    return centres[np.arange(n) % 2] + rng.standard_normal((n, d)) * rng.uniform(0.5, 1.5, d)
+
+
+def expected_failures(estimator):
+    if estimator.covariance == "diag" and estimator.n_components > 1:
+        return {
+            "check_sample_weight_equivalence_on_dense_data": "ten columns: stopped long before a proof, a fit depends "
+            "on the order of the samples through its starts; proved fits are tested below"
+        }
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        GlobalGaussianMixture(time_limit=0.05),
+        GlobalGaussianMixture(2, epsilon=1e5),
+        GlobalGaussianMixture(2, **BAYES),
+        GlobalGaussianMixture(2, posterior="gaussian", **BAYES),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("covariance", KINDS)
+def test_numbers_are_those_of_scikit_learn_for_the_same_parameters(covariance):
+    X, other = two_clusters(), two_clusters(n=11) + 0.3
+    ours = GlobalGaussianMixture(2, covariance=covariance, epsilon=1.0).fit(X)
+    theirs = SklearnMixture(2, covariance_type="diag" if covariance == "known" else covariance).fit(X)
+    for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
+        assert getattr(ours, name).shape == getattr(theirs, name).shape
+        setattr(theirs, name, getattr(ours, name))
+    for data in (X, other):
+        np.testing.assert_allclose(ours.score_samples(data), theirs.score_samples(data), rtol=1e-10)
+        np.testing.assert_allclose(ours.predict_proba(data), theirs.predict_proba(data), rtol=1e-8, atol=1e-12)
+        np.testing.assert_array_equal(ours.predict(data), theirs.predict(data))
+        assert ours.score(data) == pytest.approx(theirs.score(data), rel=1e-12)
+    assert ours.lower_bound_ == pytest.approx(theirs.score(X), rel=1e-10)
+    if covariance in ("diag", "spherical"):  # elsewhere scikit-learn counts other parameters
+        assert ours.aic(other) == pytest.approx(theirs.aic(other), rel=1e-12)
+        assert ours.bic(other) == pytest.approx(theirs.bic(other), rel=1e-12)
+
+
+@pytest.mark.parametrize("covariance", KINDS)
+def test_samples_have_the_moments_of_the_components(covariance):
+    model = GlobalGaussianMixture(2, covariance=covariance, epsilon=10.0, random_state=0).fit(two_clusters())
+    X, y = model.sample(40_000)
+    assert X.shape == (40_000, 2)
+    np.testing.assert_allclose(np.bincount(y) / len(y), model.weights_, atol=0.02)
+    variances = {"tied": lambda C: np.tile(np.diagonal(C), (2, 1)), "spherical": lambda C: np.tile(C, (2, 1)).T}
+    wanted = variances.get(covariance, np.asarray)(model.covariances_)
+    for k in range(2):
+        np.testing.assert_allclose(X[y == k].mean(axis=0), model.means_[k], atol=0.06)
+        np.testing.assert_allclose(np.cov(X[y == k].T), np.diag(wanted[k]), atol=0.08)
+    with pytest.raises(ValueError, match="n_samples"):
+        model.sample(0)
+
+
+def test_bounds_are_those_of_the_result_per_sample():
+    model = GlobalGaussianMixture(2, covariance="known", prior="empirical").fit(MINIMAL)
+    assert model.converged_
+    assert model.lower_bound_ == model.result_.elbo / 4
+    assert model.elbo_bound_ == model.result_.elbo_bound / 4
+    assert model.gap_ == pytest.approx(model.elbo_bound_ - model.lower_bound_, abs=1e-12)
+    assert 0.0 <= 4 * model.gap_ <= model.epsilon
+    assert model.n_iter_ == model.result_.n_nodes
+
+
+@pytest.mark.parametrize("covariance", ["known", "diag"])
+def test_a_weight_is_a_repetition(covariance):
+    X, weight = two_clusters(d=1, n=20), np.arange(20) % 3
+    make = GlobalGaussianMixture(2, covariance=covariance, variance_floor=None if covariance == "known" else 0.2)
+    weighted, repeated = make.fit(X, sample_weight=weight), clone(make).fit(np.repeat(X, weight, axis=0))
+    assert weighted.converged_ and repeated.converged_
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-4)
+    assert weighted.lower_bound_ == pytest.approx(repeated.lower_bound_, abs=1e-8)
+
+
+def test_a_fit_stopped_by_its_limit_warns_and_keeps_its_bounds():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    model = GlobalGaussianMixture(4, time_limit=0.0)
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        model.fit(X)
+    assert not model.converged_
+    assert model.score(X) == pytest.approx(model.lower_bound_, rel=1e-9)
+    assert model.elbo_bound_ > model.lower_bound_
+
+
+def test_ctrl_c_sets_the_attributes_and_is_raised(monkeypatch):
+    def interrupted(problem, *arguments, **options):
+        return gopfast.solve(problem, callback=lambda state: True)
+
+    monkeypatch.setattr("gopfast.estimator.solve", interrupted)
+    model = GlobalGaussianMixture(2, covariance="known")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(two_clusters())
+    assert model.weights_.shape == (2,)
+
+
+def test_it_works_in_a_pipeline_and_a_grid_search():
+    X = two_clusters()
+    pipeline = make_pipeline(StandardScaler(), GlobalGaussianMixture(covariance="tied", epsilon=0.5))
+    search = GridSearchCV(pipeline, {"globalgaussianmixture__n_components": [1, 2]}, cv=3).fit(X)
+    assert search.best_params_ == {"globalgaussianmixture__n_components": 2}
+    assert len(np.unique(search.predict(X))) == 2
+    pipeline.fit(X, globalgaussianmixture__sample_weight=np.ones(len(X)))
+
+
+def test_pickle_and_clone():
+    model = GlobalGaussianMixture(2, epsilon=1.0).fit(two_clusters())
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(two_clusters()), model.predict_proba(two_clusters()))
+    fresh = clone(model)
+    assert fresh.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        fresh.predict(MINIMAL)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [({"n_components": 0}, "n_components"), ({"covariance": "round"}, "covariance"), ({"epsilon": -1}, "epsilon"),
+     ({"prior": 3.0}, "prior"), ({"random_state": "seed"}, "seed")],
+)  # fmt: skip
+def test_a_bad_parameter_is_named_by_fit(changed, named):
+    with pytest.raises(ValueError, match=named):
+        GlobalGaussianMixture(**changed).fit(MINIMAL)
+
+
+def test_the_proved_fit_beats_or_equals_a_hundred_fits_of_scikit_learn():
+    from support.datasets import galaxies
+
+    X = galaxies()
+    model = GlobalGaussianMixture(3, variance_floor=0.09).fit(X)
+    assert model.converged_
+    scores = []
+    for seed in range(100):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fit = SklearnMixture(3, covariance_type="diag", init_params="random_from_data", random_state=seed).fit(X)
+        if fit.covariances_.min() >= 0.09:  # of the same model
+            scores.append(fit.score(X))
+    assert len(scores) > 50
+    assert max(scores) <= model.elbo_bound_
+    assert model.lower_bound_ >= max(scores) - 1e-9
+
+
+def test_advice_without_scikit_learn(monkeypatch):
+    monkeypatch.delitem(sys.modules, "gopfast.estimator")
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    with pytest.raises(ImportError, match=r"pip install 'gopfast\[sklearn\]'"):
+        _ = gopfast.GlobalGaussianMixture

@@ -20,7 +20,7 @@ VARYING = [
     re.compile(r"\d\.\de[+-]\d\d  \d+$", re.MULTILINE),  # gap and nodes at the end of a table's row
 ]
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-REL_TOL = 1e-5
+REL_TOL = 1e-4  # local fits end within about this, and not at the same place on every machine
 
 
 class Block(NamedTuple):

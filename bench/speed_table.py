@@ -90,8 +90,9 @@ def main(names):
         f"{platform.machine()}, kernel {_passes.instruction_set()}, Python {platform.python_version()}.\n"
         "Made by `python bench/speed_table.py`. Goals are those of the project's issue on speed; the last column is\n"
         "what ten starts of scikit-learn's spherical mixture cost on the same data (no proof, variance not held).\n\n"
-        "| problem | threads | goal s | time s | status | gap | nodes | passes | scikit-learn, n_init=10, s |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| problem | threads | goal s | time s | status | gap | nodes | passes | passes per node "
+        "| scikit-learn, n_init=10, s |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     )
     rows = []
     for name in names or ROWS:
@@ -101,7 +102,7 @@ def main(names):
         other = f"{scikit_learn(data, n_components):.3g}" if len(data) <= 10**6 and len(data) > 10 else "-"
         rows.append(
             f"| {name} | {threads} | {goal:g} | {seconds:.3g} | {result.status.name} | {result.gap:.2g} "
-            f"| {result.n_nodes} | {result.n_passes} | {other} |"
+            f"| {result.n_nodes} | {result.n_passes} | {result.n_passes / result.n_nodes:.1f} | {other} |"
         )
         print(rows[-1], flush=True)
     if not names:

@@ -123,6 +123,15 @@ cdef class Family:
                               weights=weights)
         return 1.0 / np.maximum(variance, 1e-12)
 
+    def seeded(self, rng):
+        """Parameters (n_connected,) to start a local search from, around samples that `rng` draws."""
+        cdef real[::1] point = np.empty(self.n_connected), centers
+        columns, _ = self.data.arrays()
+        K, n = self.n_components, columns.shape[1]
+        centers = columns[:, rng.choice(n, K, replace=n < K)].T.ravel()
+        self.seed(&centers[0], &point[0])
+        return np.asarray(point)
+
     def subproblem(self, low, high):
         """Minorant and facets of the cells [low, high], for tests.
 

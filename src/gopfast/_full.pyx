@@ -458,7 +458,7 @@ cdef class FullFamily(Family):
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, a
-        cdef real s, cross, unit
+        cdef real s, unit
         cdef real mean[2]
         cdef real factor[3]
         cdef real slope[2]
@@ -490,7 +490,7 @@ cdef class FullFamily(Family):
             slope[0] += slope[1] * factor[1] * factor[1]
             for j in range(2):
                 unit = max(0.2 * slope[j], sub.minorant.quadratic[3 * k + j])
-                error[a + j] = s * (unit * (mean[j] - lo[j]) * (hi[j] - mean[j]) + 0.25 * cross)
+                error[a + j] = s * unit * (mean[j] - lo[j]) * (hi[j] - mean[j])
                 unit = sqrt(max(self.floor.xx, factor[0])) if j == 0 else sqrt(max(self.floor.yy, C.yy))
                 point[a + j] = split_inside(mean[j], lo[j], hi[j], unit)
             point[a + 2] = split_factor(factor[0], lo[2], hi[2], self.floor.xx)

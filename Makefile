@@ -13,7 +13,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast -name '*.py') \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/csrc/*)
 
-.PHONY: all install test demo bench paper lint dist clean
+.PHONY: all install test demo bench paper lint docs docs-links dist clean
 
 all: install
 
@@ -52,7 +52,18 @@ $(BIN)/ruff: | $(BIN)/python
 	$(BIN)/pip install ruff
 
 lint: $(BIN)/ruff
-	$(BIN)/ruff check setup.py gopfast tests bench
+	$(BIN)/ruff check setup.py gopfast tests bench docs
+
+$(BIN)/sphinx-build: | $(BIN)/python
+	$(BIN)/pip install 'sphinx>=7.3' 'myst-parser>=3'
+
+# Warnings are errors, broken links within the pages among them. External ones need the network: `make docs-links`.
+docs: $(INSTALLED) | $(BIN)/sphinx-build
+	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
+docs-links: docs
+	$(BIN)/sphinx-build -q -b linkcheck -d build/doctrees docs build/docs-links
 
 $(BIN)/pyproject-build: | $(BIN)/python
 	$(BIN)/pip install build

@@ -35,7 +35,7 @@ class GaussianMixture(MixtureProblem):
 
         1/2 sum_kj (N_k / v_j + e) s_kj - 1/2 sum_kj log(2 pi_ e s_kj)      N_k = sum_i w_i tau_ik
 
-    where the last e and pi_ are the numbers. ``elbo_constant - f`` is the ELBO.
+    where the last ``e`` and ``pi_`` are the numbers. ``elbo_constant - f`` is the ELBO.
 
     *Free variances* (the other values of `covariance`). f is the negative log-likelihood with all its constants,
     over pi, m_k and the covariances C_k, which `variance_floor` bounds from below: without a floor a component

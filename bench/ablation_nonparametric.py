@@ -83,10 +83,11 @@ def walk(nodes, children, cutoff, bound, width):
 def main():
     lines = [
         "# Nonparametric bound in the nodes", "",
-        "Nodes left / nodes asked / closed by it, and data passes saved per node asked, were it asked in every node with",
-        "intervals up to a width (in standard deviations) that the relaxed dual leaves open: the most that it could do.",
-        "A certificate costs about 50 passes even when compiled: ten steps of EM to find its weights, and a supremum with",
-        "two exponentials per sample and 0.2 standard deviations of every interval. So it is asked at the root only.",
+        "Nodes left / nodes asked / closed by it, and data passes saved per node asked, were it asked in every node",
+        "with intervals up to a width (in standard deviations) that the relaxed dual leaves open: the most that it",
+        "could do. A certificate costs about 50 passes even when compiled (an estimate: ten steps of EM to find its",
+        "weights, and a supremum with two exponentials per sample and 0.2 standard deviations of every interval). So",
+        "it is asked at the root only.",
         f"Absolute gap {EPSILON}, without the bound at the root. Made by `python bench/ablation_nonparametric.py`.", "",
         "| problem | nodes | passes per node | " + " | ".join(f"width {width:g}" for width in WIDTHS) + " |",
         "| --- | --- | --- |" + " --- |" * len(WIDTHS),

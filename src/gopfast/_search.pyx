@@ -36,6 +36,8 @@ cdef class Search:
     monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
     outer_bound : None or callable (solution, upper, tolerance) -> lower bound of the whole problem
         Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes.
+    least : float
+        A lower bound known beforehand.
     known : None or (point, objective)
         A solution against which every bound is audited (n_audit_failures).
     trace : None or list
@@ -61,7 +63,7 @@ cdef class Search:
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, outer_bound=None,
-                 known=None, list trace=None):
+                 real least=-INFINITY, known=None, list trace=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
@@ -74,7 +76,7 @@ cdef class Search:
             raise MemoryError
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
         self.upper = self.closed = INFINITY
-        self.floor = -INFINITY
+        self.floor = least
         self.outer_bound = outer_bound
         self.rows = []
         self.trace = trace
@@ -96,7 +98,8 @@ cdef class Search:
         try:
             with nogil:
                 self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
-                self.relaxation.calibrate(&self.solution[0])
+                if not self.stop.poll(0):
+                    self.relaxation.calibrate(&self.solution[0])
             self.new_incumbent = True
             self.open_root()
             while True:
@@ -267,7 +270,7 @@ cdef class Search:
         if self.outer_bound is not None and self.n_nodes >= OUTER_BOUND_FROM and self.tree.n_open:
             ask, self.outer_bound = self.outer_bound, None
             try:
-                self.floor = ask(np.asarray(self.solution), self.upper, self.tolerance())
+                self.floor = max(self.floor, ask(np.asarray(self.solution), self.upper, self.tolerance()))
             except KeyboardInterrupt:
                 self.stop.request(STOP_INTERRUPTED)
         return 0

@@ -96,7 +96,7 @@ class Certificate:
         if self.verdict is not Verdict.BEATEN:
             lines.append(f"  proved bound {self.lower_bound:.8g}  the fit is at most {self.gap:.3g} above the optimum")
         elif self.lower_bound > -float("inf"):
-            lines.append(f"  proved bound {self.lower_bound:.8g}  no fit lies below; not refined once the fit was beaten")
+            lines.append(f"  proved bound {self.lower_bound:.8g}  no fit lies below it; not refined any more")
         lines.append(f"  work         {self.n_nodes:,} nodes in {self.time:.3g} s")
         if self.better is not None:
             lines.append(str(self.better))

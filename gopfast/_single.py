@@ -36,6 +36,8 @@ from gopfast.models.gaussian import LOG_2_PI
 BLOCK = 64
 ROUND = 2.0**-53
 ERROR = (BLOCK + 32) * ROUND
+# Of a sum of squares about the mean, relative to that about the point near it, which Cauchy and Schwarz compare.
+SQUARES_ERROR = 4 * ERROR
 # Sums of products below this may have lost digits to underflow.
 LEAST = 1e-280
 # Eigenvalues less exact than this, in units of the floor, may leave a covariance below it.
@@ -126,7 +128,7 @@ def _known(problem, X, w):
     squares = _totals(w[:, np.newaxis] * np.square(z))
     scatter = squares.sum() - W * np.square(shift).sum()
     if prior is None:
-        margin = ERROR * squares.sum()
+        margin = SQUARES_ERROR * squares.sum()
         upper = 0.5 * (scatter + margin + W * np.square(error).sum())
         return Optimum({"means": mean[np.newaxis], "prior_variance": None}, upper, 0.5 * (scatter - margin))
 
@@ -136,7 +138,7 @@ def _known(problem, X, w):
         terms = [0.5 * scatter, *(0.5 * W * e / (W + e) * square), 0.5 * d * math.log(gamma)]
         if problem.posterior == "gaussian":  # its variances are 1 / (W / v + 1 / gamma)
             terms += [*(0.5 * np.log(W / v + 1.0 / gamma)), -0.5 * d * LOG_2_PI]
-        return math.fsum(terms), ERROR * (squares.sum() + np.abs(terms).sum() + d)
+        return math.fsum(terms), SQUARES_ERROR * squares.sum() + ERROR * (np.abs(terms).sum() + d)
 
     square = np.square(mean / scale)
     gamma = min(_prior_variances(problem, W, square.mean()), key=lambda gamma: value(gamma, square)[0])
@@ -189,8 +191,8 @@ def _free(problem, X, w):
         size = np.trace(M)
         values, vectors = np.linalg.eigh(M - np.outer(shift, shift))
         # of the entries, of the eigenvalues, and of the matrix that is put together again
-        loose = (ERROR + 16 * d * d * ROUND) * size
-        if not (loose < LOOSEST or values[0] > 2.0):
+        loose = (SQUARES_ERROR + 16 * d * d * ROUND) * size
+        if not (loose < LOOSEST or (loose < 1e-3 and values[0] > 2.0)):
             return None
         C = (vectors * np.maximum(values, 1.0)) @ vectors.T
         covariances = (0.5 * (C + C.T) * np.outer(scale, scale))[np.newaxis]
@@ -198,7 +200,7 @@ def _free(problem, X, w):
         errors, rest = np.full(d, loose), W * (np.count_nonzero(values < 1.0 + loose) * loose + d * loose**2)
     else:
         squares = _totals(w[:, np.newaxis] * np.square(z)) / W
-        values, errors, rest = squares - np.square(shift), ERROR * squares, 0.0
+        values, errors, rest = squares - np.square(shift), SQUARES_ERROR * squares, 0.0
         if kind != "diag":
             values, errors = np.full(d, values.mean()), np.full(d, errors.mean())
         covariances = np.maximum(values * floor, floor)
@@ -212,7 +214,7 @@ def _free(problem, X, w):
         terms = [*np.log(floor), *np.log(top), *(values / top)]
         return 0.5 * W * (math.fsum(terms) + d * LOG_2_PI), ERROR * W * (np.abs(terms).sum() + 2 * d)
 
-    high, lost = cost(np.maximum(0.0, values) + errors + np.square(error))
+    high, lost = cost(np.maximum(0.0, values) + errors + np.square(error).sum())
     low, missed = cost(np.maximum(0.0, values - errors))
     return Optimum({"means": mean[np.newaxis], "covariances": covariances}, high + lost + rest, low - missed)
 
@@ -224,7 +226,7 @@ def _bernoulli(problem, X, w):
     constant = problem.n_features * betaln(a, b)
     return _settled(
         {"probabilities": (ones / (ones + zeros))[np.newaxis]},
-        [*_shares(ones, ones + zeros), *_shares(zeros, ones + zeros), constant],
+        [*_shares(ones, zeros), *_shares(zeros, ones), constant],
         [math.lgamma(a), math.lgamma(b), math.lgamma(a + b)] * problem.n_features,
     )
 
@@ -239,17 +241,19 @@ def _categorical(problem, X, w):
         total = math.fsum(counts)
         probabilities.append((counts / total)[np.newaxis])
         constants = [] if problem.prior is None else [n * math.lgamma(alpha), -math.lgamma(n * alpha)]
-        terms += [*_shares(counts, total), *constants]
+        # All but the largest are at most half of the total: nothing cancels.
+        largest = counts.argmax()
+        others = total - counts
+        others[largest] = math.fsum(np.delete(counts, largest))
+        terms += [*_shares(counts, others), *constants]
         sizes += constants
     return _settled({"probabilities": tuple(probabilities)}, terms, sizes)
 
 
-def _shares(part, total):
-    """``part log(total / part)``, 0 for no part: linear in what part and total are sums of, at the best share."""
-    part, total = np.broadcast_arrays(part, total)
+def _shares(part, others):
+    """``-part log(part / (part + others))``, exact to a few ulps also where the part is nearly all; 0 for no part."""
     share = np.where(part > 0.0, part, 1.0)
-    # Exact to a few ulps where the part is nearly all.
-    return np.where(part > 0.0, share * np.log1p((total - share) / share), 0.0)
+    return np.where(part > 0.0, share * np.log1p(others / share), 0.0)
 
 
 def _poisson(problem, X, w):

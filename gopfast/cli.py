@@ -146,6 +146,11 @@ class _Progress:
             sys.stderr.flush()
 
     def __enter__(self):
+        # The first bounds of a large file take seconds.
+        if self.live and self.options:
+            self.written = True
+            sys.stderr.write("\r\x1b[Klocal search ...")
+            sys.stderr.flush()
         return self
 
     def __exit__(self, *error):

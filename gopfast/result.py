@@ -75,7 +75,8 @@ class Result:
     elbo_constant : float or None
         What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
     n_nodes, n_subproblems, n_lps, n_passes : int
-        Counts of nodes bounded, relaxed-dual subproblems, linear programs and passes over the data.
+        Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs
+        and passes over the data.
     time : float
         Seconds.
     history : ndarray, shape (m, 5)

@@ -181,7 +181,10 @@ def test_a_terminal_gets_one_line_that_is_rewritten_and_then_cleared(monkeypatch
     monkeypatch.setenv("COLUMNS", "120")
     cli.main(["fit", hard, "-k", "3", "--time-limit", "0.5"])
     text = stream.getvalue()
-    assert all(len(part) < 120 and "/s)" in part for part in text.split("\r\x1b[K")[1:-1])
+    first, *others = text.split("\r\x1b[K")[1:-1]
+    assert first == "local search ..."
+    assert others
+    assert all(len(part) < 120 and "/s)" in part for part in others)
     assert "\n" not in text
     assert text.endswith("\r\x1b[K")
 

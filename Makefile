@@ -13,7 +13,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast -name '*.py') \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/csrc/*)
 
-.PHONY: all install test demo bench paper lint docs docs-links dist clean
+.PHONY: all install test demo bench paper figures lint docs docs-links dist clean
 
 all: install
 
@@ -47,6 +47,11 @@ bench: $(INSTALLED)
 # The experiments of the source; writes bench/results/paper/.
 paper: $(INSTALLED)
 	$(BIN)/python bench/paper.py $(ARGS)
+
+# The figure of README.md: docs/proof.png.
+figures: $(INSTALLED)
+	$(BIN)/pip install 'scikit-learn>=1.6'
+	$(BIN)/python bench/readme_figure.py
 
 $(BIN)/ruff: | $(BIN)/python
 	$(BIN)/pip install ruff

@@ -124,7 +124,10 @@ def _value(field, where):
     if field.lower() in MISSING:
         raise InputError(f"{where}: the value is missing; remove the line or fill it in")
     if value is None:
-        raise InputError(f"{where}: {field!r} is not a number; choose columns of numbers with --columns")
+        advice = "choose columns of numbers with --columns"
+        if _number(field.replace(",", ".")) is not None:
+            advice = "decimals are marked by a point, not by a comma"
+        raise InputError(f"{where}: {field!r} is not a number; {advice}")
     if not math.isfinite(value):
         raise InputError(f"{where}: {field!r} is not finite")
     return value

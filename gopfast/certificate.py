@@ -71,6 +71,11 @@ class Certificate:
         """``objective - lower_bound``, in nats: the fit is at most this far from the global optimum."""
         return self.objective - self.lower_bound
 
+    @property
+    def excess(self) -> float:
+        """``objective - upper_bound``, in nats, at least 0: the fit is at least this far from the global optimum."""
+        return self.objective - self.upper_bound
+
     def __repr__(self):
         """Return the verdict and the bounds on one line."""
         return (
@@ -82,12 +87,19 @@ class Certificate:
         """Return a short readable summary."""
         lines = [
             f"{self.verdict.name}: {self.verdict.value} ({self.epsilon:g})",
-            f"  objective    {self.objective:.8g}  of the fit, at most {self.gap:.3g} above the global optimum",
-            f"  bounds       {self.lower_bound:.8g} <= global optimum <= {self.upper_bound:.8g}",
-            f"  work         {self.n_nodes:,} nodes in {self.time:.3g} s",
+            f"  the fit      {self.objective:.8g}",
         ]
         if self.better is not None:
-            lines += [f"  better fit   lower by {self.objective - self.upper_bound:.6g}", str(self.better)]
+            lines[-1] += f"  at least {self.excess:.6g} above the global optimum"
+            lines.append(f"  a better fit {self.upper_bound:.8g}  lower by {self.excess:.6g}")
+        # Of a fit that is beaten, the search stops at the first better one: its lower bound tells nothing yet.
+        if self.verdict is not Verdict.BEATEN:
+            lines.append(f"  proved bound {self.lower_bound:.8g}  the fit is at most {self.gap:.3g} above the optimum")
+        elif self.lower_bound > -float("inf"):
+            lines.append(f"  proved bound {self.lower_bound:.8g}  no fit lies below it; not refined any more")
+        lines.append(f"  work         {self.n_nodes:,} nodes in {self.time:.3g} s")
+        if self.better is not None:
+            lines.append(str(self.better))
         return "\n".join(lines)
 
 

@@ -15,13 +15,14 @@ from gopfast.models.gaussian import COVARIANCES
 from gopfast.result import Status
 from gopfast.solution import to_json_types
 
-EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD = 0, 1, 2, 3, 130, 141
 EXIT_CODES = """exit codes:
   0    proved
   1    a limit came first: the bounds printed are proved, no more
   2    wrong usage or input
   3    certify only: the fit is beaten
-  130  interrupted by Ctrl-C; what was reached is printed"""
+  130  interrupted by Ctrl-C; what was reached is printed
+  141  the reader of the output, such as head, has gone"""
 FIT_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 3
   gopfast fit faithful.csv -k 2 --columns eruption_min,waiting_min --time-limit 60 --json fit.json
@@ -54,7 +55,7 @@ def main(arguments=None) -> int:
     Returns
     -------
     int
-        Exit code: 0 proved, 1 limit reached, 2 wrong usage or input, 3 beaten, 130 interrupted.
+        Exit code: 0 proved, 1 limit reached, 2 wrong usage or input, 3 beaten, 130 interrupted, 141 output not read.
     """
     parser = _parser()
     try:
@@ -72,7 +73,7 @@ def main(arguments=None) -> int:
     except BrokenPipeError:
         # The reader has gone; without this Python complains once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_WRONG
+        return EXIT_UNREAD
 
 
 def fit(options):
@@ -82,12 +83,13 @@ def fit(options):
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options)
-    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}\n{result}")
+    # Files first: the reader of the output may have gone.
     if options.json:
         record = {"model": _record(problem), "columns": list(table.columns), **result.to_dict()}
         _write_json(options.json, record)
     if options.plot:
         result.plot().figure.savefig(options.plot, dpi=150)
+    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}\n{result}")
     return _exit_code(result.status)
 
 
@@ -114,11 +116,11 @@ def compare(options):
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
         found = compare(problem, options.starts, **_search(options), **progress.options)
-    print(found)
     if options.json:
         _write_json(options.json, {"model": _record(problem), "columns": list(table.columns), **found.to_dict()})
     if options.plot:
         plot.local_optima(found.objectives, found.result).figure.savefig(options.plot, dpi=150)
+    print(found)
     return EXIT_INTERRUPTED if found.interrupted else _exit_code(found.result.status)
 
 
@@ -144,6 +146,11 @@ class _Progress:
             sys.stderr.flush()
 
     def __enter__(self):
+        # The first bounds of a large file take seconds.
+        if self.live and self.options:
+            self.written = True
+            sys.stderr.write("\r\x1b[Klocal search ...")
+            sys.stderr.flush()
         return self
 
     def __exit__(self, *error):

@@ -32,7 +32,8 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
     n_components : int, default 1
         Number of components K.
     covariance : {"diag", "spherical", "tied", "full", "known"}, default "diag"
-        Which variances are estimated; see `gopfast.GaussianMixture`. "tied" is isotropic here.
+        Which variances are estimated (scikit-learn's ``covariance_type``); see `gopfast.GaussianMixture`. "tied"
+        is isotropic here, and "full" takes at most two features, but for one component.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
         deviations.
@@ -65,9 +66,10 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
     converged_ : bool
         Whether the fit is proved globally optimal within `epsilon`.
     n_iter_ : int
-        Nodes of the search.
+        Nodes of the search, at least 1 as scikit-learn has it.
     lower_bound_ : float
-        Log-likelihood (with a prior the ELBO) that the fit reaches, per unit of sample weight, in nats.
+        Log-likelihood (with a prior the ELBO) that the fit reaches, per unit of sample weight, in nats: scikit-learn's
+        name. It is no bound of the objective: that is ``result_.lower_bound``.
     elbo_bound_ : float
         Proved upper bound of what any fit can reach, on the same scale.
     gap_ : float

@@ -13,6 +13,8 @@ from gopfast import _checks
 from gopfast.solution import MixtureSolution as MixtureSolution
 from gopfast.solution import to_json_types
 
+CLOSED_FORM = "closed form"
+
 
 class Status(enum.IntEnum):
     """
@@ -73,13 +75,14 @@ class Result:
     elbo_constant : float or None
         What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
     n_nodes, n_subproblems, n_lps, n_passes : int
-        Counts of nodes bounded, relaxed-dual subproblems, linear programs and passes over the data.
+        Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs
+        and passes over the data.
     time : float
         Seconds.
     history : ndarray, shape (m, 5)
         One row per report; columns as `history_columns`: seconds, nodes so far, LBD, UBD, open nodes.
     relaxation, partition, branching : str
-        The methods used.
+        The methods used; of one component relaxation is "closed form" and there are no others.
     notes : tuple of str
         What a reader should know, such as "prior_variance sits on its lower bound".
     message : str
@@ -229,7 +232,9 @@ class Result:
             )
             if value
         )
-        if method:
+        if self.relaxation == CLOSED_FORM:
+            lines.append(f"  method       {CLOSED_FORM}")
+        elif method:
             lines.append(f"  method       {method}")
         lines.extend(f"  note         {note}" for note in self.notes)
         if self.solution is not None:

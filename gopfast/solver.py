@@ -1,8 +1,11 @@
 """The global solve: validate, build, start the compiled search, report."""
 
+import math
+import time
+
 import numpy as np
 
-from gopfast import _engine
+from gopfast import _ceiling, _engine, _single
 from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
@@ -14,11 +17,12 @@ from gopfast.models import BiconvexProblem
 from gopfast.models._base import MixtureProblem
 from gopfast.options import Options
 from gopfast.report import Progress, ProgressLog
-from gopfast.result import MixtureSolution, Result
+from gopfast.result import CLOSED_FORM, MixtureSolution, Result, Status
 
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
+N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per iteration
 
 
@@ -55,7 +59,8 @@ def solve(
         Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default.
     relaxation : {None, "entropic", "linear"}
         The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
-        is the paper's, with HiGHS.
+        is the paper's, with HiGHS. Unless it or `branching` is given, one component is solved in closed form,
+        where there is one: all models but a prior variance that is estimated with unequal noise variances.
     partition : {"joint", "paper"}
         Connected variables: the means ("joint"), or the means and the weights ("paper", linear only). For biconvex
         problems what may be split: all bilinear variables, or the side with fewer of them ("paper", linear only).
@@ -64,7 +69,8 @@ def solve(
     n_threads : int, optional
         Threads; one per processor by default. The result does not depend on it.
     time_limit : float, optional
-        Seconds.
+        Seconds; local search before the first bound takes at most a third of it. At least a few passes over the
+        data are made whatever the limit.
     max_nodes : int, optional
         Most nodes to bound.
     start : array_like of shape (K, d), Result, MixtureSolution or LocalResult, optional
@@ -128,11 +134,20 @@ def solve(
     )
     if not isinstance(problem, MixtureProblem):
         return _solve_biconvex(problem, options, start)
+    started = time.perf_counter()
+    monitor = _Monitor(options)
+    # Who names a method wants it run.
+    if problem.n_components == 1 and options.relaxation is None and options.branching is None:
+        if start is not None:
+            _engine.start_parameters(problem, start)
+        found = _single.optimum(problem)
+        if found is not None:
+            return _closed_form(problem, found, options, monitor, started)
     family = _engine.family(problem)
     start = _engine.start_parameters(problem, start)
     relaxed, names = _relaxation(family, options)
     primal = MixturePrimal(family, seed=options.seed, start=start)
-    monitor = _Monitor(options)
+    left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
     search = Search(
         relaxed,
         primal,
@@ -140,22 +155,43 @@ def solve(
         rel_tol=options.rel_tol or 0.0,
         orthant=names["branching"] == "orthant",
         n_threads=_engine.n_threads(options.n_threads),
-        time_limit=np.inf if options.time_limit is None else options.time_limit,
+        time_limit=max(left, 0.0),
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=monitor if monitor.wanted else None,
         basin=_basin(family, primal) if names["relaxation"] == "entropic" else None,
         outer_bound=outer_bound(family) if names["relaxation"] == "entropic" else None,
+        least=_ceiling.least_objective(problem),
     )
     reason = search.run()
     fields, vector = search.summary()
-    solution = unpack(problem, family, vector)
+    return _report(problem, unpack(problem, family, vector), monitor, status=reason, **fields, **names)
+
+
+def _closed_form(problem, found, options, monitor, started):
+    """Return the result of one component, whose best fit is known; a callback is asked once, as of a search."""
+    lower, upper = found.lower_bound, found.objective
+    tolerance = max(EPSILON if options.epsilon is None else options.epsilon, (options.rel_tol or 0.0) * abs(upper))
+    seconds = time.perf_counter() - started
+    if monitor.wanted:
+        monitor(seconds, 0, 0, lower, upper, True)
+    return _report(
+        problem,
+        MixtureSolution.canonical(problem, [1.0], **found.parameters),
+        monitor,
+        status=Status.OPTIMAL if upper - lower <= tolerance else Status.NUMERICAL,
+        objective=upper,
+        lower_bound=lower,
+        n_passes=N_CLOSED_FORM_PASSES,
+        time=seconds,
+        history=[(seconds, 0, lower, upper, 0)],
+        relaxation=CLOSED_FORM,
+    )
+
+
+def _report(problem, solution, monitor, **fields):
+    """Make the result and end the log."""
     result = Result(
-        status=reason,
-        solution=solution,
-        elbo_constant=problem.elbo_constant,
-        notes=_notes(problem, solution),
-        **fields,
-        **names,
+        solution=solution, elbo_constant=problem.elbo_constant, notes=_notes(problem, solution), **fields
     )
     monitor.finish(result)
     return result

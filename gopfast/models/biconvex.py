@@ -91,7 +91,8 @@ class BiconvexProblem:
     References
     ----------
     Floudas & Visweswaran, "A global optimization algorithm (GOP) for certain classes of nonconvex NLPs", 1990;
-    Hansen, Jaumard & Xiong, "Decomposition and interval arithmetic applied to global minimization", 1993 (copies).
+    Hansen, Jaumard & Xiong, "Decomposition and interval arithmetic applied to the global minimization of polynomial
+    and rational functions", 1993 (copies).
 
     Examples
     --------

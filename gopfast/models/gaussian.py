@@ -56,7 +56,7 @@ class GaussianMixture(MixtureProblem):
         "known": `noise_variance`. Free: one variance per component ("spherical"), one per component and
         coordinate ("diag"), one shared by all components and coordinates ("tied", isotropic: v I; a shared
         covariance of any shape is not offered), or one matrix per component ("full"; `solve` and `local.em` take
-        it for at most two columns).
+        it for at most two columns, `solve` also for one component).
     noise_variance : float or array_like of shape (d,), optional
         Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
         ``covariance="known"``.

@@ -3,14 +3,15 @@
 from gopfast._family cimport Family
 from gopfast._passes cimport N_PARTS, pass_sums
 from gopfast._relaxation cimport Effort, Primal
-from gopfast._samples cimport PassBuffer, SampleSet
+from gopfast._samples cimport PassBuffer, Samples, SampleSet
 from gopfast._stop cimport StopSignal
 from gopfast._types cimport index, real
 
 
 cdef class MixturePrimal(Primal):
     cdef Family family
-    cdef SampleSet full, coarse     # the samples, and the summary that starts run on (the samples where there is none)
+    cdef SampleSet full, coarse     # the samples, and what starts run on: a summary, some of the samples, or all of few
+    cdef Samples some               # the samples drawn, if any
     cdef PassBuffer buffer
     cdef list part_buffers          # of PassBuffer, for passes over many samples
     cdef double *part_scratch[N_PARTS]
@@ -18,10 +19,13 @@ cdef class MixturePrimal(Primal):
     cdef int n_threads
     cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
     cdef StopSignal stop
+    cdef real until                 # when the local search at hand has had its share of the time limit
     cdef real[::1] trial, candidate, given, drawn, metric, mass
     cdef readonly int n_starts
     cdef unsigned long long seed
     cdef object start
+    cdef Samples draw(self)
+    cdef bint late(self) noexcept nogil
     cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
     cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil

@@ -7,12 +7,18 @@ from libc.string cimport memcpy
 
 from gopfast._passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast._samples cimport Samples, cost_size, summary_shift
+from gopfast._stop cimport clock
 
 # Rounding margin of an objective value, in units of its magnitude; counted out in _entropic.
 cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
 
-# Starts run on the finest summary of at most this many points.
+# Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
 cdef index START_SAMPLES = 20_000
+# Shares of a time limit: of the starts before the long run on all samples, of both, and of each later local search
+# in what is left. The root bound needs the rest.
+cdef real STARTS_SHARE = 1.0 / 6
+cdef real FIRST_SHARE = 1.0 / 3
+cdef real LATER_SHARE = 1.0 / 16
 # Passes over at least this many samples use all threads.
 cdef index PARTS_FROM = 100_000
 
@@ -68,6 +74,26 @@ cdef class MixturePrimal(Primal):
         for level in family.data.levels:
             if (<Samples> level).core.n_samples <= START_SAMPLES:
                 self.coarse = (<Samples> level).core
+        self.until = INFINITY
+        self.some = None
+        if self.full.n_samples >= 2 * START_SAMPLES and self.coarse.n_samples == self.full.n_samples:
+            self.some = self.draw()
+            self.coarse = self.some.core
+
+    cdef Samples draw(self):
+        """START_SAMPLES of the samples, one of each stretch of equally many, with weights of the same sum."""
+        cdef Samples data = self.family.data, out = Samples.__new__(Samples)
+        columns, weights = data.arrays()
+        n = START_SAMPLES
+        at = np.arange(n) + np.random.default_rng(self.seed).random(n)
+        rows = np.minimum(at * (len(weights) / n), len(weights) - 1).astype(np.intp)
+        drawn = weights[rows]
+        out.fill(columns[:, rows], drawn * (data.core.total_weight / drawn.sum()), data.core.samples.squares,
+                 np.zeros(len(columns)), 0.0)
+        return out
+
+    cdef bint late(self) noexcept nogil:
+        return self.stop.poll(0) or clock() >= self.until
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
@@ -131,7 +157,7 @@ cdef class MixturePrimal(Primal):
             rest = decrease * ratio / (1 - ratio)
             if rest < tolerance or (iteration >= 4 and objective - 4 * rest > target):
                 break
-            if self.stop.poll(0):
+            if self.late():
                 break
         return objective
 
@@ -189,20 +215,23 @@ cdef class MixturePrimal(Primal):
         cdef int K = self.family.n_components, attempt
         cdef int n_starts = self.n_starts + (2 * K if self.family.has_prior else 0)
         cdef index n = self.n_solution
-        cdef real best = INFINITY, objective
+        cdef real best = INFINITY, objective, limit = self.stop.deadline - self.stop.started
         cdef real *candidate = &self.candidate[0]
+        self.until = self.stop.started + STARTS_SHARE * limit
         for attempt in range(-1 if self.start is not None else 0, n_starts):
             self.start_from(attempt, candidate)
             objective = self.run(&self.coarse, candidate, INFINITY, tolerance, 20, effort)
             if objective < best:
                 best = objective
                 memcpy(solution, candidate, n * sizeof(real))
-            if self.stop.poll(0):
+            if self.late():
                 break
-        if not self.stop.poll(0):
+        if not self.late():
             best = self.run(&self.coarse, solution, INFINITY, tolerance, 500, effort)
+        self.until = self.stop.started + FIRST_SHARE * limit
         objective = self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
-        self.coarse_loss = max(0.0, objective - best)
+        # A summary lies below the samples; samples drawn may lie on either side.
+        self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
         return objective
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
@@ -211,6 +240,7 @@ cdef class MixturePrimal(Primal):
         for k in range(K):
             solution[k] = 1.0 / K
         memcpy(solution + K, point, self.family.n_connected * sizeof(real))
+        self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
         # What does not beat the incumbent on the summary is not worth the passes over all samples.
         if self.coarse.n_samples < self.full.n_samples:
             target -= self.coarse_loss
@@ -220,7 +250,9 @@ cdef class MixturePrimal(Primal):
         return self.run(&self.full, solution, target, tolerance, 100, effort)
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
-        cdef real objective = self.run(&self.full, solution, INFINITY, 1e-6, 3, effort)
+        cdef real objective
+        self.until = INFINITY
+        objective = self.run(&self.full, solution, INFINITY, 1e-6, 3, effort)
         return self.run(&self.full, solution, INFINITY, max(1e-9, 1e-13 * fabs(objective)), 1000, effort)
 
     def em(self, weights, point, tol, int max_iter):

@@ -40,6 +40,8 @@ cdef class Search:
         Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes.
     basin : None or Basin
         Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
+    least : float
+        A lower bound known beforehand.
     known : None or (point, objective)
         A solution against which every bound is audited (n_audit_failures).
     trace : None or list
@@ -66,7 +68,7 @@ cdef class Search:
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, outer_bound=None,
-                 Basin basin=None, known=None, list trace=None):
+                 Basin basin=None, real least=-INFINITY, known=None, list trace=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
@@ -79,7 +81,7 @@ cdef class Search:
             raise MemoryError
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
         self.upper = self.closed = self.sought = INFINITY
-        self.floor = -INFINITY
+        self.floor = least
         self.outer_bound = outer_bound
         self.basin = None if orthant else basin
         self.rows = []
@@ -102,7 +104,8 @@ cdef class Search:
         try:
             with nogil:
                 self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
-                self.relaxation.calibrate(&self.solution[0])
+                if not self.stop.poll(0):
+                    self.relaxation.calibrate(&self.solution[0])
             self.new_incumbent = True
             self.open_root()
             while True:
@@ -313,7 +316,7 @@ cdef class Search:
         if self.outer_bound is not None and self.n_nodes >= OUTER_BOUND_FROM and self.tree.n_open:
             ask, self.outer_bound = self.outer_bound, None
             try:
-                self.floor = ask(np.asarray(self.solution), self.upper, self.tolerance())
+                self.floor = max(self.floor, ask(np.asarray(self.solution), self.upper, self.tolerance()))
             except KeyboardInterrupt:
                 self.stop.request(STOP_INTERRUPTED)
         return 0

@@ -37,7 +37,14 @@ def test_a_beaten_fit_comes_with_a_better_one():
     better = problem.objective(found.better.weights, **found.better.parameters)
     assert better == pytest.approx(found.upper_bound, abs=1e-9)
     assert better < found.objective - found.epsilon
-    assert "BEATEN" in str(found) and "better fit" in str(found)
+    assert found.excess == found.objective - found.upper_bound
+    text = str(found)
+    assert text.startswith("BEATEN")
+    assert f"a better fit {found.upper_bound:.8g}" in text
+    assert f"lower by {found.excess:.6g}" in text
+    assert f"proved bound {found.lower_bound:.8g}" in text
+    # How far the bound was when the search stopped says nothing about the fit.
+    assert f"{found.gap:.3g} above" not in text
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.5, "PROVED"), (0.97, "PROVED"), (1.03, "BEATEN"), (3.0, "BEATEN")])

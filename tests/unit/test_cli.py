@@ -181,7 +181,10 @@ def test_a_terminal_gets_one_line_that_is_rewritten_and_then_cleared(monkeypatch
     monkeypatch.setenv("COLUMNS", "120")
     cli.main(["fit", hard, "-k", "3", "--time-limit", "0.5"])
     text = stream.getvalue()
-    assert all(len(part) < 120 and "/s)" in part for part in text.split("\r\x1b[K")[1:-1])
+    first, *others = text.split("\r\x1b[K")[1:-1]
+    assert first == "local search ..."
+    assert others
+    assert all(len(part) < 120 and "/s)" in part for part in others)
     assert "\n" not in text
     assert text.endswith("\r\x1b[K")
 
@@ -208,3 +211,27 @@ def test_ctrl_c_prints_the_result_so_far_and_is_exit_code_130(hard, command):
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert ("INTERRUPTED" if command == "fit" else "best known (not proved)") in out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")
+def test_output_that_nobody_reads_is_exit_code_141_and_files_are_written(tmp_path):
+    package = Path(gopfast.__file__).resolve().parents[1]
+    reader, writer = os.pipe()
+    os.close(reader)
+    record = tmp_path / "fit.json"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "gopfast.cli", "fit", MINIMAL, *BAYES, "-q", "--json", str(record)],
+            stdout=writer, stderr=subprocess.PIPE, text=True, cwd=package, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert json.loads(record.read_text())["status"] == "OPTIMAL"
+
+
+def test_a_decimal_comma_is_told(tmp_path, capsys):
+    path = tmp_path / "comma.csv"
+    path.write_text("x;y\n1,5;2\n")
+    assert cli.main(["fit", str(path), "-k", "1"]) == 2
+    assert "line 2, column 'x': '1,5' is not a number; decimals are marked by a point" in capsys.readouterr().err

@@ -63,8 +63,9 @@ def solve(
     subproblem : {"enumerate", "milp"}
         What "orthant" does with the bound combinations: one linear program for each ("enumerate", at most 2^12), or
         one mixed-integer program in HiGHS that selects the best of them ("milp", linear only; `branching` is then
-        "orthant"). The combination selected is split off, and the rest of the node divided into at most \|I_c\|
-        boxes; each is bounded by a linear program, so that what is proved does not depend on HiGHS's tolerances.
+        "orthant"). The combination selected is split off, and the rest of the node divided into one box per connected
+        variable; every box is bounded by a linear program, so that what is proved does not depend on the tolerances
+        of mixed-integer programs.
     n_threads : int, optional
         Threads; one per processor by default. The result does not depend on it.
     time_limit : float, optional

@@ -712,6 +712,7 @@ cdef class BilinearRelaxation(Relaxation):
                 self.release(0)
             if stop.exception is not None:
                 raise stop.exception
+            self.choice = tree.combination(node)
             return (node.lower, *(np.array([at[j] for j in range(n)]) for at in (
                 <real[:n]> node_low(node), <real[:n]> node_high(node, n), <real[:n]> node_point(node, n))),
                 effort.n_lps)

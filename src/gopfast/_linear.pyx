@@ -888,6 +888,7 @@ cdef class LinearRelaxation(Relaxation):
             self.prepare(1, stop)
             self.bound(node, cutoff, 0, &effort)
             self.release(0)
+            self.choice = tree.combination(node)
             return node.lower, [node_point(node, self.n_connected)[a] for a in range(self.n_connected)], node.branch
         finally:
             tree.free_node(node)

@@ -56,3 +56,4 @@ cdef class Tree:
     cdef int n_orthants(self, Node *parent) noexcept nogil
     cdef int selected(self, Node *parent, Node **children) noexcept nogil
     cdef index most_children(self, bint orthant) noexcept nogil
+    cdef list combination(self, Node *node)

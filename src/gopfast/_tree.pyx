@@ -153,6 +153,15 @@ cdef class Tree:
             return 2
         return self.n_split + 1 if self.selects else <index> 1 << self.n_split
 
+    cdef list combination(self, Node *node):
+        """The bound combination of a node, as node_choice() has it."""
+        cdef list choice = []
+        while self.selects and len(choice) < self.n_split:
+            choice.append(node_choice(node, self.n_connected, self.n_warm)[len(choice)])
+            if choice[-1] == 0:
+                return choice[:-1]
+        return choice
+
     cdef int selected(self, Node *parent, Node **children) noexcept nogil:
         """The orthant of the bound combination selected, and what it leaves of the box in one child per variable.
 

@@ -24,7 +24,7 @@ cdef enum:
     MINIMISE = 1
     SOLUTION_FEASIBLE = 2       # HiGHS's status of a primal solution
 # A program that is not solved by then has a combination that is good enough.
-cdef int MOST_NODES = 1000
+cdef int MOST_NODES = 100
 
 
 cdef class MilpWorker:

@@ -1,10 +1,11 @@
-"""Bound combinations selected by a mixed-integer program: the best one, and a partition that loses no part of a node."""
+"""Bound combinations selected by a mixed-integer program: the best one, and a partition that loses nothing."""
 
 import functools
 import itertools
 
 import numpy as np
 import pytest
+from gopfast._alternating import AlternatingPrimal
 from gopfast._bilinear import BilinearRelaxation
 from gopfast._em import MixturePrimal
 from gopfast._gaussian import GaussianFamily
@@ -12,6 +13,7 @@ from gopfast._linear import LinearRelaxation
 from gopfast._samples import Samples
 from gopfast._search import Search
 
+import gopfast
 from gopfast import BiconvexProblem
 from gopfast._lifting import Lifting
 
@@ -66,10 +68,10 @@ def test_the_combination_selected_has_the_least_linear_program(K, d, prior, pape
         # Orthants in which no components are in order are cut off by the search.
         bounds = {}
         for choice in combinations(selecting.choice):
-            l, h = halves(low, high, point, choice)
+            a, b = halves(low, high, point, choice)
             first = slice(0, n_means, d)
-            if (np.maximum.accumulate(l[first]) <= np.minimum.accumulate(h[first][::-1])[::-1]).all():
-                bounds[tuple(choice)] = plain.bound_box(l, h, np.inf)[0]
+            if (np.maximum.accumulate(a[first]) <= np.minimum.accumulate(b[first][::-1])[::-1]).all():
+                bounds[tuple(choice)] = plain.bound_box(a, b, np.inf)[0]
         chosen = bounds[tuple(selecting.choice)]
         assert chosen <= min(bounds.values()) + 1e-4 * (1 + abs(chosen))
         assert chosen >= node - 1e-9 * (1 + abs(node))
@@ -77,13 +79,19 @@ def test_the_combination_selected_has_the_least_linear_program(K, d, prior, pape
     assert n_split >= 3 and below >= 1  # some boxes have worse combinations
 
 
+def bilinear(seed, n_x=3, n_y=4):
+    """A random bilinear function on a box, which no row tightens."""
+    rng = np.random.default_rng(seed)
+    n = n_x + n_y
+    Q = np.zeros((n, n))
+    Q[:n_x, n_x:] = rng.normal(size=(n_x, n_y))
+    return BiconvexProblem(rng.normal(size=n), Q=Q, lower=-1 - rng.random(n), upper=1 + rng.random(n))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_combination_selected_has_the_least_linear_program_of_a_bilinear_problem(seed):
-    rng = np.random.default_rng(seed)
-    n_x, n_y = 3, 4
-    Q = np.zeros((n_x + n_y, n_x + n_y))
-    Q[:n_x, n_x:] = rng.normal(size=(n_x, n_y))
-    problem = BiconvexProblem(rng.normal(size=n_x + n_y), Q=Q, lower=-1 - rng.random(7), upper=1 + rng.random(7))
+    n_x = 3
+    problem = bilinear(seed, n_x)
     lifting = Lifting(problem)
     data, _, _ = lifting.data(lifting.low, lifting.high, one_side=True)
     selecting, plain = BilinearRelaxation(data, milp=True), BilinearRelaxation(data)
@@ -95,6 +103,30 @@ def test_the_combination_selected_has_the_least_linear_program_of_a_bilinear_pro
     chosen = bounds[tuple(selecting.choice)]
     assert node - 1e-9 <= chosen <= min(bounds.values()) + 1e-6 * (1 + abs(chosen))
     assert min(bounds.values()) < max(bounds.values()) - 1e-2
+
+
+@pytest.mark.parametrize("seed", [3, 8, 11, 13])  # of problems that take several nodes
+def test_bounds_of_a_bilinear_problem_hold_at_its_optimum(seed):
+    problem = bilinear(seed, 5, 5)
+    reference = gopfast.solve(problem, rel_tol=1e-9)
+    assert reference.success
+    lifting = Lifting(problem)
+    data, scale, objective_scale = lifting.data(lifting.low, lifting.high, one_side=True)
+    point = (reference.solution.z / scale)[lifting.order]
+    # from a start of its own, so that the first cutoffs are far from the optimum
+    primal = AlternatingPrimal(data, np.array([data.box[0]]))
+    relaxation = BilinearRelaxation(data, milp=True, root_sweeps=0)
+    known = point, (reference.objective + 1e-7 * (1 + abs(reference.objective))) / objective_scale
+    search = Search(relaxation, primal, 1e-6, orthant=True, known=known, max_nodes=2000)
+    try:
+        assert search.run() == gopfast.Status.OPTIMAL
+    finally:
+        primal.close()
+    out, _ = search.summary()
+    assert search.n_audit_failures == 0
+    assert out["n_milps"] > 0
+    assert out["lower_bound"] * objective_scale <= reference.objective + 1e-7 * (1 + abs(reference.objective))
+    assert out["objective"] * objective_scale == pytest.approx(reference.objective, rel=1e-5)
 
 
 def test_children_share_faces_and_cover_their_parent():

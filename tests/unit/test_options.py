@@ -14,8 +14,8 @@ from gopfast.options import Options, seed_from
 def test_defaults_are_those_of_solve():
     options = Options.from_arguments()
     assert options == Options(
-        epsilon=None, rel_tol=None, relaxation=None, partition="joint", branching=None, subproblem="enumerate", n_threads=None,
-        time_limit=None, max_nodes=None, callback=None, log=False, seed=0,
+        epsilon=None, rel_tol=None, relaxation=None, partition="joint", branching=None, subproblem="enumerate",
+        n_threads=None, time_limit=None, max_nodes=None, callback=None, log=False, seed=0,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import speed_table
 import gopfast
 
 OUT = Path(__file__).parent / "results" / "milp.md"
-TIME_LIMIT = 10.0
+TIME_LIMIT = 20.0
 METHODS = {
     "bisect": {"branching": "bisect"},
     "orthant, enumerated": {"branching": "orthant"},
@@ -39,7 +39,7 @@ def minimal():
 
 def mixtures():
     """More components: `speed_table.line(N, K, distance)`."""
-    for shape, partition, epsilon in (((6, 3, 4), "joint", 0.1), ((6, 3, 4), "paper", 1.0), ((8, 4, 6), "paper", 1.0)):
+    for shape, partition, epsilon in (((6, 3, 4), "joint", 1.0), ((6, 3, 4), "paper", 1.0), ((8, 4, 6), "paper", 1.0)):
         problem = gopfast.GaussianMixture(speed_table.line(*shape), shape[1])
         n_connected = shape[1] * (2 if partition == "paper" else 1)
         yield f"{shape}, {partition}, {n_connected}", problem, {"epsilon": epsilon, "partition": partition}
@@ -149,14 +149,14 @@ def main():
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=here).stdout
     lines = [
         "# Selection of bound combinations by mixed-integer programs", "",
-        f"Made by `python bench/milp.py` at commit {commit.strip()}, {os.cpu_count()} processors, {platform.machine()}, "
-        f"load {os.getloadavg()[0]:.1f} at the start, one thread. Counts and bounds of what was proved repeat exactly, "
-        "times do not.", "",
-        'Linear relaxed dual. "orthant, enumerated": a node has 2^|I_c| children, one linear program each. "orthant, '
-        'milp" (`subproblem="milp"`; Visweswaran & Floudas 1996): one mixed-integer program in HiGHS selects the '
-        "combination with the least bound, which is split off, and the rest of the node goes into one box per "
-        f"connected variable. Every bound is an LP's, proved. Time limit {TIME_LIMIT:g} s; time is the least of 5 calls, of one "
-        "where it is above 1 s.", "",
+        f"Made by `python bench/milp.py` at commit {commit.strip()}, {os.cpu_count()} processors ("
+        f"{platform.machine()}), load {os.getloadavg()[0]:.1f} at the start, one thread. Counts and bounds of "
+        "what was proved repeat exactly, times do not.", "",
+        'Linear relaxed dual. "orthant, enumerated": a node has 2^|I_c| children, one linear program each. '
+        '"orthant, milp" (`subproblem="milp"`; Visweswaran & Floudas 1996): one mixed-integer program in HiGHS selects '
+        "the combination with the least bound, which is split off, and the rest of the node goes into one box per "
+        "connected variable. Every bound is an LP's, proved. "
+        f"Time limit {TIME_LIMIT:g} s; time is the least of 5 calls, of one where it is above 1 s.", "",
     ]  # fmt: skip
     lines += table("The paper's minimal data set", minimal())
     lines += table("Mixtures with more connected variables (N, K, distance)", mixtures())

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import datasets
 
 RESULTS = Path(__file__).resolve().parent / "results"
-COUNTS = ("n_nodes", "n_subproblems", "n_lps", "n_passes")
+COUNTS = ("n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes")
 MOST_GROWTH = 0.10
 SLACK = 2  # a few nodes more are not a regression
 
@@ -35,6 +35,9 @@ if importlib.util.find_spec("gopfast._linear") is not None:
     CASES |= {
         "minimal, linear joint": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "joint"}),
         "minimal, linear paper": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper"}),
+        "minimal, linear paper, milp": (
+            "minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper", "subproblem": "milp"}
+        ),
     }
 
 

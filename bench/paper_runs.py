@@ -23,8 +23,12 @@ KINDS = ("dirichlet", "gamma", "uniform")
 PAPER = {"relaxation": "linear", "partition": "paper", "branching": "orthant"}
 GOP = {
     "GOP linear, the paper's partition and branching": PAPER,
+    "GOP linear, the paper's partition, combinations selected by MILP": {
+        "relaxation": "linear", "partition": "paper", "subproblem": "milp"
+    },
     "GOP linear, the paper's partition, bisection": {"relaxation": "linear", "partition": "paper"},
     "GOP linear, joint partition, orthants": {"relaxation": "linear", "branching": "orthant"},
+    "GOP linear, joint partition, combinations selected by MILP": {"relaxation": "linear", "subproblem": "milp"},
     "GOP linear, joint partition, bisection": {"relaxation": "linear"},
     "GOP entropic (default)": {},
 }

@@ -17,7 +17,6 @@ REL_TOL = 1e-6  # default
 # Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
 EPSILON_SHARE = 1e-8
 WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
-MOST_ORTHANT_VARIABLES = 12
 N_RANDOM_STARTS = 20
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
 
@@ -52,11 +51,7 @@ def solve(problem, options, monitor, start=None):
     _tightening.check_bilinear(lifting, *box)
     one_side = options.branching == "orthant" or options.partition == "paper"
     data, scale, objective_scale = lifting.data(*box, one_side=one_side)
-    if options.branching == "orthant" and data.n_split > MOST_ORTHANT_VARIABLES:
-        raise InputError(
-            f"branching='orthant' makes 2^{data.n_split} subproblems per node here; "
-            f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
-        )
+    options.check_orthants(data.n_split)
     units = _Units(problem, lifting, scale, objective_scale)
     starts = _starts(data, units, start, options)
     relaxed, units.notes = _relaxation(lifting, data, scale, starts, options)
@@ -80,7 +75,7 @@ def solve(problem, options, monitor, start=None):
     finally:
         primal.close()
     fields, point = search.summary()
-    result = units.result(reason, fields, point, time.perf_counter() - started, options.branching or "bisect")
+    result = units.result(reason, fields, point, time.perf_counter() - started, options)
     monitor.finish(result)
     return result
 
@@ -107,7 +102,7 @@ def _relaxation(lifting, data, scale, starts, options):
             i = lifting.order[j]
             name = lifting.problem.names[lifting.copies.get(i, i)]
             notes.append(f"the constraints leave {name} unbounded: proved for values up to {LARGEST * scale[i]:.3g}")
-    return BilinearRelaxation(data, low, high), notes
+    return BilinearRelaxation(data, low, high, milp=options.subproblem == "milp"), notes
 
 
 def _infeasible(problem, started, monitor):
@@ -182,7 +177,7 @@ class _Units:
             time, n_nodes, n_open, *self.bounds(lower, upper), new
         )
 
-    def result(self, status, fields, point, seconds, branching):
+    def result(self, status, fields, point, seconds, options):
         problem = self.problem
         solution = None
         if np.isfinite(point).all() and status is not Status.INFEASIBLE:
@@ -198,7 +193,7 @@ class _Units:
         return _biconvex_result.make(
             problem, status=status, objective=self.factor * fields.pop("objective"),
             bound=self.factor * fields.pop("lower_bound"), solution=solution, history=history,
-            branching=branching, notes=notes, **fields,
+            branching=options.branching or "bisect", subproblem=options.subproblem, notes=notes, **fields,
         )  # fmt: skip
 
     def copied(self):

@@ -13,6 +13,8 @@ from gopfast.errors import InputError, InputTypeError
 RELAXATIONS = (None, "linear", "entropic")
 PARTITIONS = ("joint", "paper")
 BRANCHINGS = (None, "bisect", "orthant")
+SUBPROBLEMS = ("enumerate", "milp")
+MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per node
 LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
 MOST_THREADS = 1024
@@ -35,7 +37,10 @@ class Options:
     partition : {"joint", "paper"}
         Which variables are a and which are b: a = {nu} or the paper's a = {nu, pi}.
     branching : {"bisect", "orthant"} or None
-        Split one connected variable or all of them; None leaves the choice to the relaxation.
+        Split one connected variable or all of them; None leaves the choice to the relaxation. With
+        ``subproblem="milp"`` "orthant".
+    subproblem : {"enumerate", "milp"}
+        Bound all combinations of bounds, or select the best one by a mixed-integer program.
     n_threads : int or None
         Number of threads; None leaves the choice to the solver.
     time_limit : float or None
@@ -55,6 +60,7 @@ class Options:
     relaxation: str | None
     partition: str
     branching: str | None
+    subproblem: str
     n_threads: int | None
     time_limit: float | None
     max_nodes: int | None
@@ -71,6 +77,7 @@ class Options:
         relaxation=None,
         partition="joint",
         branching=None,
+        subproblem="enumerate",
         n_threads=None,
         time_limit=None,
         max_nodes=None,
@@ -83,7 +90,7 @@ class Options:
 
         Parameters
         ----------
-        epsilon, rel_tol, relaxation, partition, branching, n_threads, time_limit, max_nodes, callback, log
+        epsilon, rel_tol, relaxation, partition, branching, subproblem, n_threads, time_limit, max_nodes, callback, log
             As the attributes of the same name.
         random_state : None, int, numpy.random.Generator or numpy.random.RandomState
             Where the seed comes from: None for fresh entropy, an int in ``[0, 2**64)`` is the seed itself,
@@ -106,6 +113,7 @@ class Options:
             "relaxation": _checks.choice("relaxation", relaxation, RELAXATIONS),
             "partition": _checks.choice("partition", partition, PARTITIONS),
             "branching": _checks.choice("branching", branching, BRANCHINGS),
+            "subproblem": _checks.choice("subproblem", subproblem, SUBPROBLEMS),
             "n_threads": None if n_threads is None
             else _checks.whole_number("n_threads", n_threads, 1, MOST_THREADS),
             "time_limit": None if time_limit is None
@@ -120,8 +128,29 @@ class Options:
                 "partition='paper' needs relaxation='linear', as the entropic relaxed dual keeps the weights "
                 f"pi in b; got relaxation={relaxation!r}"
             )
+        if subproblem == "milp":
+            if relaxation != "linear":
+                raise InputError(
+                    "subproblem='milp' needs relaxation='linear': only linear relaxed dual subproblems make a "
+                    f"mixed-integer program; got relaxation={relaxation!r}"
+                )
+            if branching == "bisect":
+                raise InputError(
+                    "subproblem='milp' selects one of the bound combinations of branching='orthant'; got "
+                    "branching='bisect'"
+                )
+            checked["branching"] = "orthant"
         # Last, so that a rejected call leaves the caller's generator untouched.
         return cls(**checked, seed=seed_from(random_state))
+
+    def check_orthants(self, n_connected):
+        """Raise an InputError where a node would have too many bound combinations to enumerate."""
+        if self.branching == "orthant" and self.subproblem == "enumerate" and n_connected > MOST_ORTHANT_VARIABLES:
+            raise InputError(
+                f"branching='orthant' makes 2^{n_connected} subproblems per node here; beyond "
+                f"{MOST_ORTHANT_VARIABLES} connected variables use branching='bisect', or with relaxation='linear' "
+                "subproblem='milp'"
+            )
 
     @property
     def log_stream(self):

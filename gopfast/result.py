@@ -74,14 +74,14 @@ class Result:
         The best point found, components in canonical order.
     elbo_constant : float or None
         What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
-    n_nodes, n_subproblems, n_lps, n_passes : int
-        Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs
-        and passes over the data.
+    n_nodes, n_subproblems, n_lps, n_milps, n_passes : int
+        Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs,
+        mixed-integer programs and passes over the data.
     time : float
         Seconds.
     history : ndarray, shape (m, 5)
         One row per report; columns as `history_columns`: seconds, nodes so far, LBD, UBD, open nodes.
-    relaxation, partition, branching : str
+    relaxation, partition, branching, subproblem : str
         The methods used; of one component relaxation is "closed form" and there are no others.
     notes : tuple of str
         What a reader should know, such as "prior_variance sits on its lower bound".
@@ -104,12 +104,14 @@ class Result:
     n_nodes: int = 0
     n_subproblems: int = 0
     n_lps: int = 0
+    n_milps: int = 0
     n_passes: int = 0
     time: float = 0.0
     history: np.ndarray = field(default_factory=lambda: np.empty((0, 5)))
     relaxation: str = ""
     partition: str = ""
     branching: str = ""
+    subproblem: str = "enumerate"
     notes: Sequence[str] = ()
     message: str = ""
 
@@ -222,13 +224,16 @@ class Result:
         ]
         if self.elbo is not None:
             lines.append(f"  ELBO         {self.elbo:.8g}  (at most {self.elbo_bound:.8g})")
-        counts = ((self.n_nodes, "nodes"), (self.n_lps, "LPs"), (self.n_passes, "data passes"))
+        counts = (
+            (self.n_nodes, "nodes"), (self.n_lps, "LPs"), (self.n_milps, "MILPs"), (self.n_passes, "data passes")
+        )  # fmt: skip
         work = ", ".join(f"{count:,} {what}" for count, what in counts if count)
         lines.append(f"  work         {work or 'no nodes'} in {self.time:.3g} s")
         method = ", ".join(
             f"{value} {what}"
             for value, what in (
-                (self.relaxation, "relaxation"), (self.partition, "partition"), (self.branching, "branching")
+                (self.relaxation, "relaxation"), (self.partition, "partition"), (self.branching, "branching"),
+                ("milp" if self.subproblem == "milp" else "", "subproblem"),
             )
             if value
         )
@@ -244,6 +249,6 @@ class Result:
 
 _RECORDED = (
     "status", "success", "message", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
-    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_passes", "time", "relaxation",
-    "partition", "branching", "history_columns", "history",
+    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "relaxation",
+    "partition", "branching", "subproblem", "history_columns", "history",
 )  # fmt: skip

@@ -23,7 +23,6 @@ EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
-MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per iteration
 
 
 def solve(
@@ -34,6 +33,7 @@ def solve(
     relaxation=None,
     partition="joint",
     branching=None,
+    subproblem="enumerate",
     n_threads=None,
     time_limit=None,
     max_nodes=None,
@@ -66,6 +66,12 @@ def solve(
         problems what may be split: all bilinear variables, or the side with fewer of them ("paper", linear only).
     branching : {None, "bisect", "orthant"}
         Partition of a node: one variable in two (the default), or all 2^|I_c| bound combinations (the paper's).
+    subproblem : {"enumerate", "milp"}
+        What "orthant" does with the bound combinations: one linear program for each ("enumerate", at most 2^12), or
+        one mixed-integer program in HiGHS that selects the best of them ("milp", linear only; `branching` is then
+        "orthant"). The combination selected is split off, and the rest of the node divided into one box per connected
+        variable; every box is bounded by a linear program, so that what is proved does not depend on the tolerances
+        of mixed-integer programs.
     n_threads : int, optional
         Threads; one per processor by default. The result does not depend on it.
     time_limit : float, optional
@@ -102,6 +108,9 @@ def solve(
     ----------
     Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference", section 2.3.
 
+    Visweswaran & Floudas, "New formulations and branching strategies for the GOP algorithm", in Grossmann (ed.),
+    Global Optimization in Engineering Design, 1996 (`branching`, `subproblem`).
+
     Examples
     --------
     >>> import gopfast
@@ -125,6 +134,7 @@ def solve(
         relaxation=relaxation,
         partition=partition,
         branching=branching,
+        subproblem=subproblem,
         n_threads=n_threads,
         time_limit=time_limit,
         max_nodes=max_nodes,
@@ -227,15 +237,13 @@ def _relaxation(family, options):
         # Here and not above: only this relaxation needs HiGHS.
         from gopfast._linear import LinearRelaxation
 
-        relaxed = LinearRelaxation(family, options.partition == "paper")
+        relaxed = LinearRelaxation(family, options.partition == "paper", milp=options.subproblem == "milp")
     else:
         relaxed = EntropicRelaxation(family)
-    if branching == "orthant" and relaxed.n_connected > MOST_ORTHANT_VARIABLES:
-        raise InputError(
-            f"branching='orthant' makes 2^{relaxed.n_connected} subproblems per node here; "
-            f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
-        )
-    return relaxed, {"relaxation": kind, "partition": options.partition, "branching": branching}
+    options.check_orthants(relaxed.n_connected)
+    return relaxed, {
+        "relaxation": kind, "partition": options.partition, "branching": branching, "subproblem": options.subproblem,
+    }  # fmt: skip
 
 
 def _basin(family, primal):

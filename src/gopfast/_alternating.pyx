@@ -502,7 +502,7 @@ cdef class AlternatingPrimal(Primal):
         """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point."""
         cdef real[::1] solution = np.full(self.data.n, np.nan)
         cdef Effort effort
-        effort.n_subproblems = effort.n_lps = effort.n_passes = 0
+        effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
         self.prepare(1, StopSignal(time_limit))
         value = self.first(tolerance, &solution[0], &effort)
         return value, np.array(solution)

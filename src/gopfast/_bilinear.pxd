@@ -2,6 +2,7 @@
 
 from gopfast._biconvex cimport BiconvexData
 from gopfast._lp cimport LpStatus, LpWorker
+from gopfast._milp cimport MilpWorker
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
@@ -12,11 +13,12 @@ cdef class BilinearWorker:
     """The linear program of one thread."""
 
     cdef LpWorker lp
+    cdef MilpWorker milp                # None where combinations are not selected
     cdef BiconvexData data
     cdef BilinearRelaxation owner
     cdef StopSignal stop
     cdef int number
-    cdef bint is_open
+    cdef bint is_open, selects
     cdef int n_base                     # rows that every node's program has: what a stored basis covers
     # Rows under construction
     cdef int n_rows, nnz, max_rows, max_nnz, n_tangents
@@ -25,6 +27,7 @@ cdef class BilinearWorker:
     cdef real slack                     # by which the open row is loosened
     cdef real[::1] col_lower, col_upper, old_low, old_high
     cdef real[::1] gradient, tangents, weights, cost
+    cdef real[::1] importance           # (n_split,) of splitting a variable, -1: it cannot be split
     cdef int[::1] basis, seen
 
     cdef int open(self) noexcept nogil
@@ -52,6 +55,9 @@ cdef class BilinearWorker:
     cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void mark_seen(self, const real *low, const real *high) noexcept nogil
     cdef void note_needed(self) noexcept nogil
+    cdef void select(self, Node *node, Effort *effort) noexcept nogil
+    cdef void halves(self, int j, real at) noexcept nogil
+    cdef void product_halves(self, int k, int j, real at) noexcept nogil
     cdef void remember(self, Node *node) noexcept nogil
     cdef real shrunk(self, Node *node) noexcept nogil
     cdef void place(self, Node *node) noexcept nogil

@@ -13,7 +13,8 @@ q_b for a convex form, and has
 
 The box is tightened first: from the rows (feasibility), from reduced costs, and at the root by one linear program per
 bound. Every row is loosened by the rounding error of its coefficients, so that what is proved about the linear program
-holds for the node. Tightening may use the cutoff: what it removes has an objective above it, so a node's bound is
+holds for the node. Where bound combinations are selected, a mixed-integer program with the cuts of both halves of each
+interval does so. Tightening may use the cutoff: what it removes has an objective above it, so a node's bound is
 never raised beyond the cutoff once there is one.
 
 Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows).
@@ -30,9 +31,10 @@ from gopfast._highs cimport CallbackIn, highs
 from gopfast._lp cimport (
     LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
 )
+from gopfast._milp cimport MilpWorker
 from gopfast._relaxation cimport Effort, Relaxation
-from gopfast._stop cimport StopSignal
-from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
+from gopfast._stop cimport StopSignal, clock
+from gopfast._tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
 from gopfast._types cimport LP_FAILED, OK, index, real
 
 cdef real ROUND = 2.0 ** -53
@@ -54,9 +56,15 @@ cdef class BilinearWorker:
         cdef int n_blocks = <int> data.block_column.shape[0], P = data.n_products
         self.owner, self.data, self.stop, self.number = owner, data, stop, number
         self.lp = LpWorker()
+        self.selects = owner.selects
+        self.milp = MilpWorker(data.n_cols, data.n_split) if self.selects else None
+        self.importance = reals(data.n_split)
         self.max_rows = data.n_rows + 4 * P + data.n_lifted + 5 * n_blocks + N_TANGENTS
         self.max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted
                         + (5 * n_blocks + N_TANGENTS) * (data.n + 1))
+        if self.selects:
+            self.max_rows = max(self.max_rows, 2 * data.n_split + 8 * P)
+            self.max_nnz = max(self.max_nnz, 4 * data.n_split + 32 * P)
         self.start, self.col_index = ints(self.max_rows + 1), ints(self.max_nnz)
         self.row_lower, self.row_upper = reals(self.max_rows), reals(self.max_rows)
         self.value = reals(self.max_nnz)
@@ -77,7 +85,8 @@ cdef class BilinearWorker:
         if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
                 or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
                 or self.lp.set_tolerance(LP_TOLERANCE) != OK
-                or self.lp.limit_iterations(1000 + 20 * (self.data.n_cols + self.max_rows)) != OK):
+                or self.lp.limit_iterations(1000 + 20 * (self.data.n_cols + self.max_rows)) != OK
+                or (self.selects and self.milp.open(answer_interrupt, <void *> self) != OK)):
             self.lp.close()
             return LP_FAILED
         self.is_open = True
@@ -86,6 +95,8 @@ cdef class BilinearWorker:
     cdef void close(self) noexcept nogil:
         if self.is_open:
             self.lp.close()
+            if self.selects:
+                self.milp.close()
         self.is_open = False
 
     # A node
@@ -99,6 +110,8 @@ cdef class BilinearWorker:
         cdef bint warm = node.parent >= 0
         effort.n_subproblems += 1
         self.n_tangents = 0
+        if self.selects:
+            node_choice(node, self.data.n, self.owner.n_warm)[0] = 0
         if not self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0]):
             self.raise_bound(node, INFINITY, cutoff)
             return
@@ -124,6 +137,8 @@ cdef class BilinearWorker:
                 return
             if self.shrunk(node) > WORTH_A_PROGRAM:
                 break
+        if self.selects and node.branch >= 0:
+            self.select(node, effort)
 
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         """Linear programs until none of the convex forms is undercut by a share of the gap."""
@@ -475,6 +490,68 @@ cdef class BilinearWorker:
                 least = min(least, now / width if isfinite(width) else (0 if isfinite(now) else 1))
         return least
 
+    # The combination of halves with the least bound. Only its order of division is used, so nothing here is a proof.
+
+    cdef void select(self, Node *node, Effort *effort) noexcept nogil:
+        """Selects a bound combination by a mixed-integer program; the node is left with none where that fails."""
+        cdef const real *low = node_low(node)
+        cdef const real *high = node_high(node, self.data.n)
+        cdef int j, k, side
+        self.n_rows = self.nnz = 0
+        for j in range(self.data.n_split):
+            if divisible(low[j], high[j]):
+                self.halves(j, inside(low[j], high[j], node_point(node, self.data.n)[j]))
+            else:
+                self.importance[j] = -1
+        for k in range(self.data.n_products):
+            for side in range(2):
+                j = self.data.first[k] if side == 0 else self.data.second[k]
+                if j < self.data.n_split and self.importance[j] >= 0:
+                    self.product_halves(k, j, inside(low[j], high[j], node_point(node, self.data.n)[j]))
+        if self.milp.load(self.lp) != OK or self.milp.add_rows(
+                self.n_rows, &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
+                &self.value[0]) != OK:
+            return
+        effort.n_milps += 1
+        if self.milp.solve(self.stop.deadline - clock()) == OK:
+            self.milp.selection(&self.importance[0], node_choice(node, self.data.n, self.owner.n_warm))
+
+    cdef void halves(self, int j, real at) noexcept nogil:
+        """l + (at - l) delta <= z_j <= at + (u - at) delta, in the box that the linear program had."""
+        cdef int half
+        cdef real end
+        for half in range(2):
+            end = self.lp.col_upper[j] if half == 0 else self.lp.col_lower[j]
+            self.begin_row()
+            self.term(j, 1, 0)
+            self.term(self.data.n_cols + j, at - end if half == 0 else end - at, 0)
+            self.end_row(-INFINITY if half == 0 else end, at if half == 0 else INFINITY)
+
+    cdef void product_halves(self, int k, int j, real at) noexcept nogil:
+        """(z_j - at) (z_i - b) >= 0 or <= 0 in each half, relaxed to what the rows of the node leave them.
+
+        b: the bound of z_i for which this holds.
+        """
+        cdef int i = self.data.second[k] if j == self.data.first[k] else self.data.first[k]
+        cdef int half, over
+        cdef real a = self.lp.col_lower[i], b = self.lp.col_upper[i], end, bound, relax, side
+        if not (isfinite(a) and isfinite(b)):
+            return
+        for half in range(2):
+            end = self.lp.col_upper[j] if half == 0 else self.lp.col_lower[j]  # of the other half
+            for over in range(2):
+                if not (self.data.over[k] if over else self.data.under[k]):
+                    continue
+                bound = b if half == over else a
+                relax = (-1 if over else 1) * fabs(end - at) * (b - a) * (1 + 1e-9)
+                side = -at * bound - (relax if half else 0.0)
+                self.begin_row()
+                self.term(self.data.n + k, 1, 0)
+                self.term(j, -bound, 0)
+                self.term(i, -at, 0)
+                self.term(self.data.n_cols + j, -relax if half else relax, 0)
+                self.end_row(-INFINITY if over else side, side if over else INFINITY)
+
     # Where to split
 
     cdef void place(self, Node *node) noexcept nogil:
@@ -510,6 +587,7 @@ cdef class BilinearWorker:
             for j in range(self.data.n_split):
                 share = min(max(self.owner.high[j] - self.owner.low[j], 1e-300), 4.0)
                 share = self.cost[j] * (high[j] - low[j]) / share
+                self.importance[j] = share
                 if share > best and divisible(low[j], high[j]):
                     best, branch = share, j
             if best > 1e-9:
@@ -542,6 +620,8 @@ cdef class BilinearRelaxation(Relaxation):
         Linear programs of a node while tightening goes on; tangents come on top.
     root_sweeps : int
         Rounds of linear programs for the root's bounds.
+    milp : bool
+        Selects one bound combination for each node by a mixed-integer program, for a partition into orthants.
     """
 
     def __cinit__(self):
@@ -550,8 +630,9 @@ cdef class BilinearRelaxation(Relaxation):
     def __dealloc__(self):
         free(self.workers)
 
-    def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3):
-        self.data = data
+    def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3,
+                 bint milp=False):
+        self.data, self.selects = data, milp
         self.low = np.array(data.low if low is None else low)
         self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split
@@ -611,14 +692,14 @@ cdef class BilinearRelaxation(Relaxation):
 
     def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, real time_limit=INFINITY):
         """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs."""
-        cdef Tree tree = Tree(self.n_connected, self.n_warm, self.n_split)
+        cdef Tree tree = Tree(self.n_connected, self.n_warm, self.n_split, self.selects)
         cdef Node *node = tree.new_node()
         cdef StopSignal stop = StopSignal(time_limit)
         cdef Effort effort
         cdef int j, n = self.data.n, sweeps = self.root_sweeps
         if node == NULL:
             raise MemoryError
-        effort.n_subproblems = effort.n_lps = effort.n_passes = 0
+        effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
         try:
             self.prepare(1, stop)
             self.root(node)
@@ -631,6 +712,7 @@ cdef class BilinearRelaxation(Relaxation):
                 self.release(0)
             if stop.exception is not None:
                 raise stop.exception
+            self.choice = tree.combination(node)
             return (node.lower, *(np.array([at[j] for j in range(n)]) for at in (
                 <real[:n]> node_low(node), <real[:n]> node_high(node, n), <real[:n]> node_point(node, n))),
                 effort.n_lps)

@@ -21,6 +21,11 @@ cdef struct HighsApi:
                    const double* cost, const double* col_lower, const double* col_upper,
                    const double* row_lower, const double* row_upper,
                    const int* start, const int* index, const double* value) noexcept nogil
+    # as pass_lp; integrality: one entry per column, 0 continuous, 1 integer
+    int (*pass_mip)(void*, int n_cols, int n_rows, int nnz, int layout, int sense, double offset,
+                    const double* cost, const double* col_lower, const double* col_upper,
+                    const double* row_lower, const double* row_upper,
+                    const int* start, const int* index, const double* value, const int* integrality) noexcept nogil
     int (*add_rows)(void*, int n, const double* lower, const double* upper,
                     int nnz, const int* start, const int* index, const double* value) noexcept nogil
     int (*change_col_bounds)(void*, int col, double lower, double upper) noexcept nogil
@@ -35,6 +40,8 @@ cdef struct HighsApi:
     int (*get_primal_ray)(const void*, int* has_ray, double* ray) noexcept nogil
     int (*get_basis)(const void*, int* col_status, int* row_status) noexcept nogil
     int (*set_basis)(void*, const int* col_status, const int* row_status) noexcept nogil
+    int (*get_int_info)(const void*, const char* name, int* value) noexcept nogil
+    double (*run_time)(const void*) noexcept nogil
     int (*n_iterations)(const void*) noexcept nogil
     int (*set_callback)(void*, Callback, void* user) noexcept nogil
     int (*start_callback)(void*, int kind) noexcept nogil
@@ -44,3 +51,6 @@ cdef struct HighsApi:
 cdef HighsApi highs
 
 cdef int load_api() except -1
+
+# Highs_run on whichever thread: its scheduler may have been started with another number of threads; 0 accepts any.
+cdef int run_highs(void* solver) noexcept nogil

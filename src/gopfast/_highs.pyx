@@ -39,6 +39,7 @@ cdef int load_api() except -1:
         bind(found, "Highs_setDoubleOptionValue", <void**> &api.set_double)
         bind(found, "Highs_setStringOptionValue", <void**> &api.set_string)
         bind(found, "Highs_passLp", <void**> &api.pass_lp)
+        bind(found, "Highs_passMip", <void**> &api.pass_mip)
         bind(found, "Highs_addRows", <void**> &api.add_rows)
         bind(found, "Highs_changeColBounds", <void**> &api.change_col_bounds)
         bind(found, "Highs_changeRowBounds", <void**> &api.change_row_bounds)
@@ -51,6 +52,8 @@ cdef int load_api() except -1:
         bind(found, "Highs_getPrimalRay", <void**> &api.get_primal_ray)
         bind(found, "Highs_getBasis", <void**> &api.get_basis)
         bind(found, "Highs_setBasis", <void**> &api.set_basis)
+        bind(found, "Highs_getIntInfoValue", <void**> &api.get_int_info)
+        bind(found, "Highs_getRunTime", <void**> &api.run_time)
         bind(found, "Highs_getSimplexIterationCount", <void**> &api.n_iterations)
         bind(found, "Highs_setCallback", <void**> &api.set_callback)
         bind(found, "Highs_startCallback", <void**> &api.start_callback)
@@ -61,6 +64,13 @@ cdef int load_api() except -1:
     highs = api
     library = found
     return 0
+
+
+cdef int run_highs(void* solver) noexcept nogil:
+    cdef int code = highs.run(solver)
+    if code == -1 and highs.set_int(solver, b"threads", 0) != -1:
+        code = highs.run(solver)
+    return code
 
 
 cdef object find_library():

@@ -2,6 +2,7 @@
 
 from gopfast._lp cimport LpStatus, LpWorker
 from gopfast._gaussian cimport GaussianFamily, GaussianModel
+from gopfast._milp cimport MilpWorker
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
@@ -25,11 +26,12 @@ cdef class LinearWorker:
     """The linear programs of one thread, and the tangent points that they found in this batch."""
 
     cdef LpWorker lp
+    cdef MilpWorker milp                # None where combinations are not selected
     cdef GaussianFamily data
     cdef CutPool pool
     cdef StopSignal stop
     cdef int number, N, K, d, n_means, n_connected
-    cdef bint joint, envelope, is_open
+    cdef bint joint, envelope, is_open, selects
     cdef int max_rounds
     cdef real patience
     cdef object storage
@@ -48,6 +50,9 @@ cdef class LinearWorker:
     cdef real constant, magnitude       # of the open row
     cdef real *coefficient              # (N,) of tau_ik in the open row, without the weight
     cdef real *size                     # (N,) magnitude of what was rounded in it
+    cdef int switch_column              # binary variable that switches rows on, -1: none
+    cdef bint switch_upper              # on at 1, else at 0
+    cdef real switch_relax              # what a row is relaxed by where it is off
     # The solution of the last linear program
     cdef real *tau                      # (N, K)
     cdef real *weights                  # (K,) pi
@@ -79,6 +84,7 @@ cdef class LinearWorker:
     cdef void qualifying_row(self, int a, real bound, real sign) noexcept nogil
     cdef void mean_row(self, int a, real center, real offset) noexcept nogil
     cdef void mean_rows(self, const real *low, const real *high) noexcept nogil
+    cdef void weight_row(self, int k, real lower, real upper) noexcept nogil
     cdef void weight_cut(self, int k, real p, real q) noexcept nogil
     cdef void weight_chord(self, int k, real low, real high) noexcept nogil
     cdef void weight_rows(self, const real *low, const real *high) noexcept nogil
@@ -87,6 +93,13 @@ cdef class LinearWorker:
     cdef void entropy_row(self, int i, const real *ratio) noexcept nogil
     cdef void pool_rows(self) noexcept nogil
     cdef int add_tangents(self, real tolerance) noexcept nogil
+
+    cdef void select(self, Node *node, Effort *effort) noexcept nogil
+    cdef void switch(self, int a, bint upper, real relax) noexcept nogil
+    cdef void mean_halves(self, int a, real low, real at, real high) noexcept nogil
+    cdef void weight_halves(self, int a, real low, real at, real high) noexcept nogil
+    cdef real weight_excess(self, real p, real q, real low, real high) noexcept nogil
+    cdef void order_row(self, int a, int b) noexcept nogil
 
     cdef void read_solution(self) noexcept nogil
     cdef real shortfall(self) noexcept nogil

@@ -12,6 +12,7 @@ pi. Its linear program is over the rest, b = (tau, e) and in the joint partition
 - tangents of the convex rest: entropy, one epigraph variable omega_i per sample, and -(Kd/2) log e.
 
 tau_iK = 1 - sum of the others is eliminated. Tangents are added in rounds at the solution of the linear program.
+Where bound combinations are selected, a mixed-integer program with the cuts of both halves of each interval does so.
 Every row is loosened by the rounding error of its own coefficients, so that what is proved about the linear program,
 its bound or its infeasibility, holds for the node.
 """
@@ -28,9 +29,10 @@ from gopfast._lp cimport (
 )
 from gopfast._family cimport order_components
 from gopfast._gaussian cimport GaussianFamily, GaussianModel
+from gopfast._milp cimport MilpWorker
 from gopfast._relaxation cimport Effort, Relaxation
-from gopfast._stop cimport StopSignal
-from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point
+from gopfast._stop cimport StopSignal, clock
+from gopfast._tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point
 from gopfast._types cimport LP_FAILED, OK, index, real
 
 cdef real ROUND = 2.0 ** -53
@@ -128,6 +130,8 @@ cdef class LinearWorker:
         # Entries of a row over all samples, and of the whole matrix
         cdef index dense = N * (<index> K - 1) + 2, n_tangents = N * (2 + <index> relaxation.pool.room)
         cdef index nnz = dense * (5 * Q + 4 * K) + N * <index> K + K + 2 * K * n_tangents + 2 * (N_PRECISION_CUTS + 1)
+        cdef index n_switched = 6 * (Q + K) + K * K
+        nnz = max(nnz, (dense + 1) * n_switched)
         if nnz >= 2147483647:
             raise MemoryError("linear programs of this problem are too large")
         self.data, self.pool, self.stop = relaxation.data, relaxation.pool, stop
@@ -141,7 +145,10 @@ cdef class LinearWorker:
         self.col_omega = self.col_theta + Q
         self.col_e = self.col_omega + N
         self.n_cols = self.col_e + 2 * prior
-        self.max_rows = <int> (N + 1 + 5 * Q + 4 * K + n_tangents + N_PRECISION_CUTS + 1)
+        self.selects = relaxation.selects
+        self.milp = MilpWorker(self.n_cols, self.n_connected) if self.selects else None
+        self.switch_column = -1
+        self.max_rows = <int> max(N + 1 + 5 * Q + 4 * K + n_tangents + N_PRECISION_CUTS + 1, n_switched)
         self.max_nnz = <int> nnz
         self.start, self.col_index = np.zeros(self.max_rows, np.intc), np.zeros(self.max_nnz, np.intc)
         self.lay_out()
@@ -174,7 +181,8 @@ cdef class LinearWorker:
         # Nearly parallel tangents can make a warm-started simplex method cycle: its iterations are limited.
         if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
                 or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
-                or highs.set_int(self.lp.solver, b"simplex_iteration_limit", 1000 + 20 * self.n_cols) == -1):
+                or highs.set_int(self.lp.solver, b"simplex_iteration_limit", 1000 + 20 * self.n_cols) == -1
+                or (self.selects and self.milp.open(answer_interrupt, <void *> self) != OK)):
             self.lp.close()
             return LP_FAILED
         self.is_open = True
@@ -183,6 +191,8 @@ cdef class LinearWorker:
     cdef void close(self) noexcept nogil:
         if self.is_open:
             self.lp.close()
+            if self.selects:
+                self.milp.close()
         self.is_open = False
 
     # A node
@@ -193,6 +203,8 @@ cdef class LinearWorker:
         cdef LpStatus status
         cdef int attempt
         effort.n_subproblems += 1
+        if self.selects:
+            node_choice(node, self.n_connected, 0)[0] = 0
         self.place_middle(node)
         if self.open() != OK or self.load(node) != OK:
             return
@@ -215,6 +227,8 @@ cdef class LinearWorker:
         self.soften(node_point(node, self.n_connected))
         self.note(node, tolerance, self.tau)
         self.note(node, tolerance, self.soft)
+        if self.selects and node.branch >= 0:
+            self.select(node, effort)
 
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         """One linear program; raises the node's bound by what its duals prove."""
@@ -343,6 +357,13 @@ cdef class LinearWorker:
         cdef real error = (self.N + 32) * ROUND * (
             self.magnitude + fabs(self.constant) + max(fabs(lower) if lower > -INFINITY else 0.0,
                                                        fabs(upper) if upper < INFINITY else 0.0))
+        cdef real relax = self.switch_relax if lower > -INFINITY else -self.switch_relax
+        if self.switch_column >= 0:  # one side is infinite
+            self.col_index[self.nnz] = self.switch_column
+            self.value[self.nnz] = -relax if self.switch_upper else relax
+            self.nnz += 1
+            if self.switch_upper:
+                lower, upper = lower - relax, upper - relax
         self.row_lower[self.n_rows] = lower - self.constant - error
         self.row_upper[self.n_rows] = upper - self.constant + error
         self.n_rows += 1
@@ -409,6 +430,16 @@ cdef class LinearWorker:
                 middle = low[a] + 0.5 * width
                 self.mean_row(a, middle, square(max(middle - low[a], high[a] - middle)))
 
+    cdef void weight_row(self, int k, real lower, real upper) noexcept nogil:
+        """Qualifying constraints W lower <= N_k <= W upper."""
+        cdef real W = self.data.core.total_weight
+        cdef int i
+        for i in range(self.N):
+            self.coefficient[i] = self.size[i] = 1
+        self.begin_row()
+        self.samples(k, 1)
+        self.end_row(W * lower, W * upper)
+
     cdef void weight_cut(self, int k, real p, real q) noexcept nogil:
         """Lagrange cut of -N log pi + W pi linearised at p > 0 and evaluated at q."""
         cdef real W = self.data.core.total_weight
@@ -438,14 +469,9 @@ cdef class LinearWorker:
 
     cdef void weight_rows(self, const real *low, const real *high) noexcept nogil:
         """Qualifying constraints and Lagrange cuts of the weights."""
-        cdef real W = self.data.core.total_weight
-        cdef int k, i
+        cdef int k
         for k in range(self.K):
-            for i in range(self.N):
-                self.coefficient[i] = self.size[i] = 1
-            self.begin_row()
-            self.samples(k, 1)
-            self.end_row(W * low[k], W * high[k])
+            self.weight_row(k, low[k], high[k])
             if high[k] > 0:
                 self.weight_cut(k, high[k], low[k])
             if low[k] > LEAST_WEIGHT:
@@ -516,6 +542,92 @@ cdef class LinearWorker:
             return LP_FAILED
         return self.lp.add_rows(self.n_rows, self.row_lower, self.row_upper, self.nnz, &self.start[0],
                                 &self.col_index[0], self.value)
+
+    # The combination of halves with the least bound. Only its order of division is used, so nothing here is a proof.
+
+    cdef void select(self, Node *node, Effort *effort) noexcept nogil:
+        """Selects a bound combination by a mixed-integer program; the node is left with none where that fails."""
+        cdef const real *low = node_low(node)
+        cdef const real *high = node_high(node, self.n_connected)
+        cdef const real *point = node_point(node, self.n_connected)
+        cdef int a, b, first, second
+        self.clear_rows()
+        for a in range(self.n_connected):
+            if not divisible(low[a], high[a]):
+                self.error[a] = -1
+            elif a < self.n_means:
+                self.mean_halves(a, low[a], inside(low[a], high[a], point[a]), high[a])
+            else:
+                self.weight_halves(a, low[a], inside(low[a], high[a], point[a]), high[a])
+        for first in range(self.K):
+            for second in range(first + 1, self.K):
+                a, b = first * self.d, second * self.d
+                if (self.error[a] >= 0 and self.error[b] >= 0
+                        and inside(low[a], high[a], point[a]) > inside(low[b], high[b], point[b])):
+                    self.order_row(a, b)
+        if self.milp.load(self.lp) != OK or self.milp.add_rows(
+                self.n_rows, self.row_lower, self.row_upper, self.nnz, &self.start[0], &self.col_index[0],
+                self.value) != OK:
+            return
+        effort.n_milps += 1
+        if self.milp.solve(self.stop.deadline - clock()) == OK:
+            self.milp.selection(self.error, node_choice(node, self.n_connected, 0))
+
+    cdef void switch(self, int a, bint upper, real relax) noexcept nogil:
+        """Rows that follow hold in one half of connected variable a; relaxed so much, they hold in the node."""
+        self.switch_column, self.switch_upper, self.switch_relax = self.n_cols + a, upper, relax * (1 + 1e-9)
+
+    cdef void mean_halves(self, int a, real low, real at, real high) noexcept nogil:
+        """Qualifying constraints and Lagrange cuts of each half, relaxed to what those of the node leave them."""
+        cdef const GaussianModel *data = &self.data.core
+        cdef real most = data.total_weight, below = at - low, above = high - at  # most: of S
+        if data.has_prior:
+            most += self.col_upper[self.col_e] * data.prior_scale[a % self.d]
+        self.switch(a, False, most * above)
+        self.qualifying_row(a, at, -1)
+        self.switch(a, False, most * above * (high - low))
+        self.mean_row(a, at, below * below)
+        self.switch(a, False, most * above * (below + 0.5 * above))
+        self.mean_row(a, low, below * below)
+        self.switch(a, True, most * below)
+        self.qualifying_row(a, at, 1)
+        self.switch(a, True, most * below * (high - low))
+        self.mean_row(a, at, above * above)
+        self.switch(a, True, most * below * (above + 0.5 * below))
+        self.mean_row(a, high, above * above)
+        self.switch_column = -1
+
+    cdef real weight_excess(self, real p, real q, real low, real high) noexcept nogil:
+        """The most that a weight's Lagrange cut comes to for W low <= N <= W high."""
+        cdef real slope = 1 - log(p) - q / p
+        return self.data.core.total_weight * max(0.0, q + max(slope * low, slope * high))
+
+    cdef void weight_halves(self, int a, real low, real at, real high) noexcept nogil:
+        cdef real W = self.data.core.total_weight
+        cdef int k = a - self.n_means
+        self.switch(a, False, self.weight_excess(at, low, low, high))
+        self.weight_cut(k, at, low)
+        if low > LEAST_WEIGHT:
+            self.switch(a, False, self.weight_excess(low, at, low, high))
+            self.weight_cut(k, low, at)
+        self.switch(a, True, self.weight_excess(high, at, low, high))
+        self.weight_cut(k, high, at)
+        if at > LEAST_WEIGHT:
+            self.switch(a, True, self.weight_excess(at, high, low, high))
+            self.weight_cut(k, at, high)
+        self.switch(a, False, W * (high - at))
+        self.weight_row(k, -INFINITY, at)
+        self.switch(a, True, W * (at - low))
+        self.weight_row(k, at, INFINITY)
+        self.switch_column = -1
+
+    cdef void order_row(self, int a, int b) noexcept nogil:
+        """Not the upper half of mean a with the lower half of mean b: components are in order."""
+        self.begin_row()
+        self.col_index[self.nnz], self.value[self.nnz] = self.n_cols + a, 1
+        self.col_index[self.nnz + 1], self.value[self.nnz + 1] = self.n_cols + b, -1
+        self.nnz += 2
+        self.end_row(-INFINITY, 0)
 
     # Its solution
 
@@ -684,13 +796,15 @@ cdef class LinearRelaxation(Relaxation):
         A node that tangents cannot fathom is left once they miss less than this fraction of what it lacks.
     max_cuts : int
         Tangents that the pool keeps.
+    milp : bool
+        Selects one bound combination for each node by a mixed-integer program, for a partition into orthants.
     """
 
     def __init__(self, GaussianFamily data, bint paper_partition=False, bint envelope=False, int batch_size=4,
-                 int max_rounds=20, real patience=0.5, int max_cuts=1000):
+                 int max_rounds=20, real patience=0.5, int max_cuts=1000, bint milp=False):
         cdef int K = data.core.n_components, N = <int> data.core.n_samples
         self.data = data
-        self.paper_partition, self.envelope = paper_partition, envelope
+        self.paper_partition, self.envelope, self.selects = paper_partition, envelope, milp
         self.parallel_from = 2
         self.batch_size, self.max_rounds, self.patience, self.max_cuts = batch_size, max_rounds, patience, max_cuts
         self.n_connected = K * data.core.n_features + (K if paper_partition else 0)
@@ -760,13 +874,13 @@ cdef class LinearRelaxation(Relaxation):
     def bound_box(self, low, high, real cutoff):
         """Lower bound, split point and branching variable of one box from cold, for tests."""
         cdef StopSignal stop = StopSignal()
-        cdef Tree tree = Tree(self.n_connected, self.n_warm)
+        cdef Tree tree = Tree(self.n_connected, self.n_warm, 0, self.selects)
         cdef Node *node = tree.new_node()
         cdef Effort effort
         cdef int a
         if node == NULL:
             raise MemoryError
-        effort.n_subproblems = effort.n_lps = effort.n_passes = 0
+        effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
         node.lower = -INFINITY
         for a in range(self.n_connected):
             node_low(node)[a], node_high(node, self.n_connected)[a] = low[a], high[a]
@@ -774,6 +888,7 @@ cdef class LinearRelaxation(Relaxation):
             self.prepare(1, stop)
             self.bound(node, cutoff, 0, &effort)
             self.release(0)
+            self.choice = tree.combination(node)
             return node.lower, [node_point(node, self.n_connected)[a] for a in range(self.n_connected)], node.branch
         finally:
             tree.free_node(node)

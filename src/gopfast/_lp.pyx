@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, NAN, fabs, fma, isfinite, isinf, isnan, nextaft
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from gopfast._highs cimport CallbackIn, highs, load_api
+from gopfast._highs cimport CallbackIn, highs, load_api, run_highs
 from gopfast._types cimport LP_FAILED, NO_MEMORY, OK, index, real
 
 import numpy as np
@@ -215,10 +215,8 @@ cdef class LpWorker:
                 return LP_ERROR
             self.objective_bound = objective_bound
         self.n_lps += 1
-        if highs.run(self.solver) == -1:
-            # This thread's scheduler may have been started with another number of threads: 0 accepts any.
-            if highs.set_int(self.solver, b"threads", 0) == -1 or highs.run(self.solver) == -1:
-                return LP_ERROR
+        if run_highs(self.solver) == -1:
+            return LP_ERROR
         if highs.get_solution(self.solver, self.x, NULL, NULL, self.row_dual) == -1:
             return LP_ERROR
         return self.verdict(highs.model_status(self.solver))

@@ -8,12 +8,15 @@ from gopfast._types cimport index, real
 cdef struct Effort:
     index n_subproblems
     index n_lps
+    index n_milps
     index n_passes
 
 
 cdef class Relaxation:
     cdef readonly index n_connected, n_warm
     cdef readonly index n_split     # the first of the box's variables, which may be split; 0: all
+    cdef readonly bint selects      # nodes carry the bound combination that bound() selects, see _tree
+    cdef readonly list choice       # the combination selected for the last box that a test asked for
     cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
     cdef readonly int parallel_from # smaller batches are bounded faster on the caller's thread alone
     # GIL held, before the search: one workspace per worker.
@@ -22,7 +25,7 @@ cdef class Relaxation:
     cdef void root(self, Node *node) noexcept nogil
     # IN/OUT: removes symmetric copies and what cannot hold a solution; 0: the box is empty.
     cdef int tighten(self, Node *node) noexcept nogil
-    # IN/OUT: raises node.lower (never lowers it), chooses node.branch and the split point.
+    # IN/OUT: raises node.lower (never lowers it), chooses node.branch, the split point, and the combination.
     # May stop early once node.lower >= cutoff.
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil
     # A good solution (the primal's vector): scales what a bound may lose before it matters.

@@ -31,7 +31,8 @@ cdef class Search:
     epsilon, rel_tol : float
         Stop at UBD - LBD <= max(epsilon, rel_tol * |UBD|).
     orthant : bool
-        Partition at the split point into all bound combinations, or bisect one variable.
+        Partition at the split point into all bound combinations, or bisect one variable. A relaxation that selects
+        a combination has that one split off, and the rest in one box per variable.
     n_threads : int
     time_limit : float
     max_nodes : int
@@ -73,8 +74,8 @@ cdef class Search:
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
         self.stop = StopSignal(time_limit)
-        self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split)
-        self.capacity = relaxation.batch_size * ((<index> 1 << self.tree.n_split) if orthant else 2)
+        self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
+        self.capacity = relaxation.batch_size * self.tree.most_children(orthant)
         self.children = <Node **> calloc(self.capacity, sizeof(Node *))
         self.efforts = <Effort *> calloc(self.capacity, sizeof(Effort))
         if self.children == NULL or self.efforts == NULL:
@@ -249,7 +250,7 @@ cdef class Search:
         cdef index i
         cdef real cutoff = self.upper - self.tolerance()
         cdef Effort none
-        none.n_subproblems = none.n_lps = none.n_passes = 0
+        none.n_subproblems = none.n_lps = none.n_milps = none.n_passes = 0
         for i in range(self.n_children):
             self.efforts[i] = none
         if self.n_threads == 1 or self.n_children < self.relaxation.parallel_from:
@@ -295,6 +296,7 @@ cdef class Search:
             self.n_nodes += 1
             self.effort.n_subproblems += self.efforts[i].n_subproblems
             self.effort.n_lps += self.efforts[i].n_lps
+            self.effort.n_milps += self.efforts[i].n_milps
             self.effort.n_passes += self.efforts[i].n_passes
             if self.known_value < INFINITY:
                 self.audit(node)
@@ -369,6 +371,6 @@ cdef class Search:
         self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
         return dict(
             objective=self.upper, lower_bound=lower, n_nodes=self.n_nodes,
-            n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_passes=self.effort.n_passes,
-            time=now, history=np.array(self.rows, dtype=np.float64),
+            n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_milps=self.effort.n_milps,
+            n_passes=self.effort.n_passes, time=now, history=np.array(self.rows, dtype=np.float64),
         ), np.array(self.solution)

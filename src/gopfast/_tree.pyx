@@ -13,7 +13,7 @@ cdef inline bint before(const Node *a, const Node *b) noexcept nogil:
     return a.lower < b.lower or (a.lower == b.lower and a.serial < b.serial)
 
 
-cdef inline real inside(real low, real high, real point) noexcept nogil:
+cdef real inside(real low, real high, real point) noexcept nogil:
     cdef real margin = SPLIT_MARGIN * (high - low)
     if not point > low + margin:  # also NaN
         return low + margin
@@ -30,12 +30,14 @@ cdef class Tree:
     n_connected : number of connected variables (dimension of the boxes)
     n_warm : number of single-precision warm-start values that a node hands to its children
     n_split : number of variables, the first ones, that orthants() splits; all by default
+    selects : whether nodes carry a bound combination that the relaxation has selected
     """
 
-    def __cinit__(self, index n_connected, index n_warm, index n_split=0):
+    def __cinit__(self, index n_connected, index n_warm, index n_split=0, bint selects=False):
         self.n_connected = n_connected
         self.n_warm = n_warm
         self.n_split = n_split or n_connected
+        self.selects = selects
         self.n_open = self.n_created = 0
         self.capacity = 64
         self.heap = <Node **> malloc(self.capacity * sizeof(Node *))
@@ -55,7 +57,8 @@ cdef class Tree:
         return self.node_size() + sizeof(Node *)
 
     cdef size_t node_size(self) noexcept nogil:
-        return sizeof(Node) + 3 * self.n_connected * sizeof(real) + self.n_warm * sizeof(float)
+        cdef size_t choice = self.n_split * sizeof(int) if self.selects else 0
+        return sizeof(Node) + 3 * self.n_connected * sizeof(real) + self.n_warm * sizeof(float) + choice
 
     cdef Node *new_node(self) noexcept nogil:
         cdef Node *node = <Node *> malloc(self.node_size())
@@ -144,11 +147,60 @@ cdef class Tree:
                 count *= 2
         return count
 
+    cdef index most_children(self, bint orthant) noexcept nogil:
+        """Of one node."""
+        if not orthant:
+            return 2
+        return self.n_split + 1 if self.selects else <index> 1 << self.n_split
+
+    cdef list combination(self, Node *node):
+        """The bound combination of a node, as node_choice() has it."""
+        cdef list choice = []
+        while self.selects and len(choice) < self.n_split:
+            choice.append(node_choice(node, self.n_connected, self.n_warm)[len(choice)])
+            if choice[-1] == 0:
+                return choice[:-1]
+        return choice
+
+    cdef int selected(self, Node *parent, Node **children) noexcept nogil:
+        """The orthant of the bound combination selected, and what it leaves of the box in one child per variable.
+
+        These children share faces and cover the parent: in the order of the combination, each takes the other half of
+        one variable, with the variables before it on the selected side and those after it undivided.
+        """
+        cdef index n = self.n_connected, j
+        cdef const int *choice = node_choice(parent, n, self.n_warm)
+        cdef int count = 0, made, decided, position
+        cdef real at
+        while count < self.n_split and choice[count] != 0:
+            count += 1
+        for made in range(count + 1):
+            children[made] = self.child(parent)
+            if children[made] == NULL:
+                for position in range(made):
+                    free(children[position])
+                return NO_MEMORY
+            decided = count - made  # the orthant itself comes first
+            for position in range(min(decided + 1, count)):
+                j = abs(choice[position]) - 1
+                at = inside(node_low(parent)[j], node_high(parent, n)[j], node_point(parent, n)[j])
+                if (choice[position] > 0) == (position < decided):
+                    node_low(children[made])[j] = at
+                else:
+                    node_high(children[made], n)[j] = at
+        return count + 1
+
     cdef int orthants(self, Node *parent, Node **children, int n_max) noexcept nogil:
-        """One child per bound combination: the orthants of the box around the split point."""
+        """One child per bound combination: the orthants of the box around the split point.
+
+        Where the relaxation selects combinations, the one that it selected and the rest; two halves where it has none.
+        """
         cdef index n = self.n_connected, j
         cdef int count = self.n_orthants(parent), combination, bit, i
         cdef real at
+        if self.selects:
+            return (self.selected(parent, children) if node_choice(parent, n, self.n_warm)[0] != 0
+                    else self.bisect(parent, children))
         if count > n_max:
             return NO_MEMORY
         for combination in range(count):

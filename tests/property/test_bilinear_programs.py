@@ -12,6 +12,7 @@ from gopfast import Status
 # Relative gap that is asked for
 TOLERANCE = 1.1e-6
 FEASIBLE = 1e-6
+SELECTION = {"subproblem": "milp", "relaxation": "linear"}
 
 
 def examples(n):
@@ -98,12 +99,18 @@ def test_scaling_changes_nothing(program, factor):
             assert result.objective / unit == pytest.approx(base.objective, rel=2e-6, abs=1e-5)
 
 
-@examples(8)
-@given(programs())
-def test_the_result_does_not_depend_on_the_number_of_threads(program):
-    problem, _ = program
-    one, two = (gopfast.solve(problem, n_threads=n, max_nodes=2000) for n in (1, 2))
-    assert (one.objective, one.bound, one.n_nodes, one.n_lps) == (two.objective, two.bound, two.n_nodes, two.n_lps)
+@pytest.mark.parametrize("options", [{}, SELECTION], ids=["bisect", "milp"])
+def test_the_result_does_not_depend_on_the_number_of_threads(options):
+    @examples(8)
+    @given(programs())
+    def check(program):
+        problem, _ = program
+        one, *others = (gopfast.solve(problem, n_threads=n, max_nodes=2000, **options) for n in (1, 2, 4))
+        for other in others:
+            for name in ("objective", "bound", "n_nodes", "n_lps", "n_milps"):
+                assert getattr(other, name) == getattr(one, name)
+
+    check()
 
 
 @examples(8)
@@ -122,12 +129,21 @@ def test_maximising_is_minimising_the_negative(program):
     assert greatest.gap >= 0
 
 
-@examples(8)
-@given(programs(), st.sampled_from([{"branching": "orthant"}, {"partition": "paper", "relaxation": "linear"}]))
-def test_other_partitions_of_a_node_find_the_same_optimum(program, options):
-    problem, _ = program
-    base = gopfast.solve(problem, n_threads=1, max_nodes=20_000)
-    other = gopfast.solve(problem, n_threads=1, max_nodes=20_000, **options)
-    assert other.status is base.status
-    if base.status is Status.OPTIMAL:
-        assert other.objective == pytest.approx(base.objective, rel=2e-6, abs=1e-6)
+@pytest.mark.parametrize(
+    "options", [{"branching": "orthant"}, {"partition": "paper", "relaxation": "linear"}, SELECTION],
+    ids=["orthant", "paper", "milp"],
+)  # fmt: skip
+def test_other_partitions_of_a_node_find_the_same_optimum(options):
+    @examples(8)
+    @given(programs())
+    def check(program):
+        problem, n_x = program
+        base = gopfast.solve(problem, n_threads=1, max_nodes=20_000)
+        other = gopfast.solve(problem, n_threads=1, max_nodes=20_000, **options)
+        assert other.status is base.status
+        if base.status is Status.OPTIMAL:
+            assert other.objective == pytest.approx(base.objective, rel=2e-6, abs=1e-6)
+            reference = attained(problem, n_x, n_grid=5 if n_x == 2 else 9, n_refinements=4)
+            assert other.bound <= reference + 1e-9 * (1 + abs(reference))
+
+    check()

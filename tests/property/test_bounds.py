@@ -115,8 +115,10 @@ def test_the_objective_is_attained_by_the_solution(problem):
 
 
 @pytest.mark.parametrize("partition", ["joint", "paper"])
-@pytest.mark.parametrize("branching", ["bisect", "orthant"])
-def test_linear_and_entropic_bounds_agree(partition, branching):
+@pytest.mark.parametrize(
+    "options", [{}, {"branching": "orthant"}, {"subproblem": "milp"}], ids=["bisect", "orthant", "milp"]
+)
+def test_linear_and_entropic_bounds_agree(partition, options):
     pytest.importorskip("gopfast._linear")
 
     @examples(8)
@@ -125,7 +127,7 @@ def test_linear_and_entropic_bounds_agree(partition, branching):
         epsilon = 0.1
         reference = brute_force.global_optimum(problem)
         linear = gopfast.solve(
-            problem, epsilon, relaxation="linear", partition=partition, branching=branching, max_nodes=3000
+            problem, epsilon, relaxation="linear", partition=partition, max_nodes=3000, **options
         )
         entropic = gopfast.solve(problem, epsilon, max_nodes=3000)
         tiny = ROUNDING * scale_of(reference.value)

@@ -25,7 +25,7 @@ def fingerprint(result):
     """Everything but the times."""
     return (
         result.status, result.objective, result.lower_bound,
-        result.n_nodes, result.n_subproblems, result.n_lps, result.n_passes,
+        result.n_nodes, result.n_subproblems, result.n_lps, result.n_milps, result.n_passes,
         result.solution.means.tolist(), result.solution.weights.tolist(),
         result.history[:, 1:].tolist(),
     )  # fmt: skip
@@ -47,11 +47,14 @@ def test_the_result_does_not_depend_on_the_number_of_threads(name):
         assert fingerprint(other) == fingerprint(one)
 
 
+@pytest.mark.parametrize("subproblem", ["enumerate", "milp"])
 @pytest.mark.parametrize("partition", ["joint", "paper"])
-def test_the_linear_result_does_not_depend_on_the_number_of_threads(partition):
+def test_the_linear_result_does_not_depend_on_the_number_of_threads(partition, subproblem):
     pytest.importorskip("gopfast._linear")
     problem = gopfast.GaussianMixture(MINIMAL, 2, prior="empirical")
-    solve = functools.partial(gopfast.solve, problem, 0.1, relaxation="linear", partition=partition)
+    solve = functools.partial(
+        gopfast.solve, problem, 0.1, relaxation="linear", partition=partition, subproblem=subproblem
+    )
     one = fingerprint(solve(n_threads=1))
     assert fingerprint(solve(n_threads=2)) == one
     assert fingerprint(solve(n_threads=4)) == one

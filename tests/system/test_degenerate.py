@@ -272,6 +272,27 @@ def test_ctrl_c_returns_the_bounds_reached(threads, prior, callback, tmp_path):
     assert seconds < 2.0  # hundreds of times what it should take
 
 
+def test_ctrl_c_ends_a_mixed_integer_program(tmp_path):
+    # Each one takes a second or more here, and the search little else.
+    code = """
+        import numpy as np, gopfast
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal(300) + 4.0 * rng.integers(0, 3, 300)
+        problem = gopfast.GaussianMixture(X, 3)
+        print("ready", flush=True)
+        result = gopfast.solve(problem, relaxation="linear", subproblem="milp", n_threads={threads})
+        print(result.status.name, result.lower_bound, result.objective, result.n_milps)
+    """
+    for threads in (1, 2):
+        out, errors, seconds = interrupt_once_running(code.format(threads=threads), tmp_path, after=1.5)
+        assert errors == ""
+        status, lower, objective, n_milps = out.split()
+        assert status == "INTERRUPTED"
+        assert float(lower) <= float(objective)
+        assert int(n_milps) > 0
+        assert seconds < 5.0
+
+
 def test_a_result_survives_pickling():
     for result in (slow(), gopfast.solve(gopfast.GaussianMixture(FLAT, 2, prior="empirical"))):
         copy = pickle.loads(pickle.dumps(result))

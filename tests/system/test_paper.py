@@ -42,7 +42,7 @@ def test_variational_em_is_trapped_from_random_responsibilities(runs, optimum, k
         assert min(abs(end.objective - optimum), abs(end.objective - LOCAL_OPTIMUM)) < 0.005
 
 
-@pytest.mark.parametrize("variant", range(5))
+@pytest.mark.parametrize("variant", range(7))
 def test_gop_never_ends_in_a_local_optimum(runs, optimum, variant):
     results = runs.solves(runs.minimal(), 3, **list(runs.GOP.values())[variant])
     assert all(result.success for result in results)

@@ -17,7 +17,9 @@ MINIMAL = np.array([[-10.0], [-10.0], [5.0], [25.0]])
 EMPIRICAL = (1e-6, 1e3)
 OPTIMAL, NODE_LIMIT = 1, 3
 PARTITIONS = pytest.mark.parametrize("paper_partition", [False, True], ids=["joint", "paper"])
-BRANCHINGS = pytest.mark.parametrize("orthant", [False, True], ids=["bisect", "orthant"])
+BRANCHINGS = pytest.mark.parametrize(
+    "orthant, milp", [(False, False), (True, False), (True, True)], ids=["bisect", "orthant", "milp"]
+)
 
 
 def mixture(X, K, prior=None, weights=None):
@@ -95,14 +97,15 @@ def just_above(value):
 @PARTITIONS
 @BRANCHINGS
 @pytest.mark.parametrize("envelope", [False, True])
-def test_minimal_data_set_is_proved_in_few_linear_programs(epsilon, paper_partition, orthant, envelope):
-    options = dict(paper_partition=paper_partition, envelope=envelope)
+def test_minimal_data_set_is_proved_in_few_linear_programs(epsilon, paper_partition, orthant, milp, envelope):
+    options = dict(paper_partition=paper_partition, envelope=envelope, milp=milp)
     run, out = search(mixture(MINIMAL, 2, EMPIRICAL), epsilon, options=options, orthant=orthant)
     assert run.reason == OPTIMAL
     assert out["objective"] == pytest.approx(84.03016, abs=1e-5)
     assert out["objective"] - epsilon <= out["lower_bound"] <= just_above(84.0301642)
-    assert out["n_lps"] <= (500 if paper_partition and orthant else 100)
+    assert out["n_lps"] <= (150 if milp else 500 if paper_partition and orthant else 100)
     assert out["n_subproblems"] == out["n_nodes"]
+    assert (0 < out["n_milps"] < out["n_nodes"]) if milp else out["n_milps"] == 0
 
 
 @PARTITIONS
@@ -116,14 +119,14 @@ def test_minimal_data_set_without_prior(paper_partition):
 @BRANCHINGS
 @pytest.mark.parametrize("envelope", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_bounds_hold_at_every_optimum_of_a_brute_force(seed, paper_partition, orthant, envelope):
+def test_bounds_hold_at_every_optimum_of_a_brute_force(seed, paper_partition, orthant, milp, envelope):
     X, w, prior, optima = random_case(seed)
-    options = dict(paper_partition=paper_partition, envelope=envelope)
+    options = dict(paper_partition=paper_partition, envelope=envelope, milp=milp)
     best = optima[0][0]
     for objective, weights, means in optima:
         data = mixture(X, 2, prior, w)
         known = known_point(data, weights, means, paper_partition), just_above(objective)
-        run, out = search(data, options=options, orthant=orthant, known=known, max_nodes=600)
+        run, out = search(data, options=options, orthant=orthant, known=known, max_nodes=100 if milp else 600)
         assert run.reason in (OPTIMAL, NODE_LIMIT)
         assert run.n_audit_failures == 0
         assert out["lower_bound"] <= just_above(best)
@@ -197,13 +200,15 @@ def test_integer_weights_count_as_copies():
 
 @PARTITIONS
 @BRANCHINGS
-def test_result_does_not_depend_on_the_number_of_threads(paper_partition, orthant):
+def test_result_does_not_depend_on_the_number_of_threads(paper_partition, orthant, milp):
     X = np.random.default_rng(3).normal(size=(6, 1)) * 3
-    runs = [search(mixture(X, 2, EMPIRICAL), options=dict(paper_partition=paper_partition, batch_size=8),
-                   orthant=orthant, n_threads=n_threads, max_nodes=300)[1] for n_threads in (1, 2)]
-    for name in ("objective", "lower_bound", "n_nodes", "n_lps"):
-        assert runs[0][name] == runs[1][name], name
-    np.testing.assert_array_equal(runs[0]["history"][:, 1:], runs[1]["history"][:, 1:])
+    options = dict(paper_partition=paper_partition, batch_size=8, milp=milp)
+    one, *others = [search(mixture(X, 2, EMPIRICAL), options=options, orthant=orthant, n_threads=n_threads,
+                           max_nodes=300)[1] for n_threads in (1, 2, 4)]
+    for other in others:
+        for name in ("objective", "lower_bound", "n_nodes", "n_lps", "n_milps"):
+            assert one[name] == other[name], name
+        np.testing.assert_array_equal(one["history"][:, 1:], other["history"][:, 1:])
 
 
 @PARTITIONS
@@ -233,9 +238,11 @@ def test_extreme_data_are_proved_or_left_open_with_a_valid_bound(X, paper_partit
 
 
 @PARTITIONS
-def test_a_time_limit_leaves_a_valid_bound(paper_partition):
+@BRANCHINGS
+def test_a_time_limit_leaves_a_valid_bound(paper_partition, orthant, milp):
     X = np.random.default_rng(5).normal(size=(40, 1)) * 2
-    run, out = search(mixture(X, 3), 1e-6, options=dict(paper_partition=paper_partition), time_limit=0.3)
+    options = dict(paper_partition=paper_partition, milp=milp)
+    run, out = search(mixture(X, 3), 1e-6, options=options, orthant=orthant, time_limit=0.3)
     assert run.reason == 2
     assert out["lower_bound"] <= out["objective"]
     assert out["time"] < 0.6

@@ -14,8 +14,8 @@ from gopfast.options import Options, seed_from
 def test_defaults_are_those_of_solve():
     options = Options.from_arguments()
     assert options == Options(
-        epsilon=None, rel_tol=None, relaxation=None, partition="joint", branching=None, n_threads=None,
-        time_limit=None, max_nodes=None, callback=None, log=False, seed=0,
+        epsilon=None, rel_tol=None, relaxation=None, partition="joint", branching=None, subproblem="enumerate",
+        n_threads=None, time_limit=None, max_nodes=None, callback=None, log=False, seed=0,
     )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ def test_good_value_is_kept(name, value):
         *(("relaxation", bad) for bad in ("Linear", "", "lp", 1, True, np.array(["linear"]))),
         *(("partition", bad) for bad in (None, "split", 0, ["joint"])),
         *(("branching", bad) for bad in ("bisection", 2, np.zeros(3))),
+        *(("subproblem", bad) for bad in (None, "MILP", "all", True)),
         *(("n_threads", bad) for bad in (0, -1, 1.0, True, "2", math.nan, 10**6)),
         *(("time_limit", bad) for bad in (-1, math.nan, "10", True, [1])),
         *(("max_nodes", bad) for bad in (0, -5, 10.0, False, "many", 2**63)),
@@ -82,6 +83,28 @@ def test_paper_partition_needs_the_linear_relaxation(relaxation):
     with pytest.raises(InputError, match="partition='paper' needs relaxation='linear'"):
         Options.from_arguments(partition="paper", relaxation=relaxation)
     assert Options.from_arguments(partition="paper", relaxation="linear").partition == "paper"
+
+
+@pytest.mark.parametrize("relaxation", [None, "entropic"])
+def test_selection_by_a_mixed_integer_program_needs_the_linear_relaxation(relaxation):
+    with pytest.raises(InputError, match="subproblem='milp' needs relaxation='linear'"):
+        Options.from_arguments(subproblem="milp", relaxation=relaxation)
+
+
+@pytest.mark.parametrize("branching", [None, "orthant"])
+def test_selection_by_a_mixed_integer_program_is_among_orthants(branching):
+    options = Options.from_arguments(subproblem="milp", relaxation="linear", branching=branching)
+    assert options.branching == "orthant"
+    with pytest.raises(InputError, match="subproblem='milp' selects .* got branching='bisect'"):
+        Options.from_arguments(subproblem="milp", relaxation="linear", branching="bisect")
+
+
+def test_only_enumeration_limits_the_number_of_bound_combinations():
+    Options.from_arguments(branching="orthant").check_orthants(12)
+    Options.from_arguments(branching="orthant", relaxation="linear", subproblem="milp").check_orthants(13)
+    Options.from_arguments().check_orthants(13)
+    with pytest.raises(InputError, match="branching='orthant' makes 2\\^13 subproblems per node"):
+        Options.from_arguments(branching="orthant").check_orthants(13)
 
 
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])

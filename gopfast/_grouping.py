@@ -96,7 +96,7 @@ def _edges(forms, products):
 
 
 def _units(members, apart, given):
-    """Sets of variables tied to each other: lists of (variable, parity); conflicts are left in."""
+    """Return sets of variables tied to each other as lists of (variable, parity); conflicts are left in."""
     parity, units = {}, []
     for root in sorted({*members, *apart}, key=lambda i: i not in given):
         if root in parity:

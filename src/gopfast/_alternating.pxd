@@ -51,5 +51,6 @@ cdef class AlternatingPrimal(Primal):
     cdef real own_excess(self, int row, const real *z) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef bint is_ray(self, const real *ray) noexcept nogil
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort,
+                     int n_stages) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

@@ -26,13 +26,14 @@ cdef real TANGENT_TOLERANCE = 1e-9
 cdef real NEGLIGIBLE = 1e-13        # of the scaled objective
 cdef real PRICE_RADIUS = 1e-4       # trust region of the problem whose multipliers price violations
 cdef real CANCELLED = 1e-13         # of the terms' size
-cdef int MOST_STEPS = 40            # of alternation
+cdef int MOST_STEPS = 10             # of alternation, which may creep: the search comes back to it
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
 cdef int N_TANGENTS = 400
 cdef enum:
     N_KEPT = 50                     # tangents from one problem to the next
 cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
+cdef int N_STAGES = 3               # of a local search, see search()
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
 
@@ -101,16 +102,16 @@ cdef class AlternatingPrimal(Primal):
         while self.next_start < self.starts.shape[0] and not isfinite(best) and not self.unbounded:
             if self.stop.poll(0):
                 break
-            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
+            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort, N_STAGES)
             self.next_start += 1
         return best
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         """From the point; if that is no better than the target, from the next start."""
-        cdef real value = self.search(point, tolerance, solution, effort)
+        cdef real value = self.search(point, tolerance, solution, effort, N_STAGES)
         if not value < target and self.next_start < self.starts.shape[0]:
-            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
+            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort, 1)
             self.next_start += 1
         return value
 
@@ -123,13 +124,14 @@ cdef class AlternatingPrimal(Primal):
         cdef real value = self.alternate(solution, 0, 0, effort)
         return value + self.price_of_violations(solution, effort) if isfinite(value) else value
 
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        """Local search from a point, either side fixed first; OUT solution, its objective or inf."""
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort,
+                     int n_stages) noexcept nogil:
+        """Local search from a point, either side fixed first, then all free; OUT solution, its objective or inf."""
         cdef real best = INFINITY, value
         cdef int stage, n = self.data.n
         if self.open() != OK:
             return INFINITY
-        for stage in range(3):
+        for stage in range(n_stages):
             if self.stop.poll(0):
                 break
             memcpy(&self.trial[0], solution if stage == FREE and best < INFINITY else point, n * sizeof(real))
@@ -374,8 +376,8 @@ cdef class AlternatingPrimal(Primal):
                     return LP_FAILED
                 self.lp_row[row] = -1
                 continue
-            # The last solution's violation within tolerance must not make this problem infeasible
-            size = self.own_excess(row, z) if penalty == 0 else 0
+            # What tangents left of the last solution's violation must not make this problem infeasible
+            size = self.own_excess(row, z) if penalty == 0 and self.n_forms > 0 else 0
             if not size <= 0.5 * FEASIBLE:
                 size = 0
             self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant - size) * self.row_scale

@@ -10,7 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("kernel_report.py", "memory.py", "speed_table.py", "scaling.py", "milp.py", "side_by_side.py", "certify_table.py")
+SCRIPTS = (
+    "kernel_report.py", "memory.py", "speed_table.py", "scaling.py", "milp.py", "side_by_side.py", "certify_table.py",
+)  # fmt: skip
 
 
 def main():

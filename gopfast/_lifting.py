@@ -6,11 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast import _partition
+from gopfast import _grouping, _partition
 from gopfast._biconvex import BiconvexData
 
-# Rounding of an eigenvalue, and what counts as none, relative to the form's size
-EIGENVALUE_TOL = 1e-12
 EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
 # Lifted rows and the products that they add
 MOST_LIFTED_ROWS = 600
@@ -24,6 +22,7 @@ class Row:
         self.linear, self.lower, self.upper = linear, lower, upper
         self.products = defaultdict(float)  # (i, j), i <= j -> coefficient
         self.forms = []  # dicts (i, j), i <= j -> coefficient of a convex form
+        self.mixed = []  # such dicts that are not convex as a whole, until their variables have groups
 
     def negated(self):
         """Return the same row with the other sign; only before forms are found."""
@@ -67,6 +66,7 @@ class Lifting:
             else:
                 self.rows.append(self._row(row.a, row.Q, row.lower, row.upper, False))
         everything = [self.objective, *self.rows]
+        self._split_mixed(everything)
         pairs = sorted({pair for row in everything for pair in row.products})
         partition = _partition.find(pairs, n, problem.names, problem.x, problem.y)
         self.copies, self.side, self.products = partition.copies, partition.side, []
@@ -98,12 +98,38 @@ class Lifting:
             if convex and _is_convex(form):
                 row.forms.append(form)
                 continue
-            for (i, j), value in form.items():
-                if convex and i == j and value > 0:
-                    row.forms.append({(i, i): value})
-                else:
-                    row.products[i, j] += value
+            if convex:
+                # squares of the wrong sign are products in any case
+                mixed = {pair: value for pair, value in form.items() if pair[0] != pair[1] or value > 0}
+                row.mixed += [mixed] if mixed else []
+                form = {pair: value for pair, value in form.items() if pair not in mixed}
+            for pair, value in form.items():
+                row.products[pair] += value
         return row
+
+    def _split_mixed(self, rows):
+        """Turn the forms that are not convex into convex ones in each group, squares, and products."""
+        forms = [form for row in rows for form in row.mixed]
+        if not forms:
+            return
+        given = {i: side for side, group in enumerate((self.problem.x, self.problem.y)) for i in group or ()}
+        products = [pair for row in rows for pair in row.products]
+        colour = _grouping.find(forms, products, given)
+        for row in rows:
+            for form in row.mixed:
+                inside = {pair: value for pair, value in form.items() if colour[pair[0]] == colour[pair[1]]}
+                for part in _components(inside):
+                    if _is_convex(part):
+                        row.forms.append(part)
+                        continue
+                    for (i, j), value in part.items():
+                        if i == j:
+                            row.forms.append({(i, i): value})
+                        else:
+                            row.products[i, j] += value
+                for pair in form.keys() - inside.keys():
+                    row.products[pair] += form[pair]
+            row.mixed = []
 
     def unbounded(self, low, high):
         """Return the name of a bilinear variable without finite bounds, or None."""
@@ -370,29 +396,21 @@ def _components(terms):
     return list(forms.values())
 
 
-def _dense(form):
-    index = {i: k for k, i in enumerate(sorted({i for pair in form for i in pair}))}
-    dense = np.zeros((len(index), len(index)))
-    for (i, j), value in form.items():
-        dense[index[i], index[j]] = dense[index[j], index[i]] = value if i == j else 0.5 * value
-    return dense
-
-
 def _is_convex(form):
     """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
     if all(i == j for i, j in form):
         return all(value >= 0 for value in form.values())
-    dense = _dense(form)
+    dense = _grouping.dense(form)
     if (np.diag(dense) <= 0).any():
         return False
-    return np.linalg.eigvalsh(dense)[0] >= -EIGENVALUE_TOL * abs(dense).max()
+    return np.linalg.eigvalsh(dense)[0] >= -_grouping.EIGENVALUE_TOL * abs(dense).max()
 
 
 def _defect(form):
     """Return d so that Q + d I is proved positive semidefinite; 0 where Q itself is, by exact elimination."""
     if all(i == j for i, j in form):
         return 0.0
-    dense = _dense(form)
+    dense = _grouping.dense(form)
     if len(dense) <= EXACT_UP_TO and _exactly_semidefinite(dense):
         return 0.0
     size = np.linalg.norm(dense)

@@ -48,7 +48,8 @@ class BiconvexProblem:
     A product of two variables is a bilinear term; the variables of the bilinear terms fall into two groups x and y,
     so that every product has one factor of each (given as `x` and `y`, or found). A quadratic form that is convex
     where the problem is (in a minimised objective, in a row with an upper bound alone, the reverse for the others)
-    is kept as it is. What fits neither, squares of the wrong sign and odd cycles of products, is made bilinear with
+    is kept as it is; one that is so in x alone and in y alone keeps these two parts and leaves products of x and y.
+    What fits neither, squares of the wrong sign and odd cycles of products, is made bilinear with
     a copy of a variable, z_i = z_i'; the result's notes say so.
 
     Parameters

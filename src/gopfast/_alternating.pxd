@@ -23,10 +23,17 @@ cdef class AlternatingPrimal(Primal):
     cdef int[::1] lp_row                # (m,) row of the last program, -1: none
     cdef real[::1] lp_scale             # (m,) its scale
     cdef real[::1] cost, col_lower, col_upper, row_lower, row_upper, value
+    cdef int n_quadratic                # entries of the objective's forms, lower triangle by columns
+    cdef int[::1] quadratic_start, quadratic_index, in_objective
+    cdef real[::1] quadratic_value
+    cdef real[:, ::1] kept              # (N_KEPT, n) points of tangents, the latest
+    cdef int[::1] kept_form
+    cdef int n_kept                     # ever
     cdef real[::1] coefficient, term_size, gradient, point, trial
 
     cdef int open(self) noexcept nogil
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
+    cdef LpStatus solve_quadratic(self, Effort *effort) noexcept nogil
     cdef int load(self, int side, const real *z, real penalty, real radius) noexcept nogil
     cdef void set_columns(self, int side, const real *z, real penalty, real radius) noexcept nogil
     cdef real add_row(self, int row, int side, const real *z, bint is_cost) noexcept nogil
@@ -44,5 +51,6 @@ cdef class AlternatingPrimal(Primal):
     cdef real own_excess(self, int row, const real *z) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef bint is_ray(self, const real *ray) noexcept nogil
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort,
+                     int n_stages) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

@@ -1,7 +1,8 @@
-"""Primal problems of a biconvex problem: alternating minimisation, each half a linear program.
+"""Primal problems of a biconvex problem: alternating minimisation, each half a convex program.
 
-With one group of variables fixed the problem is convex: linear but for convex forms, which tangents at the solutions
-approach in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of violations)
+With one group of variables fixed the problem is convex: linear but for convex forms. Those of the objective make it a
+quadratic program for HiGHS; where its active set method fails, and for those of rows, tangents at the solutions
+approach them in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of violations)
 is solved instead and the sides are exchanged. Where that ends, too, and for copied variables, which alternation cannot
 move, the products are linearised at the point and all variables move within a trust region.
 """
@@ -13,7 +14,7 @@ from libc.string cimport memcpy
 
 from gopfast._biconvex cimport BiconvexData
 from gopfast._highs cimport CallbackIn, highs
-from gopfast._lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LpStatus, LpWorker
+from gopfast._lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast._relaxation cimport Effort, Primal
 from gopfast._stop cimport StopSignal
 from gopfast._types cimport LP_FAILED, OK, real
@@ -25,11 +26,14 @@ cdef real TANGENT_TOLERANCE = 1e-9
 cdef real NEGLIGIBLE = 1e-13        # of the scaled objective
 cdef real PRICE_RADIUS = 1e-4       # trust region of the problem whose multipliers price violations
 cdef real CANCELLED = 1e-13         # of the terms' size
-cdef int MOST_STEPS = 40            # of alternation
+cdef int MOST_STEPS = 10             # of alternation, which may creep: the search comes back to it
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
 cdef int N_TANGENTS = 400
+cdef enum:
+    N_KEPT = 50                     # tangents from one problem to the next
 cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
+cdef int N_STAGES = 3               # of a local search, see search()
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
 
@@ -55,8 +59,8 @@ cdef class AlternatingPrimal(Primal):
             if data.own[k]:
                 self.fixed[0, data.first[k]] = self.fixed[1, data.second[k]] = 1
         self.n_cols = data.n + n_forms + 2 * m
-        self.max_rows = rows = m + n_forms + N_TANGENTS
-        nnz = 2 * data.row_start[data.n_rows] + 2 * m + (n_forms + N_TANGENTS) * (data.n + 1)
+        self.max_rows = rows = m + n_forms + N_KEPT + N_TANGENTS
+        nnz = 2 * data.row_start[data.n_rows] + 2 * m + (n_forms + N_KEPT + N_TANGENTS) * (data.n + 1)
         self.start, self.col_index = np.zeros(rows + 1, np.intc), np.zeros(nnz, np.intc)
         self.value, self.row_lower, self.row_upper = np.zeros(nnz), np.zeros(rows), np.zeros(rows)
         self.cost, self.col_lower = np.zeros(self.n_cols), np.zeros(self.n_cols)
@@ -65,6 +69,11 @@ cdef class AlternatingPrimal(Primal):
         self.gradient = np.zeros(data.n)
         self.lp_row, self.lp_scale = np.zeros(m + 1, np.intc), np.zeros(m + 1)
         self.point, self.trial = np.zeros(data.n), np.zeros(data.n)
+        self.kept, self.kept_form = np.zeros((N_KEPT, data.n)), np.zeros(N_KEPT, np.intc)
+        start, rows, value, blocks = data.objective_hessian(self.n_cols)
+        self.n_quadratic = <int> len(value)
+        self.quadratic_start, self.quadratic_index, self.quadratic_value = start, rows, value
+        self.in_objective = blocks
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
@@ -93,16 +102,16 @@ cdef class AlternatingPrimal(Primal):
         while self.next_start < self.starts.shape[0] and not isfinite(best) and not self.unbounded:
             if self.stop.poll(0):
                 break
-            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
+            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort, N_STAGES)
             self.next_start += 1
         return best
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         """From the point; if that is no better than the target, from the next start."""
-        cdef real value = self.search(point, tolerance, solution, effort)
+        cdef real value = self.search(point, tolerance, solution, effort, N_STAGES)
         if not value < target and self.next_start < self.starts.shape[0]:
-            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
+            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort, 1)
             self.next_start += 1
         return value
 
@@ -115,13 +124,14 @@ cdef class AlternatingPrimal(Primal):
         cdef real value = self.alternate(solution, 0, 0, effort)
         return value + self.price_of_violations(solution, effort) if isfinite(value) else value
 
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        """Local search from a point, either side fixed first; OUT solution, its objective or inf."""
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort,
+                     int n_stages) noexcept nogil:
+        """Local search from a point, either side fixed first, then all free; OUT solution, its objective or inf."""
         cdef real best = INFINITY, value
         cdef int stage, n = self.data.n
         if self.open() != OK:
             return INFINITY
-        for stage in range(3):
+        for stage in range(n_stages):
             if self.stop.poll(0):
                 break
             memcpy(&self.trial[0], solution if stage == FREE and best < INFINITY else point, n * sizeof(real))
@@ -271,6 +281,12 @@ cdef class AlternatingPrimal(Primal):
         cdef int attempt
         if self.load(side, z, penalty, radius) != OK:
             return LP_ERROR
+        if self.n_quadratic > 0 and side != FREE and penalty == 0:
+            status = self.solve_quadratic(effort)
+            if status == LP_OPTIMAL:
+                return status
+            if self.load(side, z, penalty, radius) != OK:
+                return LP_ERROR
         status = self.lp.solve_or_restart(INFINITY)
         effort.n_lps += 1
         # Linearised, the forms are, too: by their tangents at z.
@@ -287,6 +303,35 @@ cdef class AlternatingPrimal(Primal):
                 status = self.lp.solve_or_restart(INFINITY)
                 effort.n_lps += 1
         return status
+
+    cdef LpStatus solve_quadratic(self, Effort *effort) noexcept nogil:
+        """The loaded problem with the objective's forms as they are; other than LP_OPTIMAL: tangents must do.
+
+        HiGHS's active set method can fail on a singular form, and need not keep to rows as closely as is asked for.
+        """
+        cdef LpStatus status
+        cdef int b, attempt, i
+        for b in range(self.n_forms):
+            if self.in_objective[b]:
+                self.lp.set_cost(self.data.n + b, 0)
+                # its tangents say nothing then
+                self.lp.set_col_bounds(self.data.n + b, -INFINITY, INFINITY)
+        for attempt in range(MOST_ROUNDS):
+            status = self.lp.solve_quadratic(
+                self.n_quadratic, &self.quadratic_start[0], &self.quadratic_index[0], &self.quadratic_value[0],
+                100 + 5 * (self.n_cols + self.n_rows))
+            effort.n_lps += 1
+            if status != LP_OPTIMAL:
+                return status
+            for b in range(self.n_forms):
+                if self.in_objective[b]:
+                    self.lp.x[self.data.n + b] = self.data.block_at(b, self.lp.x)
+            if self.add_tangents() == 0 or self.stop.poll(0):
+                break
+        for i in range(self.n_rows):
+            if fabs(self.excess(i)) > 10 * LP_TOLERANCE:
+                return LP_UNKNOWN
+        return LP_OPTIMAL
 
     cdef int step_back(self) noexcept nogil:
         """Moves the bounds of rows that HiGHS's solution violates, beyond its tolerance at times; how many."""
@@ -331,8 +376,12 @@ cdef class AlternatingPrimal(Primal):
                     return LP_FAILED
                 self.lp_row[row] = -1
                 continue
-            self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant) * self.row_scale
-            self.row_upper[self.n_rows] = (self.data.row_upper[row] - constant) * self.row_scale
+            # What tangents left of the last solution's violation must not make this problem infeasible
+            size = self.own_excess(row, z) if penalty == 0 and self.n_forms > 0 else 0
+            if not size <= 0.5 * FEASIBLE:
+                size = 0
+            self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant - size) * self.row_scale
+            self.row_upper[self.n_rows] = (self.data.row_upper[row] - constant + size) * self.row_scale
             if penalty > 0:
                 for t in range(2):
                     self.col_index[self.nnz] = self.data.n + self.n_forms + 2 * row + t
@@ -343,6 +392,9 @@ cdef class AlternatingPrimal(Primal):
             self.add_row(self.data.n_rows - 1, side, z, True)
         for t in range(self.n_forms):
             self.add_tangent(t, z)
+        if side != FREE:
+            for t in range(min(self.n_kept, <int> N_KEPT)):
+                self.add_tangent(self.kept_form[t], &self.kept[t, 0])
         self.start[self.n_rows] = self.nnz
         return self.lp.load(self.n_cols, self.n_rows, &self.cost[0], &self.col_lower[0], &self.col_upper[0],
                             &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
@@ -446,6 +498,10 @@ cdef class AlternatingPrimal(Primal):
                 break
             if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.n + b] > TANGENT_TOLERANCE:
                 self.add_tangent(b, self.lp.x)
+                # The next problems differ little: they start with the latest
+                self.kept_form[self.n_kept % N_KEPT] = b
+                memcpy(&self.kept[self.n_kept % N_KEPT, 0], self.lp.x, self.data.n * sizeof(real))
+                self.n_kept += 1
         n = self.n_rows - first
         if n == 0:
             return 0

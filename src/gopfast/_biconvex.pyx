@@ -317,6 +317,27 @@ cdef class BiconvexData:
             total += reach if isfinite(reach) else 0
         return total
 
+    def objective_hessian(self, int n_cols):
+        """The objective's forms as the H of 0.5 x'Hx in n_cols columns, for a quadratic program.
+
+        Returns start, row and value of its lower triangle by columns, and (n_forms,) which forms are in it.
+        """
+        cdef int e, b, k
+        n_forms = self.n_cols - self.n - self.n_products
+        entries, inside = {}, np.zeros(max(n_forms, 1), np.intc)
+        for e in range(self.row_start[self.n_rows - 1], self.row_start[self.n_rows]):
+            if self.row_index[e] < self.n + self.n_products:
+                continue
+            b = self.own_block(self.row_index[e])
+            inside[b] = 1
+            for k in range(self.block_start[b], self.block_start[b + 1]):
+                if self.block_i[k] >= self.block_j[k]:
+                    key = self.block_j[k], self.block_i[k]
+                    entries[key] = entries.get(key, 0.0) + 2 * self.row_value[e] * self.block_value[k]
+        keys = sorted(entries)
+        start = np.searchsorted([column for column, _ in keys], np.arange(n_cols)).astype(np.intc)
+        return start, ints([row for _, row in keys]), reals([entries[key] for key in keys]), inside
+
     def evaluate(self, point):
         """Objective and greatest violation at a point, in the core's units."""
         cdef real[::1] z = reals(point)

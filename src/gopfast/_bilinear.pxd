@@ -28,10 +28,13 @@ cdef class BilinearWorker:
     cdef real[::1] col_lower, col_upper, old_low, old_high
     cdef real[::1] gradient, tangents, weights, cost
     cdef real[::1] importance           # (n_split,) of splitting a variable, -1: it cannot be split
-    cdef int[::1] basis, seen
+    cdef int[::1] basis, seen, ranked
+    cdef int n_ranked
+    cdef real work                      # iterations times rows, of programs for bounds
 
     cdef int open(self) noexcept nogil
     cdef void close(self) noexcept nogil
+    cdef int limit_iterations(self) noexcept nogil
     cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
@@ -52,6 +55,7 @@ cdef class BilinearWorker:
     cdef int restore_basis(self, Node *node) noexcept nogil
     cdef int tighten_by_costs(self, Node *node, real cutoff) noexcept nogil
     cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil
+    cdef void rank(self) noexcept nogil
     cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void mark_seen(self, const real *low, const real *high) noexcept nogil
     cdef void note_needed(self) noexcept nogil

@@ -45,6 +45,8 @@ cdef int N_TANGENTS = 64            # tangents of a node's program, beside those
 cdef enum:
     PACKED = 8                      # basis statuses, 3 bits each, in one float
     BASIC = 1                       # HiGHS's status
+cdef real MOST_WORK = 3e7           # iterations times rows, of the programs for a node's bounds
+cdef int PRIMAL_SIMPLEX_BELOW = 300 # rows; on large programs the dual method takes a quarter of the iterations
 cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
 
 
@@ -74,7 +76,7 @@ cdef class BilinearWorker:
         self.gradient, self.weights = reals(data.n), reals(P)
         self.tangents = reals(N_TANGENTS * (data.n + 1))
         self.basis = ints(data.n_cols + self.max_rows)
-        self.seen = ints(2 * data.n)
+        self.seen, self.ranked = ints(2 * data.n), ints(data.n)
 
     cdef int open(self) noexcept nogil:
         if self.is_open:
@@ -85,12 +87,15 @@ cdef class BilinearWorker:
         if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
                 or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
                 or self.lp.set_tolerance(LP_TOLERANCE) != OK
-                or self.lp.limit_iterations(1000 + 20 * (self.data.n_cols + self.max_rows)) != OK
+                or self.limit_iterations() != OK
                 or (self.selects and self.milp.open(answer_interrupt, <void *> self) != OK)):
             self.lp.close()
             return LP_FAILED
         self.is_open = True
         return OK
+
+    cdef int limit_iterations(self) noexcept nogil:
+        return self.lp.limit_iterations(1000 + 20 * (self.data.n_cols + self.max_rows))
 
     cdef void close(self) noexcept nogil:
         if self.is_open:
@@ -118,9 +123,6 @@ cdef class BilinearWorker:
         self.place_middle(node)
         if self.open() != OK:
             return
-        if node.parent < 0 and not self.tighten_by_programs(node, cutoff, self.owner.root_sweeps, effort):
-            self.raise_bound(node, INFINITY, cutoff)
-            return
         for attempt in range(self.owner.max_rounds):
             if self.load(node, warm or attempt > 0) != OK:
                 return
@@ -135,7 +137,11 @@ cdef class BilinearWorker:
             if not self.tighten_by_costs(node, cutoff):
                 self.raise_bound(node, INFINITY, cutoff)
                 return
-            if self.shrunk(node) > WORTH_A_PROGRAM:
+            if node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0:
+                if not self.tighten_by_programs(node, cutoff, self.owner.root_sweeps, effort):
+                    self.raise_bound(node, INFINITY, cutoff)
+                    return
+            elif self.shrunk(node) > WORTH_A_PROGRAM:
                 break
         if self.selects and node.branch >= 0:
             self.select(node, effort)
@@ -394,8 +400,10 @@ cdef class BilinearWorker:
     cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil:
         """One linear program per bound of a bilinear variable, while that pays. 0: nothing is left."""
         cdef int sweep
+        self.work = 0
+        self.rank()
         for sweep in range(n_sweeps):
-            if self.stop.poll(self.number):
+            if self.work > MOST_WORK or self.stop.poll(self.number):
                 break
             self.remember(node)
             if not self.sweep(node, cutoff, effort):
@@ -404,11 +412,35 @@ cdef class BilinearWorker:
                 break
         return 1
 
+    cdef void rank(self) noexcept nogil:
+        """Bilinear variables in the order of what their products miss at the solution: work may not do for all."""
+        cdef const real *x = self.lp.x
+        cdef real off
+        cdef int j, k, at
+        self.n_ranked = 0
+        for j in range(self.data.n):
+            self.gradient[j] = 0
+        for k in range(self.data.n_products):
+            off = fabs(x[self.data.n + k] - x[self.data.first[k]] * x[self.data.second[k]])
+            self.gradient[self.data.first[k]] += off
+            self.gradient[self.data.second[k]] += off
+        for j in range(self.data.n):
+            if not self.owner.wanted[j]:
+                continue
+            at = self.n_ranked
+            while at > 0 and self.gradient[self.ranked[at - 1]] < self.gradient[j]:
+                self.ranked[at] = self.ranked[at - 1]
+                at -= 1
+            self.ranked[at] = j
+            self.n_ranked += 1
+        for j in range(self.data.n):
+            self.gradient[j] = 0
+
     cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.data.n)
         cdef real bound, width
-        cdef int j, side, ok = 1
+        cdef int j, r, side, ok = 1
         cdef LpStatus status
         if self.load(node, False) != OK:
             return 1
@@ -420,18 +452,19 @@ cdef class BilinearWorker:
             self.lp.set_row_bounds(self.data.n_rows - 1, -INFINITY, bound)
         for j in range(2 * self.data.n):
             self.seen[j] = 0
-        self.lp.set_primal_simplex(True)
-        for j in range(self.data.n):
+        self.lp.set_primal_simplex(self.n_rows < PRIMAL_SIMPLEX_BELOW)
+        # Where the cutoff leaves next to nothing HiGHS may cycle
+        self.lp.limit_iterations(500 + 2 * self.n_rows)
+        for r in range(self.n_ranked):
+            j = self.ranked[r]
             for side in range(2):
                 width = high[j] - low[j]
-                if not self.owner.wanted[j] or self.seen[2 * j + side] or width <= 1e-9 * max(1.0, fabs(low[j])):
+                if self.work > MOST_WORK or self.seen[2 * j + side] or width <= 1e-9 * max(1.0, fabs(low[j])):
                     continue
                 self.lp.set_cost(j, 1 if side == 0 else -1)
                 status = self.lp.solve(INFINITY)
                 effort.n_lps += 1
-                if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
-                    status = self.lp.solve(INFINITY)
-                    effort.n_lps += 1
+                self.work += <real> highs.n_iterations(self.lp.solver) * self.n_rows
                 self.lp.set_cost(j, 0)
                 if status == LP_INFEASIBLE:
                     ok = 0
@@ -453,6 +486,7 @@ cdef class BilinearWorker:
             if not ok or self.stop.reason != 0:
                 break
         self.lp.set_primal_simplex(False)
+        self.limit_iterations()
         return ok and self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0])
 
     cdef void mark_seen(self, const real *low, const real *high) noexcept nogil:

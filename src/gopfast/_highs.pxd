@@ -26,6 +26,9 @@ cdef struct HighsApi:
                     const double* cost, const double* col_lower, const double* col_upper,
                     const double* row_lower, const double* row_upper,
                     const int* start, const int* index, const double* value, const int* integrality) noexcept nogil
+    # H of 0.5 x'Hx; layout: 1 lower triangle by columns; start has no final entry
+    int (*pass_hessian)(void*, int dim, int nnz, int layout, const int* start, const int* index,
+                        const double* value) noexcept nogil
     int (*add_rows)(void*, int n, const double* lower, const double* upper,
                     int nnz, const int* start, const int* index, const double* value) noexcept nogil
     int (*change_col_bounds)(void*, int col, double lower, double upper) noexcept nogil

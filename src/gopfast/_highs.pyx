@@ -40,6 +40,7 @@ cdef int load_api() except -1:
         bind(found, "Highs_setStringOptionValue", <void**> &api.set_string)
         bind(found, "Highs_passLp", <void**> &api.pass_lp)
         bind(found, "Highs_passMip", <void**> &api.pass_mip)
+        bind(found, "Highs_passHessian", <void**> &api.pass_hessian)
         bind(found, "Highs_addRows", <void**> &api.add_rows)
         bind(found, "Highs_changeColBounds", <void**> &api.change_col_bounds)
         bind(found, "Highs_changeRowBounds", <void**> &api.change_row_bounds)

@@ -56,6 +56,8 @@ cdef class LpWorker:
     cdef int set_col_bounds(self, int j, real lower, real upper) noexcept nogil
     cdef int set_cost(self, int j, real cost) noexcept nogil
     cdef int forget_basis(self) noexcept nogil
+    cdef LpStatus solve_quadratic(self, int nnz, const int* start, const int* at, const real* value,
+                                  int n_iterations) noexcept nogil
     cdef int get_basis(self, int* statuses) noexcept nogil
     cdef int set_basis(self, const int* statuses) noexcept nogil
     cdef int set_tolerance(self, real tolerance) noexcept nogil

@@ -12,6 +12,7 @@ import numpy as np
 cdef enum:
     SIMPLEX_INTERRUPT = 1       # kind of callback
     ROW_WISE = 2
+    TRIANGULAR = 1
     MINIMISE = 1
     STATUS_EMPTY = 6            # model status of HiGHS
     STATUS_OPTIMAL = 7
@@ -202,6 +203,31 @@ cdef class LpWorker:
         """OUT x: a ray along which costs fall, after LP_UNBOUNDED. To be checked by whoever uses it."""
         cdef int has_ray = 0
         return highs.get_primal_ray(self.solver, &has_ray, self.x) != -1 and has_ray != 0
+
+    cdef LpStatus solve_quadratic(self, int nnz, const int* start, const int* at, const real* value,
+                                  int n_iterations) noexcept nogil:
+        """As solve(), with 0.5 x'Hx added to the costs, H convex: its lower triangle by columns, in all n_cols.
+
+        Active set method, which may fail or end at the limit of iterations: then not LP_OPTIMAL. safe_bound() and
+        the other methods know nothing of H, which stays until the next load().
+        """
+        cdef int code
+        if not self.loaded:
+            return LP_ERROR
+        self.clear_results()
+        if self.bounds_cross():
+            return LP_INFEASIBLE
+        if (highs.pass_hessian(self.solver, self.n_cols, nnz, TRIANGULAR, start, at, value) == -1
+                or highs.set_string(self.solver, b"solver", b"choose") == -1
+                or highs.set_int(self.solver, b"qp_iteration_limit", n_iterations) == -1):
+            return LP_ERROR
+        self.n_lps += 1
+        code = highs.run(self.solver)
+        if highs.set_string(self.solver, b"solver", b"simplex") == -1 or code == -1:
+            return LP_ERROR
+        if highs.get_solution(self.solver, self.x, NULL, NULL, self.row_dual) == -1:
+            return LP_ERROR
+        return LP_OPTIMAL if highs.model_status(self.solver) == STATUS_OPTIMAL else LP_UNKNOWN
 
     cdef LpStatus solve(self, real objective_bound) noexcept nogil:
         """Warm-started dual simplex; stops once the dual objective passes ``objective_bound``."""

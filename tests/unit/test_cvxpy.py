@@ -58,6 +58,39 @@ def test_matrix_factorisation_reaches_the_singular_values():
     assert result.success and problem.value == pytest.approx(best, rel=2e-2) and result.bound <= best + 1e-9
 
 
+def nonnegative_factorisation(shape, rank, seed):
+    rng = np.random.default_rng(seed)
+    M = rng.uniform(0, 1, (shape[0], rank)) @ rng.uniform(0, 1, (rank, shape[1])) + 0.1 * rng.normal(size=shape)
+    U, V = cp.Variable((shape[0], rank), bounds=[0, 1.5]), cp.Variable((rank, shape[1]), bounds=[0, 1.5])
+    return cp.Problem(cp.Minimize(cp.sum_squares(np.round(M, 2) - U @ V)))
+
+
+def test_dictionary_and_factorisations_of_rank_two_are_proved():
+    rng = np.random.default_rng(0)
+    Y = np.round(rng.normal(size=(2, 3)), 2)
+    D, X = cp.Variable((2, 2), bounds=[-1, 1]), cp.Variable((2, 3), bounds=[-2, 2])
+    dictionary = cp.Problem(cp.Minimize(cp.sum_squares(Y - D @ X) + 0.1 * cp.norm1(X)))
+    for problem in (dictionary, nonnegative_factorisation((2, 2), 2, 0)):
+        result = gopfast.solve(problem, n_threads=1, rel_tol=1e-4, time_limit=60)
+        # an optimum of almost 0 is proved within the default share of the objective's terms
+        assert result.success and result.gap <= 1e-4 * max(abs(result.objective), 0.1)
+        assert problem.objective.value == pytest.approx(problem.value, rel=1e-5, abs=1e-7)
+
+
+def test_k_means_on_a_line_is_proved_against_all_assignments():
+    data = np.array([1.76, 0.4, 0.98, 5.24])
+    centers, member = cp.Variable(2, bounds=[0, 6]), cp.Variable((4, 2), nonneg=True)
+    cost = sum(member[i, k] * cp.square(data[i] - centers[k]) for i in range(4) for k in range(2))
+    problem = cp.Problem(cp.Minimize(cost), [cp.sum(member, axis=1) == 1, member[0, 0] == 1])
+    result = gopfast.solve(problem, n_threads=1, rel_tol=1e-4, time_limit=60)
+    best = min(
+        sum(((data[sides == k] - data[sides == k].mean()) ** 2).sum() for k in (0, 1) if (sides == k).any())
+        for sides in (np.array([s >> i & 1 for i in range(4)]) for s in range(16))
+    )
+    assert result.success and result.bound <= best + 1e-9
+    assert problem.value == pytest.approx(best, rel=2e-4)
+
+
 def test_epigraph_atoms_are_taken_where_they_are_convex():
     x = cp.Variable(2, bounds=[-2, 2])
     problem = cp.Problem(cp.Minimize(cp.norm1(x) + cp.max(x) + cp.pos(x[0]) + x[0] * x[1]))

@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from gopfast import _ceiling, _engine, _single
+from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
@@ -157,6 +158,7 @@ def solve(
         time_limit=max(left, 0.0),
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=monitor if monitor.wanted else None,
+        basin=_basin(family, primal) if names["relaxation"] == "entropic" else None,
         outer_bound=outer_bound(family) if names["relaxation"] == "entropic" else None,
         least=_ceiling.least_objective(problem),
     )
@@ -234,6 +236,13 @@ def _relaxation(family, options):
             f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
         )
     return relaxed, {"relaxation": kind, "partition": options.partition, "branching": branching}
+
+
+def _basin(family, primal):
+    """Return the convexity test around the incumbent, where the model has one."""
+    if type(family) is GaussianFamily and not family.n_ranges:
+        return MixtureBasin(family, primal)
+    return None
 
 
 def _notes(problem, solution):

@@ -35,6 +35,7 @@ cdef class AlternatingPrimal(Primal):
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
     cdef LpStatus solve_quadratic(self, Effort *effort) noexcept nogil
     cdef int load(self, int side, const real *z, real penalty, real radius) noexcept nogil
+    cdef bint has_form(self, int row) noexcept nogil
     cdef void set_columns(self, int side, const real *z, real penalty, real radius) noexcept nogil
     cdef real add_row(self, int row, int side, const real *z, bint is_cost) noexcept nogil
     cdef void add_term(self, int column, real value) noexcept nogil
@@ -51,6 +52,5 @@ cdef class AlternatingPrimal(Primal):
     cdef real own_excess(self, int row, const real *z) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef bint is_ray(self, const real *ray) noexcept nogil
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort,
-                     int n_stages) noexcept nogil
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

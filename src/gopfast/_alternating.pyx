@@ -2,9 +2,9 @@
 
 With one group of variables fixed the problem is convex: linear but for convex forms. Those of the objective make it a
 quadratic program for HiGHS; where its active set method fails, and for those of rows, tangents at the solutions
-approach them in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of violations)
-is solved instead and the sides are exchanged. Where that ends, too, and for copied variables, which alternation cannot
-move, the products are linearised at the point and all variables move within a trust region.
+approach them in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of
+violations) is solved instead and the sides are exchanged. Where that ends, too, and for copied variables, which
+alternation cannot move, the products are linearised at the point and all variables move within a trust region.
 """
 
 import numpy as np
@@ -26,14 +26,13 @@ cdef real TANGENT_TOLERANCE = 1e-9
 cdef real NEGLIGIBLE = 1e-13        # of the scaled objective
 cdef real PRICE_RADIUS = 1e-4       # trust region of the problem whose multipliers price violations
 cdef real CANCELLED = 1e-13         # of the terms' size
-cdef int MOST_STEPS = 10             # of alternation, which may creep: the search comes back to it
+cdef int MOST_STEPS = 40             # of alternation
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
 cdef int N_TANGENTS = 400
 cdef enum:
     N_KEPT = 50                     # tangents from one problem to the next
 cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
-cdef int N_STAGES = 3               # of a local search, see search()
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
 
@@ -102,16 +101,16 @@ cdef class AlternatingPrimal(Primal):
         while self.next_start < self.starts.shape[0] and not isfinite(best) and not self.unbounded:
             if self.stop.poll(0):
                 break
-            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort, N_STAGES)
+            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
             self.next_start += 1
         return best
 
     cdef real improve(self, const real *point, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         """From the point; if that is no better than the target, from the next start."""
-        cdef real value = self.search(point, tolerance, solution, effort, N_STAGES)
+        cdef real value = self.search(point, tolerance, solution, effort)
         if not value < target and self.next_start < self.starts.shape[0]:
-            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort, 1)
+            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
             self.next_start += 1
         return value
 
@@ -124,14 +123,13 @@ cdef class AlternatingPrimal(Primal):
         cdef real value = self.alternate(solution, 0, 0, effort)
         return value + self.price_of_violations(solution, effort) if isfinite(value) else value
 
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort,
-                     int n_stages) noexcept nogil:
+    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from a point, either side fixed first, then all free; OUT solution, its objective or inf."""
         cdef real best = INFINITY, value
         cdef int stage, n = self.data.n
         if self.open() != OK:
             return INFINITY
-        for stage in range(n_stages):
+        for stage in range(3):
             if self.stop.poll(0):
                 break
             memcpy(&self.trial[0], solution if stage == FREE and best < INFINITY else point, n * sizeof(real))
@@ -329,7 +327,7 @@ cdef class AlternatingPrimal(Primal):
             if self.add_tangents() == 0 or self.stop.poll(0):
                 break
         for i in range(self.n_rows):
-            if fabs(self.excess(i)) > 10 * LP_TOLERANCE:
+            if fabs(self.excess(i)) > 2 * LP_TOLERANCE:
                 return LP_UNKNOWN
         return LP_OPTIMAL
 
@@ -377,7 +375,7 @@ cdef class AlternatingPrimal(Primal):
                 self.lp_row[row] = -1
                 continue
             # What tangents left of the last solution's violation must not make this problem infeasible
-            size = self.own_excess(row, z) if penalty == 0 and self.n_forms > 0 else 0
+            size = self.own_excess(row, z) if penalty == 0 and self.has_form(row) else 0
             if not size <= 0.5 * FEASIBLE:
                 size = 0
             self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant - size) * self.row_scale
@@ -399,6 +397,13 @@ cdef class AlternatingPrimal(Primal):
         return self.lp.load(self.n_cols, self.n_rows, &self.cost[0], &self.col_lower[0], &self.col_upper[0],
                             &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
                             &self.value[0])
+
+    cdef bint has_form(self, int row) noexcept nogil:
+        cdef int e
+        for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+            if self.data.row_index[e] >= self.data.n + self.data.n_products:
+                return True
+        return False
 
     cdef void set_columns(self, int side, const real *z, real penalty, real radius) noexcept nogil:
         cdef int j

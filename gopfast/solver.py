@@ -16,6 +16,7 @@ from gopfast.report import Progress, ProgressLog
 from gopfast.result import MixtureSolution, Result
 
 EPSILON = 0.01  # default for mixtures, nats
+ON_FLOOR = 1e-6  # relative excess over the floor that rounding may leave
 UNUSED = 1e-9  # components of less weight
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per iteration
@@ -208,6 +209,14 @@ def _notes(problem, solution):
             if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
                 notes.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
                 break
+    if solution.parameters.get("covariances") is not None:
+        floors = problem._floors(solution.covariances)
+        on_floor = np.flatnonzero(floors <= 1.0 + ON_FLOOR)
+        if on_floor.size and np.ndim(floors) == 0:
+            notes.append("the shared covariance sits on variance_floor")
+        elif on_floor.size:
+            which = ", ".join(map(str, on_floor))
+            notes.append(f"on variance_floor: the variances of component{'s' * (on_floor.size > 1)} {which}")
     flat = problem.prior in problem._flat_priors
     used = np.flatnonzero(solution.weights >= UNUSED)
     if len(used) < problem.n_components:

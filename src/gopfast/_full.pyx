@@ -31,7 +31,9 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
+from gopfast._em import short_runs
 from gopfast._family cimport order_components
+from gopfast._matrix cimport line_cost, split_factor, split_inside, within
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
 
@@ -40,33 +42,12 @@ cdef int N_FACETS = 18      # per component
 cdef int N_CELL = 5         # mean, variance, slope, residual
 cdef int N_STATISTICS = 6   # x, y, x y and their squares
 cdef real RIDGE = 0.1      # in units of the first coordinate's floor
-# Split points of means and slopes are drawn to the middle of the cell, in units of the component.
-cdef real SPLIT_PULL = 0.3
-cdef real SPLIT_PULL_MOST = 1.0
-cdef real SPLIT_WIDE = 16.0
-cdef real SPLIT_INSIDE = 0.3
 # A residual's error is worth less than its size: while slopes are wide, a minorant cannot use the residual's range.
 cdef real SPLIT_RESIDUAL = 0.3
-# Short runs of EM that choose the axes, on at most so many samples.
-N_TRIALS = 6
-MOST_TRIAL_STEPS = 100
-MOST_TRIAL_SAMPLES = 2000
 
 
 cdef inline real clip(real x, real low, real high) noexcept nogil:
     return min(high, max(low, x))
-
-
-cdef inline real line_cost(real v, real floor) noexcept nogil:
-    """Cost of one variance with a floor; linear below it."""
-    cdef real top = max(v, floor)
-    return 0.5 * (log(2 * M_PI * top) + v / top)
-
-
-cdef inline real within(real x, real low, real high) noexcept nogil:
-    """Facets are loose in wide cells: what they let out of the cell, or to its faces, is no reason not to split."""
-    cdef real margin = SPLIT_INSIDE * (high - low)
-    return clip(x, low + margin, high - margin)
 
 
 cdef inline real chord_slope(real v0, real v1, real floor) noexcept nogil:
@@ -88,18 +69,6 @@ cdef inline real bend(Matrix P, real x, real y) noexcept nogil:
         x = min(x, fabs(P.xy) * y / -P.xx)
     return (P.xx * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y) + 16 * ROUND * (
         fabs(P.xx) * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y)
-
-
-cdef inline real split_factor(real v, real low, real high, real floor) noexcept nogil:
-    """Near the variance found, a little towards the geometric mean of the range; not below the floor."""
-    cdef real middle = sqrt(max(low, floor) * max(high, floor))
-    return sqrt(max(v, floor) * sqrt(max(v, floor) * middle))
-
-
-cdef inline real split_inside(real x, real low, real high, real unit) noexcept nogil:
-    if high - low < SPLIT_WIDE * unit:
-        x += clip(SPLIT_PULL * (0.5 * (low + high) - x), -SPLIT_PULL_MOST * unit, SPLIT_PULL_MOST * unit)
-    return x
 
 
 cdef class FullFamily(Family):
@@ -632,20 +601,9 @@ def component_axes(X, sample_weight, int n_components, floor):
     Their average is the unit matrix there, and that of the component that differs most from it is diagonal; with two
     components both are. The coordinate in which the data are widest comes first.
     """
-    from gopfast._em import MixturePrimal
-
-    step = -(-len(X) // MOST_TRIAL_SAMPLES)
-    X, sample_weight = X[::step], sample_weight[::step]
-    if not sample_weight.any():
-        sample_weight = np.ones(len(X))
-    family = FullFamily(X, sample_weight, n_components, floor, np.diag(1 / np.sqrt(floor)))
-    rng = np.random.default_rng(0)
-    best = np.inf
-    for _ in range(N_TRIALS):
-        found, trace, _ = MixturePrimal(family).em(
-            np.full(n_components, 1.0 / n_components), family.seeded(rng), 1e-3, MOST_TRIAL_STEPS)
-        if trace[-1] < best:
-            best, vector = trace[-1], found
+    family, vector = short_runs(
+        lambda X, weight: FullFamily(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
+    )
     weights, covariances = vector[:n_components], family.covariances(vector)
     whiten = np.linalg.inv(np.linalg.cholesky(np.tensordot(weights, covariances, 1)))
     covariances = whiten @ covariances @ whiten.T

@@ -47,11 +47,11 @@ def test_unpacking_gives_the_state_that_was_packed(kind):
     problem.objective(**state)
 
 
-@pytest.mark.parametrize("kind", ["spherical", "diag", "tied"])
+@pytest.mark.parametrize("kind", ["spherical", "diag", "tied_spherical"])
 def test_variances_on_the_floor_are_packed_as_they_are(kind):
     problem = problems.make(kind, K=2)
     floor = problem.variance_floor
-    covariances = {"spherical": lambda: [floor] * 2, "diag": lambda: [floor] * 2, "tied": lambda: floor * np.eye(2)}
+    covariances = {"spherical": lambda: [floor] * 2, "diag": lambda: [floor] * 2, "tied_spherical": lambda: floor * np.eye(2)}
     coordinates = Coordinates(problem)
     state = {"weights": np.array([0.5, 0.5]), "means": problem.X[:2], "covariances": np.array(covariances[kind]())}
     vector = coordinates.pack(state)

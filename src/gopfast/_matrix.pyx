@@ -390,3 +390,9 @@ cdef class FlooredCost:
         rows, columns = np.triu_indices(self.d)
         found[rows, columns] = found[columns, rows] = out
         return found
+
+    def best_minorant(self, low, high):
+        """Constant and packed slopes (n,) of the minorant over a box of entries (n,)."""
+        cdef real[::1] lo = np.array(low, dtype=np.float64), hi = np.array(high, dtype=np.float64), P = np.empty(self.n)
+        cdef real constant = self.minorant(&lo[0], &hi[0], &P[0])
+        return constant, np.asarray(P)

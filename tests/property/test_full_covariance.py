@@ -9,6 +9,7 @@ from gopfast._search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.exhaustive import brute_force_optimum
+from support.matrices import cost
 from support.problems import make
 
 import gopfast
@@ -25,14 +26,6 @@ def family_of(seed, floor=(0.1, 0.4)):
     axes = rng.normal(size=(2, 2)) + 2.0 * np.eye(2)
     X = rng.normal(size=(12, 2)) * [3.0, 1.0]
     return FullFamily(X, np.ones(12), 2, np.array(floor), axes), axes * floor @ axes.T
-
-
-def cost(C, floor):
-    """The least 1/2 log det(2 pi S) + 1/2 tr(S^-1 C) over S >= floor, by eigenvalues in units of the floor."""
-    inverse = np.linalg.inv(np.linalg.cholesky(floor))
-    values = np.linalg.eigvalsh(inverse @ C @ inverse.T)
-    top = np.maximum(values, 1.0)
-    return 0.5 * np.sum(np.log(2.0 * np.pi * top) + values / top) + 0.5 * np.linalg.slogdet(floor)[1]
 
 
 def in_label_order(family, vector):

@@ -13,7 +13,7 @@ from gopfast.models import BiconvexProblem
 from gopfast.models._base import MixtureProblem
 from gopfast.options import Options
 from gopfast.report import Progress, ProgressLog
-from gopfast.result import MixtureSolution, Result
+from gopfast.result import MixtureSolution, Result, Status
 
 EPSILON = 0.01  # default for mixtures, nats
 ON_FLOOR = 1e-6  # relative excess over the floor that rounding may leave
@@ -152,7 +152,7 @@ def solve(
         status=reason,
         solution=solution,
         elbo_constant=problem.elbo_constant,
-        notes=_notes(problem, solution),
+        notes=_notes(problem, solution, reason),
         **fields,
         **names,
     )
@@ -201,7 +201,7 @@ def _relaxation(family, options):
     return relaxed, {"relaxation": kind, "partition": options.partition, "branching": branching}
 
 
-def _notes(problem, solution):
+def _notes(problem, solution, status):
     """Return what a reader of the result should know."""
     notes = []
     if problem.prior == "empirical":
@@ -217,6 +217,11 @@ def _notes(problem, solution):
         elif on_floor.size:
             which = ", ".join(map(str, on_floor))
             notes.append(f"on variance_floor: the variances of component{'s' * (on_floor.size > 1)} {which}")
+        if problem.covariance == "full" and problem.n_features > 2 and status != Status.OPTIMAL:
+            notes.append(
+                "covariance='full' with more than two columns: the bound holds, but seldom comes near the objective; "
+                "'tied' and 'diag' can be proved"
+            )
     flat = problem.prior in problem._flat_priors
     used = np.flatnonzero(solution.weights >= UNUSED)
     if len(used) < problem.n_components:

@@ -507,60 +507,6 @@ cdef class FullFamily(Family):
         """Weights of the columns in the squared distance that starts are drawn by; 0 for the products."""
         return np.append(Family.metric(self)[:2], 0.0)
 
-    def cell_minorant(self, low, high):
-        """Constant k and slopes P (2, 2) with G(C) >= k + <P, C> in a cell (3,), (3,) of factors, for tests."""
-        cdef real[::1] lo = np.array(low, dtype=np.float64), hi = np.array(high, dtype=np.float64)
-        cdef Matrix P
-        cdef real constant = self.minorant(&lo[0], &hi[0], &P)
-        return constant, np.array([[P.xx, P.xy], [P.xy, P.yy]])
-
-    def subproblem(self, low, high):
-        """The relaxed dual subproblem of a box, for tests: minorant, and facets that are at least 0.
-
-        Returns
-        -------
-        centers : ndarray, shape (K, 3)
-        minorant : ndarray, shape (K, 7)
-            Coefficients of mass and of the statistics about the centers.
-        facets : ndarray, shape (n_active, K, 7)
-        """
-        cdef real[::1] lo = np.array(low, dtype=np.float64), hi = np.array(high, dtype=np.float64)
-        cdef int K = self.n_components, m = K * (1 + N_STATISTICS), i, j
-        cdef real[:, ::1] rows = np.zeros((self.n_facets, m)), costs = np.zeros((4, 3 * K))
-        cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
-        cdef Subproblem sub
-        sub.facets = <Facet *> &block[0]
-        for i in range(self.n_facets):
-            sub.facets[i].coefficients = &rows[i, 0]
-        sub.minorant = pass_costs(&costs[0, 0], &costs[1, 0], &costs[2, 0], &costs[3, 0])
-        self.relax(&lo[0], &hi[0], &sub)
-        facets = np.zeros((self.n_facets, m))
-        for i in range(self.n_facets):
-            for j in range(sub.facets[i].count):
-                facets[i, sub.facets[i].first + j] = sub.facets[i].coefficients[j]
-        active = [sub.facets[i].active for i in range(self.n_facets)]
-        centers, linear, quadratic = np.asarray(costs)[:3].reshape(3, K, 3)
-        minorant = np.hstack([-np.asarray(costs)[3, :K, None], linear, quadratic])
-        return centers, minorant, facets.reshape(-1, K, 1 + N_STATISTICS)[np.array(active, dtype=bool)]
-
-    def factors_of(self, C):
-        """Variance, slope and residual of a covariance (2, 2) in the core's coordinates, for tests."""
-        cdef real factor[3]
-        self.factors(Matrix(C[0, 0], C[0, 1], C[1, 1]), factor)
-        return np.array([factor[0], factor[1], factor[2]])
-
-    def covariance(self, variance, slope, residual):
-        """Covariance (2, 2) of given factors in the core's coordinates, and its cost G, for tests."""
-        cdef real size
-        cdef Matrix C = self.matrix(variance, slope, residual)
-        return np.array([[C.xx, C.xy], [C.xy, C.yy]]), self.cost(C, &size)
-
-    def root_cell(self):
-        """Lower and upper ends (n_connected,) of the root's connected variables, for tests."""
-        cdef real[::1] low = np.empty(self.n_connected), high = np.empty(self.n_connected)
-        self.root(&low[0], &high[0])
-        return np.asarray(low), np.asarray(high)
-
     def covariances(self, vector):
         """Covariances (K, 2, 2) of a solution in the core's coordinates."""
         cdef real[::1] point = np.ascontiguousarray(vector)[self.n_components:-1]
@@ -595,19 +541,19 @@ cdef class FullFamily(Family):
         return np.asarray(point)
 
 
-def component_axes(X, sample_weight, int n_components, floor):
-    """Axes (2, 2) along which the components of a good local optimum have about diagonal covariances.
+def component_axes(kind, X, sample_weight, int n_components, floor):
+    """Axes (d, d) along which the components of a good local optimum have about diagonal covariances.
 
     Their average is the unit matrix there, and that of the component that differs most from it is diagonal; with two
     components both are. The coordinate in which the data are widest comes first.
     """
     family, vector = short_runs(
-        lambda X, weight: FullFamily(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
+        lambda X, weight: kind(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
     )
     weights, covariances = vector[:n_components], family.covariances(vector)
     whiten = np.linalg.inv(np.linalg.cholesky(np.tensordot(weights, covariances, 1)))
     covariances = whiten @ covariances @ whiten.T
-    odd = np.argmax(weights * np.square(covariances - np.eye(2)).sum(axis=(1, 2)))
+    odd = np.argmax(weights * np.square(covariances - np.eye(len(floor))).sum(axis=(1, 2)))
     axes = np.linalg.eigh(covariances[odd])[1].T @ whiten @ family.axes
     return axes[np.argsort(-np.ptp(axes @ X.T, axis=1), kind="stable")]
 

@@ -62,10 +62,17 @@ cdef real within(real x, real low, real high) noexcept nogil:
     return clip(x, low + margin, high - margin)
 
 
-cdef void product_plane(int side, int which, real a, real b, real *t, real *t_a, real *t_b) noexcept nogil:
-    """McCormick's planes of z_a z_b."""
-    cdef int sign = 1 if which == 0 else -1
-    t[0], t_a[0], t_b[0] = side * a * b, sign * b, -side * sign * a
+cdef int entry_plane(bint diagonal, int which, real a, real b, real *t, real *t_a, real *t_b) noexcept nogil:
+    """McCormick's planes of z_a z_b; of z_a^2 the chord, then tangents at -a, 0, a."""
+    cdef int side = 1 if which == 0 or (which == 1 and not diagonal) else -1, sign = 1 if which % 2 == 0 else -1
+    if not diagonal:
+        t[0], t_a[0], t_b[0] = side * a * b, sign * b, -side * sign * a
+    elif side > 0:
+        t[0], t_a[0], t_b[0] = a * a, 0, 0
+    else:
+        t_a[0] = t_b[0] = (which - 2) * a
+        t[0] = -t_a[0] * t_a[0]
+    return side
 
 
 cdef bint fit_minor(real slack, real *x0, real *x1, real *y0, real *y1, real *z0, real *z1) noexcept nogil:
@@ -381,6 +388,51 @@ cdef class FlooredCost:
                 for v in range(self.n):
                     P[v] = y if v == e else 0
         return constant
+
+    cdef int entry(self, int a, int b) noexcept nogil:
+        """Place of the entry (a, b)."""
+        cdef int i = min(a, b), j = max(a, b)
+        return i * self.d - i * (i - 1) // 2 + j - i
+
+    cdef void split(self, const real *low, const real *high, real mass, real *C, real *P, real *Q, real *point,
+                    real *error) noexcept nogil:
+        """Where to split the entries (n,) of a box, and what the minorant loses by each.
+
+        IN/OUT C: the covariance of the solution, drawn into the box. OUT: the minorant's slopes P, the gradient Q at C.
+        """
+        cdef int e, i, j
+        cdef real gap = self.minorant(low, high, P), total = 0, x, y, size
+        for e in range(self.n):
+            C[e] = within(C[e], low[e], high[e])
+        gap = self.value(C, &size) - gap - self.product(P, C, &size)
+        self.slopes(C, Q)
+        for e in range(self.n):
+            i, j = self.row[e], self.column[e]
+            x, y = Q[self.entry(i, i)], Q[self.entry(j, j)]
+            # second derivatives of G
+            error[e] = (x * y if i == j else 2 * x * y + 2 * Q[e] * Q[e]) * (C[e] - low[e]) * (high[e] - C[e])
+            total += error[e]
+            point[e] = split_factor(C[e], low[e], high[e], self.floor[e]) if i == j else split_inside(
+                C[e], low[e], high[e], 0.5 / sqrt(x * y))
+        # where C is no covariance, G may lie below the minorant
+        gap = max(gap, min(0.25 * total, 1.0)) * mass
+        for e in range(self.n):
+            error[e] *= gap / total if total > 0 else 0
+
+    cdef void split_mean(self, const real *low, const real *high, real mass, const real *P, const real *Q, real *point,
+                         real *error) noexcept nogil:
+        """The same for a mean (d,), given where it is in the box."""
+        cdef int j, i
+        cdef real m, x, y
+        for j in range(self.d):
+            m, x = point[j], 0
+            for i in range(self.d):
+                if i != j:
+                    x += fabs(P[self.entry(i, j)]) * (high[i] - low[i])
+            y = 0.25 * x * (high[j] - low[j])
+            x = max(P[self.entry(j, j)], 0.2 * Q[self.entry(j, j)])
+            error[j] = mass * (x * (m - low[j]) * (high[j] - m) + y)
+            point[j] = split_inside(m, low[j], high[j], sqrt(0.5 / Q[self.entry(j, j)]))
 
     def best(self, packed):
         """The best Sigma (d, d) for a packed covariance (n,)."""

@@ -16,7 +16,6 @@ cdef class TiedFamily(Family):
     cdef real moment_error[MOST_ENTRIES]
     cdef real sizes[MOST_ENTRIES]           # of the products of two coordinates of a sample
     cdef real variance(self, int a) noexcept nogil
-    cdef int entry(self, int a, int b) noexcept nogil
     cdef real product_range(self, const real *low, const real *high, int e, real *most) noexcept nogil
     cdef bint bound_entries(self, real *low, real *high) noexcept nogil
     cdef Facet *bound_cell(self, Facet *facet, const real *low, const real *high, const real *centers,

@@ -21,12 +21,11 @@ from libc.math cimport INFINITY, fabs, log, sqrt
 from gopfast._em import short_runs
 from gopfast._scatter import least_within
 from gopfast._family cimport Subproblem, balance, order_components
-from gopfast._matrix cimport fit_minor, product_plane, split_factor, split_inside, within
+from gopfast._matrix cimport N_PLANES, entry_plane, fit_minor, within
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
 
 cdef real ROUND = 2.0 ** -53
-cdef int N_PLANES = 4       # facets per entry
 # Sweeps over the columns when a box is fitted to the samples' average.
 cdef int TURNS = 2
 cdef real LOOSE = 1e-12     # relative slack of what tightening derives
@@ -98,11 +97,7 @@ cdef class TiedFamily(Family):
                 low[K * d + e] = self.least
 
     cdef real variance(self, int a) noexcept nogil:
-        return self.moments[self.entry(a, a)]
-
-    cdef int entry(self, int a, int b) noexcept nogil:
-        """Place of the entry (a, b), a <= b."""
-        return a * self.n_columns - a * (a - 1) // 2 + b - a
+        return self.moments[self.cost.entry(a, a)]
 
     cdef real product_range(self, const real *low, const real *high, int e, real *most) noexcept nogil:
         """Least sum_k (S_k / W) m_ka m_kb for means in the box and masses in their bounds. OUT: the most."""
@@ -163,7 +158,7 @@ cdef class TiedFamily(Family):
             if lo[e] > hi[e]:
                 return 0
         for e in range(self.cost.n):
-            a, b = self.entry(self.cost.row[e], self.cost.row[e]), self.entry(self.cost.column[e], self.cost.column[e])
+            a, b = self.cost.entry(self.cost.row[e], self.cost.row[e]), self.cost.entry(self.cost.column[e], self.cost.column[e])
             if a == b:
                 continue
             # C - r I and Q - C are positive semidefinite
@@ -202,7 +197,7 @@ cdef class TiedFamily(Family):
                                &self.mass_high[0]):
                     return 0
                 # sum_k (S_k / W) m_k^2 = Q - C
-                most = max(0.0, self.variance(j) * (1 + LOOSE) - low[K * d + self.entry(j, j)])
+                most = max(0.0, self.variance(j) * (1 + LOOSE) - low[K * d + self.cost.entry(j, j)])
                 for k in range(K):
                     a = k * d + j
                     low[a], high[a] = max(low[a], self.mean_low[k]), min(high[a], self.mean_high[k])
@@ -259,7 +254,7 @@ cdef class TiedFamily(Family):
                     facet.paired = side == 0
                     facet.first, facet.count = k * (1 + d), 1 + d
                     facet.constant = facet.prior = 0
-                    facet.multiplier = max(0.2 * P[self.entry(j, j)] * half, 1e-9)
+                    facet.multiplier = max(0.2 * P[self.cost.entry(j, j)] * half, 1e-9)
                     facet.slack = 0.1 * half * mass
                     for mark in range(1, 1 + d):
                         facet.coefficients[mark] = 0
@@ -273,15 +268,14 @@ cdef class TiedFamily(Family):
     cdef Facet *bound_cell(self, Facet *facet, const real *low, const real *high, const real *centers,
                            const real *halves, const real *P) noexcept nogil:
         """Facets of the entries of C, with planes above or below S_k m_ka m_kb for all components; returns the next."""
-        cdef int d = self.n_columns, K = self.n_components, e, a, b, k, which, side
+        cdef int d = self.n_columns, K = self.n_components, e, a, b, j, k, which, side
         cdef real W = self.data.core.total_weight, half, x, y, end, t, t_a, t_b, margin
         cdef real *row
         for e in range(self.cost.n):
             a, b = self.cost.row[e], self.cost.column[e]
             half = 0.5 * (high[e] - low[e])
             for which in range(N_PLANES):
-                # C_aa <= high, then C_aa >= low by tangents of m^2; C_ab on each side by two planes
-                side = 1 if which == 0 or (a != b and which == 1) else -1
+                side = entry_plane(a == b, which, 0, 0, &t, &t_a, &t_b)
                 end = high[e] if side > 0 else low[e]
                 facet.active = half > 1e-13 * self.sizes[e]
                 if a == b and which > 0 and low[e] <= 0:
@@ -294,37 +288,27 @@ cdef class TiedFamily(Family):
                 margin = W * (2 * self.moment_error[e] + 8 * ROUND * fabs(end))
                 for k in range(K):
                     x, y = centers[k * d + a], centers[k * d + b]
-                    if a != b:
-                        product_plane(side, which & 1, halves[k * d + a], halves[k * d + b], &t, &t_a, &t_b)
-                    elif side > 0:
-                        t, t_a, t_b = halves[k * d + a] * halves[k * d + a], 0, 0
-                    else:
-                        t_a, t_b = (which - 2) * halves[k * d + a], (which - 2) * halves[k * d + a]
-                        t = -t_a * t_a
+                    entry_plane(a == b, which, halves[k * d + a], halves[k * d + b], &t, &t_a, &t_b)
                     row = facet.coefficients + k * (1 + d)
-                    for side in range(1 + d):
-                        row[side] = 0
-                    side = 1 if which == 0 or (a != b and which == 1) else -1
+                    for j in range(1 + d):
+                        row[j] = 0
                     row[0] = side * (x * y + t)
                     row[1 + a] += side * (y + t_a)
                     row[1 + b] += side * (x + t_b)
                     margin += 16 * ROUND * W * (fabs(x * y) + fabs(t) + 2 * self.sizes[e])
                 facet.constant += margin
-                facet.multiplier = max(0.2 * half * P[self.entry(a, a)] * P[self.entry(b, b)], 1e-9)
+                facet.multiplier = max(0.2 * half * P[self.cost.entry(a, a)] * P[self.cost.entry(b, b)], 1e-9)
                 facet.slack = 0.1 * W * max(half, 1e-12)
                 facet += 1
         return facet
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
-        cdef int k, j, i, n, d = self.n_columns, K = self.n_components
-        cdef real W = self.data.core.total_weight, m, s, size, gap, total = 0, x, y
+        cdef int k, j, n, d = self.n_columns, K = self.n_components
+        cdef real W = self.data.core.total_weight, m, s
         cdef real P[MOST_ENTRIES]
         cdef real C[MOST_ENTRIES]
         cdef real Q[MOST_ENTRIES]
-        cdef const real *lo = low + K * d
-        cdef const real *hi = high + K * d
-        gap = self.bound_cost.minorant(lo, hi, P)
         for n in range(self.cost.n):
             C[n] = self.moments[n]
         for k in range(K):
@@ -334,33 +318,9 @@ cdef class TiedFamily(Family):
                 point[k * d + j] = within(m, low[k * d + j], high[k * d + j])
             for n in range(self.cost.n):
                 C[n] -= s / W * point[k * d + self.cost.row[n]] * point[k * d + self.cost.column[n]]
-        for n in range(self.cost.n):
-            C[n] = within(C[n], lo[n], hi[n])
-        gap = W * (self.bound_cost.value(C, &size) - gap - self.cost.product(P, C, &size))
-        self.bound_cost.slopes(C, Q)
-        for n in range(self.cost.n):
-            i, j = self.cost.row[n], self.cost.column[n]
-            x, y = Q[self.entry(i, i)], Q[self.entry(j, j)]
-            # second derivatives of G
-            error[K * d + n] = (x * y if i == j else 2 * x * y + 2 * Q[n] * Q[n]) * (C[n] - lo[n]) * (hi[n] - C[n])
-            total += error[K * d + n]
-            point[K * d + n] = split_factor(C[n], lo[n], hi[n], self.bound_cost.floor[n]) if i == j else split_inside(
-                C[n], lo[n], hi[n], 0.5 / sqrt(x * y))
-        # where C is no covariance, G may lie below the minorant
-        gap = max(gap, min(0.25 * total, 1.0) * W)
-        for n in range(self.cost.n):
-            error[K * d + n] *= gap / total if total > 0 else 0
+        self.bound_cost.split(low + K * d, high + K * d, W, C, P, Q, point + K * d, error + K * d)
         for k in range(K):
-            for j in range(d):
-                i = k * d + j
-                m, x = point[i], 0
-                for n in range(d):
-                    if n != j:
-                        x += fabs(P[self.entry(min(n, j), max(n, j))]) * (high[k * d + n] - low[k * d + n])
-                y = 0.25 * x * (high[i] - low[i])
-                x = max(P[self.entry(j, j)], 0.2 * Q[self.entry(j, j)])
-                error[i] = mass[k] * (x * (m - low[i]) * (high[i] - m) + y)
-                point[i] = split_inside(m, low[i], high[i], sqrt(0.5 / Q[self.entry(j, j)]))
+            self.bound_cost.split_mean(low + k * d, high + k * d, mass[k], P, Q, point + k * d, error + k * d)
 
     # EM
 
@@ -413,7 +373,7 @@ cdef class TiedFamily(Family):
                 C[n] -= mass[k] / self.data.core.total_weight * (
                     point[k * d + self.cost.row[n]] * point[k * d + self.cost.column[n]])
         for j in range(d):
-            C[self.entry(j, j)] = max(0.0, C[self.entry(j, j)])
+            C[self.cost.entry(j, j)] = max(0.0, C[self.cost.entry(j, j)])
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         cdef int i, d = self.n_columns, K = self.n_components

@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 
-N_BINS = 256
+N_BINS = 128
 # Splitting ends at this share of the ratio of a direction that was found.
 CLOSE = 0.8
 MOST_DIRECTIONS = 400

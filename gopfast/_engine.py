@@ -8,8 +8,8 @@ import numpy as np
 from gopfast import _checks, _columns, _summary
 from gopfast._full import FullFamily, LineFamily, component_axes
 from gopfast._gaussian import GaussianFamily
-from gopfast._matrix import MOST_COLUMNS
 from gopfast._matrices import MatrixFamily
+from gopfast._matrix import MOST_COLUMNS
 from gopfast._normal import NormalFamily
 from gopfast._samples import Samples
 from gopfast._tied import TiedFamily, canonical_axes

@@ -125,7 +125,7 @@ def _rows(value):
 
 
 def _shared_text(value, problem):
-    """A number; of a matrix the diagonal, or one number where that says all."""
+    """Print a number; of a matrix the diagonal, or one number where that says all."""
     if np.ndim(value) < 2 or problem.covariance == "tied_spherical":
         value = np.ravel(value)[:1]
     return _row_text([np.diagonal(value) if np.ndim(value) == 2 else value], MAX_COORDINATES_SHOWN)

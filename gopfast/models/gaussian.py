@@ -61,7 +61,7 @@ class GaussianMixture(MixtureProblem):
         per component and coordinate ("diag"), one matrix that all components share ("tied"), or one matrix per
         component ("full"). "tied_spherical": one variance shared by all components and coordinates. In one
         column "tied" and "tied_spherical" coincide, and so do "spherical", "diag" and "full". `solve` takes
-        "tied" for at most six columns and "full" for at most two.
+        "tied" and "full" for at most six columns; with more than two, bounds of "full" seldom close.
     noise_variance : float or array_like of shape (d,), optional
         Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
         ``covariance="known"``.
@@ -404,7 +404,8 @@ class GaussianMixture(MixtureProblem):
             if ratio > MOST_FLOORS:
                 raise InputError(
                     f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
-                    f"covariance={self.covariance!r}, for matrices of a usable condition; one range is {ratio:.3g} times the root"
+                    f"covariance={self.covariance!r}, for matrices of a usable condition; one range is {ratio:.3g} "
+                    "times the root"
                 )
 
 

@@ -123,9 +123,9 @@ cdef class MatrixFamily(Family):
                 if lo[e] > hi[e]:
                     return 0
             for e in range(self.cost.n):
-                a, b = self.cost.row[e], self.cost.column[e]
-                if a != b and not fit_minor(LOOSE * self.sizes[e], lo + self.cost.entry(a, a), hi + self.cost.entry(a, a),
-                                            lo + self.cost.entry(b, b), hi + self.cost.entry(b, b), lo + e, hi + e):
+                a = self.cost.entry(self.cost.row[e], self.cost.row[e])
+                b = self.cost.entry(self.cost.column[e], self.cost.column[e])
+                if a != b and not fit_minor(LOOSE * self.sizes[e], lo + a, hi + a, lo + b, hi + b, lo + e, hi + e):
                     return 0
         return order_components(K, self.n_cell, low, high)
 

@@ -4,15 +4,15 @@ The cost per unit of mass of a covariance C at a floor F is
 
     G(C) = min over Sigma >= F of 1/2 log det(2 pi Sigma) + 1/2 tr(Sigma^-1 C),
 
-a minimum of linear functions, so concave; finite for indefinite C too. In units of the floor (F = I) the best Sigma is C
-with its eigenvalues l raised to 1, and G a sum over them of 1/2 log(2 pi max(l, 1)) + l / (2 max(l, 1)).
+a minimum of linear functions, so concave; finite for indefinite C too. In units of the floor (F = I) the best Sigma is
+C with its eigenvalues l raised to 1, and G a sum over them of 1/2 log(2 pi max(l, 1)) + l / (2 max(l, 1)).
 
 A minorant k + <P, C> over a box of entries, the best of
 
 - any slopes P with the least of G - <P, C> over the box's vertices, where these are few (three columns at most);
 - the gradient P at the center C0, less what the curvature allows. Along E the second derivative is at least
-  -1/2 tr(M^-1 E M^-1 E) for any M <= Sigma(C). With R the bound |L^-1| |E| |L^-1|' of E in units of C0 = L L' and q >= its
-  spectral radius, M = (1 - t q) C0 at C0 + t E, which loses 1/2 |R|^2 (-log(1 - q) - q) / q^2; or M = F: 1/4 |R|^2.
+  -1/2 tr(M^-1 E M^-1 E) for any M <= Sigma(C). With R the bound |L^-1| |E| |L^-1|' of E in units of C0 = L L' and q >=
+  its spectral radius, M = (1 - t q) C0 at C0 + t E, which loses 1/2 |R|^2 (-log(1 - q) - q) / q^2; or M = F: 1/4 |R|^2.
 - for covariances, the chain rule: 1/2 log det and trace are sums over the variance of one coordinate and the residual
   variances of the others, of which the latter cost no less than at 0: a chord of the cost of one variance.
 """
@@ -324,7 +324,7 @@ cdef class FlooredCost:
         return best * (1 + 1e-8)
 
     cdef real minorant(self, const real *low, const real *high, real *P) noexcept nogil:
-        """The constant of the best minorant at hand over a box of entries (n,), for covariances. OUT: its slopes (n,)."""
+        """The constant of the best minorant at hand of covariances in a box of entries. OUT: its slopes (n,)."""
         cdef real values[64]
         cdef real center[MOST_ENTRIES]
         cdef real half[MOST_ENTRIES]

@@ -5,10 +5,11 @@ the covariance within components and the cost of all components are
 
     C = Q - sum_k (S_k / W) m_k m_k',      W G(C),
 
-G of gopfast._matrix. Cells are boxes in the means, and one box in the entries of C that all share. A minorant k + <P, C>
-of G over that box is linear in the statistics up to -sum_k S_k m_k'P m_k, bounded over the boxes of the means. So
+G of gopfast._matrix. Cells are boxes in the means, and one box in the entries of C that all share. A minorant
+k + <P, C> of G over that box is linear in the statistics up to -sum_k S_k m_k'P m_k, bounded over the boxes of the means. So
 products of coordinates need not be statistics. The data rule out small C: C >= r I (gopfast._scatter), so r I may be
-the floor of the minorants where it exceeds F, and without it nearly singular C would keep their low cost. Facets: the boxes of the means, and those of the entries, in which
+the floor of the minorants where it exceeds F, and without it nearly singular C would keep their low cost. Facets: the
+boxes of the means, and those of the entries, in which
 S_k m_ka m_kb lies between planes over the box of m_k.
 
 A component's log density is linear in x up to a term that all components share, the same for every responsibility.
@@ -60,9 +61,9 @@ cdef class TiedFamily(Family):
         self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, d
         self.cost = FlooredCost(np.linalg.inv(self.axes * np.sqrt(floor)))
         self.least = least_within(columns, weights, n_components)
-        own = self.cost.log_floor
-        self.bound_cost = FlooredCost(np.eye(d) / np.sqrt(self.least)) if self.least > 0 and d * log(self.least) > own else (
-            self.cost)
+        self.bound_cost = self.cost
+        if self.least > 0 and d * log(self.least) > self.cost.log_floor:
+            self.bound_cost = FlooredCost(np.eye(d) / np.sqrt(self.least))
         self.n_cell, self.n_shared = d, self.cost.n
         self.n_connected = n_components * d + self.cost.n
         self.n_facets = 2 * n_components * d + N_PLANES * self.cost.n
@@ -158,7 +159,8 @@ cdef class TiedFamily(Family):
             if lo[e] > hi[e]:
                 return 0
         for e in range(self.cost.n):
-            a, b = self.cost.entry(self.cost.row[e], self.cost.row[e]), self.cost.entry(self.cost.column[e], self.cost.column[e])
+            a = self.cost.entry(self.cost.row[e], self.cost.row[e])
+            b = self.cost.entry(self.cost.column[e], self.cost.column[e])
             if a == b:
                 continue
             # C - r I and Q - C are positive semidefinite

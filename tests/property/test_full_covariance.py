@@ -47,7 +47,7 @@ def factors(C, floor):
 
 
 def minorant_at(family, low, high, C):
-    """The minorant of a cell of factors at a covariance, and its magnitude: that of a component of mass 1 and mean 0."""
+    """Minorant of a cell of factors at a covariance, and its magnitude: of a component of mass 1 and mean 0."""
     ends = np.tile(np.concatenate([[0.0, 0.0], low]), 2), np.tile(np.concatenate([[0.0, 0.0], high]), 2)
     terms = family.subproblem(*ends)["minorant"][0] * [1.0, 0.0, 0.0, C[0, 1], C[0, 0], C[1, 1], 0.0]
     return terms.sum(), np.abs(terms).sum()

@@ -5,7 +5,6 @@ import pytest
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._matrix import FlooredCost
-from gopfast._scatter import least_within
 from gopfast._search import Search
 from gopfast._tied import TiedFamily
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from support.problems import make
 
 import gopfast
 from gopfast import _engine
+from gopfast._scatter import least_within
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -47,15 +47,14 @@ def test_the_minorant_of_a_box_is_below_the_cost_of_every_covariance_in_it(seed,
     center = packed(root @ root.T)
     half = rng.choice([0.0, 1e-3, 0.1, 1.0, 3.0]) * rng.random(len(center)) * np.abs(center).max()
     constant, slopes = FlooredCost(whiten).best_minorant(center - half, center + half)
-    inside = 0
     for _ in range(60):
         C = unpacked(center + rng.choice([-1.0, 1.0, rng.uniform(-1, 1)], len(center)) * half)
         if np.linalg.eigvalsh(C)[0] >= 0:
-            inside += 1
             value, bound = cost(C, floor), constant + np.sum(unpacked(slopes) * C)
             assert bound <= value + 1e-11 * (1.0 + abs(value) + np.abs(unpacked(slopes) * C).sum())
     C = unpacked(center)
-    assert constant + np.sum(unpacked(slopes) * C) <= cost(C, floor) + 1e-11 * (1.0 + np.abs(unpacked(slopes) * C).sum())
+    terms = unpacked(slopes) * C
+    assert constant + np.sum(terms) <= cost(C, floor) + 1e-11 * (1.0 + np.abs(terms).sum())
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6])

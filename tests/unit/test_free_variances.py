@@ -144,7 +144,7 @@ def test_a_floor_for_each_column_is_refused_where_columns_share_a_variance(covar
 
 @pytest.mark.parametrize("bad", ["Diag", "none", None, 1, True, ["diag"]])
 def test_bad_covariance_is_named(bad):
-    with pytest.raises(InputError, match="^covariance must be one of 'known', 'spherical', 'diag', 'tied', 'tied_spherical'"):
+    with pytest.raises(InputError, match="^covariance must be one of 'known', .*'tied_spherical', 'full'"):
         GaussianMixture(X, 2, covariance=bad)
 
 

@@ -3,8 +3,8 @@ The least variance within K groups, over all directions of the data.
 
 Whatever the responsibilities, the variance within components along a direction u is at least V(u), the optimum of
 k-means in one dimension for the samples u'x. Its root is the distance, in L2 over the samples, of u'x from the
-functions of K values, so that it moves by at most the standard deviation of (u - v)'x from u to v. That bounds V(u) / |u|^2 from
-below over boxes of directions on the faces of a cube, which are split best first.
+functions of K values, so that it moves by at most the root mean square of (u - v)'x from u to v. That bounds
+V(u) / |u|^2 from below over boxes of directions on the faces of a cube, which are split best first.
 """
 
 import heapq

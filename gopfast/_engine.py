@@ -8,8 +8,11 @@ import numpy as np
 from gopfast import _checks, _columns, _summary
 from gopfast._full import FullFamily, LineFamily, component_axes
 from gopfast._gaussian import GaussianFamily
+from gopfast._matrices import MatrixFamily
+from gopfast._matrix import MOST_COLUMNS
 from gopfast._normal import NormalFamily
 from gopfast._samples import Samples
+from gopfast._tied import TiedFamily, canonical_axes
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import (
     BernoulliMixture,
@@ -18,6 +21,7 @@ from gopfast.models import (
     GaussianMixture,
     PoissonMixture,
 )
+from gopfast.models.gaussian import MATRICES
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
@@ -41,26 +45,38 @@ def family(problem):
 
 def _gaussian(problem):
     X, weight, K = problem.X, problem.sample_weight, problem.n_components
+    if problem.covariance in MATRICES and problem.n_features > MOST_COLUMNS:
+        raise InputError(
+            f"covariance={problem.covariance!r} is solved for at most {MOST_COLUMNS} columns of X; "
+            f"got {problem.n_features}: use 'diag'"
+        )
     if problem.covariance == "full":
         return _full(problem)
-    if problem.covariance in ("diag", "spherical", "tied"):
+    if problem.covariance == "tied" and problem.n_features > 1:
+        return _tied(problem)
+    if problem.covariance != "known":
         floor = np.broadcast_to(problem.variance_floor, problem.n_features)
-        return NormalFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, problem.covariance)
+        kind = "tied_spherical" if problem.covariance == "tied" else problem.covariance
+        return NormalFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, kind)
     low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
     precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
     data = _summarised(Samples(X, weight, np.sqrt(problem.noise_variance)))
     return GaussianFamily(data, K, precision, problem.posterior == "gaussian")
 
 
+def _tied(problem):
+    X, weight, K, floor = problem.X, problem.sample_weight, problem.n_components, problem.variance_floor
+    found = TiedFamily(X, weight, K, floor, canonical_axes(X, weight, K, floor))
+    _summarised(found.data)
+    return found
+
+
 def _full(problem):
     X, weight, K, floor = problem.X, problem.sample_weight, problem.n_components, problem.variance_floor
     if problem.n_features == 1:
         return LineFamily(_summarised(Samples(X, weight, np.sqrt(floor), squares=True)), K, "diag")
-    if problem.n_features > 2:
-        raise InputError(
-            f"covariance='full' is solved for at most 2 columns of X; got {problem.n_features}: use 'diag'"
-        )
-    return FullFamily(X, weight, K, floor, component_axes(X, weight, K, floor))
+    kind = FullFamily if problem.n_features == 2 else MatrixFamily
+    return kind(X, weight, K, floor, component_axes(kind, X, weight, K, floor))
 
 
 def _summarised(data):

@@ -8,6 +8,7 @@ from gopfast import _checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
 from gopfast.models._base import MixtureProblem
+from gopfast.models.gaussian import SHARED
 from gopfast.solution import MixtureSolution
 
 # Relative slack when covariances of one kind are read as another: fits are rounded.
@@ -94,7 +95,7 @@ def _as_matrices(problem, fit):
     K, d = problem.n_components, problem.n_features
     array = _checks.real_array("covariances", fit.covariances_)
     kind = getattr(fit, "covariance_type", None)
-    shapes = {"spherical": (K,), "diag": (K, d), "tied": (d, d), "full": (K, d, d)}
+    shapes = {"spherical": (K,), "diag": (K, d), **dict.fromkeys(SHARED, (d, d)), "full": (K, d, d)}
     if kind not in shapes:
         raise InputError(f"covariance_type must be one of {', '.join(shapes)}; got {kind!r}")
     _checks.of_shape("covariances", array, shapes[kind])
@@ -110,11 +111,12 @@ def _as_kind(problem, matrices):
         "full": matrices,
         "diag": diagonals,
         "spherical": diagonals[:, 0],
-        "tied": diagonals[0, 0] * np.eye(problem.n_features),
+        "tied": matrices[0],
+        "tied_spherical": diagonals[0, 0] * np.eye(problem.n_features),
     }[problem.covariance]
-    back = found if problem.covariance in ("full", "tied") else found.reshape(len(matrices), -1, 1) * np.eye(
-        problem.n_features
-    )
+    back = found
+    if problem.covariance in ("spherical", "diag"):
+        back = found.reshape(len(matrices), -1, 1) * np.eye(problem.n_features)
     if not _same(matrices, back):
         raise InputError(f"its covariances are not of the problem's kind, covariance={problem.covariance!r}")
     return found

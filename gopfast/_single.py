@@ -31,7 +31,7 @@ from gopfast.models import (
     GaussianMixture,
     PoissonMixture,
 )
-from gopfast.models.gaussian import LOG_2_PI
+from gopfast.models.gaussian import LOG_2_PI, MATRICES
 
 BLOCK = 64
 ROUND = 2.0**-53
@@ -184,7 +184,7 @@ def _free(problem, X, w):
     floor = np.broadcast_to(problem.variance_floor, d)
     scale = np.sqrt(floor)
     W, mean, z, shift, error = _moments(X, w, scale)
-    if kind == "full":
+    if kind in MATRICES:
         i, j = np.triu_indices(d)
         M = np.empty((d, d))
         M[i, j] = M[j, i] = _totals(w[:, np.newaxis] * z[:, i] * z[:, j]) / W
@@ -195,7 +195,9 @@ def _free(problem, X, w):
         if not (loose < LOOSEST or (loose < 1e-3 and values[0] > 2.0)):
             return None
         C = (vectors * np.maximum(values, 1.0)) @ vectors.T
-        covariances = (0.5 * (C + C.T) * np.outer(scale, scale))[np.newaxis]
+        covariances = 0.5 * (C + C.T) * np.outer(scale, scale)
+        if kind == "full":
+            covariances = covariances[np.newaxis]
         # At eigenvalues that the floor does not raise the derivative is 0.
         errors, rest = np.full(d, loose), W * (np.count_nonzero(values < 1.0 + loose) * loose + d * loose**2)
     else:
@@ -205,7 +207,8 @@ def _free(problem, X, w):
             values, errors = np.full(d, values.mean()), np.full(d, errors.mean())
         covariances = np.maximum(values * floor, floor)
         covariances = {
-            "diag": covariances[np.newaxis], "spherical": covariances[:1], "tied": covariances[0] * np.eye(d),
+            "diag": covariances[np.newaxis], "spherical": covariances[:1],
+            "tied_spherical": covariances[0] * np.eye(d),
         }[kind]  # fmt: skip
 
     def cost(values):

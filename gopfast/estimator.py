@@ -6,6 +6,7 @@ import numpy as np
 
 from gopfast.models import GaussianMixture
 from gopfast.models._base import log_sum_exp, log_zero
+from gopfast.models.gaussian import SHARED
 from gopfast.result import Status
 from gopfast.solver import solve
 
@@ -31,9 +32,8 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
     ----------
     n_components : int, default 1
         Number of components K.
-    covariance : {"diag", "spherical", "tied", "full", "known"}, default "diag"
-        Which variances are estimated (scikit-learn's ``covariance_type``); see `gopfast.GaussianMixture`. "tied"
-        is isotropic here, and "full" takes at most two features, but for one component.
+    covariance : {"diag", "spherical", "tied", "tied_spherical", "full", "known"}, default "diag"
+        Which variances are estimated; see `gopfast.GaussianMixture`.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
         deviations.
@@ -62,7 +62,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         Component means, in canonical order: by first coordinate.
     covariances_, precisions_, precisions_cholesky_ : ndarray
         Covariances, their inverses and the Cholesky factors of these, in scikit-learn's shapes: (K,) for
-        "spherical", (K, d) for "diag" and "known", (d, d) for "tied", (K, d, d) for "full".
+        "spherical", (K, d) for "diag" and "known", (d, d) for "tied" and "tied_spherical", (K, d, d) for "full".
     converged_ : bool
         Whether the fit is proved globally optimal within `epsilon`.
     n_iter_ : int
@@ -190,7 +190,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
             covariances = np.tile(problem.noise_variance, (problem.n_components, 1))
         else:
             covariances = solution.covariances
-        matrices = problem.covariance in ("tied", "full")
+        matrices = problem.covariance in (*SHARED, "full")
         factor = _precisions_cholesky(covariances, matrices)
         self.covariances_, self.precisions_cholesky_ = covariances, factor
         self.precisions_ = factor @ np.swapaxes(factor, -1, -2) if matrices else np.square(factor)
@@ -259,7 +259,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         y = np.repeat(np.arange(len(self.weights_)), rng.multinomial(n_samples, self.weights_))
         noise = rng.standard_normal((n_samples, self.n_features_in_))
         # Covariance kinds differ in shape only.
-        if self._problem.covariance in ("tied", "full"):
+        if self._problem.covariance in (*SHARED, "full"):
             shape = (len(self.weights_), self.n_features_in_, self.n_features_in_)
             factors = np.broadcast_to(np.linalg.cholesky(self.covariances_), shape)
             noise = np.einsum("iab,ib->ia", factors[y], noise)

@@ -8,6 +8,7 @@ from gopfast import _checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import ExponentialMixture, GaussianMixture, PoissonMixture
 from gopfast.models._base import log_zero
+from gopfast.models.gaussian import SHARED
 
 UPPER_COLOUR = "#c0392b"
 LOWER_COLOUR = "#1f5fa8"
@@ -300,7 +301,7 @@ def _matrices(solution):
         covariances = problem.noise_variance
     if problem.covariance == "spherical":
         covariances = covariances[:, np.newaxis]
-    if problem.covariance not in ("tied", "full"):
+    if problem.covariance not in (*SHARED, "full"):
         covariances = covariances[..., np.newaxis] * np.eye(d)
     return np.broadcast_to(covariances, (problem.n_components, d, d))
 

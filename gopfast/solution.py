@@ -26,7 +26,7 @@ class MixtureSolution:
         Component means of a Gaussian mixture, in units of the data.
     covariances : ndarray
         Estimated covariances, in scikit-learn's shapes: (K,), (K, d), (d, d) or (K, d, d) for "spherical",
-        "diag", "tied" or "full".
+        "diag", "tied" and "tied_spherical", or "full".
     probabilities : ndarray, shape (K, d), or tuple of d ndarrays of shape (K, C_j)
         Of a Bernoulli or a categorical mixture.
     rates : ndarray, shape (K, d)
@@ -102,8 +102,7 @@ class MixtureSolution:
         lines = ["    " + "    ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
         if len(self.weights) > MAX_ROWS_SHOWN:
             lines.append(f"  ... {len(self.weights) - MAX_ROWS_SHOWN} more components")
-        # A shared covariance is isotropic: one number says all.
-        lines += [f"  {_LABELS[name]} {np.ravel(getattr(self, name))[0]:.6g}" for name in shared]
+        lines += [f"  {_LABELS[name]} {_shared_text(getattr(self, name), self.problem)}" for name in shared]
         return "\n".join(lines)
 
 
@@ -123,6 +122,13 @@ def _rows(value):
     # Of a matrix the diagonal, of a single number a row.
     arrays = [np.diagonal(array, axis1=1, axis2=2) if array.ndim == 3 else array for array in arrays]
     return zip(*(np.reshape(array, (len(array), -1))[:MAX_ROWS_SHOWN] for array in arrays), strict=True)
+
+
+def _shared_text(value, problem):
+    """Print a number; of a matrix the diagonal, or one number where that says all."""
+    if np.ndim(value) < 2 or problem.covariance == "tied_spherical":
+        value = np.ravel(value)[:1]
+    return _row_text([np.diagonal(value) if np.ndim(value) == 2 else value], MAX_COORDINATES_SHOWN)
 
 
 def _row_text(groups, most):

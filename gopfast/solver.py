@@ -20,6 +20,7 @@ from gopfast.report import Progress, ProgressLog
 from gopfast.result import CLOSED_FORM, MixtureSolution, Result, Status
 
 EPSILON = 0.01  # default for mixtures, nats
+ON_FLOOR = 1e-6  # relative excess over the floor that rounding may leave
 UNUSED = 1e-9  # components of less weight
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
@@ -201,7 +202,7 @@ def _closed_form(problem, found, options, monitor, started):
 def _report(problem, solution, monitor, **fields):
     """Make the result and end the log."""
     result = Result(
-        solution=solution, elbo_constant=problem.elbo_constant, notes=_notes(problem, solution), **fields
+        solution=solution, elbo_constant=problem.elbo_constant, notes=_notes(problem, solution, fields["status"]), **fields
     )
     monitor.finish(result)
     return result
@@ -253,7 +254,7 @@ def _basin(family, primal):
     return None
 
 
-def _notes(problem, solution):
+def _notes(problem, solution, status):
     """Return what a reader of the result should know."""
     notes = []
     if problem.prior == "empirical":
@@ -261,6 +262,19 @@ def _notes(problem, solution):
             if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
                 notes.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
                 break
+    if solution.parameters.get("covariances") is not None:
+        floors = problem._floors(solution.covariances)
+        on_floor = np.flatnonzero(floors <= 1.0 + ON_FLOOR)
+        if on_floor.size and np.ndim(floors) == 0:
+            notes.append("the shared covariance sits on variance_floor")
+        elif on_floor.size:
+            which = ", ".join(map(str, on_floor))
+            notes.append(f"on variance_floor: the variances of component{'s' * (on_floor.size > 1)} {which}")
+        if problem.covariance == "full" and problem.n_features > 2 and status != Status.OPTIMAL:
+            notes.append(
+                "covariance='full' with more than two columns: the bound holds, but seldom comes near the objective; "
+                "'tied' and 'diag' can be proved"
+            )
     flat = problem.prior in problem._flat_priors
     used = np.flatnonzero(solution.weights >= UNUSED)
     if len(used) < problem.n_components:

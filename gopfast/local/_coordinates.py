@@ -8,10 +8,10 @@ is eliminated likewise. Coordinates:
 - weights, and the probabilities of labels: softmax of as many numbers as there are entries;
 - means: in standard deviations (of the noise where it is known) from the samples' mean;
 - variances and rates: logarithms, variances bounded by their floor; probabilities of binary data: logits;
-- full covariances: ``C_k = D (I + L_k L_k') D`` with D^2 the floor and L_k lower triangular.
+- covariance matrices: ``C_k = D (I + L_k L_k') D`` with D^2 the floor and L_k lower triangular.
 
 What the map cannot reach is moved by a little when a state is packed: weights and probabilities of 0 to 1e-12,
-rates to 1e-12 of the samples' own, and of a full covariance the eigenvalues on the floor to 1e-4 above it, in units
+rates to 1e-12 of the samples' own, and of covariance matrices the eigenvalues on the floor to 1e-4 above it, in units
 of the floor, because the gradient in L vanishes there.
 """
 
@@ -26,6 +26,7 @@ from gopfast.models import (
     PoissonMixture,
 )
 from gopfast.models._base import log_sum_exp, log_zero
+from gopfast.models.gaussian import MATRICES
 
 LEAST = 1e-12
 LEAST_EXCESS = 1e-4
@@ -211,7 +212,7 @@ class Means(Rows):
             slope = -pull / problem.noise_variance
             if problem.prior is not None:
                 slope += means / state["prior_variance"]
-        elif problem.covariance == "full":
+        elif problem.covariance in MATRICES:
             slope = -np.linalg.solve(state["covariances"], pull[:, :, np.newaxis])[:, :, 0]
         else:
             slope = -pull / problem._variances(state["covariances"])
@@ -246,41 +247,44 @@ class Variances(Rows):
         ranges = np.ptp(problem.X, axis=0)
         most = np.square(ranges if problem.covariance == "diag" else ranges.max())
         high = np.log(np.maximum(most, self.floor)) + BEYOND
-        shape = {"diag": (K, d), "spherical": (K,), "tied": (1,)}[problem.covariance]
+        shape = {"diag": (K, d), "spherical": (K,), "tied_spherical": (1,)}[problem.covariance]
         super().__init__(problem, np.log(self.floor), high, shape)
 
     def pack(self, covariances):
-        if self.problem.covariance == "tied":
+        if self.problem.covariance == "tied_spherical":
             covariances = covariances[0, :1]
         # A given variance may lie below the floor by rounding.
         return np.log(np.maximum(covariances, self.floor)).ravel()
 
     def unpack(self, part):
         variances = np.maximum(np.exp(part.reshape(self.shape)), self.floor)
-        return variances * np.eye(self.problem.n_features) if self.problem.covariance == "tied" else variances
+        isotropic = self.problem.covariance == "tied_spherical"
+        return variances * np.eye(self.problem.n_features) if isotropic else variances
 
     def slope(self, part, state, mass):
         problem = self.problem
         squares = scatter_diagonals(problem.X, state["means"], mass)
         size = mass.sum(axis=0)[:, np.newaxis]
         slope = 0.5 * (size - squares / problem._variances(state["covariances"]))
-        axes = {"diag": (), "spherical": (1,), "tied": (0, 1)}[problem.covariance]
+        axes = {"diag": (), "spherical": (1,), "tied_spherical": (0, 1)}[problem.covariance]
         return np.ravel(slope.sum(axis=axes))
 
 
 class Matrices:
-    """Full covariances, by the factor L of what they exceed the floor by."""
+    """Covariance matrices, one or one per component, by the factor L of what they exceed the floor by."""
 
     def __init__(self, problem):
         d = problem.n_features
         self.problem, self.scale = problem, np.sqrt(problem.variance_floor)
         self.lower = np.tril_indices(d)
-        self.size = problem.n_components * len(self.lower[0])
+        self.shared = problem.covariance == "tied"
+        self.size = (1 if self.shared else problem.n_components) * len(self.lower[0])
         end = max(1.0, (np.ptp(problem.X, axis=0) / self.scale).max())
         self.low, self.high = np.full(self.size, -end), np.full(self.size, end)
 
     def pack(self, covariances):
         excess = covariances / np.outer(self.scale, self.scale) - np.eye(len(self.scale))
+        excess = excess.reshape(-1, *excess.shape[-2:])
         values, vectors = np.linalg.eigh(0.5 * (excess + excess.transpose(0, 2, 1)))
         values = np.maximum(values, LEAST_EXCESS)
         factors = np.linalg.cholesky((vectors * values[:, np.newaxis, :]) @ vectors.transpose(0, 2, 1))
@@ -288,22 +292,25 @@ class Matrices:
 
     def unpack(self, part):
         L = self.factors(part)
-        return (np.eye(len(self.scale)) + L @ L.transpose(0, 2, 1)) * np.outer(self.scale, self.scale)
+        found = (np.eye(len(self.scale)) + L @ L.transpose(0, 2, 1)) * np.outer(self.scale, self.scale)
+        return found[0] if self.shared else found
 
     def factors(self, part):
-        d, K = self.problem.n_features, self.problem.n_components
-        L = np.zeros((K, d, d))
-        L[(slice(None), *self.lower)] = part.reshape(K, -1)
+        d, entries = self.problem.n_features, part.reshape(-1, len(self.lower[0]))
+        L = np.zeros((len(entries), d, d))
+        L[(slice(None), *self.lower)] = entries
         return L
 
     def slope(self, part, state, mass):
-        slopes = []
-        for m, mean, L in zip(mass.T, state["means"], self.factors(part), strict=True):
+        slopes, factors = [], self.factors(part)
+        if self.shared:
+            factors = np.broadcast_to(factors, (self.problem.n_components, *factors.shape[1:]))
+        for m, mean, L in zip(mass.T, state["means"], factors, strict=True):
             difference = (self.problem.X - mean) / self.scale
             inverse = np.linalg.inv(np.eye(len(L)) + L @ L.T)
             cost = m.sum() * inverse - inverse @ ((m * difference.T) @ difference) @ inverse
             slopes.append((cost @ L)[self.lower])
-        return np.concatenate(slopes)
+        return np.sum(slopes, axis=0) if self.shared else np.concatenate(slopes)
 
 
 def _parameter_blocks(problem):
@@ -313,7 +320,7 @@ def _parameter_blocks(problem):
         if problem.posterior == "gaussian":
             blocks["posterior_variances"] = PosteriorVariances(problem)
         if problem.covariance != "known":
-            blocks["covariances"] = (Matrices if problem.covariance == "full" else Variances)(problem)
+            blocks["covariances"] = (Matrices if problem.covariance in MATRICES else Variances)(problem)
         return blocks
     for family, name, block in (
         (BernoulliMixture, "probabilities", Probabilities),

@@ -7,6 +7,7 @@ import numpy as np
 from gopfast import _checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import MixtureProblem
+from gopfast.models.gaussian import SHARED
 
 
 def check_problem(problem):
@@ -81,7 +82,7 @@ def completed(problem, given):
     found = {name: pooled[name] for name in missing}
     if "covariances" in found:
         floor = problem.variance_floor
-        if problem.covariance in ("full", "tied"):
+        if problem.covariance in (*SHARED, "full"):
             floor = floor * np.eye(problem.n_features)
         found["covariances"] = floor + (found["covariances"] - floor) / K**2
     return {**given, **found}

@@ -8,7 +8,11 @@ from gopfast import _checks
 from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem, average
 
-COVARIANCES = ("known", "spherical", "diag", "tied", "full")
+COVARIANCES = ("known", "spherical", "diag", "tied", "tied_spherical", "full")
+# Kinds whose covariances are matrices of any shape above the floor.
+MATRICES = ("tied", "full")
+# Kinds of one covariance for all components.
+SHARED = ("tied", "tied_spherical")
 # Share of a column's standard deviation below which no component's may fall, unless the user says otherwise.
 FLOOR_SHARE = 0.05
 # Relative slack when a given covariance is compared with the floor: users' fits are rounded.
@@ -52,18 +56,19 @@ class GaussianMixture(MixtureProblem):
         A positive number: Gamma itself, in squared units of X. Free variances take None only.
     posterior : {"point", "gaussian"}
         Form of the posterior of the means; "gaussian" needs a prior, and known variances.
-    covariance : {"known", "spherical", "diag", "tied", "full"}
-        "known": `noise_variance`. Free: one variance per component ("spherical"), one per component and
-        coordinate ("diag"), one shared by all components and coordinates ("tied", isotropic: v I; a shared
-        covariance of any shape is not offered), or one matrix per component ("full"; `solve` and `local.em` take
-        it for at most two columns, `solve` also for one component).
+    covariance : {"known", "spherical", "diag", "tied", "tied_spherical", "full"}
+        "known": `noise_variance`. Free, with scikit-learn's names: one variance per component ("spherical"), one
+        per component and coordinate ("diag"), one matrix that all components share ("tied"), or one matrix per
+        component ("full"). "tied_spherical": one variance shared by all components and coordinates. In one
+        column "tied" and "tied_spherical" coincide, and so do "spherical", "diag" and "full". `solve` takes
+        "tied" and "full" for at most six columns; with more than two, bounds of "full" seldom close.
     noise_variance : float or array_like of shape (d,), optional
         Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
         ``covariance="known"``.
     variance_floor : float or array_like of shape (d,), optional
-        Lower bound of the free variances, in squared units of X; a number for "spherical" and "tied". "full"
-        has ``C_k - diag(floor)`` positive semidefinite. By default the square of 0.05 standard deviations of
-        the column; for "spherical" and "tied", of the least of the columns.
+        Lower bound of the free variances, in squared units of X; a number for "spherical" and "tied_spherical".
+        "tied" and "full" have ``C - diag(floor)`` positive semidefinite. By default the square of 0.05 standard
+        deviations of the column; for "spherical" and "tied_spherical", of the least of the columns.
     sample_weight : array_like of shape (n,), optional
         Weights w_i of the samples, at least 0 and not all 0; 1 by default.
     prior_variance_bounds : (float, float)
@@ -79,7 +84,8 @@ class GaussianMixture(MixtureProblem):
     noise_variance : ndarray of shape (d,), or None
         Read-only; None for free variances.
     variance_floor : float, ndarray of shape (d,), or None
-        The floor in use: a number for "spherical" and "tied", an array for "diag" and "full"; None for "known".
+        The floor in use: a number for "spherical" and "tied_spherical", an array for "diag", "tied" and "full";
+        None for "known".
     n_samples, n_features, n_components : int
         n, d and K.
     prior : None, "empirical" or float
@@ -90,7 +96,8 @@ class GaussianMixture(MixtureProblem):
     parameter_names : tuple of str
         Known variance: "means" (K, d), with a Gaussian posterior "posterior_variances" (K, d), and
         "prior_variance" (a float, None without a prior). Free: "means" and "covariances", the latter in the
-        shapes of scikit-learn: "spherical" (K,), "diag" (K, d), "tied" (d, d), "full" (K, d, d).
+        shapes of scikit-learn: "spherical" (K,), "diag" (K, d), "tied" and "tied_spherical" (d, d), "full"
+        (K, d, d).
 
     Raises
     ------
@@ -168,7 +175,7 @@ class GaussianMixture(MixtureProblem):
     @property
     def shared_names(self):
         """Names of the parameters that belong to all components together."""
-        return ("prior_variance", *["covariances"] * (self.covariance == "tied"))
+        return ("prior_variance", *["covariances"] * (self.covariance in SHARED))
 
     @property
     def n_parameters(self) -> int:
@@ -178,7 +185,10 @@ class GaussianMixture(MixtureProblem):
         The variances of a Gaussian posterior are no parameters of the model and do not count.
         """
         K, d = self.n_components, self.n_features
-        variances = {"known": 0, "spherical": K, "diag": K * d, "tied": 1, "full": K * d * (d + 1) // 2}
+        matrix = d * (d + 1) // 2
+        variances = {
+            "known": 0, "spherical": K, "diag": K * d, "tied": matrix, "tied_spherical": 1, "full": K * matrix,
+        }  # fmt: skip
         return K - 1 + K * d + variances[self.covariance] + (self.prior == "empirical")
 
     @property
@@ -242,25 +252,34 @@ class GaussianMixture(MixtureProblem):
     def _check_covariances(self, value):
         K, d = self.n_components, self.n_features
         array = _checks.real_array("covariances", value)
-        shape = {"spherical": (K,), "diag": (K, d), "tied": (d, d), "full": (K, d, d)}[self.covariance]
+        shape = {"spherical": (K,), "diag": (K, d), "full": (K, d, d)}.get(self.covariance, (d, d))
         _checks.of_shape("covariances", array, shape)
-        if self.covariance == "tied" and not np.allclose(array, array[0, 0] * np.eye(d), rtol=FLOOR_TOL, atol=0.0):
-            raise InputError("covariances must be v I with one variance v: covariance='tied' is isotropic")
-        if self.covariance == "full":
+        if self.covariance == "tied_spherical" and not np.allclose(
+            array, array[0, 0] * np.eye(d), rtol=FLOOR_TOL, atol=0.0
+        ):
+            raise InputError("covariances must be v I with one variance v with covariance='tied_spherical'")
+        if self.covariance in MATRICES:
             scale = np.sqrt(self.variance_floor)
             scaled = array / np.outer(scale, scale)
-            if not np.allclose(scaled, scaled.transpose(0, 2, 1), rtol=FLOOR_TOL, atol=FLOOR_TOL):
-                raise InputError("covariances must be symmetric matrices")
-            least = np.linalg.eigvalsh(scaled).min()
-        else:
-            variances = np.diagonal(array) if self.covariance == "tied" else array
-            least = (variances / self.variance_floor).min()
+            if not np.allclose(scaled, np.swapaxes(scaled, -1, -2), rtol=FLOOR_TOL, atol=FLOOR_TOL):
+                raise InputError("covariances must be symmetric")
+        least = self._floors(array).min()
         if least < 1.0 - FLOOR_TOL:
             raise InputError(
                 f"covariances must not fall below variance_floor={self.variance_floor}: "
                 f"the least variance is {least:.6g} times the floor"
             )
         return array
+
+    def _floors(self, covariances):
+        """Return the least variance of each component in any direction, in units of the floor, (K,) or ()."""
+        if self.covariance in MATRICES:
+            scale = np.sqrt(self.variance_floor)
+            return np.linalg.eigvalsh(covariances / np.outer(scale, scale)).min(axis=-1)
+        if self.covariance == "tied_spherical":
+            covariances = np.diagonal(covariances)
+        ratios = covariances / self.variance_floor
+        return ratios if self.covariance == "spherical" else ratios.min(axis=-1)
 
     # Likelihood
 
@@ -276,10 +295,9 @@ class GaussianMixture(MixtureProblem):
             if self.posterior == "gaussian":
                 kernel -= 0.5 * (parameters["posterior_variances"] / self.noise_variance).sum(axis=1)
             return kernel
-        if self.covariance == "full":
-            return np.stack(
-                [_log_normal(self.X - m, C) for m, C in zip(means, parameters["covariances"], strict=True)], axis=1
-            )
+        if self.covariance in MATRICES:
+            matrices = np.broadcast_to(parameters["covariances"], (len(means),) + (self.n_features,) * 2)
+            return np.stack([_log_normal(self.X - m, C) for m, C in zip(means, matrices, strict=True)], axis=1)
         variances = self._variances(parameters["covariances"])
         return np.stack(
             [
@@ -291,7 +309,7 @@ class GaussianMixture(MixtureProblem):
 
     def _variances(self, covariances):
         """Return the variances of each component and coordinate, (K, d), for covariances that are diagonal."""
-        if self.covariance == "tied":
+        if self.covariance == "tied_spherical":
             covariances = np.diagonal(covariances)
         elif self.covariance == "spherical":
             covariances = covariances[:, np.newaxis]
@@ -335,6 +353,9 @@ class GaussianMixture(MixtureProblem):
         if self.covariance == "full":
             scale = np.sqrt(floor)
             return np.stack([_floored(self.X - m, mass[:, k], scale) for k, m in enumerate(means)])
+        if self.covariance == "tied":
+            shares = (weights * mass / mass.sum(axis=0)).T.ravel()
+            return _floored(np.concatenate([self.X - m for m in means]), shares, np.sqrt(floor))
         scatter = np.stack([average(mass[:, [k]], np.square(self.X - m))[0] for k, m in enumerate(means)])
         if self.covariance == "diag":
             return np.maximum(scatter, floor)
@@ -345,7 +366,7 @@ class GaussianMixture(MixtureProblem):
     # Checks of the constructor's arguments
 
     def _check_floor(self, value):
-        per_column = self.covariance in ("diag", "full")
+        per_column = self.covariance in ("diag", *MATRICES)
         if value is None:
             floor = FLOOR_SHARE**2 * self._column_variances()
             return floor if per_column else float(floor.min())
@@ -378,12 +399,13 @@ class GaussianMixture(MixtureProblem):
         # 0 * inf is NaN, hence the test for finite rather than for infinite.
         if not np.isfinite(total):
             raise InputError(f"X is too large: the sum of sample_weight * X^2 / {name} overflows")
-        if self.covariance == "full":
+        if self.covariance in MATRICES:
             ratio = (np.ptp(self.X, axis=0) / np.sqrt(self.variance_floor)).max()
             if ratio > MOST_FLOORS:
                 raise InputError(
                     f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
-                    f"covariance='full', for matrices of a usable condition; one range is {ratio:.3g} times the root"
+                    f"covariance={self.covariance!r}, for matrices of a usable condition; one range is {ratio:.3g} "
+                    "times the root"
                 )
 
 

@@ -22,6 +22,11 @@ cdef real LATER_SHARE = 1.0 / 16
 # Passes over at least this many samples use all threads.
 cdef index PARTS_FROM = 100_000
 
+# Short runs that tell a family its coordinates, on at most so many samples.
+N_TRIALS = 6
+MOST_TRIAL_STEPS = 100
+MOST_TRIAL_SAMPLES = 2000
+
 
 cdef inline unsigned long long next_random(unsigned long long *state) noexcept nogil:
     # splitmix64
@@ -275,3 +280,30 @@ cdef class MixturePrimal(Primal):
             if converged or len(trace) > max_iter:
                 break
         return np.asarray(before), np.array(trace), converged
+
+
+def short_runs(make, X, sample_weight):
+    """The best of a few short runs of EM on some of the samples.
+
+    Parameters
+    ----------
+    make : callable
+        From samples (n, d) and their weights (n,) to a Family.
+    X : ndarray, shape (n, d)
+    sample_weight : ndarray, shape (n,)
+
+    Returns
+    -------
+    family, solution (n_solution,)
+    """
+    step = -(-len(X) // MOST_TRIAL_SAMPLES)
+    X, sample_weight = X[::step], sample_weight[::step]
+    family = make(X, sample_weight if sample_weight.any() else np.ones(len(X)))
+    weights = np.full(family.n_components, 1.0 / family.n_components)
+    rng = np.random.default_rng(0)
+    best = np.inf
+    for _ in range(N_TRIALS):
+        found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), 1e-3, MOST_TRIAL_STEPS)
+        if trace[-1] < best:
+            best, solution = trace[-1], found
+    return family, solution

@@ -31,7 +31,9 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
+from gopfast._em import short_runs
 from gopfast._family cimport order_components
+from gopfast._matrix cimport line_cost, split_factor, split_inside, within
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
 
@@ -40,33 +42,12 @@ cdef int N_FACETS = 18      # per component
 cdef int N_CELL = 5         # mean, variance, slope, residual
 cdef int N_STATISTICS = 6   # x, y, x y and their squares
 cdef real RIDGE = 0.1      # in units of the first coordinate's floor
-# Split points of means and slopes are drawn to the middle of the cell, in units of the component.
-cdef real SPLIT_PULL = 0.3
-cdef real SPLIT_PULL_MOST = 1.0
-cdef real SPLIT_WIDE = 16.0
-cdef real SPLIT_INSIDE = 0.3
 # A residual's error is worth less than its size: while slopes are wide, a minorant cannot use the residual's range.
 cdef real SPLIT_RESIDUAL = 0.3
-# Short runs of EM that choose the axes, on at most so many samples.
-N_TRIALS = 6
-MOST_TRIAL_STEPS = 100
-MOST_TRIAL_SAMPLES = 2000
 
 
 cdef inline real clip(real x, real low, real high) noexcept nogil:
     return min(high, max(low, x))
-
-
-cdef inline real line_cost(real v, real floor) noexcept nogil:
-    """Cost of one variance with a floor; linear below it."""
-    cdef real top = max(v, floor)
-    return 0.5 * (log(2 * M_PI * top) + v / top)
-
-
-cdef inline real within(real x, real low, real high) noexcept nogil:
-    """Facets are loose in wide cells: what they let out of the cell, or to its faces, is no reason not to split."""
-    cdef real margin = SPLIT_INSIDE * (high - low)
-    return clip(x, low + margin, high - margin)
 
 
 cdef inline real chord_slope(real v0, real v1, real floor) noexcept nogil:
@@ -88,18 +69,6 @@ cdef inline real bend(Matrix P, real x, real y) noexcept nogil:
         x = min(x, fabs(P.xy) * y / -P.xx)
     return (P.xx * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y) + 16 * ROUND * (
         fabs(P.xx) * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y)
-
-
-cdef inline real split_factor(real v, real low, real high, real floor) noexcept nogil:
-    """Near the variance found, a little towards the geometric mean of the range; not below the floor."""
-    cdef real middle = sqrt(max(low, floor) * max(high, floor))
-    return sqrt(max(v, floor) * sqrt(max(v, floor) * middle))
-
-
-cdef inline real split_inside(real x, real low, real high, real unit) noexcept nogil:
-    if high - low < SPLIT_WIDE * unit:
-        x += clip(SPLIT_PULL * (0.5 * (low + high) - x), -SPLIT_PULL_MOST * unit, SPLIT_PULL_MOST * unit)
-    return x
 
 
 cdef class FullFamily(Family):
@@ -538,60 +507,6 @@ cdef class FullFamily(Family):
         """Weights of the columns in the squared distance that starts are drawn by; 0 for the products."""
         return np.append(Family.metric(self)[:2], 0.0)
 
-    def cell_minorant(self, low, high):
-        """Constant k and slopes P (2, 2) with G(C) >= k + <P, C> in a cell (3,), (3,) of factors, for tests."""
-        cdef real[::1] lo = np.array(low, dtype=np.float64), hi = np.array(high, dtype=np.float64)
-        cdef Matrix P
-        cdef real constant = self.minorant(&lo[0], &hi[0], &P)
-        return constant, np.array([[P.xx, P.xy], [P.xy, P.yy]])
-
-    def subproblem(self, low, high):
-        """The relaxed dual subproblem of a box, for tests: minorant, and facets that are at least 0.
-
-        Returns
-        -------
-        centers : ndarray, shape (K, 3)
-        minorant : ndarray, shape (K, 7)
-            Coefficients of mass and of the statistics about the centers.
-        facets : ndarray, shape (n_active, K, 7)
-        """
-        cdef real[::1] lo = np.array(low, dtype=np.float64), hi = np.array(high, dtype=np.float64)
-        cdef int K = self.n_components, m = K * (1 + N_STATISTICS), i, j
-        cdef real[:, ::1] rows = np.zeros((self.n_facets, m)), costs = np.zeros((4, 3 * K))
-        cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
-        cdef Subproblem sub
-        sub.facets = <Facet *> &block[0]
-        for i in range(self.n_facets):
-            sub.facets[i].coefficients = &rows[i, 0]
-        sub.minorant = pass_costs(&costs[0, 0], &costs[1, 0], &costs[2, 0], &costs[3, 0])
-        self.relax(&lo[0], &hi[0], &sub)
-        facets = np.zeros((self.n_facets, m))
-        for i in range(self.n_facets):
-            for j in range(sub.facets[i].count):
-                facets[i, sub.facets[i].first + j] = sub.facets[i].coefficients[j]
-        active = [sub.facets[i].active for i in range(self.n_facets)]
-        centers, linear, quadratic = np.asarray(costs)[:3].reshape(3, K, 3)
-        minorant = np.hstack([-np.asarray(costs)[3, :K, None], linear, quadratic])
-        return centers, minorant, facets.reshape(-1, K, 1 + N_STATISTICS)[np.array(active, dtype=bool)]
-
-    def factors_of(self, C):
-        """Variance, slope and residual of a covariance (2, 2) in the core's coordinates, for tests."""
-        cdef real factor[3]
-        self.factors(Matrix(C[0, 0], C[0, 1], C[1, 1]), factor)
-        return np.array([factor[0], factor[1], factor[2]])
-
-    def covariance(self, variance, slope, residual):
-        """Covariance (2, 2) of given factors in the core's coordinates, and its cost G, for tests."""
-        cdef real size
-        cdef Matrix C = self.matrix(variance, slope, residual)
-        return np.array([[C.xx, C.xy], [C.xy, C.yy]]), self.cost(C, &size)
-
-    def root_cell(self):
-        """Lower and upper ends (n_connected,) of the root's connected variables, for tests."""
-        cdef real[::1] low = np.empty(self.n_connected), high = np.empty(self.n_connected)
-        self.root(&low[0], &high[0])
-        return np.asarray(low), np.asarray(high)
-
     def covariances(self, vector):
         """Covariances (K, 2, 2) of a solution in the core's coordinates."""
         cdef real[::1] point = np.ascontiguousarray(vector)[self.n_components:-1]
@@ -626,30 +541,19 @@ cdef class FullFamily(Family):
         return np.asarray(point)
 
 
-def component_axes(X, sample_weight, int n_components, floor):
-    """Axes (2, 2) along which the components of a good local optimum have about diagonal covariances.
+def component_axes(kind, X, sample_weight, int n_components, floor):
+    """Axes (d, d) along which the components of a good local optimum have about diagonal covariances.
 
     Their average is the unit matrix there, and that of the component that differs most from it is diagonal; with two
     components both are. The coordinate in which the data are widest comes first.
     """
-    from gopfast._em import MixturePrimal
-
-    step = -(-len(X) // MOST_TRIAL_SAMPLES)
-    X, sample_weight = X[::step], sample_weight[::step]
-    if not sample_weight.any():
-        sample_weight = np.ones(len(X))
-    family = FullFamily(X, sample_weight, n_components, floor, np.diag(1 / np.sqrt(floor)))
-    rng = np.random.default_rng(0)
-    best = np.inf
-    for _ in range(N_TRIALS):
-        found, trace, _ = MixturePrimal(family).em(
-            np.full(n_components, 1.0 / n_components), family.seeded(rng), 1e-3, MOST_TRIAL_STEPS)
-        if trace[-1] < best:
-            best, vector = trace[-1], found
+    family, vector = short_runs(
+        lambda X, weight: kind(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
+    )
     weights, covariances = vector[:n_components], family.covariances(vector)
     whiten = np.linalg.inv(np.linalg.cholesky(np.tensordot(weights, covariances, 1)))
     covariances = whiten @ covariances @ whiten.T
-    odd = np.argmax(weights * np.square(covariances - np.eye(2)).sum(axis=(1, 2)))
+    odd = np.argmax(weights * np.square(covariances - np.eye(len(floor))).sum(axis=(1, 2)))
     axes = np.linalg.eigh(covariances[odd])[1].T @ whiten @ family.axes
     return axes[np.argsort(-np.ptp(axes @ X.T, axis=1), kind="stable")]
 

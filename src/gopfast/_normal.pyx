@@ -57,7 +57,7 @@ cdef class NormalFamily(Family):
     data : Samples
         Scaled by the square root of the floor, with squares as statistics.
     n_components : int
-    covariance : "diag", "spherical" or "tied"
+    covariance : "diag", "spherical" or "tied_spherical"
     """
 
     def __init__(self, Samples data, int n_components, str covariance):
@@ -65,9 +65,9 @@ cdef class NormalFamily(Family):
         columns, weights = data.arrays()
         self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, 2 * d
         self.covariance = covariance
-        self.n_groups = {"diag": d, "spherical": 1, "tied": 0}[covariance]
+        self.n_groups = {"diag": d, "spherical": 1, "tied_spherical": 0}[covariance]
         self.group_size = 1 if covariance == "diag" else d
-        self.n_cell, self.n_shared = d + self.n_groups, 1 if covariance == "tied" else 0
+        self.n_cell, self.n_shared = d + self.n_groups, 1 if covariance == "tied_spherical" else 0
         self.n_connected = n_components * self.n_cell + self.n_shared
         self.n_facets = 2 * n_components * d + VARIANCE_FACETS * (n_components * self.n_groups + self.n_shared)
         self.has_prior, self.e_power = False, 0.0
@@ -79,7 +79,7 @@ cdef class NormalFamily(Family):
         ceiling = np.square(0.5 * (np.asarray(self.high) - np.asarray(self.low)))
         if covariance == "spherical":
             ceiling = np.array([ceiling.mean()])
-        elif covariance == "tied":
+        elif covariance == "tied_spherical":
             ceiling = np.array([np.mean(self.spread)])
         self.ceiling = np.ascontiguousarray(ceiling * (1 + 1e-12))
 
@@ -288,7 +288,7 @@ cdef class NormalFamily(Family):
         cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
         scale = np.square(self.data.scale)
         found = {"means": self.data.to_user(cells[:, :d])}
-        if self.covariance == "tied":
+        if self.covariance == "tied_spherical":
             found["covariances"] = max(1.0, vector[-1]) * scale[0] * np.eye(d)
         elif self.covariance == "spherical":
             found["covariances"] = np.maximum(1.0, cells[:, d]) * scale[0]
@@ -308,7 +308,7 @@ cdef class NormalFamily(Family):
             scale = np.square(self.data.scale)
             covariances = np.asarray(covariances, dtype=np.float64)
             cells = out[:K * self.n_cell].reshape(K, self.n_cell)
-            if self.covariance == "tied":
+            if self.covariance == "tied_spherical":
                 out[-1] = np.trace(np.atleast_2d(covariances)) / d / scale[0]
             elif self.covariance == "spherical":
                 cells[:, d] = covariances / scale[0]

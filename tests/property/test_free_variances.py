@@ -16,7 +16,7 @@ from gopfast import _engine
 
 EPSILON = 1e-3
 POSTERIORS = ["known, Gaussian posterior", "known, Gaussian posterior, empirical prior"]
-KINDS = [*POSTERIORS, "diag", "spherical", "tied"]
+KINDS = [*POSTERIORS, "diag", "spherical", "tied_spherical", "tied"]
 ROUNDING = 1e-9
 few = settings(max_examples=6, deadline=None, derandomize=True, database=None)
 
@@ -106,7 +106,7 @@ def test_the_number_of_threads_changes_nothing(kind):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("covariance", ["diag", "spherical", "tied"])
+@pytest.mark.parametrize("covariance", ["diag", "spherical", "tied_spherical", "tied"])
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_scaling_data_and_floor_moves_the_bounds_by_the_jacobian(covariance, scale):
     X = make(covariance, 3, 40, 2, 2).X

@@ -4,7 +4,7 @@ import numpy as np
 
 import gopfast
 
-COVARIANCES = ("spherical", "diag", "tied", "full")
+COVARIANCES = ("spherical", "diag", "tied", "tied_spherical", "full")
 
 
 def _gaussian(**options):
@@ -107,11 +107,11 @@ def _nudged_rows(rows, rng, size):
 
 def _nudged_covariances(problem, x, rng, size):
     floor = problem.variance_floor
-    if problem.covariance == "tied":
+    if problem.covariance == "tied_spherical":
         return max(floor, x[0, 0] * np.exp(size * rng.normal())) * np.eye(len(x))
-    if problem.covariance != "full":
+    if problem.covariance not in ("tied", "full"):
         return np.maximum(floor, x * np.exp(size * rng.normal(size=x.shape)))
     scale = np.sqrt(np.outer(floor, floor))
     noise = size * rng.normal(size=x.shape)
-    values, vectors = np.linalg.eigh(x / scale + noise + noise.transpose(0, 2, 1))
-    return scale * ((vectors * np.maximum(values, 1.0)[:, None, :]) @ vectors.transpose(0, 2, 1))
+    values, vectors = np.linalg.eigh(x / scale + noise + np.swapaxes(noise, -1, -2))
+    return scale * ((vectors * np.maximum(values, 1.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2))

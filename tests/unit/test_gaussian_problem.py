@@ -138,7 +138,7 @@ def test_bad_value_is_named(name, value):
         GaussianMixture(**arguments)
 
 
-@pytest.mark.parametrize("covariance", ["spherical", "diag", "tied", "full"])
+@pytest.mark.parametrize("covariance", ["spherical", "diag", "tied", "tied_spherical", "full"])
 @pytest.mark.parametrize(
     ("name", "value"), [("noise_variance", 1.0), ("prior", 2.0), ("prior", "empirical"), ("posterior", "gaussian")]
 )

@@ -29,7 +29,7 @@ def bayesian(X=MINIMAL, K=2, **options):
 
 def packed_alike(problem, state):
     """Whether the gradient methods' coordinates hold a state as it is."""
-    return getattr(problem, "covariance", None) != "full" and all(
+    return getattr(problem, "covariance", None) not in ("tied", "full") and all(
         (np.min(problems.rows(state[name])) > 1e-6) for name in state if name in ("weights", "rates", "probabilities")
     )
 
@@ -113,7 +113,7 @@ def searched(kind):
 
 SOLVED = [
     "known", "known, fixed prior", "known, empirical prior", "known, Gaussian posterior",
-    "known, Gaussian posterior, empirical prior", "spherical", "diag", "tied",
+    "known, Gaussian posterior, empirical prior", "spherical", "diag", "tied_spherical", "tied",
 ]  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def criteria(X, sizes, criterion, model=gopfast.GaussianMixture, **arguments):
 
 
 @pytest.mark.parametrize("criterion", ["bic", "aic"])
-@pytest.mark.parametrize("covariance", ["known", "tied", "diag"])
+@pytest.mark.parametrize("covariance", ["known", "tied", "tied_spherical", "diag"])
 def test_the_choice_is_that_of_full_solves(criterion, covariance):
     X, sizes = galaxies()[::2], [1, 2, 3]
     found = select_components(X, sizes, criterion, covariance=covariance)

@@ -79,7 +79,7 @@ def test_text_of_a_large_solution_stays_short(kind):
 
 
 def test_text_by_example():
-    problem = gopfast.GaussianMixture([[0.0, 1.0], [2.0, 3.0]], 2, covariance="tied", variance_floor=0.5)
+    problem = gopfast.GaussianMixture([[0.0, 1.0], [2.0, 3.0]], 2, covariance="tied_spherical", variance_floor=0.5)
     solution = MixtureSolution.canonical(problem, [0.25, 0.75], [[2.0, 3.5], [-1.0, 0.0]], 0.5 * np.eye(2))
     assert str(solution).splitlines() == [
         "    weight    mean",

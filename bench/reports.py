@@ -1,6 +1,6 @@
 """Makes every report of bench/results again, one after the other, on an idle machine.
 
-Run: python bench/reports.py      (about 45 minutes, of which the general solvers take 35)
+Run: python bench/reports.py      (about 55 minutes, of which the general solvers take 35)
 
 Needs the extra `bench`. scikit-learn is held to one thread, as gopfast is where a row says so.
 """
@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("kernel_report.py", "memory.py", "speed_table.py", "scaling.py", "side_by_side.py")
+SCRIPTS = (
+    "kernel_report.py", "memory.py", "speed_table.py", "real_table.py", "sklearn_misses.py", "scaling.py",
+    "side_by_side.py",
+)  # fmt: skip
 
 
 def main():

@@ -127,36 +127,71 @@ def solve(
     )
     if not isinstance(problem, MixtureProblem):
         return _solve_biconvex(problem, options, start)
-    family = _engine.family(problem)
-    start = _engine.start_parameters(problem, start)
-    relaxed, names = _relaxation(family, options)
-    primal = MixturePrimal(family, seed=options.seed, start=start)
-    monitor = _Monitor(options)
-    search = Search(
-        relaxed,
-        primal,
-        EPSILON if options.epsilon is None else options.epsilon,
-        rel_tol=options.rel_tol or 0.0,
-        orthant=names["branching"] == "orthant",
-        n_threads=_engine.n_threads(options.n_threads),
-        time_limit=np.inf if options.time_limit is None else options.time_limit,
-        max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
-        monitor=monitor if monitor.wanted else None,
-        outer_bound=outer_bound(family) if names["relaxation"] == "entropic" else None,
-    )
-    reason = search.run()
-    fields, vector = search.summary()
-    solution = unpack(problem, family, vector)
-    result = Result(
-        status=reason,
-        solution=solution,
-        elbo_constant=problem.elbo_constant,
-        notes=_notes(problem, solution),
-        **fields,
-        **names,
-    )
-    monitor.finish(result)
-    return result
+    return MixtureSearch(problem, options, start).run(options.time_limit, options.max_nodes)
+
+
+class MixtureSearch:
+    """
+    Search of a mixture, which can go on where it stopped.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    options : Options
+        Its limits are those of `run`.
+    start : array_like, Result, MixtureSolution, LocalResult or None
+    """
+
+    def __init__(self, problem, options, start=None):
+        self.problem, self.family = problem, _engine.family(problem)
+        start = _engine.start_parameters(problem, start)
+        relaxed, self.names = _relaxation(self.family, options)
+        self.monitor = _Monitor(options)
+        self.search = Search(
+            relaxed,
+            MixturePrimal(self.family, seed=options.seed, start=start),
+            EPSILON if options.epsilon is None else options.epsilon,
+            rel_tol=options.rel_tol or 0.0,
+            orthant=self.names["branching"] == "orthant",
+            n_threads=_engine.n_threads(options.n_threads),
+            monitor=self.monitor if self.monitor.wanted else None,
+            outer_bound=outer_bound(self.family) if self.names["relaxation"] == "entropic" else None,
+        )
+
+    def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
+        """
+        Start the search, or go on with it.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds of this run.
+        max_nodes : int or None
+            Most nodes of all runs together.
+        cutoff : float
+            Stop also once no point is proved to have an objective below this, with status CUTOFF. At most that of
+            the run before.
+
+        Returns
+        -------
+        Result
+            Counts and time are those of all runs.
+        """
+        reason = self.search.resume(
+            np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
+        )
+        fields, vector = self.search.summary()
+        solution = unpack(self.problem, self.family, vector)
+        result = Result(
+            status=reason,
+            solution=solution,
+            elbo_constant=self.problem.elbo_constant,
+            notes=_notes(self.problem, solution),
+            **fields,
+            **self.names,
+        )
+        self.monitor.finish(result)
+        return result
 
 
 def _solve_biconvex(problem, options, start):

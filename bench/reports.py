@@ -1,6 +1,6 @@
 """Makes every report of bench/results again, one after the other, on an idle machine.
 
-Run: python bench/reports.py      (about 55 minutes, of which the general solvers take 35)
+Run: python bench/reports.py      (about an hour, of which the general solvers take 35)
 
 Needs the extra `bench`. scikit-learn is held to one thread, as gopfast is where a row says so.
 """

@@ -25,6 +25,7 @@ MAX_ITER = 40
 MOST_SAMPLES = 20_000
 WIDEST = 1000.0  # standard deviations: the grid of a wider range costs more than it gains
 FLOOR_GAP = 0.1  # nats to which the bound of free variances is found
+MOST_FREE_SAMPLES = 1000  # beyond, a search would do much in the time that this bound takes
 TAIL = 3.0  # standard deviations of a wide component that its atoms cover
 SPREAD = 0.1  # share of a start that is spread evenly over the range, so that no sample is without density
 ROUNDING = 64 * 2.0**-53
@@ -232,7 +233,7 @@ def free_variance_bound(family, weights, **parameters):
         -inf for other families, and where the bound would cost too much.
     """
     samples, sample_weight = family.data.arrays()
-    if not isinstance(family, NormalFamily) or samples.shape != (1, samples.size) or samples.size > MOST_SAMPLES:
+    if not isinstance(family, NormalFamily) or samples.shape != (1, samples.size) or samples.size > MOST_FREE_SAMPLES:
         return -np.inf
     samples, reach = samples[0], float(np.ptp(samples))
     if reach > WIDEST:

@@ -153,7 +153,7 @@ def select_components(
     model : callable, default `gopfast.GaussianMixture`
         ``model(data, n_components, **model_args)`` makes the problem of one K; it must be maximum likelihood.
     epsilon : float, default 1e-4
-        Least tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
+        Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
     time_limit : float, optional
         Seconds.
     n_threads : int, optional
@@ -208,7 +208,12 @@ def select_components(
             break
         K = min(left, key=lambda K: (budget[K], K))
         if budget[K] >= OUTER_BOUND_FROM and not bounded:
-            bounded, outer = True, _outer_bound(best)
+            bounded = True
+            try:
+                outer = _outer_bound(best)
+            except KeyboardInterrupt:
+                stopped = Status.INTERRUPTED
+                break
             found = {K: run.bounded(outer) for K, run in runs.items()}
             continue
         budget[K] *= GROWTH

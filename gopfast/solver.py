@@ -3,6 +3,7 @@
 import numpy as np
 
 from gopfast import _engine
+from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
@@ -147,15 +148,18 @@ class MixtureSearch:
         start = _engine.start_parameters(problem, start)
         relaxed, self.names = _relaxation(self.family, options)
         self.monitor = _Monitor(options)
+        primal = MixturePrimal(self.family, seed=options.seed, start=start)
+        entropic = self.names["relaxation"] == "entropic"
         self.search = Search(
             relaxed,
-            MixturePrimal(self.family, seed=options.seed, start=start),
+            primal,
             EPSILON if options.epsilon is None else options.epsilon,
             rel_tol=options.rel_tol or 0.0,
             orthant=self.names["branching"] == "orthant",
             n_threads=_engine.n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
-            outer_bound=outer_bound(self.family) if self.names["relaxation"] == "entropic" else None,
+            basin=_basin(self.family, primal) if entropic else None,
+            outer_bound=outer_bound(self.family) if entropic else None,
         )
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
@@ -233,6 +237,13 @@ def _relaxation(family, options):
             f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
         )
     return relaxed, {"relaxation": kind, "partition": options.partition, "branching": branching}
+
+
+def _basin(family, primal):
+    """Return the convexity test around the incumbent, where the model has one."""
+    if type(family) is GaussianFamily and not family.n_ranges:
+        return MixtureBasin(family, primal)
+    return None
 
 
 def _notes(problem, solution):

@@ -6,7 +6,7 @@ from support.datasets import acidity, enzyme, galaxies
 
 import gopfast
 from gopfast import _engine
-from gopfast._nonparametric import FLOOR_GAP, NonparametricBound, free_variance_bound
+from gopfast._nonparametric import FLOOR_GAP, MOST_FREE_SAMPLES, NonparametricBound, free_variance_bound
 
 
 def log_likelihood_cost(x, w, means, proportions):
@@ -126,6 +126,7 @@ def test_other_families_and_large_data_have_no_such_bound():
     flat = gopfast.GaussianMixture(rng.normal(size=(9, 2)), 2, covariance="diag")
     known = gopfast.GaussianMixture(rng.normal(size=9), 2)
     wide = gopfast.GaussianMixture([0.0, 1.0, 1e4], 2, covariance="diag", variance_floor=1.0)
-    for problem in (flat, known, wide):
+    many = gopfast.GaussianMixture(rng.normal(size=MOST_FREE_SAMPLES + 1), 2, covariance="diag")
+    for problem in (flat, known, wide, many):
         state = problem.maximize(rng.dirichlet(np.ones(2), problem.n_samples))
         assert free_bound(problem, state) == -np.inf

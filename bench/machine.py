@@ -65,6 +65,12 @@ def heading(title, *modules):
     )
 
 
+def table(header, rows):
+    """A Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
+
+
 def write(name, text):
     """Write one report below results/ and print it."""
     RESULTS.joinpath(name).write_text(text.rstrip("\n") + "\n", encoding="utf-8")

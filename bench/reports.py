@@ -1,6 +1,6 @@
 """Makes every report of bench/results again, one after the other, on an idle machine.
 
-Run: python bench/reports.py      (about 45 minutes, of which the general solvers take 35)
+Run: python bench/reports.py      (about an hour, of which the general solvers take 35)
 
 Needs the extra `bench`. scikit-learn is held to one thread, as gopfast is where a row says so.
 """
@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 SCRIPTS = (
-    "kernel_report.py", "memory.py", "speed_table.py", "scaling.py", "milp.py", "side_by_side.py", "certify_table.py",
+    "kernel_report.py", "memory.py", "speed_table.py", "real_table.py", "sklearn_misses.py", "scaling.py", "milp.py",
+    "side_by_side.py", "certify_table.py",
 )  # fmt: skip
 
 

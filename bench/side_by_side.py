@@ -12,6 +12,7 @@ import datasets
 import global_solvers
 import machine
 import numpy as np
+from machine import table
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.mixture import GaussianMixture as SklearnMixture
 from speed_table import ROWS as SPEED_ROWS
@@ -95,11 +96,6 @@ def cell(found, seconds):
     if gap <= EPSILON * (1 + 1e-6):
         return f"{found['seconds']:.3g} s, {found['nodes']:,} nodes", True
     return f"gap {gap:.3g} after {max(found['seconds'], seconds):.0f} s, {found['nodes']:,} nodes", False
-
-
-def table(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
 
 
 def main():

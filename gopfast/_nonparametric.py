@@ -7,6 +7,8 @@ For a mixture without prior and any v_i > 0, Jensen's inequality gives for every
 
 (Kiefer & Wolfowitz 1956; Lindsay 1983). Any v gives a bound, v = 1/p of the nonparametric optimum the best one.
 The supremum is rigorous: D'' >= -D, so on an interval of width h, sup D <= max of D at its ends / (1 - h^2/8).
+
+It bounds free variances above a floor too: a wider normal density is a mixture of those at the floor.
 """
 
 import math
@@ -15,12 +17,17 @@ import numpy as np
 
 from gopfast._exponential import ExponentialFamily
 from gopfast._gaussian import GaussianFamily
+from gopfast._normal import NormalFamily
 
 COARSE = 0.1  # grid step in standard deviations of a component
 BLOCK = 2_000_000  # exponentials per block of a grid evaluation
 MAX_ITER = 40
 MOST_SAMPLES = 20_000
 WIDEST = 1000.0  # standard deviations: the grid of a wider range costs more than it gains
+FLOOR_GAP = 0.1  # nats to which the bound of free variances is found
+MOST_FREE_SAMPLES = 1000  # beyond, a search would do much in the time that this bound takes
+TAIL = 3.0  # standard deviations of a wide component that its atoms cover
+SPREAD = 0.1  # share of a start that is spread evenly over the range, so that no sample is without density
 ROUNDING = 64 * 2.0**-53
 
 
@@ -207,3 +214,40 @@ def outer_bound(family):
         return NonparametricBound(samples[0], weights).solve(means, proportions, 0.2 * tolerance, upper - tolerance)
 
     return bound
+
+
+def free_variance_bound(family, weights, **parameters):
+    """
+    Bound the objective of one-dimensional mixtures of free variances, whatever their number of components.
+
+    Parameters
+    ----------
+    family : Family
+    weights : ndarray, shape (K,)
+    **parameters
+        Of a mixture to start from, in the user's units.
+
+    Returns
+    -------
+    float
+        -inf for other families, and where the bound would cost too much.
+    """
+    samples, sample_weight = family.data.arrays()
+    if not isinstance(family, NormalFamily) or samples.shape != (1, samples.size) or samples.size > MOST_FREE_SAMPLES:
+        return -np.inf
+    samples, reach = samples[0], float(np.ptp(samples))
+    if reach > WIDEST:
+        return -np.inf
+    point = family.pack(**parameters)
+    cells = point[: len(weights) * family.n_cell].reshape(len(weights), family.n_cell)
+    variances = cells[:, 1] if family.n_cell > 1 else np.full(len(weights), point[-1])
+    even = np.linspace(samples.min(), samples.max(), int(reach) + 2)
+    atoms, shares = [even], [np.full(len(even), SPREAD / len(even))]
+    for share, mean, width in zip(weights, cells[:, 0], np.sqrt(np.maximum(variances - 1.0, 0.0)), strict=True):
+        places = np.linspace(-TAIL, TAIL, 2 * int(np.ceil(TAIL * width)) + 1) if width > 0 else np.zeros(1)
+        heights = np.exp(-0.5 * places**2)
+        atoms.append(mean + width * places)
+        shares.append((1 - SPREAD) * share * heights / heights.sum())
+    bound = NonparametricBound(samples, sample_weight).solve(np.concatenate(atoms), np.concatenate(shares), FLOOR_GAP)
+    constant = 0.5 * float(sample_weight.sum()) * math.log(2 * math.pi)
+    return bound + constant + family.constant - ROUNDING * (abs(bound) + constant + abs(family.constant))

@@ -38,6 +38,8 @@ class Status(enum.IntEnum):
     """No point meets the constraints: proved. There is no solution."""
     UNBOUNDED = 7
     """The objective has no bound: a feasible point and a ray from it are known. There is no optimum."""
+    CUTOFF = 8
+    """Proved that no point has an objective below the cutoff of the search, as `gopfast.select_components` sets it."""
 
     @property
     def meaning(self) -> str:
@@ -53,6 +55,7 @@ _MEANINGS = {
     Status.INTERRUPTED: f"stopped by Ctrl-C or a callback; {_BOUNDS_ONLY}",
     Status.INFEASIBLE: "no point meets the constraints, which is proved; there is no optimum",
     Status.UNBOUNDED: "the objective is unbounded along a ray of feasible points; there is no optimum",
+    Status.CUTOFF: f"no point has an objective below the cutoff, which is proved; {_BOUNDS_ONLY}",
     Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
 }
 

@@ -6,17 +6,21 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gopfast import _checks
+from gopfast import _checks, _engine
+from gopfast._nonparametric import free_variance_bound
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
 from gopfast.models._base import MixtureProblem
+from gopfast.options import Options
 from gopfast.result import Result, Status
-from gopfast.solver import solve
+from gopfast.solver import MixtureSearch
 
-# Nodes of each first search, and how much more each further one of the same K may take: repeated work stays a
-# third of the whole.
+# Nodes of each K's first turn, and how many times as many it has had after each further one.
 FIRST_NODES = 64
-GROWTH = 4
+GROWTH = 2
+# The bound of all numbers of components at once takes about as long as this many nodes.
+OUTER_BOUND_FROM = 4096
+ROUNDING = 2.0**-50
 
 
 class SelectionStatus(enum.Enum):
@@ -38,9 +42,9 @@ class Candidate:
         Bounds of the criterion.
     problem : MixtureProblem
     result : Result
-        The last search's result.
+        The search's result; CUTOFF is the status of one that has proved that it loses.
     n_nodes : int
-        Nodes of all its searches.
+        Nodes of its search.
     """
 
     n_components: int
@@ -135,7 +139,9 @@ def select_components(
         BIC(K) = -2 L(K) + p(K) log W        AIC(K) = -2 L(K) + 2 p(K)
 
     A K is proved to lose as soon as the lower bound of its criterion reaches the least value attained by another.
-    So the winner needs no proof of its own fit, and the searches stop long before they would end.
+    So the winner needs no proof of its own fit, and the searches of the others leave aside what cannot reach that
+    value, whatever their own optimum. With one column and free variances, the best mixture of any number of
+    components bounds all K at once, and often ends those that are far too large.
 
     Parameters
     ----------
@@ -147,7 +153,7 @@ def select_components(
     model : callable, default `gopfast.GaussianMixture`
         ``model(data, n_components, **model_args)`` makes the problem of one K; it must be maximum likelihood.
     epsilon : float, default 1e-4
-        Least tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
+        Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
     time_limit : float, optional
         Seconds.
     n_threads : int, optional
@@ -185,60 +191,37 @@ def select_components(
     if time_limit is not None:
         time_limit = _checks.nonnegative_number("time_limit", time_limit, infinite=True)
     problems = [_problem(data, K, model, model_args) for K in _sizes(range)]
-    options = {"n_threads": n_threads, "random_state": random_state, "log": log}
-
+    options = Options.from_arguments(epsilon, n_threads=n_threads, random_state=random_state, log=log)
     finish = math.inf if time_limit is None else started + time_limit
 
-    def searched(one, tolerance, max_nodes, target):
-        """Search until the criterion's lower bound reaches the target or its upper bound falls below."""
-        decided = False
-
-        def answered(state):
-            nonlocal decided
-            lower, upper = (_value(one.problem, bound, criterion) for bound in (state.lower, state.upper))
-            decided = lower >= target or upper < target
-            return decided
-
-        result = solve(
-            one.problem,
-            tolerance,
-            max_nodes=max_nodes,
-            time_limit=max(0.0, finish - time.perf_counter()),
-            start=one.result,
-            callback=answered,
-            **options,
-        )
-        lower, upper = (_value(one.problem, bound, criterion) for bound in (result.lower_bound, result.objective))
-        found = replace(
-            one,
-            lower=max(one.lower, lower),
-            upper=min(one.upper, upper),
-            result=result if upper <= one.upper else one.result,
-            n_nodes=one.n_nodes + result.n_nodes,
-        )
-        return found, Status.OPTIMAL if decided else result.status
-
+    runs = {problem.n_components: _Run(problem, criterion, options, finish) for problem in problems}
     found, stopped, target = {}, None, math.inf
-    for problem in problems:
-        K = problem.n_components
-        found[K], status = searched(_unsearched(problem), epsilon, FIRST_NODES, target)
+    for K, run in runs.items():
+        found[K], status = run.search(FIRST_NODES, target)
         target = min(target, found[K].upper)
         stopped = stopped or (status if status in _STOPPED else None)
-    exhausted, budget = set(), dict.fromkeys(found, FIRST_NODES)
+    exhausted, budget, bounded = set(), dict.fromkeys(found, FIRST_NODES), False
     while stopped is None:
-        best = min(found.values(), key=lambda one: (one.upper, one.n_components))
+        best = _best(found)
         left = [K for K in _open(found, best) if K not in exhausted]
         if not left:
             break
         K = min(left, key=lambda K: (budget[K], K))
+        if budget[K] >= OUTER_BOUND_FROM and not bounded:
+            bounded = True
+            try:
+                outer = _outer_bound(best)
+            except KeyboardInterrupt:
+                stopped = Status.INTERRUPTED
+                break
+            found = {K: run.bounded(outer) for K, run in runs.items()}
+            continue
         budget[K] *= GROWTH
-        # The log-likelihood is half the criterion. A little less than the distance: bounds are rounded down.
-        tolerance = max(epsilon, 0.45 * (found[K].upper - best.upper))
-        found[K], status = searched(found[K], tolerance, budget[K], best.upper)
+        found[K], status = runs[K].search(budget[K], best.upper)
         stopped = status if status in _STOPPED else None
-        if status is Status.NUMERICAL or (status is Status.OPTIMAL and tolerance == epsilon):
+        if status in (Status.NUMERICAL, Status.OPTIMAL):
             exhausted.add(K)
-    best = min(found.values(), key=lambda one: (one.upper, one.n_components))
+    best = _best(found)
     return Selection(
         status=SelectionStatus.UNDECIDED if _open(found, best) else SelectionStatus.PROVED,
         n_components=best.n_components,
@@ -252,6 +235,59 @@ def select_components(
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
+class _Goal:
+    """What a search is to show: a criterion that reaches the target, or one below it; stops in the latter case."""
+
+    def __init__(self, problem, criterion):
+        self.problem, self.criterion = problem, criterion
+        self.target, self.beaten = math.inf, False
+
+    def __call__(self, state):
+        self.beaten = _value(self.problem, state.upper, self.criterion) < self.target
+        return self.beaten
+
+
+class _Run:
+    """The search of one number of components, turn by turn, and what it has proved."""
+
+    def __init__(self, problem, criterion, options, finish):
+        self.problem, self.criterion, self.finish = problem, criterion, finish
+        # Not a method of this object: the open nodes would live on in a cycle.
+        self.goal = _Goal(problem, criterion)
+        self.turns = MixtureSearch(problem, replace(options, callback=self.goal))
+        self.result, self.outer = None, -math.inf
+
+    def search(self, max_nodes, target):
+        """Go on until the criterion's lower bound reaches the target or its upper bound falls below."""
+        self.goal.target, self.goal.beaten = target, False
+        left = max(0.0, self.finish - time.perf_counter())
+        self.result = self.turns.run(left, max_nodes, _objective(self.problem, target, self.criterion))
+        return self.candidate(), None if self.goal.beaten else self.result.status
+
+    def bounded(self, outer):
+        """Take a bound of the objective from elsewhere."""
+        self.outer = outer
+        return self.candidate()
+
+    def candidate(self):
+        """Return what is proved so far."""
+        lower = min(max(self.outer, self.result.lower_bound), self.result.objective)
+        return Candidate(
+            n_components=self.problem.n_components,
+            n_parameters=self.problem.n_parameters,
+            lower=_value(self.problem, lower, self.criterion),
+            upper=_value(self.problem, self.result.objective, self.criterion),
+            problem=self.problem,
+            result=self.result,
+            n_nodes=self.result.n_nodes,
+        )
+
+
+def _best(found):
+    """Return the candidate with the least criterion known."""
+    return min(found.values(), key=lambda one: (one.upper, one.n_components))
+
+
 def _open(found, best):
     """Numbers of components that may still beat the best."""
     return [K for K, one in found.items() if one is not best and one.lower < best.upper]
@@ -263,16 +299,18 @@ def _value(problem, objective, criterion):
     return 2.0 * (objective - problem.elbo_constant) + price * problem.n_parameters
 
 
-def _unsearched(problem):
-    return Candidate(
-        n_components=problem.n_components,
-        n_parameters=problem.n_parameters,
-        lower=-math.inf,
-        upper=math.inf,
-        problem=problem,
-        result=None,
-        n_nodes=0,
-    )
+def _objective(problem, value, criterion):
+    """Least objective, but for rounding, whose criterion is at least `value`."""
+    price = _value(problem, problem.elbo_constant, criterion)
+    size = abs(value) + abs(price) + abs(problem.elbo_constant)
+    return 0.5 * (value - price) + problem.elbo_constant + ROUNDING * size
+
+
+def _outer_bound(candidate):
+    """Lower bound of the objective of any number of components."""
+    solution = candidate.result.solution
+    family = _engine.family(candidate.problem)
+    return free_variance_bound(family, solution.weights, **solution.parameters)
 
 
 def _sizes(range):

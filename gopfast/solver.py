@@ -146,43 +146,24 @@ def solve(
     if not isinstance(problem, MixtureProblem):
         return _solve_biconvex(problem, options, start)
     started = time.perf_counter()
-    monitor = _Monitor(options)
     # Who names a method wants it run.
     if problem.n_components == 1 and options.relaxation is None and options.branching is None:
         if start is not None:
             _engine.start_parameters(problem, start)
         found = _single.optimum(problem)
         if found is not None:
-            return _closed_form(problem, found, options, monitor, started)
-    family = _engine.family(problem)
-    start = _engine.start_parameters(problem, start)
-    relaxed, names = _relaxation(family, options)
-    primal = MixturePrimal(family, seed=options.seed, start=start)
+            return _closed_form(problem, found, options, started)
+    search = MixtureSearch(problem, options, start)
     left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
-    search = Search(
-        relaxed,
-        primal,
-        EPSILON if options.epsilon is None else options.epsilon,
-        rel_tol=options.rel_tol or 0.0,
-        orthant=names["branching"] == "orthant",
-        n_threads=_engine.n_threads(options.n_threads),
-        time_limit=max(left, 0.0),
-        max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
-        monitor=monitor if monitor.wanted else None,
-        basin=_basin(family, primal) if names["relaxation"] == "entropic" else None,
-        outer_bound=outer_bound(family) if names["relaxation"] == "entropic" else None,
-        least=_ceiling.least_objective(problem),
-    )
-    reason = search.run()
-    fields, vector = search.summary()
-    return _report(problem, unpack(problem, family, vector), monitor, status=reason, **fields, **names)
+    return search.run(max(left, 0.0), options.max_nodes)
 
 
-def _closed_form(problem, found, options, monitor, started):
+def _closed_form(problem, found, options, started):
     """Return the result of one component, whose best fit is known; a callback is asked once, as of a search."""
     lower, upper = found.lower_bound, found.objective
     tolerance = max(EPSILON if options.epsilon is None else options.epsilon, (options.rel_tol or 0.0) * abs(upper))
     seconds = time.perf_counter() - started
+    monitor = _Monitor(options)
     if monitor.wanted:
         monitor(seconds, 0, 0, lower, upper, True)
     return _report(
@@ -201,11 +182,69 @@ def _closed_form(problem, found, options, monitor, started):
 
 def _report(problem, solution, monitor, **fields):
     """Make the result and end the log."""
-    result = Result(
-        solution=solution, elbo_constant=problem.elbo_constant, notes=_notes(problem, solution, fields["status"]), **fields
-    )
+    notes = _notes(problem, solution, fields["status"])
+    result = Result(solution=solution, elbo_constant=problem.elbo_constant, notes=notes, **fields)
     monitor.finish(result)
     return result
+
+
+class MixtureSearch:
+    """
+    Search of a mixture, which can go on where it stopped.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    options : Options
+        Its limits are those of `run`.
+    start : array_like, Result, MixtureSolution, LocalResult or None
+    """
+
+    def __init__(self, problem, options, start=None):
+        self.problem, self.family = problem, _engine.family(problem)
+        start = _engine.start_parameters(problem, start)
+        relaxed, self.names = _relaxation(self.family, options)
+        self.monitor = _Monitor(options)
+        primal = MixturePrimal(self.family, seed=options.seed, start=start)
+        entropic = self.names["relaxation"] == "entropic"
+        self.search = Search(
+            relaxed,
+            primal,
+            EPSILON if options.epsilon is None else options.epsilon,
+            rel_tol=options.rel_tol or 0.0,
+            orthant=self.names["branching"] == "orthant",
+            n_threads=_engine.n_threads(options.n_threads),
+            monitor=self.monitor if self.monitor.wanted else None,
+            basin=_basin(self.family, primal) if entropic else None,
+            outer_bound=outer_bound(self.family) if entropic else None,
+            least=_ceiling.least_objective(problem),
+        )
+
+    def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
+        """
+        Start the search, or go on with it.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds of this run.
+        max_nodes : int or None
+            Most nodes of all runs together.
+        cutoff : float
+            Stop also once no point is proved to have an objective below this, with status CUTOFF. At most that of
+            the run before.
+
+        Returns
+        -------
+        Result
+            Counts and time are those of all runs.
+        """
+        reason = self.search.resume(
+            np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
+        )
+        fields, vector = self.search.summary()
+        solution = unpack(self.problem, self.family, vector)
+        return _report(self.problem, solution, self.monitor, status=reason, **fields, **self.names)
 
 
 def _solve_biconvex(problem, options, start):

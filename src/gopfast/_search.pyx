@@ -11,8 +11,8 @@ from gopfast._relaxation cimport Basin, Effort, Primal, Relaxation
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
 from gopfast._types cimport (
-    NO_MEMORY, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL, STOP_OPTIMAL,
-    STOP_UNBOUNDED, index, real
+    NO_MEMORY, STOP_CUTOFF, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL,
+    STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
 
 # Problems solved in fewer nodes than this are done before a bound from outside the tree would be.
@@ -38,7 +38,8 @@ cdef class Search:
     max_nodes : int
     monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
     outer_bound : None or callable (solution, upper, tolerance) -> lower bound of the whole problem
-        Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes.
+        Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes. A bound below
+        upper - tolerance does not help.
     basin : None or Basin
         Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
     least : float
@@ -54,7 +55,7 @@ cdef class Search:
     cdef Tree tree
     cdef Basin basin
     cdef StopSignal stop
-    cdef real epsilon, rel_tol, upper, closed, floor, known_value, sought
+    cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought
     cdef index max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
     cdef bint orthant, new_incumbent, settled
@@ -81,7 +82,7 @@ cdef class Search:
         if self.children == NULL or self.efforts == NULL:
             raise MemoryError
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
-        self.upper = self.closed = self.sought = INFINITY
+        self.upper = self.closed = self.cutoff = self.sought = INFINITY
         self.floor = least
         self.outer_bound = outer_bound
         self.basin = None if orthant else basin
@@ -98,17 +99,31 @@ cdef class Search:
         free(self.children)
         free(self.efforts)
 
+    def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY):
+        """Start, or go on where the search stopped, with new limits; returns the reason.
+
+        Parameters
+        ----------
+        time_limit : float
+            Seconds of this run.
+        max_nodes : int
+            Nodes of all runs.
+        cutoff : float
+            Stop also once LBD >= cutoff: nodes that cannot lie below are fathomed, whatever the incumbent. At most
+            that of the run before.
+        """
+        self.spent = self.rows[-1][0] if self.rows else 0.0
+        self.stop = StopSignal(time_limit)
+        self.max_nodes, self.cutoff = max_nodes, min(self.cutoff, cutoff)
+        return self.run()
+
     def run(self):
         """Search until proved or stopped; returns the reason (a gopfast.result.Status value)."""
         self.relaxation.prepare(self.n_threads, self.stop)
         self.primal.prepare(self.n_threads, self.stop)
         try:
-            with nogil:
-                self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
-                if not self.stop.poll(0):
-                    self.relaxation.calibrate(&self.solution[0])
-            self.new_incumbent = True
-            self.open_root()
+            if self.n_batches == 0:
+                self.open_root()
             while True:
                 with nogil:
                     self.bound_children()
@@ -136,6 +151,11 @@ cdef class Search:
         return self.reason
 
     cdef int open_root(self) except -1:
+        with nogil:
+            self.upper = self.primal.first(1e-3 * self.epsilon, &self.solution[0], &self.effort)
+            if not self.stop.poll(0):
+                self.relaxation.calibrate(&self.solution[0])
+        self.new_incumbent = True
         self.children[0] = self.tree.new_node()
         if self.children[0] == NULL:
             raise MemoryError
@@ -148,6 +168,10 @@ cdef class Search:
         # Without an incumbent a relative tolerance would be infinite.
         return max(self.epsilon, self.rel_tol * fabs(self.upper)) if isfinite(self.upper) else self.epsilon
 
+    cdef inline real limit(self) noexcept nogil:
+        """Nodes with at least this bound are fathomed."""
+        return min(self.upper - self.tolerance(), self.cutoff)
+
     cdef real lower(self) noexcept nogil:
         """LBD: least bound over the open and the fathomed nodes, never above UBD."""
         cdef real least = self.closed
@@ -158,13 +182,13 @@ cdef class Search:
     cdef bint select(self) except -1:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
         cdef Node *parent
-        cdef index split = 0, limit
-        cdef real cutoff = self.upper - self.tolerance()
+        cdef index split = 0
+        cdef real limit = self.limit()
         self.n_children = 0
         if self.stop.poll(0):
             return False
         while split < self.relaxation.batch_size and self.tree.n_open:
-            if max(self.floor, self.tree.heap[0].lower) >= cutoff:
+            if max(self.floor, self.tree.heap[0].lower) >= limit:
                 break
             if self.n_nodes + self.n_children >= self.max_nodes:
                 if split == 0:
@@ -174,7 +198,7 @@ cdef class Search:
             split += 1
             self.partition(parent)
         if split == 0 and self.stop.reason == STOP_NONE:
-            self.stop.request(self.proved() if self.lower() >= cutoff else STOP_NUMERICAL)
+            self.stop.request(self.proved())
         return split > 0
 
     cdef int settle(self) except -1:
@@ -213,7 +237,12 @@ cdef class Search:
         node.lower = max(node.lower, self.basin.lower)
 
     cdef int proved(self) noexcept nogil:
-        """What it means that nothing is open below the cutoff; a primal that finds a ray says -inf."""
+        """What it means that nothing is open below the limit; a primal that finds a ray says -inf."""
+        cdef real lower = self.lower()
+        if not lower >= self.limit():
+            return STOP_NUMERICAL
+        if not lower >= self.upper - self.tolerance():
+            return STOP_CUTOFF
         if self.upper == INFINITY:
             return STOP_INFEASIBLE
         return STOP_OPTIMAL if self.upper > -INFINITY else STOP_UNBOUNDED
@@ -248,19 +277,19 @@ cdef class Search:
     cdef void bound_children(self) noexcept nogil:
         """Relaxed dual subproblems of the batch. The result does not depend on the number of threads."""
         cdef index i
-        cdef real cutoff = self.upper - self.tolerance()
+        cdef real limit = self.limit()
         cdef Effort none
         none.n_subproblems = none.n_lps = none.n_milps = none.n_passes = 0
         for i in range(self.n_children):
             self.efforts[i] = none
         if self.n_threads == 1 or self.n_children < self.relaxation.parallel_from:
             for i in range(self.n_children):
-                if self.children[i].lower < cutoff and not self.stop.poll(0):
-                    self.relaxation.bound(self.children[i], cutoff, 0, &self.efforts[i])
+                if self.children[i].lower < limit and not self.stop.poll(0):
+                    self.relaxation.bound(self.children[i], limit, 0, &self.efforts[i])
         else:
             for i in prange(self.n_children, schedule="dynamic", chunksize=1, num_threads=self.n_threads):
-                if self.children[i].lower < cutoff and not self.stop.poll(threadid()):
-                    self.relaxation.bound(self.children[i], cutoff, threadid(), &self.efforts[i])
+                if self.children[i].lower < limit and not self.stop.poll(threadid()):
+                    self.relaxation.bound(self.children[i], limit, threadid(), &self.efforts[i])
 
     cdef void improve(self) noexcept nogil:
         """Local search from the most promising node of the batch: always at first, then now and then."""
@@ -273,7 +302,7 @@ cdef class Search:
         for i in range(self.n_children):
             if best == NULL or self.children[i].lower < best.lower:
                 best = self.children[i]
-        if best == NULL or best.lower >= self.upper - tolerance or self.stop.poll(0):
+        if best == NULL or best.lower >= self.limit() or self.stop.poll(0):
             return
         objective = self.primal.improve(node_point(best, self.tree.n_connected), self.upper - 1e-3 * tolerance,
                                         1e-3 * tolerance, &self.trial[0], &self.effort)
@@ -289,7 +318,7 @@ cdef class Search:
     cdef int merge(self) except -1:
         """Takes the batch into the tree, in node order; fathoms what the incumbent allows."""
         cdef index i
-        cdef real cutoff = self.upper - self.tolerance()
+        cdef real limit = self.limit()
         cdef Node *node
         for i in range(self.n_children):
             node = self.children[i]
@@ -303,7 +332,7 @@ cdef class Search:
             if self.trace is not None:
                 self.record(node)
             self.children[i] = NULL
-            if node.lower >= cutoff:
+            if node.lower >= limit:
                 self.closed = min(self.closed, node.lower)
                 self.tree.free_node(node)
             elif self.tree.push(node) == NO_MEMORY:
@@ -318,7 +347,7 @@ cdef class Search:
         if self.outer_bound is not None and self.n_nodes >= OUTER_BOUND_FROM and self.tree.n_open:
             ask, self.outer_bound = self.outer_bound, None
             try:
-                self.floor = max(self.floor, ask(np.asarray(self.solution), self.upper, self.tolerance()))
+                self.floor = max(self.floor, ask(np.asarray(self.solution), self.upper, self.upper - self.limit()))
             except KeyboardInterrupt:
                 self.stop.request(STOP_INTERRUPTED)
         return 0
@@ -340,7 +369,7 @@ cdef class Search:
         return 0
 
     cdef int report(self) except -1:
-        cdef real now = clock() - self.stop.started, lower = self.lower()
+        cdef real now = self.spent + clock() - self.stop.started, lower = self.lower()
         if self.new_incumbent or not self.rows or lower > self.rows[-1][2] or not self.tree.n_open:
             self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
         if self.monitor is not None:
@@ -366,7 +395,7 @@ cdef class Search:
 
     def summary(self):
         """Bounds, counts, solution vector and history (time, nodes, lower, upper, open) of the run."""
-        now = clock() - self.stop.started
+        now = self.spent + clock() - self.stop.started
         lower = self.lower()
         self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
         return dict(

@@ -13,6 +13,7 @@ cdef enum StopReason:
     STOP_NUMERICAL = 5
     STOP_INFEASIBLE = 6
     STOP_UNBOUNDED = 7
+    STOP_CUTOFF = 8
 
 # Return codes of core functions that can fail.
 cdef enum Code:

@@ -8,7 +8,10 @@ from support.datasets import acidity, galaxies
 
 import gopfast
 from gopfast import select_components
-from gopfast.selection import SelectionStatus
+from gopfast.options import Options
+from gopfast.result import Status
+from gopfast.selection import FIRST_NODES, OUTER_BOUND_FROM, SelectionStatus
+from gopfast.solver import MixtureSearch
 
 
 def criteria(X, sizes, criterion, model=gopfast.GaussianMixture, **arguments):
@@ -57,6 +60,29 @@ def test_losers_are_not_solved_to_the_end():
     assert found.n_components == 2
     assert three.n_nodes < full.n_nodes
     assert three.upper - three.lower > 0.1
+
+
+def test_a_bound_of_all_numbers_of_components_ends_those_far_too_large():
+    found = select_components(galaxies(), [3, 8, 12], covariance="diag", variance_floor=0.09)
+    assert found.status is SelectionStatus.PROVED
+    assert found.n_components == 3
+    assert max(one.n_nodes for one in found.candidates) < 2 * OUTER_BOUND_FROM
+    for one in found.candidates[1:]:
+        assert one.result.status is not Status.CUTOFF
+        assert found.best.upper <= one.lower <= one.upper
+
+
+def test_a_search_goes_on_where_it_stopped():
+    """The nodes of all turns together are those of one search with the cutoff."""
+    X, arguments = galaxies(), {"covariance": "diag", "variance_floor": 0.09}
+    found = select_components(X, [2, 3], **arguments)
+    two, three = found.candidates
+    assert two.result.status is Status.CUTOFF and two.n_nodes > FIRST_NODES
+    problem = gopfast.GaussianMixture(X, 2, **arguments)
+    cutoff = 0.5 * (three.upper - math.log(len(X)) * problem.n_parameters)
+    once = MixtureSearch(problem, Options.from_arguments(1e-4)).run(cutoff=cutoff)
+    assert once.status is Status.CUTOFF
+    assert once.n_nodes <= two.n_nodes <= 1.5 * once.n_nodes + FIRST_NODES
 
 
 def test_the_order_of_the_sizes_does_not_matter():

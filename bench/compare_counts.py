@@ -17,8 +17,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import datasets
 
 RESULTS = Path(__file__).resolve().parent / "results"
-# Instruction sets round differently, and a search of hundreds of nodes takes another path: one file for each.
-FILE = RESULTS / f"counts-{_passes.instruction_set()}.json"
 COUNTS = ("n_nodes", "n_subproblems", "n_lps", "n_passes")
 MOST_GROWTH = 0.10
 SLACK = 2  # a few nodes more are not a regression
@@ -62,9 +60,14 @@ def measure():
     return measured
 
 
+def file():
+    """Return the file of the instruction set in use: rounding differs, and long searches take other paths."""
+    return RESULTS / f"counts-{_passes.instruction_set()}.json"
+
+
 def read():
     """Return the committed counts."""
-    return json.loads(FILE.read_text(encoding="utf-8"))
+    return json.loads(file().read_text(encoding="utf-8"))
 
 
 def regressions(measured, committed):
@@ -81,27 +84,38 @@ def regressions(measured, committed):
     return lines
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="accept the present counts")
-    measured = measure()
-    if parser.parse_args().write:
-        if None in measured.values():
-            raise SystemExit("not written: a case was not proved")
-        # Counts of cases that this build cannot run are kept.
-        committed = read() if FILE.exists() else {}
-        FILE.write_text(json.dumps(committed | measured, indent=2) + "\n", encoding="utf-8")
-        return
+def write(measured):
+    """Accept the present counts."""
+    if None in measured.values():
+        raise SystemExit("not written: a case was not proved")
+    # Counts of cases that this build cannot run are kept.
+    committed = read() if file().exists() else {}
+    file().write_text(json.dumps(committed | measured, indent=2) + "\n", encoding="utf-8")
+
+
+def compare(measured):
+    """Print the changes and return what grew."""
     committed = read()
     for name, now in measured.items():
         before = committed.get(name, {})
-        changes = ", ".join(
-            f"{count} {before.get(count, '-')} -> {value}" for count, value in (now or {}).items()
-        )
+        changes = ", ".join(f"{count} {before.get(count, '-')} -> {value}" for count, value in (now or {}).items())
         print(f"{name}: {changes or 'not proved'}")
-    lines = regressions(measured, committed)
-    if lines:
-        raise SystemExit("\n".join(["", "grown:", *lines]))
+    return regressions(measured, committed)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="accept the present counts")
+    accept, grown = parser.parse_args().write, []
+    for name in _passes.instruction_sets():
+        _passes.use_instruction_set(name)
+        print(f"-- {name}")
+        if accept:
+            write(measure())
+        else:
+            grown += [f"{name}, {line}" for line in compare(measure())]
+    if grown:
+        raise SystemExit("\n".join(["", "grown:", *grown]))
 
 
 if __name__ == "__main__":

@@ -26,14 +26,15 @@ class Level(NamedTuple):
     """
     One summary of the samples.
 
-    Points (d, m), weights (m,), what is lost per unit of curvature in each coordinate (d,) (rounded up), and a bound
-    of the relative rounding error of the weights.
+    Points (d, m), weights (m,), what is lost per unit of curvature in each coordinate (d,) (rounded up), a bound of
+    the relative rounding error of the weights, and how far the points are from the samples they stand for (d,).
     """
 
     columns: np.ndarray
     weights: np.ndarray
     spread: np.ndarray
     rounding: float
+    reach: np.ndarray
 
 
 def levels(columns, weights):
@@ -62,7 +63,7 @@ def levels(columns, weights):
     while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
         grids.append(grids[-1] * REFINEMENT)
     found = []
-    source = Level(columns, weights, np.zeros(n_features), 0.0)
+    source = Level(columns, weights, np.zeros(n_features), 0.0, np.zeros(n_features))
     # Fine to coarse: a summary of a summary is one, and the samples are read once.
     for n_cells in reversed(grids):
         source = _summarise(source, low, width, n_cells)
@@ -73,7 +74,7 @@ def levels(columns, weights):
 
 def _summarise(source, low, width, n_cells):
     """Spread every point of a level over the corners of its cell."""
-    columns, weights, spread, rounding = source
+    columns, weights, spread, rounding, reach = source
     total, lost, most = _grid.spread(np.ascontiguousarray(columns), weights, low, width, n_cells)
     used = np.flatnonzero(total)
     index = np.unravel_index(used, n_cells + 1)
@@ -84,4 +85,5 @@ def _summarise(source, low, width, n_cells):
         spread + lost * (1.0 + ULP * (len(weights) + 8)),
         # sums of at most `most` terms, each a product of d shares with an error of 4 ulps
         rounding + ULP * (most + 4 * len(columns) + 8),
+        reach + width / n_cells * (1.0 + 1e-9),
     )

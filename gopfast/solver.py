@@ -3,6 +3,7 @@
 import numpy as np
 
 from gopfast import _engine
+from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
@@ -142,6 +143,7 @@ def solve(
         time_limit=np.inf if options.time_limit is None else options.time_limit,
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=monitor if monitor.wanted else None,
+        basin=_basin(family, primal) if names["relaxation"] == "entropic" else None,
         outer_bound=outer_bound(family) if names["relaxation"] == "entropic" else None,
     )
     reason = search.run()
@@ -198,6 +200,13 @@ def _relaxation(family, options):
             f"use branching='bisect' beyond {MOST_ORTHANT_VARIABLES} connected variables"
         )
     return relaxed, {"relaxation": kind, "partition": options.partition, "branching": branching}
+
+
+def _basin(family, primal):
+    """Return the convexity test around the incumbent, where the model has one."""
+    if type(family) is GaussianFamily and not family.n_ranges:
+        return MixtureBasin(family, primal)
+    return None
 
 
 def _notes(problem, solution):

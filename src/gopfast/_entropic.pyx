@@ -337,7 +337,7 @@ cdef class EntropicRelaxation(Relaxation):
             term += 8 * ROUND * (1 + fabs(density) + fabs(nt.scale[k]))
             if density + nt.scale[k] + term > worst:
                 worst, slack = density + nt.scale[k] + term, term
-        # Rounding of value: 8 u of |c_min| + |log s| per sample, 24 u from the lanes, 2 u compensated: 64 u covers it.
+        # Rounding of value: 8 u of |c_min| + |log s| per sample, 40 u from the lanes, 2 u compensated: 64 u covers it.
         nt.margin += (64 * ROUND + data.rounding) * (sums.magnitude - shift)
         nt.margin += (16 * ROUND + data.rounding) * W * (1 + fabs(worst))
         nt.margin += 64 * ROUND * (size + fabs(self.family.constant))

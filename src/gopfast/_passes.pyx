@@ -11,6 +11,7 @@ cdef extern from "pass.h" nogil:
     void pass_exp(Py_ssize_t n, const double *x, double *y)
     void pass_log(Py_ssize_t n, const double *x, double *y)
     const char *pass_isa()
+    void pass_limit_isa(int which)
 
 # Stated error bounds of `exp` and `log`, relative, in units of 2^-53.
 EXP_ULPS = PASS_EXP_ULPS
@@ -52,6 +53,24 @@ cdef void run_pass_in_parts(const pass_data *data, int n_components, const pass_
 def instruction_set():
     """Name of the instruction set that the data passes use on this machine."""
     return pass_isa().decode()
+
+
+def instruction_sets():
+    """Names of all that this machine can use, the widest first."""
+    names = []
+    for which in (2, 1, 0):
+        pass_limit_isa(which)
+        if instruction_set() not in names:
+            names.append(instruction_set())
+    pass_limit_isa(2)
+    return names
+
+
+def use_instruction_set(name=None):
+    """Choose one of `instruction_sets`, for tests and counts; None: the widest. Not while a solve runs."""
+    if name is not None and name not in instruction_sets():
+        raise ValueError(f"this machine does not have {name}, only {', '.join(instruction_sets())}")
+    pass_limit_isa(2 if name is None else ("portable", "avx2", "avx512").index(name))
 
 
 def _apply(bint logarithm, x):

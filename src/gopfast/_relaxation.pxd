@@ -1,4 +1,4 @@
-"""What the search asks of a problem: lower bounds (Relaxation) and upper bounds (Primal)."""
+"""What the search asks of a problem: lower bounds (Relaxation, Basin) and upper bounds (Primal)."""
 
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
@@ -31,6 +31,15 @@ cdef class Relaxation:
     cdef void merged(self) noexcept nogil
     # On the worker's own thread, after the search.
     cdef void release(self, int worker) noexcept nogil
+
+
+# A box of connected variables with a bound that needs no relaxed dual: the neighbourhood of an incumbent.
+cdef class Basin:
+    cdef readonly index n_connected
+    cdef real[::1] low, high
+    cdef readonly real lower        # proved bound over the box, -inf before there is one
+    # Looks for a box around a solution (the primal's vector); False: none, and the old one is kept.
+    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil
 
 
 cdef class Primal:

@@ -1,4 +1,4 @@
-"""What the search asks of a problem: lower bounds (Relaxation) and upper bounds (Primal)."""
+"""What the search asks of a problem: lower bounds (Relaxation, Basin) and upper bounds (Primal)."""
 
 from libc.math cimport INFINITY
 
@@ -26,6 +26,13 @@ cdef class Relaxation:
 
     cdef void release(self, int worker) noexcept nogil:
         pass
+
+
+cdef class Basin:
+    """A box around an incumbent with a bound of its own. Subclasses override every method."""
+
+    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+        return False
 
 
 cdef class Primal:

@@ -23,6 +23,7 @@ cdef class Samples:
     cdef real[:, ::1] columns       # (n_columns, n_padded): scaled, centred, widest coordinate first
     cdef real[::1] weights          # (n_padded,)
     cdef real[::1] spread
+    cdef real[::1] reach            # (d,) how far a summary's points are from the samples they stand for
     cdef readonly object center, scale, order
     cdef readonly list levels       # of Samples: summaries, coarse to fine, of the same data
     cdef int fill(self, columns, weights, bint squares, spread, real rounding) except -1

@@ -68,14 +68,16 @@ cdef class Samples:
         self.core.samples = pass_data(n_padded, d, squares, &self.columns[0, 0], &self.weights[0])
         self.core.spread, self.core.rounding = &self.spread[0], rounding
         self.core.n_samples, self.core.total_weight = n, weights.sum()
+        self.reach = np.zeros(d)
         self.levels = []
         return 0
 
-    def add_level(self, columns, weights, spread, rounding):
+    def add_level(self, columns, weights, spread, rounding, reach):
         """Attach a summary (see gopfast._summary), finer than those before."""
         cdef Samples level = Samples.__new__(Samples)
         level.fill(columns, weights, self.core.samples.squares, spread, rounding)
         level.core.total_weight = self.core.total_weight
+        level.reach = np.ascontiguousarray(reach, dtype=np.float64)
         self.levels.append(level)
 
     @property

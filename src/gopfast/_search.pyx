@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from gopfast._relaxation cimport Effort, Primal, Relaxation
+from gopfast._relaxation cimport Basin, Effort, Primal, Relaxation
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
 from gopfast._types cimport (
@@ -17,6 +17,8 @@ from gopfast._types cimport (
 
 # Problems solved in fewer nodes than this are done before a bound from outside the tree would be.
 cdef int OUTER_BOUND_FROM = 128
+# Splitting at a basin's faces pays where the nodes around the optimum are many.
+cdef int BASIN_FROM = 64
 
 
 cdef class Search:
@@ -36,6 +38,8 @@ cdef class Search:
     monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
     outer_bound : None or callable (solution, upper, tolerance) -> lower bound of the whole problem
         Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes.
+    basin : None or Basin
+        Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
     known : None or (point, objective)
         A solution against which every bound is audited (n_audit_failures).
     trace : None or list
@@ -45,11 +49,12 @@ cdef class Search:
     cdef Relaxation relaxation
     cdef Primal primal
     cdef Tree tree
+    cdef Basin basin
     cdef StopSignal stop
-    cdef real epsilon, rel_tol, upper, closed, floor, known_value
+    cdef real epsilon, rel_tol, upper, closed, floor, known_value, sought
     cdef index max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
-    cdef bint orthant, new_incumbent
+    cdef bint orthant, new_incumbent, settled
     cdef Node **children
     cdef Effort *efforts
     cdef Effort effort
@@ -61,7 +66,7 @@ cdef class Search:
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, outer_bound=None,
-                 known=None, list trace=None):
+                 Basin basin=None, known=None, list trace=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
@@ -73,9 +78,10 @@ cdef class Search:
         if self.children == NULL or self.efforts == NULL:
             raise MemoryError
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
-        self.upper = self.closed = INFINITY
+        self.upper = self.closed = self.sought = INFINITY
         self.floor = -INFINITY
         self.outer_bound = outer_bound
+        self.basin = None if orthant else basin
         self.rows = []
         self.trace = trace
         self.known_value = INFINITY
@@ -104,6 +110,7 @@ cdef class Search:
                     self.bound_children()
                     self.improve()
                 self.merge()
+                self.settle()
                 self.bound_outside()
                 self.report()
                 if not self.select():
@@ -166,6 +173,41 @@ cdef class Search:
             self.stop.request(self.proved() if self.lower() >= cutoff else STOP_NUMERICAL)
         return split > 0
 
+    cdef int settle(self) except -1:
+        """Looks for a basin around a new incumbent, unless the present one holds it and is fathomed."""
+        cdef real tolerance = self.tolerance()
+        if self.basin is None or self.n_nodes < BASIN_FROM or not self.upper < self.sought:
+            return 0
+        self.sought = self.upper
+        if self.basin.lower >= self.upper - tolerance:
+            return 0
+        with nogil:
+            self.settled |= self.basin.settle(&self.solution[0], tolerance)
+        return 0
+
+    cdef void aim(self, Node *parent) noexcept nogil:
+        """Moves the split point to a face of the basin where the node overlaps it: the part inside is done then."""
+        cdef index n = self.tree.n_connected, j
+        cdef real low, high, face, other, middle
+        for j in range(n):
+            if node_low(parent)[j] >= self.basin.high[j] or node_high(parent, n)[j] <= self.basin.low[j]:
+                return
+        j = parent.branch
+        low, high = node_low(parent)[j], node_high(parent, n)[j]
+        middle = 0.5 * (low + high)
+        face, other = self.basin.low[j], self.basin.high[j]
+        if fabs(other - middle) < fabs(face - middle):
+            face = other
+        if fabs(face - middle) < 0.4 * (high - low):
+            node_point(parent, n)[j] = face
+
+    cdef void fathom_inside(self, Node *node) noexcept nogil:
+        cdef index n = self.tree.n_connected, j
+        for j in range(n):
+            if node_low(node)[j] < self.basin.low[j] or node_high(node, n)[j] > self.basin.high[j]:
+                return
+        node.lower = max(node.lower, self.basin.lower)
+
     cdef int proved(self) noexcept nogil:
         """What it means that nothing is open below the cutoff; a primal that finds a ray says -inf."""
         if self.upper == INFINITY:
@@ -181,6 +223,8 @@ cdef class Search:
         elif self.orthant:
             made = self.tree.orthants(parent, children, <int> (self.capacity - self.n_children))
         else:
+            if self.settled:
+                self.aim(parent)
             made = self.tree.bisect(parent, children)
         if made < 0:
             self.tree.push(parent)
@@ -188,6 +232,8 @@ cdef class Search:
         self.tree.free_node(parent)
         for i in range(made):
             if self.relaxation.tighten(children[i]):
+                if self.settled:
+                    self.fathom_inside(children[i])
                 children[kept] = children[i]
                 kept += 1
             else:
@@ -205,11 +251,11 @@ cdef class Search:
             self.efforts[i] = none
         if self.n_threads == 1 or self.n_children < self.relaxation.parallel_from:
             for i in range(self.n_children):
-                if not self.stop.poll(0):
+                if self.children[i].lower < cutoff and not self.stop.poll(0):
                     self.relaxation.bound(self.children[i], cutoff, 0, &self.efforts[i])
         else:
             for i in prange(self.n_children, schedule="dynamic", chunksize=1, num_threads=self.n_threads):
-                if not self.stop.poll(threadid()):
+                if self.children[i].lower < cutoff and not self.stop.poll(threadid()):
                     self.relaxation.bound(self.children[i], cutoff, threadid(), &self.efforts[i])
 
     cdef void improve(self) noexcept nogil:

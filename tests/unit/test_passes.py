@@ -3,13 +3,24 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gopfast import _passes
 
 ULP = 2.0**-53
-many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+many = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True, params=_passes.instruction_sets())
+def instruction_set(request):
+    """Every test runs with every kernel that this machine can run."""
+    _passes.use_instruction_set(request.param)
+    yield request.param
+    _passes.use_instruction_set()
 
 
 def reference(columns, w, centers, offsets, pi, linear=0.0, quadratic=0.5, squares=False):
@@ -282,5 +293,8 @@ def test_the_primitives_take_arrays_of_any_length(n):
     np.testing.assert_allclose(_passes.log(1.0 - x), np.log(1.0 - x), rtol=1e-15, atol=1e-300)
 
 
-def test_the_instruction_set_has_a_name():
-    assert _passes.instruction_set() in ("portable", "avx2", "avx512")
+def test_the_instruction_set_has_a_name(instruction_set):
+    assert _passes.instruction_set() == instruction_set
+    assert _passes.instruction_set() in _passes.instruction_sets()
+    with pytest.raises(ValueError, match="does not have"):
+        _passes.use_instruction_set("avx1024")

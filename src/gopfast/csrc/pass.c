@@ -3,9 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef double v8 __attribute__((vector_size(64)));
-typedef long long i8 __attribute__((vector_size(64)));
-typedef unsigned long long u8 __attribute__((vector_size(64)));
 #define SIGN ((long long)0x8000000000000000LL)
 
 /* Neumaier summation: block sums of a long data set are added without loss. */
@@ -19,21 +16,29 @@ static inline void add(compensated *c, double x)
 
 #define NAME(f) f##_portable
 #define TARGET
+#define LANES 8
 #include "pass_kernel.h"
 #undef NAME
 #undef TARGET
+#undef LANES
 
 #if defined(__x86_64__)
 #define NAME(f) f##_avx2
 #define TARGET __attribute__((target("avx2,fma")))
+#define LANES 4
 #include "pass_kernel.h"
 #undef NAME
 #undef TARGET
+#undef LANES
 #define NAME(f) f##_avx512
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
+#define LANES 8
 #include "pass_kernel.h"
 #undef NAME
 #undef TARGET
+#undef LANES
+
+static int most = 2; /* what may be used of what the machine has: less only in tests and counts */
 
 static int isa(void)
 {
@@ -43,7 +48,7 @@ static int isa(void)
         cached = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") ? 2
                : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
     }
-    return cached;
+    return cached < most ? cached : most;
 }
 #define DISPATCH(f, ...)                             \
     do {                                             \
@@ -53,7 +58,7 @@ static int isa(void)
         else f##_portable(__VA_ARGS__);              \
     } while (0)
 #else
-static int isa(void) { return 0; }
+static int most = 0;
 #define DISPATCH(f, ...) f##_portable(__VA_ARGS__)
 #endif
 
@@ -65,6 +70,7 @@ void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_compo
 
 void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(exp, n, x, y); }
 void pass_log(ptrdiff_t n, const double *x, double *y) { DISPATCH(log, n, x, y); }
+void pass_limit_isa(int which) { most = which; }
 const char *pass_isa(void)
 {
     static const char *const names[] = {"portable", "avx2", "avx512"};

@@ -61,4 +61,6 @@ void pass_log(ptrdiff_t n, const double *x, double *y);
 
 /* Name of the instruction set that runs: "avx512", "avx2" or "portable". */
 const char *pass_isa(void);
+/* Runs at most this one: 2 (avx512), 1 (avx2) or 0. Not while a pass runs. */
+void pass_limit_isa(int which);
 #endif

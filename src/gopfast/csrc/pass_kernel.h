@@ -1,58 +1,72 @@
-/* The kernel, included once per instruction set with NAME() and TARGET defined. No include guard. */
+/* The kernel, included once per instruction set with NAME(), TARGET and LANES defined. No include guard.
+   As many lanes as its vectors have: gcc takes comparisons of wider ones apart into scalars. Two would need a wider
+   rounding margin: a block's value is a sum of PASS_BLOCK / LANES terms in each lane, then of the lanes. */
+
+typedef double NAME(vec) __attribute__((vector_size(8 * LANES)));
+typedef long long NAME(ivec) __attribute__((vector_size(8 * LANES)));
+typedef unsigned long long NAME(uvec) __attribute__((vector_size(8 * LANES)));
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-INLINE v8 NAME(load)(const double *p) { v8 v; memcpy(&v, p, sizeof v); return v; }
-INLINE void NAME(store)(double *p, v8 v) { memcpy(p, &v, sizeof v); }
-INLINE v8 NAME(set)(double s) { return (v8){s, s, s, s, s, s, s, s}; }
-INLINE v8 NAME(select)(i8 mask, v8 a, v8 b) { return (v8)((mask & (i8)a) | (~mask & (i8)b)); }
-INLINE v8 NAME(abs)(v8 a) { return (v8)((i8)a & ~SIGN); }
-INLINE double NAME(total)(v8 a)
+INLINE NAME(vec) NAME(load)(const double *p) { NAME(vec) v; memcpy(&v, p, sizeof v); return v; }
+INLINE void NAME(store)(double *p, NAME(vec) v) { memcpy(p, &v, sizeof v); }
+INLINE NAME(vec) NAME(set)(double s) { return (NAME(vec)){0} + s; }
+INLINE NAME(vec) NAME(select)(NAME(ivec) mask, NAME(vec) a, NAME(vec) b)
 {
-    return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+    return (NAME(vec))((mask & (NAME(ivec))a) | (~mask & (NAME(ivec))b));
+}
+INLINE NAME(vec) NAME(abs)(NAME(vec) a) { return (NAME(vec))((NAME(ivec))a & ~SIGN); }
+INLINE double NAME(total)(NAME(vec) a)
+{
+    double sum[LANES];
+    memcpy(sum, &a, sizeof a);
+    for (int i = 0; i < LANES / 2; i++) sum[i] += sum[i + LANES / 2];
+    for (int n = LANES / 4; n > 0; n /= 2)
+        for (int i = 0; i < n; i++) sum[i] = sum[2 * i] + sum[2 * i + 1];
+    return sum[0];
 }
 
 /* exp(x) for x <= 0; below -708 it returns exp(-708), which only ever loosens a bound.
    x = n log 2 + r, |r| <= 0.3466; Taylor to r^13 (remainder 4e-18). */
-INLINE v8 NAME(exp8)(v8 x)
+INLINE NAME(vec) NAME(exp8)(NAME(vec) x)
 {
-    const v8 shift = NAME(set)(0x1.8p52);
+    const NAME(vec) shift = NAME(set)(0x1.8p52);
     x = NAME(select)(x > -708.0, x, NAME(set)(-708.0));
-    v8 t = x * 0x1.71547652b82fep0 + shift;
-    v8 n = t - shift;
-    v8 r = x - n * 0x1.62e42fefa0000p-1;
+    NAME(vec) t = x * 0x1.71547652b82fep0 + shift;
+    NAME(vec) n = t - shift;
+    NAME(vec) r = x - n * 0x1.62e42fefa0000p-1;
     r = r - n * 0x1.cf79abc9e3b3ap-40;
     /* even and odd powers apart: two short chains instead of one long one */
-    v8 y = r * r;
-    v8 odd = NAME(set)(1.0 / 6227020800.0);
+    NAME(vec) y = r * r;
+    NAME(vec) odd = NAME(set)(1.0 / 6227020800.0);
     odd = odd * y + 1.0 / 39916800.0;
     odd = odd * y + 1.0 / 362880.0;
     odd = odd * y + 1.0 / 5040.0;
     odd = odd * y + 1.0 / 120.0;
     odd = odd * y + 1.0 / 6.0;
-    v8 even = NAME(set)(1.0 / 479001600.0);
+    NAME(vec) even = NAME(set)(1.0 / 479001600.0);
     even = even * y + 1.0 / 3628800.0;
     even = even * y + 1.0 / 40320.0;
     even = even * y + 1.0 / 720.0;
     even = even * y + 1.0 / 24.0;
     even = even * y + 0.5;
-    v8 p = 1.0 + (r + y * (even + r * odd));
-    return (v8)((i8)p + ((i8)t << 52));
+    NAME(vec) p = 1.0 + (r + y * (even + r * odd));
+    return (NAME(vec))((NAME(ivec))p + ((NAME(ivec))t << 52));
 }
 
 /* log(x) for normal x > 0: x = 2^e m, m in [sqrt(1/2), sqrt 2), log m = 2 artanh((m - 1)/(m + 1)). */
-INLINE v8 NAME(log8)(v8 x)
+INLINE NAME(vec) NAME(log8)(NAME(vec) x)
 {
-    const u8 half = (u8)NAME(set)(0x1.6a09e667f3bcdp-1);
-    const u8 bias = (u8)NAME(set)(1.0);
-    u8 e = ((u8)x - half + bias) >> 52;
-    v8 m = (v8)((u8)x - ((e - 1023) << 52));
-    v8 exponent = (v8)(e | (u8)NAME(set)(0x1p52)) - (0x1p52 + 1023.0);
-    v8 f = m - 1.0;
-    v8 s = f / (m + 1.0);
-    v8 z = s * s;
-    v8 y = z * z;
-    v8 odd = NAME(set)(2.0 / 23.0), even = NAME(set)(2.0 / 21.0);
+    const NAME(uvec) half = (NAME(uvec))NAME(set)(0x1.6a09e667f3bcdp-1);
+    const NAME(uvec) bias = (NAME(uvec))NAME(set)(1.0);
+    NAME(uvec) e = ((NAME(uvec))x - half + bias) >> 52;
+    NAME(vec) m = (NAME(vec))((NAME(uvec))x - ((e - 1023) << 52));
+    NAME(vec) exponent = (NAME(vec))(e | (NAME(uvec))NAME(set)(0x1p52)) - (0x1p52 + 1023.0);
+    NAME(vec) f = m - 1.0;
+    NAME(vec) s = f / (m + 1.0);
+    NAME(vec) z = s * s;
+    NAME(vec) y = z * z;
+    NAME(vec) odd = NAME(set)(2.0 / 23.0), even = NAME(set)(2.0 / 21.0);
     odd = odd * y + 2.0 / 19.0;
     even = even * y + 2.0 / 17.0;
     odd = odd * y + 2.0 / 15.0;
@@ -62,19 +76,19 @@ INLINE v8 NAME(log8)(v8 x)
     odd = odd * y + 2.0 / 7.0;
     even = even * y + 2.0 / 5.0;
     odd = odd * y + 2.0 / 3.0;
-    v8 q = odd + z * even;
-    v8 low = exponent * 0x1.cf79abc9e3b3ap-40;
+    NAME(vec) q = odd + z * even;
+    NAME(vec) low = exponent * 0x1.cf79abc9e3b3ap-40;
     return exponent * 0x1.62e42fefa0000p-1 + ((2.0 * s + s * (z * q)) + low);
 }
 
 TARGET static void NAME(exp)(ptrdiff_t n, const double *x, double *y)
 {
-    for (ptrdiff_t i = 0; i < n; i += 8) NAME(store)(y + i, NAME(exp8)(NAME(load)(x + i)));
+    for (ptrdiff_t i = 0; i < n; i += LANES) NAME(store)(y + i, NAME(exp8)(NAME(load)(x + i)));
 }
 
 TARGET static void NAME(log)(ptrdiff_t n, const double *x, double *y)
 {
-    for (ptrdiff_t i = 0; i < n; i += 8) NAME(store)(y + i, NAME(log8)(NAME(load)(x + i)));
+    for (ptrdiff_t i = 0; i < n; i += LANES) NAME(store)(y + i, NAME(log8)(NAME(load)(x + i)));
 }
 
 /* Upper triangle of sum_i w_i a_i a_i' over one block; rows 2 at a time halve the loads. */
@@ -86,10 +100,10 @@ INLINE void NAME(gram)(int m, ptrdiff_t n, const double *a, const double *wa, do
         for (int q = p; q < m; q += 2) {
             const double *aq = a + q * PASS_BLOCK;
             const double *ar = q + 1 < m ? aq + PASS_BLOCK : aq;
-            v8 s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0};
-            for (ptrdiff_t i = 0; i < n; i += 8) {
-                v8 x0 = NAME(load)(wp + i), x1 = NAME(load)(wq + i);
-                v8 y0 = NAME(load)(aq + i), y1 = NAME(load)(ar + i);
+            NAME(vec) s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0};
+            for (ptrdiff_t i = 0; i < n; i += LANES) {
+                NAME(vec) x0 = NAME(load)(wp + i), x1 = NAME(load)(wq + i);
+                NAME(vec) y0 = NAME(load)(aq + i), y1 = NAME(load)(ar + i);
                 s00 += x0 * y0;
                 s01 += x0 * y1;
                 s10 += x1 * y0;
@@ -110,8 +124,8 @@ INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, c
                           double *a, double *wa, double *first, double *second)
 {
     const double *w = data->weights + start;
-    for (ptrdiff_t i = 0; i < n; i += 8) {
-        v8 r = weight * NAME(load)(e + i) * NAME(load)(over + i);
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        NAME(vec) r = weight * NAME(load)(e + i) * NAME(load)(over + i);
         NAME(store)(a + i, r);
         NAME(store)(wa + i, NAME(load)(w + i) * r);
     }
@@ -119,11 +133,11 @@ INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, c
         const int j = f < d ? f : f - d;
         const double *x = data->columns + j * data->n_padded + start;
         double *row = a + (1 + f) * PASS_BLOCK, *wrow = wa + (1 + f) * PASS_BLOCK;
-        v8 s1 = {0}, s2 = {0};
-        for (ptrdiff_t i = 0; i < n; i += 8) {
-            v8 phi = NAME(load)(x + i) - center[j];
+        NAME(vec) s1 = {0}, s2 = {0};
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            NAME(vec) phi = NAME(load)(x + i) - center[j];
             if (f >= d) phi = phi * phi;
-            v8 wrphi = NAME(load)(wa + i) * phi;
+            NAME(vec) wrphi = NAME(load)(wa + i) * phi;
             s1 += wrphi;
             s2 += wrphi * phi;
             if (gram) {
@@ -135,9 +149,9 @@ INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, c
         second[f * F + f] += NAME(total)(s2);
         for (int l = 0; gram && l < f; l++) {
             const double *wrl = wa + (1 + l) * PASS_BLOCK;
-            v8 s = {0};
-            for (ptrdiff_t i = 0; i < n; i += 8) {
-                v8 phi = NAME(load)(x + i) - center[j];
+            NAME(vec) s = {0};
+            for (ptrdiff_t i = 0; i < n; i += LANES) {
+                NAME(vec) phi = NAME(load)(x + i) - center[j];
                 if (f >= d) phi = phi * phi;
                 s += NAME(load)(wrl + i) * phi;
             }
@@ -174,24 +188,24 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
     for (ptrdiff_t start = begin; start < end; start += PASS_BLOCK) {
         const ptrdiff_t n = end - start < PASS_BLOCK ? end - start : PASS_BLOCK;
         const double *w = data->weights + start;
-        v8 sum_value = {0}, sum_magnitude = {0};
+        NAME(vec) sum_value = {0}, sum_magnitude = {0};
 
-        for (ptrdiff_t i = 0; i < n; i += 8) {
-            v8 least = NAME(set)(INFINITY);
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            NAME(vec) least = NAME(set)(INFINITY);
             for (int k = 0; k < K; k++) {
-                v8 c = NAME(set)(-offsets[k]);
+                NAME(vec) c = NAME(set)(-offsets[k]);
                 for (int j = 0; j < d; j++) {
-                    v8 z = NAME(load)(data->columns + j * data->n_padded + start + i) - centers[k * d + j];
+                    NAME(vec) z = NAME(load)(data->columns + j * data->n_padded + start + i) - centers[k * d + j];
                     c += z * (linear[k * d + j] + quadratic[k * d + j] * z);
                 }
                 NAME(store)(cost + k * PASS_BLOCK + i, c);
                 if (weights[k] > 0) least = NAME(select)(c < least, c, least);
             }
-            v8 s = {0};
+            NAME(vec) s = {0};
             for (int k = 0; k < K; k++) {
                 /* a component of weight 0 may lie below the least cost: cap its exponential */
-                v8 t = least - NAME(load)(cost + k * PASS_BLOCK + i);
-                v8 e = NAME(exp8)(NAME(select)(t < 700.0, t, NAME(set)(700.0)));
+                NAME(vec) t = least - NAME(load)(cost + k * PASS_BLOCK + i);
+                NAME(vec) e = NAME(exp8)(NAME(select)(t < 700.0, t, NAME(set)(700.0)));
                 NAME(store)(cost + k * PASS_BLOCK + i, e);
                 s += weights[k] * e;
             }
@@ -199,9 +213,9 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
             NAME(store)(leasts + i, least);
         }
         /* apart from the exponentials, so that the long chains of neighbours overlap */
-        for (ptrdiff_t i = 0; i < n; i += 8) {
-            v8 wi = NAME(load)(w + i), s = NAME(load)(over + i), least = NAME(load)(leasts + i);
-            v8 logs = NAME(log8)(s);
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            NAME(vec) wi = NAME(load)(w + i), s = NAME(load)(over + i), least = NAME(load)(leasts + i);
+            NAME(vec) logs = NAME(log8)(s);
             sum_value += wi * (least - logs);
             sum_magnitude += wi * (NAME(abs)(least) + NAME(abs)(logs));
             NAME(store)(over + i, 1.0 / s);
@@ -211,17 +225,17 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
 
         for (int k = 0; k < K; k++) {
             const double *e = cost + k * PASS_BLOCK;
-            v8 sum = {0};
+            NAME(vec) sum = {0};
             if (level == PASS_WEIGHTS) {
                 double *row = a + (size_t)k * PASS_BLOCK, *wrow = wa + (size_t)k * PASS_BLOCK;
-                for (ptrdiff_t i = 0; i < n; i += 8) {
-                    v8 ratio = NAME(load)(e + i) * NAME(load)(over + i), weighted = NAME(load)(w + i) * ratio;
+                for (ptrdiff_t i = 0; i < n; i += LANES) {
+                    NAME(vec) ratio = NAME(load)(e + i) * NAME(load)(over + i), weighted = NAME(load)(w + i) * ratio;
                     NAME(store)(row + i, ratio);
                     NAME(store)(wrow + i, weighted);
                     sum += weighted;
                 }
             } else {
-                for (ptrdiff_t i = 0; i < n; i += 8)
+                for (ptrdiff_t i = 0; i < n; i += LANES)
                     sum += NAME(load)(w + i) * (NAME(load)(e + i) * NAME(load)(over + i));
             }
             compensated density = {out->density[k], lost[k]};

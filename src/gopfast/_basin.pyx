@@ -1,0 +1,445 @@
+"""The box around an incumbent on which a mixture's objective is proved convex.
+
+Nodes around the optimum are the last that a search closes: the envelope error S (u - l)^2 / 8 must come below the
+tolerance, on the finest data. One test of convexity on a box closes them all.
+
+With b = log weights and free total weight, inf over b of
+
+    f(b, nu) = - sum_i w_i log sum_k exp(b_k - |x_i - nu_k|^2 / 2) + W (sum_k exp(b_k) - 1)   [+ prior(nu)]
+
+is the objective at nu. With u_ik = (1, x_i - nu_k) in block k its Hessian is
+
+    diag(W exp(b_k), N_k I) - sum_i w_i sum_{k<l} r_ik r_il (u_ik - u_il)(u_ik - u_il)',     N_k = sum_i w_i r_ik.
+
+On nu* +- radius, b* +- log_radius every r_ik has a range, so every entry has a bound V of its change (`spread`). For
+any p > 0, x' dH x <= sum_a (V p)_a / p_a x_a^2: a Cholesky factorisation of what is left proves H >= LEAST * scale^2
+(`convex`), hence f >= f* - |gradient / scale|^2 / (2 LEAST) there. For each nu of the box the best b stays within
+log_radius (`enclose`): on the path from nu* to nu, A db = - grad_b - G dnu up to the changes, A, G the blocks of H.
+So, f being convex in the weights, that is a bound for all weights. A summary's points stand for samples at most
+`reach` away, which widens the ranges; no bound of the loss of a summary is needed.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, exp, expm1, fabs, log, sqrt
+from libc.string cimport memcpy, memset
+
+from gopfast._em cimport MixturePrimal
+from gopfast._gaussian cimport GaussianFamily, GaussianModel
+from gopfast._passes cimport pass_sums
+from gopfast._relaxation cimport Basin
+from gopfast._samples cimport Samples, SampleSet
+from gopfast._types cimport index, real
+
+cdef extern from "dense.h" nogil:
+    int dense_factor(int n, double *a)
+    void dense_forward(int n, const double *factor, int q, double *b)
+    void dense_backward(int n, const double *factor, double *b)
+
+cdef real WIDEST = 0.25        # first radius tried, in standard deviations
+cdef int MOST_TRIES = 10
+cdef real LEAST = 0.02         # curvature to be proved, relative to that of separate components
+cdef real ROUNDING = 1e-8      # of the factorisation of a matrix with entries up to LARGEST, and of weights of points
+cdef real LARGEST = 1e4
+cdef real NEGLIGIBLE = 1e-13   # terms below it are bounded, not computed
+cdef real SMALLEST_WEIGHT = 1e-6
+cdef real FINE = 0.02
+cdef index POLL_EVERY = 4096    # points
+
+
+cdef class MixtureBasin(Basin):
+    """Convexity test of a Gaussian mixture around an incumbent.
+
+    Parameters
+    ----------
+    family : GaussianFamily
+        Of known variance, with point masses for the means.
+    primal : MixturePrimal
+        Of the same family; its buffers are used.
+    fine : float
+        A summary with points nearer than this to its samples is as good as they are, in standard deviations.
+    """
+
+    def __init__(self, GaussianFamily family, MixturePrimal primal, real fine=FINE):
+        cdef int K = family.n_components, d = family.n_columns, m = K * (1 + d)
+        cdef real *at
+        if family.n_ranges:
+            raise ValueError("the convexity test is for point masses")
+        self.family, self.primal = family, primal
+        self.n_connected = K * d
+        self.low, self.high = np.zeros(K * d), np.zeros(K * d)
+        self.lower = -INFINITY
+        self.samples, self.reach = family.data.core, np.zeros(d)
+        for level in reversed(family.data.levels):
+            if max((<Samples> level).reach) <= fine:
+                self.samples, self.reach = (<Samples> level).core, (<Samples> level).reach
+        self.solution = np.zeros(2 * primal.n_solution)
+        self.storage = np.zeros(3 * m * m + K * K + 8 * m + 10 * K)
+        at = &self.storage[0]
+        self.hessian = at
+        self.variation = self.hessian + m * m
+        self.matrix = self.variation + m * m
+        self.inverse = self.matrix + m * m
+        self.radius = self.inverse + K * K
+        self.gradient = self.radius + m
+        self.scale = self.gradient + m
+        self.vector = self.scale + m
+        self.domination = self.vector + m
+        self.moments = self.domination + m
+        self.u = self.moments + m
+        self.u_most = self.u + m
+        self.log_radius = self.u_most + m
+        self.log_weight = self.log_radius + K
+        self.r = self.log_weight + K
+        self.r_low = self.r + K
+        self.r_high = self.r_low + K
+        self.others = self.r_high + K
+        self.others_low = self.others + K
+        self.others_high = self.others_low + K
+        self.up = self.others_high + K
+        self.down = self.up + K
+
+    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
+        cdef real *center = &self.solution[K]
+        cdef real *needed = self.vector
+        cdef real value, loss, step, part, above, radius = WIDEST
+        if not self.arrange(solution):
+            return False
+        value = self.expand(&loss)
+        if not loss < 0.1 * tolerance:
+            return False
+        for k in range(K):
+            self.log_radius[k] = 0.5 * radius
+        for attempt in range(MOST_TRIES):
+            # a box on whose faces the objective has not risen by the tolerance spares no nodes
+            if 0.5 * radius * radius * self.scale[0] * self.scale[0] < tolerance:
+                return False
+            for i in range(K * d):
+                self.radius[i] = radius
+            if not self.spread():
+                return False
+            self.dominate()
+            if self.enclose(needed) and self.convex(1):
+                for i in range(K * d):
+                    self.low[i], self.high[i] = center[i] - radius, center[i] + radius
+                self.lower = value - loss
+                return True
+            part, above = 0, 1
+            if self.convex(1):
+                part = 1
+            else:
+                for i in range(6):
+                    step = 0.5 * (part + above)
+                    if self.convex(step):
+                        part = step
+                    else:
+                        above = step
+                part = min(0.85, max(0.4, sqrt(part)))
+            radius *= part
+            self.enclose(needed)
+            for k in range(K):
+                self.log_radius[k] = min(1.1 * needed[k], 2 * self.log_radius[k]) * part
+        return False
+
+    cdef bint arrange(self, const real *solution) noexcept nogil:
+        """Makes the center the copy of the solution that has the order of the nodes; False: a component is unused."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, i, best
+        cdef real *center = &self.solution[0]
+        memset(center, 0, self.primal.n_solution * sizeof(real))
+        for k in range(K):
+            best = 0
+            for i in range(1, K):
+                if self.rank(solution, i) == k:
+                    best = i
+            if not solution[best] > SMALLEST_WEIGHT:
+                return False
+            center[k] = solution[best]
+            self.log_weight[k] = log(center[k])
+            memcpy(center + K + k * d, solution + K + best * d, d * sizeof(real))
+        return True
+
+    cdef real expand(self, real *loss) noexcept nogil:
+        """f at the center, rounded down; its gradient and scale; OUT loss: what the gradient allows f to fall."""
+        cdef const GaussianModel *data = &self.family.core
+        cdef int K = data.n_components, d = data.n_features, f = 1 + d, k, j, i
+        cdef index n = self.primal.n_solution
+        cdef real *center = &self.solution[0]
+        cdef real *trial = center + n
+        cdef pass_sums *sums = &self.primal.buffer.sums
+        cdef real value, e, pull, step, weight = 0
+        memcpy(trial, center, n * sizeof(real))
+        value = self.primal.step(&self.family.data.core, trial)
+        e = trial[n - 1]
+        # `step` rounds up by 64 u of the magnitude
+        value -= 256 * 2.0 ** -53 * (sums.magnitude + fabs(value) + data.total_weight
+                                     + K * d * (1 + (fabs(log(e)) if e > 0 else 0)))
+        loss[0] = 0
+        for k in range(K):
+            weight += center[k]
+            self.gradient[k * f] = center[k] * (data.total_weight - sums.density[k])
+            for j in range(d):
+                pull = e * data.prior_scale[j]
+                self.gradient[k * f + 1 + j] = (pull * (center[K + k * d + j] - data.prior_point[j])
+                                                - sums.first[k * d + j])
+            for i in range(k * f, (k + 1) * f):
+                self.scale[i] = sqrt(data.total_weight * center[k])
+                step = self.gradient[i] / self.scale[i]
+                loss[0] += step * step
+        loss[0] *= (1 + ROUNDING) / (2 * LEAST)
+        return value + data.total_weight * (weight - 1)  # the sum of the weights is part of f
+
+    cdef int rank(self, const real *solution, int i) noexcept nogil:
+        """Place of component i in the order of the first coordinate."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, rank = 0
+        cdef real x = solution[K + i * d]
+        for k in range(K):
+            rank += solution[K + k * d] < x or (solution[K + k * d] == x and k < i)
+        return rank
+
+    cdef bint spread(self) noexcept nogil:
+        """Hessian at the center and the bound of its variation in the box; one pass. False: interrupted."""
+        cdef const SampleSet *data = &self.samples
+        cdef int K = self.family.n_components, f = 1 + self.family.n_columns, m = K * f, k, a, b
+        cdef index i
+        cdef real W = self.family.core.total_weight, value
+        # of sums over n_samples terms, each with the few roundings of `responsibilities`
+        cdef real rounding = 2 * 2.0 ** -53 * (data.n_samples + 64 * (f + K))
+        cdef real *H = self.hessian
+        cdef real *V = self.variation
+        memset(H, 0, m * m * sizeof(real))
+        memset(V, 0, m * m * sizeof(real))
+        memset(self.moments, 0, m * sizeof(real))
+        self.rest = 0
+        for i in range(data.n_samples):
+            if i % POLL_EVERY == 0 and self.primal.stop is not None and self.primal.stop.poll(0):
+                return False
+            self.responsibilities(i)
+            self.accumulate(data.samples.weights[i])
+        value = self.prior_curvature()
+        for k in range(K):
+            H[k * f * m + k * f] += W * self.solution[k]
+            V[k * f * m + k * f] += W * self.solution[k] * expm1(self.log_radius[k])
+            for a in range(1, f):
+                V[(k * f + a) * m + k * f + a] += value
+        for a in range(m):
+            for b in range(a + 1):
+                V[a * m + b] += self.rest + rounding * (V[a * m + b] + sqrt(self.moments[a] * self.moments[b]))
+                H[b * m + a] = H[a * m + b]
+                V[b * m + a] = V[a * m + b]
+        return True
+
+    cdef void responsibilities(self, index i) noexcept nogil:
+        """Of point i at the center, and how they range over the box and over the samples that it stands for."""
+        cdef const SampleSet *data = &self.samples
+        cdef int K = self.family.n_components, d = self.family.n_columns, f = 1 + d, k, l, j
+        cdef const real *means = &self.solution[K]
+        cdef real x, total = 0, most = -INFINITY, least = 0, change, middle, high, low
+        cdef real *u = self.u
+        for k in range(K):
+            u[k * f] = self.u_most[k * f] = 1
+            self.r[k] = self.log_weight[k]
+            for j in range(d):
+                x = data.samples.columns[j * data.samples.n_padded + i] - means[k * d + j]
+                u[k * f + 1 + j] = x
+                self.u_most[k * f + 1 + j] = fabs(x) + self.radius[k * d + j] + self.reach[j]
+                self.r[k] -= 0.5 * x * x
+            most = max(most, self.r[k])
+            least = min(least, self.r[k])
+        for k in range(K):
+            self.r[k] = exp(max(self.r[k] - most, -700.0))
+            total += self.r[k]
+        for k in range(K):
+            self.r[k] /= total
+            self.up[k] = self.log_radius[k] + 1e-15 * (d + 2) * fabs(least)  # the last: rounding of scores
+        # A score changes by at most log(up). Where a sample lies in its cell moves all scores alike but for
+        # the distance of the means, here from their middle as the sample sees it.
+        for j in range(1, f):
+            middle = 0
+            for k in range(K):
+                middle += self.r[k] * u[k * f + j]
+            for k in range(K):
+                x = self.radius[k * d + j - 1]
+                change = (fabs(u[k * f + j]) + 0.5 * x + self.reach[j - 1]) * x
+                self.up[k] += change + fabs(u[k * f + j] - middle) * self.reach[j - 1]
+        for k in range(K):
+            self.up[k] = exp(min(self.up[k], 700.0))
+            self.down[k] = self.r[k] / self.up[k]
+            self.up[k] *= self.r[k]
+        for k in range(K):
+            high = low = 0
+            self.others[k] = 0
+            for l in range(K):  # summed one by one: differences would cancel
+                if l != k:
+                    self.others[k] += self.r[l]
+                    high += self.up[l]
+                    low += self.down[l]
+            self.r_high[k], self.others_low[k] = self.up[k] / (self.up[k] + low), low / (self.up[k] + low)
+            self.r_low[k], self.others_high[k] = self.down[k] / (self.down[k] + high), high / (self.down[k] + high)
+
+    cdef void accumulate(self, real w) noexcept nogil:
+        """Adds a point of weight w to the Hessian, to the bound of its variation and to the moments."""
+        cdef int K = self.family.n_components, f = 1 + self.family.n_columns, m = K * f, k, l, a, b
+        cdef real overlap, high, low, change, value, most, sign
+        cdef real *u = self.u
+        cdef real *u_most = self.u_most
+        for k in range(K):
+            self.moments[k * f] += w * self.r[k]
+            change = w * max(self.r_high[k] - self.r[k], self.r[k] - self.r_low[k])
+            for a in range(1, f):
+                self.moments[k * f + a] += w * self.r[k] * (1 + u_most[k * f + a] * u_most[k * f + a])
+                self.hessian[(k * f + a) * m + k * f + a] += w * self.r[k]
+                self.variation[(k * f + a) * m + k * f + a] += change
+        for k in range(K):
+            for l in range(k + 1):
+                if k == l:
+                    # sum over the others of r_k r_l; r (1 - r) rises to r = 1/2 and falls
+                    sign = -1
+                    overlap = self.r[k] * self.others[k]
+                    low, high = self.r_low[k] * self.others_high[k], self.r_high[k] * self.others_low[k]
+                    if low > high:
+                        low, high = high, low
+                    if self.r_low[k] < 0.5 < self.r_high[k]:
+                        high = 0.25
+                else:
+                    sign = 1
+                    overlap = self.r[k] * self.r[l]
+                    low, high = self.r_low[k] * self.r_low[l], min(self.r_high[k] * self.r_high[l], 0.25)
+                if high < NEGLIGIBLE:
+                    most = 1
+                    for a in range(f):
+                        most = max(most, max(u_most[k * f + a], u_most[l * f + a]))
+                    self.rest += 2 * w * high * most * most
+                    continue
+                change = w * max(high - overlap, overlap - low)
+                overlap *= w
+                for a in range(f):
+                    for b in range(f):
+                        value = u[k * f + a] * u[l * f + b]
+                        most = u_most[k * f + a] * u_most[l * f + b]
+                        self.hessian[(k * f + a) * m + l * f + b] += sign * overlap * value
+                        self.variation[(k * f + a) * m + l * f + b] += change * most + overlap * (most - fabs(value))
+
+    cdef real prior_curvature(self) noexcept nogil:
+        """Bound of the prior's negative curvature: g(C(nu)), g(C) = min_e (e C - Kd/2 log e), g'' >= -Kd/2 / C^2."""
+        cdef const GaussianModel *data = &self.family.core
+        cdef int K = data.n_components, d = data.n_features, k, j
+        cdef real cost = 0, z, most = 0
+        if not data.has_prior or data.e_low == data.e_high:
+            return 0
+        for k in range(K):
+            for j in range(d):
+                z = max(0.0, fabs(self.solution[K + k * d + j] - data.prior_point[j]) - self.radius[k * d + j])
+                cost += 0.5 * data.prior_scale[j] * z * z
+                most = max(most, data.prior_scale[j])
+        return K * d * most / cost if cost > 0 else INFINITY
+
+    cdef void dominate(self) noexcept nogil:
+        """A diagonal that dominates the variation, in the scale of the components.
+
+        (V p)_a / p_a, p by the power method near the eigenvector that makes the largest of them least.
+        """
+        cdef int m = self.family.n_components * (1 + self.family.n_columns), a, b, turn
+        cdef real value, most
+        cdef real *p = self.vector
+        for a in range(m):
+            p[a] = 1
+        for turn in range(6):
+            most = 0
+            for a in range(m):
+                value = 0
+                for b in range(m):
+                    value += self.variation[a * m + b] / (self.scale[a] * self.scale[b]) * p[b]
+                self.domination[a] = value / p[a]
+                self.matrix[a] = value
+                most = max(most, value)
+            if turn == 5 or not 0 < most < INFINITY:
+                return
+            for a in range(m):
+                p[a] = max(self.matrix[a] / most, 1e-3)
+
+    cdef bint convex(self, real part) noexcept nogil:
+        """Whether H - part * domination >= LEAST in the scale of the components."""
+        cdef int m = self.family.n_components * (1 + self.family.n_columns), a, b
+        for a in range(m):
+            if not self.domination[a] < INFINITY:
+                return False
+            for b in range(a + 1):
+                self.matrix[b * m + a] = self.hessian[b * m + a] / (self.scale[a] * self.scale[b])
+                if not fabs(self.matrix[b * m + a]) < LARGEST:
+                    return False
+            self.matrix[a * m + a] -= part * self.domination[a] + LEAST + ROUNDING
+        return dense_factor(m, self.matrix) == 0
+
+    cdef bint enclose(self, real *needed) noexcept nogil:
+        """Whether the best log weights stay within log_radius for all means of the box.
+
+        OUT needed (K,): how far they may go.
+        With Y near A^-1: |db| <= |Y grad_b| + (|Y G| + |Y| V_G) radius + |Y| V_A |db|.
+        """
+        cdef int K = self.family.n_components, d = self.family.n_columns, f = 1 + d, m = K * f, k, l, p, j
+        cdef real *Y = self.inverse
+        cdef real value, reach
+        cdef bint inside = True
+        for k in range(K):
+            for l in range(k, K):
+                self.matrix[k * K + l] = self.hessian[k * f * m + l * f]
+        if dense_factor(K, self.matrix):
+            for k in range(K):
+                needed[k] = self.log_radius[k]
+            return False
+        for k in range(K):
+            for l in range(K):
+                Y[k * K + l] = 1 if k == l else 0
+            dense_forward(K, self.matrix, 1, Y + k * K)
+            dense_backward(K, self.matrix, Y + k * K)
+        for k in range(K):
+            reach = 0
+            for l in range(K):
+                reach += fabs(Y[k * K + l]) * fabs(self.gradient[l * f])
+                for p in range(K):
+                    reach += fabs(Y[k * K + l]) * self.variation[l * f * m + p * f] * self.log_radius[p]
+            for p in range(K):
+                for j in range(d):
+                    value = 0
+                    for l in range(K):
+                        value += Y[k * K + l] * self.hessian[l * f * m + p * f + 1 + j]
+                    value = fabs(value)
+                    for l in range(K):
+                        value += fabs(Y[k * K + l]) * self.variation[l * f * m + p * f + 1 + j]
+                    reach += value * self.radius[p * d + j]
+            needed[k] = reach
+            if not reach < 0.99 * self.log_radius[k]:
+                inside = False
+        return inside
+
+    def find(self, real[::1] solution, real tolerance):
+        """Whether a box was found around a solution (weights, means, e of the core); for tests."""
+        return self.settle(&solution[0], tolerance)
+
+    def examine(self, real[::1] solution, real[::1] radius, real[::1] log_radius):
+        """Everything that is claimed of the box of these radii (K d,), (K,) around a solution; for tests."""
+        cdef int K = self.family.n_components, m = K * (1 + self.family.n_columns), i
+        cdef real loss = 0
+        if not self.arrange(&solution[0]):
+            raise ValueError("a component has no weight")
+        self.expand(&loss)
+        for i in range(len(radius)):
+            self.radius[i] = radius[i]
+        for i in range(K):
+            self.log_radius[i] = log_radius[i]
+        self.spread()
+        self.dominate()
+        found = dict(self.report(), convex=self.convex(1), prior_curvature=self.prior_curvature(),
+                     domination=np.array(<real[:m]> self.domination), scale=np.array(<real[:m]> self.scale))
+        enclosed = self.enclose(self.vector)
+        return dict(found, enclosed=enclosed, needed=np.array(<real[:K]> self.vector))
+
+    def report(self):
+        """The box and its bound, for tests: low, high (K d,), lower, log_radius (K,), hessian, variation (m, m)."""
+        cdef int K = self.family.n_components, m = K * (1 + self.family.n_columns)
+        return dict(
+            low=np.array(self.low), high=np.array(self.high), lower=self.lower,
+            log_radius=np.array(<real[:K]> self.log_radius), gradient=np.array(<real[:m]> self.gradient),
+            hessian=np.array(<real[:m, :m]> self.hessian), variation=np.array(<real[:m, :m]> self.variation),
+        )

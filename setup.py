@@ -11,7 +11,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 SOURCE = Path("src/gopfast")
-C_SOURCES = {"_passes": ["csrc/pass.c"], "_entropic": ["csrc/dense.c"], "_basin": ["csrc/dense.c"]}
+DENSE = ["csrc/dense.c"]
+C_SOURCES = {"_passes": ["csrc/pass.c"], "_entropic": DENSE, "_basin": DENSE, "_refinement": DENSE}
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
 
 

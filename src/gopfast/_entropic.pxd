@@ -1,6 +1,7 @@
 """Entropic relaxed dual of a mixture."""
 
 from gopfast._family cimport Family, Subproblem
+from gopfast._refinement cimport Refinement
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._samples cimport PassBuffer, SampleSet
 from gopfast._passes cimport pass_costs, pass_sums
@@ -28,6 +29,10 @@ cdef struct Newton:
     real *step_q        # (Q,)
     real *step_t        # (Q,) d slack_q
     real *rhs_q         # (Q,)
+    real *push          # (Q,) what complementarity wants slack_q to be, and excess_q
+    real *push_y        # (Q,)
+    real *excess_q      # (Q,) slack of a capped multiplier's distance from its cap
+    real *step_y        # (Q,) d excess_q
     real *minorant      # (m,) coefficients of the minorant, and at the iterate, and their terms' magnitude
     real *coefficients  # (m,)
     real *size          # (m,)
@@ -49,6 +54,8 @@ cdef class EntropicRelaxation(Relaxation):
     cdef Family family
     cdef StopSignal stop
     cdef Newton *workers
+    cdef Refinement refinement      # None: not for this family
+    cdef readonly real refine_from
     # What a node is bounded on: summaries of the samples, coarse to fine, then the samples.
     cdef SampleSet *levels
     cdef real *losses               # what a bound on the level typically loses
@@ -74,4 +81,5 @@ cdef class EntropicRelaxation(Relaxation):
     cdef real complementarity(self, Newton *nt) noexcept nogil
     cdef void place(self, Node *node, Newton *nt) noexcept nogil
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil
+    cdef void refine(self, Node *node, real cutoff, int worker, int level, Effort *effort) noexcept nogil
     cdef void halve(self, Node *node) noexcept nogil

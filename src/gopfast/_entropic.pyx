@@ -19,10 +19,11 @@ from libc.string cimport memcpy
 
 from gopfast._family cimport Facet, Family
 from gopfast._passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
+from gopfast._refinement cimport Refinement
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._samples cimport SampleSet, Samples, summary_shift
 from gopfast._stop cimport StopSignal
-from gopfast._tree cimport Node, divisible, node_high, node_low, node_point, node_warm
+from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
 from gopfast._types cimport index, real
 
 cdef extern from "dense.h" nogil:
@@ -35,13 +36,16 @@ cdef extern from "dense.h" nogil:
 
 # A node whose envelope error is below this part of its bound's rounding margin is not split any more.
 cdef real HOPELESS = 1e-3
+# Multipliers that serve the parts of the cells too are worth more passes.
+cdef real PATIENCE = 0.5
+cdef real REFINED_PATIENCE = 0.25
 cdef real ROUND = 2.0 ** -53
 
 
 cdef size_t newton_size(Family family):
     cdef size_t K = family.n_components, d = family.n_columns, F = family.n_statistics, Q = family.n_facets
     cdef size_t m = K * (1 + F)
-    return (8 * K + 6 * Q + 4 * m + m * m + K * K + K * Q + Q * Q + family.n_connected + Q * m
+    return (8 * K + 10 * Q + 4 * m + m * m + K * K + K * Q + Q * Q + family.n_connected + Q * m
             + 2 * (3 * K * d + K) + K + K * F + K * F * F + m * m + pass_scratch_size(K, F))
 
 
@@ -60,6 +64,7 @@ cdef void newton_lay_out(Newton *nt, Family family, Facet *facets, real *at):
     nt.step, nt.step_s, nt.rhs, nt.scale, nt.mass = take(&at, K), take(&at, K), take(&at, K), take(&at, K), take(&at, K)
     nt.q, nt.slack_q, nt.residual_q = take(&at, Q), take(&at, Q), take(&at, Q)
     nt.step_q, nt.step_t, nt.rhs_q = take(&at, Q), take(&at, Q), take(&at, Q)
+    nt.push, nt.push_y, nt.excess_q, nt.step_y = take(&at, Q), take(&at, Q), take(&at, Q), take(&at, Q)
     nt.minorant, nt.coefficients, nt.size, nt.image = take(&at, m), take(&at, m), take(&at, m), take(&at, m)
     nt.covariance = take(&at, m * m)
     nt.A, nt.B, nt.C = take(&at, K * K), take(&at, K * Q), take(&at, Q * Q)
@@ -84,27 +89,34 @@ cdef class EntropicRelaxation(Relaxation):
     family : Family
     max_passes : int
         Data passes that one node may take.
-    patience : float
+    patience : None or float
         A node that cannot be fathomed is left once its bound is known to this fraction of what it lacks.
     warm_mix, warm_least, warm_most : float
         A node starts from its parent's weights, mixed with equal ones by the first part, and from its parent's
         multipliers, kept within the other factors of typical ones. 1, 1, 1 is a cold start.
 
+    n_split : int
+        Then its cells are divided in so many of each component's variables, where the family allows it: `_refinement`.
+    refine_from : float
+        Only where its bound lacks less than this part of what the minorants lose at the relaxed solution.
+
     Patience and warm start were chosen by passes: bench/results/warm_start.md.
     """
 
-    def __init__(self, Family family, int max_passes=40, real patience=0.5, real warm_mix=0.01, real warm_least=0.2,
-                 real warm_most=5.0):
+    def __init__(self, Family family, int max_passes=40, patience=None, real warm_mix=0.01, real warm_least=0.2,
+                 real warm_most=5.0, int n_split=2, real refine_from=0.6):
         cdef int i
         cdef real[::1] low = np.empty(family.n_connected), high = np.empty(family.n_connected)
         self.family = family
         self.max_passes = max_passes
-        self.patience = patience
         self.warm_mix, self.warm_least, self.warm_most = warm_mix, warm_least, warm_most
         self.n_connected = family.n_connected
         self.n_warm = family.n_components + family.n_facets
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
+        self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split else None
+        self.refine_from = refine_from
+        self.patience = patience if patience is not None else PATIENCE if self.refinement is None else REFINED_PATIENCE
         self.storage = []
         self.n_levels = 1 + len(family.data.levels)
         self.levels = <SampleSet *> calloc(self.n_levels, sizeof(SampleSet))
@@ -131,6 +143,8 @@ cdef class EntropicRelaxation(Relaxation):
         self.workers = <Newton *> calloc(n_workers, sizeof(Newton))
         if self.workers == NULL:
             raise MemoryError
+        if self.refinement is not None:
+            self.refinement.prepare(n_workers)
         self.storage = []
         for worker in range(n_workers):
             block = np.zeros(newton_size(self.family))
@@ -153,6 +167,28 @@ cdef class EntropicRelaxation(Relaxation):
             if i == self.n_levels - 1:
                 value = nt.sums.value
             self.losses[i] = max(0.0, value - nt.sums.value)
+
+    def box_bound(self, low, high, real cutoff):
+        """Bound of the box [low, high] of connected variables, for tests; -inf for an empty box."""
+        cdef index n = self.n_connected, a
+        cdef Tree tree = Tree(n, self.n_warm)
+        cdef real[::1] least = np.array(low, dtype=np.float64).ravel(), most = np.array(high, dtype=np.float64).ravel()
+        cdef Effort effort
+        cdef real lower = -INFINITY
+        cdef Node *node = tree.new_node()
+        if node == NULL:
+            raise MemoryError
+        try:
+            self.prepare(1, StopSignal(INFINITY))
+            for a in range(n):
+                node_low(node)[a], node_high(node, n)[a] = least[a], most[a]
+            node.lower, effort.n_subproblems, effort.n_lps, effort.n_passes = -INFINITY, 0, 0, 0
+            if self.tighten(node):
+                self.bound(node, cutoff, 0, &effort)
+                lower = node.lower
+        finally:
+            tree.free_node(node)
+        return lower
 
     cdef int coarsest(self, real missing) noexcept nogil:
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""
@@ -191,7 +227,7 @@ cdef class EntropicRelaxation(Relaxation):
         memcpy(nt.costs.quadratic, costs.quadratic, K * d * sizeof(real))
         for r in range(self.family.n_facets):
             nt.q[r] = nt.sub.facets[r].multiplier if nt.sub.facets[r].active else 0
-            nt.slack_q[r] = nt.sub.facets[r].slack
+            nt.slack_q[r] = nt.excess_q[r] = nt.sub.facets[r].slack
         nt.reach = 0
 
     cdef void warm_start(self, const float *warm, Newton *nt) noexcept nogil:
@@ -203,6 +239,8 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(self.family.n_facets):
             usual = nt.q[k]
             nt.q[k] = max(self.warm_least * usual, min(self.warm_most * usual, <real> warm[K + k]))
+            if nt.sub.facets[k].cap < INFINITY:
+                nt.q[k] = max(0.05 * nt.sub.facets[k].cap, min(0.95 * nt.sub.facets[k].cap, nt.q[k]))
 
     cdef void keep(self, float *warm, Newton *nt) noexcept nogil:
         cdef int K = self.family.n_components, k
@@ -388,6 +426,8 @@ cdef class EntropicRelaxation(Relaxation):
                     value += other.coefficients[i] * nt.image[other.first + i]
                 nt.C[o * Q + r] = value if other.active else 0
             nt.C[r * Q + r] += nt.slack_q[r] / nt.q[r]
+            if facet.cap < INFINITY:
+                nt.C[r * Q + r] += nt.excess_q[r] / (facet.cap - nt.q[r])
 
     cdef void factor(self, Newton *nt) noexcept nogil:
         """Block elimination: A = U'U, V = U'^-1 B in place of B, then the Schur complement C + V'V = U'U."""
@@ -414,7 +454,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef real longest(self, Newton *nt) noexcept nogil:
         """Longest step that keeps weights, multipliers and slacks positive; also fills the slack steps."""
         cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef real most = 1e10
+        cdef real most = 1e10, left
         for k in range(K):
             nt.step_s[k] = (nt.rhs[k] + nt.weights[k] * (nt.residual[k] - nt.slack[k])
                             - nt.weights[k] * nt.slack[k] * nt.step[k]) / nt.weights[k]
@@ -426,7 +466,14 @@ cdef class EntropicRelaxation(Relaxation):
             if not nt.sub.facets[k].active:
                 nt.step_t[k] = 0
                 continue
-            nt.step_t[k] = nt.rhs_q[k] + nt.residual_q[k] - nt.slack_q[k] - nt.slack_q[k] / nt.q[k] * nt.step_q[k]
+            nt.step_t[k] = nt.push[k] - nt.slack_q[k] - nt.slack_q[k] / nt.q[k] * nt.step_q[k]
+            left = nt.sub.facets[k].cap - nt.q[k]
+            if left < INFINITY:
+                nt.step_y[k] = nt.push_y[k] - nt.excess_q[k] + nt.excess_q[k] / left * nt.step_q[k]
+                if nt.step_q[k] > 0:
+                    most = min(most, left / nt.step_q[k])
+                if nt.step_y[k] < 0:
+                    most = min(most, -nt.excess_q[k] / nt.step_y[k])
             if nt.step_q[k] < 0:
                 most = min(most, -nt.q[k] / nt.step_q[k])
             if nt.step_t[k] < 0:
@@ -436,12 +483,13 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void newton(self, Newton *nt, real mu, int n) noexcept nogil:
         """One predictor-corrector step of the interior-point method."""
         cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef real reach, affine = 0, target
+        cdef real reach, affine = 0, target, left
         self.assemble(nt)
         self.factor(nt)
         for k in range(K):
             nt.rhs[k] = -nt.weights[k] * nt.residual[k]
         for k in range(Q):
+            nt.push[k] = nt.push_y[k] = 0
             nt.rhs_q[k] = -nt.residual_q[k]
         self.direction(nt)
         reach = min(1.0, self.longest(nt))
@@ -450,13 +498,20 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(Q):
             if nt.sub.facets[k].active:
                 affine += (nt.q[k] + reach * nt.step_q[k]) * (nt.slack_q[k] + reach * nt.step_t[k])
+                left = nt.sub.facets[k].cap - nt.q[k]
+                if left < INFINITY:
+                    affine += (left - reach * nt.step_q[k]) * (nt.excess_q[k] + reach * nt.step_y[k])
         target = affine / (n * mu)
         target = max(target * target * target, 1e-6) * mu
         for k in range(K):
             nt.rhs[k] = target - nt.weights[k] * nt.residual[k] - nt.weights[k] * nt.step[k] * nt.step_s[k]
         for k in range(Q):
             if nt.sub.facets[k].active:
-                nt.rhs_q[k] = (target - nt.step_q[k] * nt.step_t[k]) / nt.q[k] - nt.residual_q[k]
+                nt.push[k] = (target - nt.step_q[k] * nt.step_t[k]) / nt.q[k]
+                left = nt.sub.facets[k].cap - nt.q[k]
+                if left < INFINITY:
+                    nt.push_y[k] = (target + nt.step_q[k] * nt.step_y[k]) / left
+                nt.rhs_q[k] = nt.push[k] - nt.push_y[k] - nt.residual_q[k]
         self.direction(nt)
         reach = min(1.0, 0.99 * self.longest(nt))
         for k in range(K):
@@ -466,6 +521,8 @@ cdef class EntropicRelaxation(Relaxation):
             if nt.sub.facets[k].active:
                 nt.q[k] += reach * nt.step_q[k]
                 nt.slack_q[k] += reach * nt.step_t[k]
+                if nt.sub.facets[k].cap < INFINITY:
+                    nt.excess_q[k] += reach * nt.step_y[k]
         nt.reach = reach
 
     cdef real complementarity(self, Newton *nt) noexcept nogil:
@@ -476,6 +533,8 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(Q):
             if nt.sub.facets[k].active:
                 total += nt.q[k] * nt.slack_q[k]
+                if nt.sub.facets[k].cap < INFINITY:
+                    total += (nt.sub.facets[k].cap - nt.q[k]) * nt.excess_q[k]
         return total
 
     cdef void center_slacks(self, Newton *nt, real mu) noexcept nogil:
@@ -489,7 +548,11 @@ cdef class EntropicRelaxation(Relaxation):
             nt.slack[k] = max(nt.residual[k], -0.5 * nt.residual[k], 0.1 * mu / nt.weights[k])
         for k in range(Q):
             if nt.sub.facets[k].active:
-                nt.slack_q[k] = max(nt.residual_q[k], -0.5 * nt.residual_q[k], 0.1 * mu / nt.q[k])
+                if nt.sub.facets[k].cap < INFINITY:
+                    nt.slack_q[k] = max(nt.residual_q[k], 0.1 * mu / nt.q[k])
+                    nt.excess_q[k] = max(-nt.residual_q[k], 0.1 * mu / (nt.sub.facets[k].cap - nt.q[k]))
+                else:
+                    nt.slack_q[k] = max(nt.residual_q[k], -0.5 * nt.residual_q[k], 0.1 * mu / nt.q[k])
 
     cdef void place(self, Node *node, Newton *nt) noexcept nogil:
         """Where to split every connected variable, and the one with the largest envelope error to branch on."""
@@ -520,6 +583,8 @@ cdef class EntropicRelaxation(Relaxation):
             if nt.sub.facets[k].active:
                 nt.q[k] -= (full - part) * nt.step_q[k]
                 nt.slack_q[k] -= (full - part) * nt.step_t[k]
+                if nt.sub.facets[k].cap < INFINITY:
+                    nt.excess_q[k] -= (full - part) * nt.step_y[k]
         nt.reach = part
 
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
@@ -533,7 +598,8 @@ cdef class EntropicRelaxation(Relaxation):
             self.warm_start(node_warm(node, self.n_connected), nt)
         n = self.family.n_components
         for k in range(Q):
-            n += nt.sub.facets[k].active
+            if nt.sub.facets[k].active:
+                n += 2 if nt.sub.facets[k].cap < INFINITY else 1
         for iteration in range(self.max_passes):
             bound = self.evaluate(&self.levels[level], nt, effort)
             self.place(node, nt)
@@ -546,7 +612,10 @@ cdef class EntropicRelaxation(Relaxation):
             gap = nt.excess
             for k in range(Q):
                 if nt.sub.facets[k].active:
-                    gap += nt.q[k] * fabs(nt.residual_q[k])
+                    if nt.sub.facets[k].cap < INFINITY and nt.residual_q[k] < 0:
+                        gap += (nt.sub.facets[k].cap - nt.q[k]) * -nt.residual_q[k]
+                    else:
+                        gap += nt.q[k] * fabs(nt.residual_q[k])
             mu = self.complementarity(nt)
             if iteration > 0 and gap > 2 * last_gap and retreats < 4:
                 retreats += 1
@@ -561,11 +630,25 @@ cdef class EntropicRelaxation(Relaxation):
             if iteration > 0 and bound + gap < cutoff and gap < max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound)):
                 # not to be fathomed on this level; on a finer one if its loss is what misses
                 if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
+                    if self.refinement is not None:
+                        self.refine(node, cutoff, worker, level, effort)
                     return
                 level += 1
                 last_gap = INFINITY
             self.newton(nt, mu / n, n)
         self.halve(node)
+
+    cdef void refine(self, Node *node, real cutoff, int worker, int level, Effort *effort) noexcept nogil:
+        """Raises the bound of a node by dividing its cells, where that may fathom it."""
+        cdef Newton *nt = &self.workers[worker]
+        cdef index a, n = self.n_connected
+        cdef real total = 0
+        for a in range(n):
+            total += nt.error[a]
+        if cutoff - node.lower < self.refine_from * total:
+            node.lower = max(node.lower, self.refinement.bound(
+                worker, &self.levels[level], node_low(node), node_high(node, n), node_point(node, n), nt.error,
+                &nt.sub, nt.q, nt.weights, cutoff, effort))
 
     cdef void halve(self, Node *node) noexcept nogil:
         """Split of a node that was not solved: its iterate says nothing, so the widest side is halved."""

@@ -242,6 +242,7 @@ cdef class ExponentialFamily(Family):
                     facet.first, facet.count = k * (1 + d), 1 + d
                     facet.constant, facet.prior = 0, nu * half + (pull if side == 0 else -pull) + error
                     facet.multiplier, facet.slack = 0, 0.1 * size * mass
+                    facet.cap = INFINITY
                     if facet.active:
                         facet.multiplier = max(0.2 * value, 1e-9 * (1 + fabs(level))) / size
                     for mark in range(1, 1 + d):

@@ -15,6 +15,7 @@ cdef struct Facet:
     real prior
     real multiplier     # a typical multiplier and a typical slack per unit of mass, to start from
     real slack
+    real cap            # largest multiplier; INFINITY: a constraint; finite: another minorant of part of the cost
     real *coefficients
 
 # The relaxed dual subproblem of a node: a linear minorant of the component costs over the cells, and their facets.
@@ -35,6 +36,7 @@ cdef class Family:
     cdef readonly index n_connected     # K * n_cell + n_shared
     cdef readonly int n_facets
     cdef readonly bint has_prior
+    cdef readonly bint divisible_cells  # no prior, no shared variables: each minorant and facet is of one component
     cdef readonly real e_power          # the objective has e C - e_power log e
     cdef readonly real constant         # what every objective and bound of the core lacks
     # OUT: the root cells.

@@ -138,7 +138,8 @@ cdef class Family:
         Returns
         -------
         dict with centers (K, d), minorant (K, 1 + F) and facets (R, K(1 + F)), coefficients of the statistics about
-        the centers, and the prior's and the constant part of each: minorant_rest (2,), facet_rest (R, 2).
+        the centers, and the prior's and the constant part of each: minorant_rest (2,), facet_rest (R, 2); the largest
+        multipliers, caps (R,).
         """
         cdef int K = self.n_components, d = self.n_columns, F = self.n_statistics, m = K * (1 + F), r, s
         cdef real[::1] least = np.array(low, dtype=float).ravel(), most = np.array(high, dtype=float).ravel()
@@ -153,18 +154,19 @@ cdef class Family:
             sub.facets[r].coefficients = &coefficients[r, 0]
         self.relax(&least[0], &most[0], &sub)
         centers, linear, quadratic = np.asarray(costs).reshape(3, K, d)
-        facets, rest = [], []
+        facets, rest, caps = [], [], []
         for r in range(self.n_facets):
             if sub.facets[r].active:
                 row = np.zeros(m)
                 for s in range(sub.facets[r].count):
                     row[sub.facets[r].first + s] = sub.facets[r].coefficients[s]
                 facets.append(row)
+                caps.append(sub.facets[r].cap)
                 rest.append((sub.facets[r].prior, sub.facets[r].constant))
         return dict(
             centers=centers, minorant=np.hstack([-np.asarray(offsets)[:, None], linear, quadratic])[:, :1 + F],
             minorant_rest=np.array([sub.prior, sub.constant]), facets=np.reshape(facets, (-1, m)),
-            facet_rest=np.reshape(rest, (-1, 2)),
+            facet_rest=np.reshape(rest, (-1, 2)), caps=np.array(caps),
         )
 
     def parameters(self, vector):

@@ -353,6 +353,7 @@ cdef class FullFamily(Family):
                     facet.constant = facet.prior = 0
                     facet.multiplier = 0.2 * max(P.xx if j == 0 else P.yy, 1e-9) * half[j]
                     facet.slack = 0.1 * half[j] * mass
+                    facet.cap = INFINITY
                     for i in range(1 + N_STATISTICS):
                         facet.coefficients[i] = 0
                     facet.coefficients[0], facet.coefficients[1 + j] = half[j], 1 if side == 0 else -1
@@ -422,6 +423,7 @@ cdef class FullFamily(Family):
             if i != 0 and i != 8:
                 facet[i].multiplier /= 3
             facet[i].slack = 0.1 * mass * span[side]
+            facet[i].cap = INFINITY
         return at
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,

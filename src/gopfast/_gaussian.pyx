@@ -163,6 +163,7 @@ cdef class GaussianFamily(Family):
                     facet.first, facet.count = k * (1 + d), 1 + d
                     facet.constant, facet.prior = 0, scale * (half + z if side == 0 else half - z)
                     facet.multiplier, facet.slack = 0.1 * half, 0.1 * half * mass
+                    facet.cap = INFINITY
                     for mark in range(1, 1 + d):
                         facet.coefficients[mark] = 0
                     facet.coefficients[0] = half
@@ -190,6 +191,7 @@ cdef class GaussianFamily(Family):
                         facet.multiplier = 0.2 * times * (log(least + half) - 0.5 * (log(least) + log(most))) / half
                         facet.multiplier = max(facet.multiplier, 1e-9 * times / most)
                     facet.slack = 0.1 * half
+                    facet.cap = INFINITY
                     facet += 1
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,

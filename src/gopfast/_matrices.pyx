@@ -180,6 +180,7 @@ cdef class MatrixFamily(Family):
                     facet.paired = side == 0
                     facet.first, facet.count = k * (1 + F), 1 + F
                     facet.constant = facet.prior = 0
+                    facet.cap = INFINITY
                     facet.multiplier = max(0.2 * P[self.cost.entry(j, j)] * half[j], 1e-9)
                     facet.slack = 0.1 * half[j] * mass
                     for mark in range(1, 1 + F):
@@ -211,6 +212,7 @@ cdef class MatrixFamily(Family):
                 facet.coefficients[1 + a] += side * (t_a + center[b])
                 facet.coefficients[1 + b] += side * (t_b + center[a])
                 facet.coefficients[1 + d + e] = -side
+                facet.cap = INFINITY
                 facet.multiplier = max(0.2 * span * P[self.cost.entry(a, a)] * P[self.cost.entry(b, b)], 1e-9)
                 facet.slack = 0.1 * mass * max(span, 1e-12)
                 facet += 1

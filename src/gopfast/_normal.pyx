@@ -9,20 +9,29 @@ concave and increasing. In a cell m in [l, u], v in [v0, v1] the chord of g at
 
     omega = Q / S - (l + u) m + l u = v - (m - l)(u - m) <= v
 
-is a minorant, linear in (S, T, Q). Facets: l <= m <= u, omega <= v1, and v >= v0 by tangents of m^2 at l, (l + u)/2, u.
-Where coordinates (or, shared by all, components) have one variance, v and omega are their means.
+is a minorant, linear in (S, T, Q), and so is the constant g(v0). Their maximum is the convex envelope: the hull of the
+cell has as its extreme points those with v = v0, of cost g(v0), and the two with v = v1 and m = l or u; the cost being
+concave, the envelope is the lower hull of the extreme points' costs, g(v0) + s max(0, omega - v0), s the chord's slope.
+The facet omega >= v0, its multiplier capped by s, turns the first minorant into the second. Facets: l <= m <= u,
+omega <= v1, and v >= v0 by tangents of m^2 at (3 l + u)/4 and (l + 3 u)/4. Where coordinates (or, shared by all,
+components) have one variance, v and omega are their means.
 """
 
 import numpy as np
 
-from libc.math cimport M_PI, fabs, log, sqrt
+from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
 from gopfast._family cimport order_components
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
 
 cdef real ROUND = 2.0 ** -53
+# omega <= v1, the second minorant, then tangents for v >= v0, at these parts of the half width. More tangents save no
+# more than a tenth of the nodes.
 cdef int VARIANCE_FACETS = 4
+cdef real TANGENT = 0.5
+# The second minorant is left out where the mean's range matters less than this beside the variance's.
+cdef real NARROW = 1e-6
 # Split points of the means are drawn to the middle of the cell as in gopfast._gaussian, in units of the component.
 cdef real SPLIT_PULL = 0.3
 cdef real SPLIT_PULL_MOST = 1.0
@@ -71,6 +80,7 @@ cdef class NormalFamily(Family):
         self.n_connected = n_components * self.n_cell + self.n_shared
         self.n_facets = 2 * n_components * d + VARIANCE_FACETS * (n_components * self.n_groups + self.n_shared)
         self.has_prior, self.e_power = False, 0.0
+        self.divisible_cells = not self.n_shared
         self.constant = data.total_weight * np.log(data.scale).sum()
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
         mean = np.average(columns, axis=1, weights=weights)
@@ -145,6 +155,7 @@ cdef class NormalFamily(Family):
                     facet.first, facet.count = k * (1 + 2 * d), 1 + d
                     facet.constant = facet.prior = 0
                     facet.multiplier, facet.slack = 0.2 * slope * half, 0.1 * half * mass
+                    facet.cap = INFINITY
                     for mark in range(1, 1 + d):
                         facet.coefficients[mark] = 0
                     facet.coefficients[0] = half
@@ -161,16 +172,29 @@ cdef class NormalFamily(Family):
 
     cdef Facet *bound_variance(self, Facet *facet, int first, int n_components, int g, real mass, real least,
                                real most, const real *halves) noexcept nogil:
-        """Facets omega <= v1, then v >= v0, of a group of coordinates of one component, or of all; returns the next."""
+        """Facets of a group of coordinates of one component, or of all, in the order above; returns the next."""
         cdef int d = self.n_columns, F = 1 + 2 * d, n = self.group_size, which, k, i, j, at
-        cdef real middle = 0.5 * (least + most), error, half, t, v0 = least * (1 - 8 * ROUND)
+        cdef real middle = 0.5 * (least + most), slope = chord_slope(least, most), error, half, widest = 0, t, level
         error = max(0.0, cost(middle) - 0.5 * (cost(least) + cost(most)))
         half = 0.5 * (most - least)
+        for k in range(n_components):
+            for i in range(n):
+                widest = max(widest, halves[(first + k) * d + g + i])
+        widest *= widest
         for which in range(VARIANCE_FACETS):
             facet.active = half > 1e-13 * most and (which == 0 or least > 0)
-            facet.paired = 0
+            facet.paired, facet.cap = 0, INFINITY
             facet.first, facet.count = first * F, n_components * F
             facet.constant = facet.prior = 0
+            facet.multiplier = max(0.2 * error / half if half > 0 else 0.0, 1e-9 / max(most, 1.0))
+            facet.slack = 0.1 * n * half * mass
+            level = most * (1 + 8 * ROUND)
+            if which == 1:
+                # Exactly what the minorant holds: rounding up to the cap is in the minorant's margin.
+                facet.active, level = widest > NARROW * most, -least
+                facet.cap, facet.multiplier, facet.slack = slope * (1 - 4 * ROUND), 0.3 * slope, 0.1 * n * widest * mass
+            elif which > 1:
+                facet.multiplier, level = facet.multiplier / (VARIANCE_FACETS - 2), -least * (1 - 8 * ROUND)
             for i in range(facet.count):
                 facet.coefficients[i] = 0
             for k in range(n_components):
@@ -181,59 +205,73 @@ cdef class NormalFamily(Family):
                     if which == 0:
                         facet.coefficients[at] += t * t * (1 + 8 * ROUND)
                         facet.coefficients[at + 1 + d + j] = -1
+                    elif which == 1:
+                        facet.coefficients[at] -= t * t
+                        facet.coefficients[at + 1 + d + j] = 1
                     else:
-                        t *= which - 2
+                        t *= TANGENT if which == 3 else -TANGENT
                         facet.coefficients[at] += t * t
                         facet.coefficients[at + 1 + j] = -2 * t
                         facet.coefficients[at + 1 + d + j] = 1
                 if n_components == 1:
-                    facet.coefficients[0] += n * (most * (1 + 8 * ROUND) if which == 0 else -v0)
+                    facet.coefficients[0] += n * level
             if n_components > 1:
-                facet.constant = n * mass * (most * (1 + 8 * ROUND) if which == 0 else -v0)
-            facet.multiplier = max(0.2 * error / half if half > 0 else 0.0, 1e-9 / max(most, 1.0))
-            if which > 0:
-                facet.multiplier /= 3
-            facet.slack = 0.1 * n * half * mass
+                facet.constant = n * mass * level
             facet += 1
         return facet
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components
-        cdef real m, v, s, slope, shift, unit, shared = 0, total = 0, z
+        cdef real m, v, s, slope, shift, unit, shared = 0, total = 0, z, lost, room = 0
         if self.n_shared:
             b = K * self.n_cell
+            lost = 0
             for k in range(K):
                 for j in range(d):
                     z = moments[k * 2 * d + j]
                     shared += moments[k * 2 * d + d + j] - (z * z / mass[k] if mass[k] > 0 else 0)
+                    lost += mass[k] * self.bulge(low, high, sub, k, j, mass[k], moments)
                 total += mass[k]
             shared = clip(shared / (d * total) if total > 0 else 0, low[b], high[b])
             slope = chord_slope(low[b], high[b])
             error[b] = d * total * max(0.0, cost(shared) - cost(low[b]) - slope * (shared - low[b]))
             point[b] = split_variance(shared, low[b], high[b])
+            room = min(1.0, d * total * (shared - low[b]) / lost) if lost > 0 else 1
         for k in range(K):
             s = mass[k]
-            for g in range(self.n_groups):
-                b, v = k * self.n_cell + d + g, 0
-                for j in range(g, g + self.group_size):
-                    z = moments[k * 2 * d + j] / s if s > 0 else 0
-                    v += (moments[k * 2 * d + d + j] / s - z * z) if s > 0 else 1.0
-                v = clip(v / self.group_size, low[b], high[b])
-                slope = chord_slope(low[b], high[b])
-                error[b] = s * self.group_size * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
-                point[b] = split_variance(v, low[b], high[b])
             for j in range(d):
+                g = j // self.group_size
+                b = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
+                if self.n_groups and j % self.group_size == 0:
+                    v = lost = 0
+                    for a in range(j, j + self.group_size):
+                        z = moments[k * 2 * d + a] / s if s > 0 else 0
+                        v += (moments[k * 2 * d + d + a] / s - z * z) if s > 0 else 1.0
+                        lost += self.bulge(low, high, sub, k, a, s, moments)
+                    v = clip(v / self.group_size, low[b], high[b])
+                    slope = chord_slope(low[b], high[b])
+                    error[b] = s * self.group_size * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
+                    point[b] = split_variance(v, low[b], high[b])
+                    # omega is not below v0, by the second minorant
+                    room = min(1.0, self.group_size * (v - low[b]) / lost) if lost > 0 else 1
                 a = k * self.n_cell + j
-                b = k * self.n_cell + d + j // self.group_size if self.n_groups else K * self.n_cell
+                error[a] = s * sub.minorant.quadratic[k * d + j] * room * self.bulge(low, high, sub, k, j, s, moments)
                 m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / s if s > 0 else 0)
                 m = clip(m, low[a], high[a])
-                error[a] = s * sub.minorant.quadratic[k * d + j] * (m - low[a]) * (high[a] - m)
                 unit = sqrt(max(1.0, point[b]))
                 if high[a] - low[a] < SPLIT_WIDE * unit:
                     shift = SPLIT_PULL * (0.5 * (low[a] + high[a]) - m)
                     m += clip(shift, -SPLIT_PULL_MOST * unit, SPLIT_PULL_MOST * unit)
                 point[a] = m
+
+    cdef real bulge(self, const real *low, const real *high, const Subproblem *sub, int k, int j, real mass,
+                    const real *moments) noexcept nogil:
+        """(m - l)(u - m) at the mean m of given statistics."""
+        cdef int a = k * self.n_cell + j, d = self.n_columns
+        cdef real m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / mass if mass > 0 else 0)
+        m = clip(m, low[a], high[a])
+        return (m - low[a]) * (high[a] - m)
 
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
         cdef int k, j, b, d = self.n_columns

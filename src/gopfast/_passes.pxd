@@ -9,6 +9,7 @@ cdef extern from "pass.h" nogil:
         PASS_VALUE
         PASS_MOMENTS
         PASS_HESSIAN
+        PASS_WEIGHTS
     ctypedef struct pass_data:
         Py_ssize_t n_padded
         int n_columns
@@ -42,7 +43,7 @@ cdef void run_pass(
 ) noexcept nogil
 
 # The samples in N_PARTS parts, whatever the number of threads; `parts` and `scratch` hold one entry per part.
-# Not for PASS_HESSIAN.
+# Not for PASS_HESSIAN and PASS_WEIGHTS.
 cdef enum:
     N_PARTS = 16
 cdef void run_pass_in_parts(

@@ -106,7 +106,7 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
     weights : ndarray, shape (n_padded,)
     centers : ndarray, shape (K, d)
     offsets, proportions : ndarray, shape (K,)
-    level : 0 (value and densities), 1 (and moments), 2 (and the Gram matrix)
+    level : 0 (value and densities), 1 (and moments), 2 (and the Gram matrix), 3 (densities and their Gram matrix)
     linear, quadratic : ndarray, shape (K, d), default 0 and 1/2
     squares : bool
         Whether the squares of the coordinates are statistics too.

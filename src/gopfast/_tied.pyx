@@ -256,6 +256,7 @@ cdef class TiedFamily(Family):
                     facet.paired = side == 0
                     facet.first, facet.count = k * (1 + d), 1 + d
                     facet.constant = facet.prior = 0
+                    facet.cap = INFINITY
                     facet.multiplier = max(0.2 * P[self.cost.entry(j, j)] * half, 1e-9)
                     facet.slack = 0.1 * half * mass
                     for mark in range(1, 1 + d):
@@ -299,6 +300,7 @@ cdef class TiedFamily(Family):
                     row[1 + b] += side * (x + t_b)
                     margin += 16 * ROUND * W * (fabs(x * y) + fabs(t) + 2 * self.sizes[e])
                 facet.constant += margin
+                facet.cap = INFINITY
                 facet.multiplier = max(0.2 * half * P[self.cost.entry(a, a)] * P[self.cost.entry(b, b)], 1e-9)
                 facet.slack = 0.1 * W * max(half, 1e-12)
                 facet += 1

@@ -11,7 +11,7 @@
 /* Relative error bound of the vector logarithm on [2^-1021, 2^1023]. */
 #define PASS_LOG_ULPS 6.0
 
-typedef enum { PASS_VALUE = 0, PASS_MOMENTS = 1, PASS_HESSIAN = 2 } pass_level;
+typedef enum { PASS_VALUE = 0, PASS_MOMENTS = 1, PASS_HESSIAN = 2, PASS_WEIGHTS = 3 } pass_level;
 
 /* IN: the samples, one padded column per coordinate, and their weights.
    The statistics phi of a sample are its coordinates z and, with `squares`, also their squares. */
@@ -38,7 +38,8 @@ typedef struct {
     double *density;  /* (K,) D_k = sum_i w_i exp(-c_ik) / p_i */
     double *first;    /* (K, F) sum_i w_i r_ik phi */
     double *second;   /* (K, F, F) sum_i w_i r_ik phi phi', upper triangle; the diagonal only below PASS_HESSIAN */
-    double *gram;     /* (m, m), m = K(1+F): sum_i w_i a_i a_i', a = (r_k, r_k phi), upper triangle */
+    double *gram;     /* (m, m), m = K(1+F): sum_i w_i a_i a_i', a = (r_k, r_k phi), upper triangle; for PASS_WEIGHTS,
+                         which has no moments, (K, K), a = exp(-c_ik) / p_i: the Hessian of the weights */
 } pass_sums;
 
 static inline int pass_n_statistics(const pass_data *data) { return data->n_columns * (1 + (data->squares != 0)); }

@@ -177,11 +177,13 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
 
     memset(out->density, 0, K * sizeof(double));
     memset(lost, 0, K * sizeof(double));
-    if (level >= PASS_MOMENTS) {
+    const int moments = level == PASS_MOMENTS || level == PASS_HESSIAN;
+    if (moments) {
         memset(out->first, 0, (size_t)K * F * sizeof(double));
         memset(out->second, 0, (size_t)K * F * F * sizeof(double));
     }
-    if (level >= PASS_HESSIAN) memset(out->gram, 0, (size_t)m * m * sizeof(double));
+    if (level == PASS_HESSIAN) memset(out->gram, 0, (size_t)m * m * sizeof(double));
+    if (level == PASS_WEIGHTS) memset(out->gram, 0, (size_t)K * K * sizeof(double));
 
     for (ptrdiff_t start = begin; start < end; start += PASS_BLOCK) {
         const ptrdiff_t n = end - start < PASS_BLOCK ? end - start : PASS_BLOCK;
@@ -224,18 +226,29 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
         for (int k = 0; k < K; k++) {
             const double *e = cost + k * PASS_BLOCK;
             NAME(vec) sum = {0};
-            for (ptrdiff_t i = 0; i < n; i += LANES)
-                sum += NAME(load)(w + i) * (NAME(load)(e + i) * NAME(load)(over + i));
+            if (level == PASS_WEIGHTS) {
+                double *row = a + (size_t)k * PASS_BLOCK, *wrow = wa + (size_t)k * PASS_BLOCK;
+                for (ptrdiff_t i = 0; i < n; i += LANES) {
+                    NAME(vec) ratio = NAME(load)(e + i) * NAME(load)(over + i), weighted = NAME(load)(w + i) * ratio;
+                    NAME(store)(row + i, ratio);
+                    NAME(store)(wrow + i, weighted);
+                    sum += weighted;
+                }
+            } else {
+                for (ptrdiff_t i = 0; i < n; i += LANES)
+                    sum += NAME(load)(w + i) * (NAME(load)(e + i) * NAME(load)(over + i));
+            }
             compensated density = {out->density[k], lost[k]};
             add(&density, NAME(total)(sum));
             out->density[k] = density.sum;
             lost[k] = density.lost;
-            if (level >= PASS_MOMENTS)
-                NAME(moments)(data, start, n, d, F, level >= PASS_HESSIAN, centers + k * d, weights[k], e, over,
+            if (moments)
+                NAME(moments)(data, start, n, d, F, level == PASS_HESSIAN, centers + k * d, weights[k], e, over,
                               a + (size_t)k * f * PASS_BLOCK, wa + (size_t)k * f * PASS_BLOCK,
                               out->first + k * F, out->second + k * F * F);
         }
-        if (level >= PASS_HESSIAN) NAME(gram)(m, n, a, wa, out->gram);
+        if (level == PASS_HESSIAN) NAME(gram)(m, n, a, wa, out->gram);
+        if (level == PASS_WEIGHTS) NAME(gram)(K, n, a, wa, out->gram);
     }
     for (int k = 0; k < K; k++) out->density[k] += lost[k];
     out->value = value.sum + value.lost;

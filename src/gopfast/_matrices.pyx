@@ -10,7 +10,7 @@ Such boxes hold matrices that are no covariances; with two coordinates gopfast._
 
 import numpy as np
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 
 from gopfast._family cimport Subproblem, balance, order_components
 from gopfast._matrix cimport N_PLANES, entry_plane, fit_minor, within

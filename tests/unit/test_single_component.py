@@ -141,23 +141,25 @@ def test_scipy_fits_the_same_parameters():
     np.testing.assert_allclose(found.solution.probabilities[0, 0], least.x, rtol=1e-6)
 
 
-def test_full_covariances_of_any_number_of_columns():
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_covariance_matrices_of_any_number_of_columns(kind):
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(80, 4)) @ rng.normal(size=(4, 4))
-    problem = gopfast.GaussianMixture(X, 1, covariance="full")
+    X = rng.normal(size=(80, 8)) @ (np.eye(8) + 0.2 * rng.normal(size=(8, 8)))
+    problem = gopfast.GaussianMixture(X, 1, covariance=kind)
     result = gopfast.solve(problem)
     assert result.success
-    np.testing.assert_allclose(result.solution.covariances[0], np.cov(X.T, ddof=0), rtol=1e-10)
+    found = result.solution.covariances[0] if kind == "full" else result.solution.covariances
+    np.testing.assert_allclose(found, np.cov(X.T, ddof=0), rtol=1e-10)
     np.testing.assert_allclose(
-        result.objective, -stats.multivariate_normal(X.mean(axis=0), np.cov(X.T, ddof=0)).logpdf(X).sum(), rtol=1e-12
+        result.objective, -stats.multivariate_normal(X.mean(axis=0), np.cov(X.T, ddof=0)).logpdf(X).sum(), rtol=1e-11
     )
-    floored = gopfast.GaussianMixture(X, 1, covariance="full", variance_floor=4.0)
+    floored = gopfast.GaussianMixture(X, 1, covariance=kind, variance_floor=4.0)
     found = gopfast.solve(floored)
     assert found.success
     one_step = floored.maximize(np.ones((80, 1)))
     assert found.lower_bound <= floored.objective(**one_step) <= found.objective
-    with pytest.raises(gopfast.InputError, match="at most 2 columns"):
-        gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="full"))
+    with pytest.raises(gopfast.InputError, match="at most 6 columns"):
+        gopfast.solve(gopfast.GaussianMixture(X, 2, covariance=kind))
 
 
 @pytest.mark.parametrize(

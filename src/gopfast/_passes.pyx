@@ -97,7 +97,7 @@ def log(x):
 
 
 def sums(columns, weights, centers, offsets, proportions, int level=2, linear=None, quadratic=None,
-         bint squares=False):
+         bint squares=False, int repeats=1):
     """One data pass, for tests against NumPy and for benchmarks.
 
     Parameters
@@ -110,6 +110,8 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
     linear, quadratic : ndarray, shape (K, d), default 0 and 1/2
     squares : bool
         Whether the squares of the coordinates are statistics too.
+    repeats : int
+        Number of times that the pass is done, for timing.
 
     Returns
     -------
@@ -136,6 +138,8 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
     cdef pass_costs costs = pass_costs(&c[0, 0], &b[0, 0], &a[0, 0], &off[0])
     cdef pass_sums out
     out.density, out.first, out.second, out.gram = &density_[0], &first_[0, 0], &second_[0, 0, 0], &gram_[0, 0]
+    cdef int turn
     with nogil:
-        run_pass(&data, n_components, &costs, &p[0], <pass_level>level, &scratch_[0], &out)
+        for turn in range(repeats):
+            run_pass(&data, n_components, &costs, &p[0], <pass_level>level, &scratch_[0], &out)
     return dict(value=out.value, magnitude=out.magnitude, density=density, first=first, second=second, gram=gram)

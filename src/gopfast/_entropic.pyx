@@ -24,7 +24,7 @@ from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._samples cimport SampleSet, Samples, summary_shift
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
-from gopfast._types cimport index, real
+from gopfast._types cimport index, real, take
 
 cdef extern from "dense.h" nogil:
     int dense_factor(int n, double *a)
@@ -47,12 +47,6 @@ cdef size_t newton_size(Family family):
     cdef size_t m = K * (1 + F)
     return (8 * K + 10 * Q + 4 * m + m * m + K * K + K * Q + Q * Q + family.n_connected + Q * m
             + 2 * (3 * K * d + K) + K + K * F + K * F * F + m * m + pass_scratch_size(K, F))
-
-
-cdef inline real *take(real **at, size_t n) noexcept nogil:
-    cdef real *block = at[0]
-    at[0] += n
-    return block
 
 
 cdef void newton_lay_out(Newton *nt, Family family, Facet *facets, real *at):

@@ -20,6 +20,7 @@ from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
 from gopfast._family cimport Facet, Subproblem, balance, order_components
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
+from gopfast._types cimport clip
 
 cdef real ROUND = 2.0 ** -53
 # Probabilities and rates of 0 are evaluated here: no other parameter gives the samples concerned a density so small.
@@ -32,10 +33,6 @@ cdef real FARTHEST = 1e12
 # Sweeps over the columns when a cell is fitted to the samples' average; later ones hardly gain.
 cdef int TURNS = 3
 KINDS = {"bernoulli": BERNOULLI, "poisson": POISSON, "exponential": EXPONENTIAL, "label": LABEL}
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef inline real log_ratio(real x, real reference) noexcept nogil:

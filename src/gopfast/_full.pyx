@@ -36,6 +36,7 @@ from gopfast._family cimport order_components
 from gopfast._matrix cimport line_cost, split_factor, split_inside, within
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
+from gopfast._types cimport clip
 
 cdef real ROUND = 2.0 ** -53
 cdef int N_FACETS = 18      # per component
@@ -44,10 +45,6 @@ cdef int N_STATISTICS = 6   # x, y, x y and their squares
 cdef real RIDGE = 0.1      # in units of the first coordinate's floor
 # A residual's error is worth less than its size: while slopes are wide, a minorant cannot use the residual's range.
 cdef real SPLIT_RESIDUAL = 0.3
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef inline real chord_slope(real v0, real v1, real floor) noexcept nogil:

@@ -16,12 +16,9 @@ from libc.math cimport INFINITY, fabs, log, sqrt
 from gopfast._family cimport Facet, Subproblem, order_components
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
+from gopfast._types cimport clip
 
 cdef real ROUND = 2.0 ** -53
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef class GaussianFamily(Family):

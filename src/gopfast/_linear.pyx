@@ -33,7 +33,7 @@ from gopfast._milp cimport MilpWorker
 from gopfast._relaxation cimport Effort, Relaxation
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point
-from gopfast._types cimport LP_FAILED, OK, index, real
+from gopfast._types cimport LP_FAILED, OK, clip, index, real, take
 
 cdef real ROUND = 2.0 ** -53
 cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
@@ -43,10 +43,6 @@ cdef real LEAST_RATIO = 1e-8
 cdef real GREATEST_RATIO = 1e6
 # Below this a weight's Lagrange cut from its lower end has coefficients too large to be of use.
 cdef real LEAST_WEIGHT = 1e-6
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef inline real square(real x) noexcept nogil:
@@ -769,12 +765,6 @@ cdef void answer_interrupt(int kind, const char *message, const void *out, Callb
     # Written on every call: HiGHS does not clear it.
     if answer != NULL:
         answer.user_interrupt = (<LinearWorker> worker).stop.poll((<LinearWorker> worker).number)
-
-
-cdef inline real *take(real **at, index n) noexcept nogil:
-    cdef real *block = at[0]
-    at[0] += n
-    return block
 
 
 cdef class LinearRelaxation(Relaxation):

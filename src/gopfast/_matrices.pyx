@@ -15,15 +15,12 @@ from libc.math cimport INFINITY, fabs, sqrt
 from gopfast._family cimport Subproblem, balance, order_components
 from gopfast._matrix cimport N_PLANES, entry_plane, fit_minor, within
 from gopfast._samples cimport Samples
+from gopfast._types cimport clip
 
 cdef real ROUND = 2.0 ** -53
 # Sweeps over the coordinates when a box is fitted to the samples' average.
 cdef int TURNS = 2
 cdef real LOOSE = 1e-12     # relative slack of what tightening derives
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef class MatrixFamily(Family):

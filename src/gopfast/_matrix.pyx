@@ -21,6 +21,8 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 
+from gopfast._types cimport clip
+
 cdef real ROUND = 2.0 ** -53
 # Boxes of at most so many entries are bounded at their vertices.
 cdef int MOST_SPLIT = 6
@@ -32,10 +34,6 @@ cdef real SPLIT_PULL = 0.3
 cdef real SPLIT_PULL_MOST = 1.0
 cdef real SPLIT_WIDE = 16.0
 cdef real SPLIT_INSIDE = 0.3
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef real line_cost(real v, real floor) noexcept nogil:

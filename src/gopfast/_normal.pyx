@@ -24,6 +24,7 @@ from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 from gopfast._family cimport order_components
 from gopfast._passes cimport pass_costs
 from gopfast._samples cimport Samples
+from gopfast._types cimport clip
 
 cdef real ROUND = 2.0 ** -53
 # omega <= v1, the second minorant, then tangents for v >= v0, at these parts of the half width. More tangents save no
@@ -36,10 +37,6 @@ cdef real NARROW = 1e-6
 cdef real SPLIT_PULL = 0.3
 cdef real SPLIT_PULL_MOST = 1.0
 cdef real SPLIT_WIDE = 16.0
-
-
-cdef inline real clip(real x, real low, real high) noexcept nogil:
-    return min(high, max(low, x))
 
 
 cdef inline real cost(real v) noexcept nogil:

@@ -24,7 +24,7 @@ from gopfast._family cimport Facet, Family
 from gopfast._passes cimport PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast._relaxation cimport Effort
 from gopfast._samples cimport SampleSet, Samples, summary_shift
-from gopfast._types cimport index, real
+from gopfast._types cimport index, real, take
 
 cdef extern from "dense.h" nogil:
     int dense_factor(int n, double *a)
@@ -35,12 +35,6 @@ cdef real ROUND = 2.0 ** -53
 cdef int MOST_PASSES = 10
 # A part is at least this share of its cell in the variable divided.
 cdef real SPLIT_MARGIN = 0.1
-
-
-cdef inline real *take(real **at, size_t n) noexcept nogil:
-    cdef real *block = at[0]
-    at[0] += n
-    return block
 
 
 cdef class Refinement:

@@ -1,4 +1,4 @@
-"""The one set of scalar types and status codes of the compiled core."""
+"""The one set of scalar types and status codes of the compiled core, and what every file would write again."""
 
 ctypedef double real
 ctypedef Py_ssize_t index
@@ -21,3 +21,14 @@ cdef enum Code:
     NO_MEMORY = -1
     LP_FAILED = -2
     STOPPED = -3
+
+
+cdef inline real clip(real x, real low, real high) noexcept nogil:
+    return min(high, max(low, x))
+
+
+# Cuts the next n doubles off a block.
+cdef inline real *take(real **at, size_t n) noexcept nogil:
+    cdef real *block = at[0]
+    at[0] += n
+    return block

@@ -8,6 +8,7 @@ from gopfast._search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
+from support.audit import assert_some_leaf_holds, in_label_order
 from support.exhaustive import brute_force_optimum
 from support.problems import make
 
@@ -48,14 +49,6 @@ def test_bounds_enclose_the_brute_force_optimum(kind):
     check()
 
 
-def in_label_order(family, vector):
-    """The core's connected variables of a solution, components ordered as the tree orders them."""
-    K = family.n_components
-    cells = vector[K : K + K * family.n_cell].reshape(K, family.n_cell)
-    shared = vector[K + K * family.n_cell : -1]
-    return np.concatenate([cells[np.argsort(cells[:, 0], kind="stable")].ravel(), shared])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_node_around_the_optimum_has_a_bound_above_it(kind, seed):
@@ -80,18 +73,8 @@ def test_children_cover_their_parent_where_the_model_allows_it(kind):
     search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=40), 1e-3, trace=trace, max_nodes=3000)
     search.run()
     point = in_label_order(family, search.summary()[1])
-    slack = 1e-7 * (1.0 + np.abs(point))
-    children = {}
+    children = assert_some_leaf_holds(point, trace)
     for node in trace:
-        children.setdefault(node[1], []).append(node)
-
-    def holds(node):
-        return (node[3] - slack <= point).all() and (point <= node[4] + slack).all()
-
-    assert holds(trace[0])
-    for node in trace:
-        if holds(node) and node[0] in children:
-            assert any(holds(child) for child in children[node[0]])
         for child in children.get(node[0], ()):
             assert child[2] >= node[2]
 

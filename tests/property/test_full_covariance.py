@@ -8,14 +8,13 @@ from gopfast._full import FullFamily
 from gopfast._search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.audit import ROUNDING, assert_audited, assert_cells_around_a_local_optimum_are_audited
 from support.exhaustive import brute_force_optimum
 from support.matrices import cost
 from support.problems import make
 
 import gopfast
-from gopfast import _engine
 
-ROUNDING = 1e-9
 few = settings(max_examples=5, deadline=None, derandomize=True, database=None)
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -51,12 +50,6 @@ def minorant_at(family, low, high, C):
     ends = np.tile(np.concatenate([[0.0, 0.0], low]), 2), np.tile(np.concatenate([[0.0, 0.0], high]), 2)
     terms = family.subproblem(*ends)["minorant"][0] * [1.0, 0.0, 0.0, C[0, 1], C[0, 0], C[1, 1], 0.0]
     return terms.sum(), np.abs(terms).sum()
-
-
-def in_label_order(family, vector):
-    """The core's connected variables of a solution, components ordered as the tree orders them."""
-    cells = vector[family.n_components : -1].reshape(family.n_components, -1)
-    return cells[np.argsort(cells[:, 0], kind="stable")].ravel()
 
 
 @some
@@ -134,42 +127,13 @@ def test_bounds_enclose_the_brute_force_optimum(seed, weighted):
 
 @pytest.mark.parametrize("seed, n, K, floor", [(0, 30, 2, 0.2), (1, 8, 2, 1.0), (2, 20, 3, 0.2), (3, 30, 2, 5.0)])
 def test_no_node_around_the_optimum_has_a_bound_above_it(seed, n, K, floor):
-    problem = make("full", seed, n, K, 2, variance_floor=floor)
-    family = _engine.family(problem)
-    first = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=40, seed=3), 0.01, max_nodes=2000)
-    first.run()
-    fields, vector = first.summary()
-    known = in_label_order(family, vector), fields["objective"] + ROUNDING * (1 + abs(fields["objective"]))
-    trace = []
-    second = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=known, trace=trace, max_nodes=3000)
-    second.run()
-    assert second.n_audit_failures == 0
-    # what tightening cuts off holds no solution: the optimum stays in some child
-    slack = 1e-7 * (1.0 + np.abs(known[0]))
-    children = {}
-    for node in trace:
-        children.setdefault(node[1], []).append(node)
-
-    def holds(node):
-        return (node[3] - slack <= known[0]).all() and (known[0] <= node[4] + slack).all()
-
-    assert holds(trace[0])
-    for node in trace:
-        if holds(node) and node[0] in children:
-            assert any(holds(child) for child in children[node[0]])
+    assert_audited(make("full", seed, n, K, 2, variance_floor=floor), 2000, 3000)
 
 
 @pytest.mark.parametrize("seed, floor", [(0, 0.2), (1, 1.0), (2, 4.0)])
 def test_no_cell_around_a_local_optimum_has_a_bound_above_it(seed, floor):
-    """Small boxes around parameters of EM, with faces through them, on both sides of the floor."""
-    problem = make("full", seed, 15, 2, 2, variance_floor=floor)
-    family = _engine.family(problem)
-    start = family.seeded(np.random.default_rng(seed))
-    vector, trace, _ = MixturePrimal(family).em(np.array([0.5, 0.5]), start, 1e-12, 2000)
-    known, value = in_label_order(family, vector), trace[-1] + ROUNDING * (1 + abs(trace[-1]))
-    search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=(known, value), max_nodes=3000)
-    search.run()
-    assert search.n_audit_failures == 0
+    """On both sides of the floor."""
+    assert_cells_around_a_local_optimum_are_audited(make("full", seed, 15, 2, 2, variance_floor=floor), seed, 3000)
 
 
 def test_separated_components_are_proved():

@@ -8,20 +8,14 @@ from gopfast._matrices import MatrixFamily
 from gopfast._search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.audit import assert_audited, assert_cells_around_a_local_optimum_are_audited
 from support.matrices import cost, packed
 from support.problems import make, random_state
 
 import gopfast
-from gopfast import _engine
 
 few = settings(max_examples=8, deadline=None, derandomize=True, database=None)
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
-
-
-def in_label_order(family, vector):
-    """The core's connected variables of a solution, components ordered as the tree orders them."""
-    cells = vector[family.n_components : -1].reshape(family.n_components, -1)
-    return cells[np.argsort(cells[:, 0], kind="stable")].ravel()
 
 
 def root_of(family):
@@ -100,41 +94,13 @@ def test_bounds_close_where_the_floor_leaves_little_to_choose():
 
 @pytest.mark.parametrize("seed, n, K, d, floor", [(0, 30, 2, 3, 0.2), (1, 8, 2, 4, 1.0), (2, 20, 3, 3, 3.0)])
 def test_no_node_around_a_known_solution_has_a_bound_above_it(seed, n, K, d, floor):
-    problem = make("full", seed, n, K, d, variance_floor=floor)
-    family = _engine.family(problem)
-    first = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=40, seed=3), 0.01, max_nodes=200)
-    first.run()
-    fields, vector = first.summary()
-    known = in_label_order(family, vector), fields["objective"] + 1e-9 * (1 + abs(fields["objective"]))
-    trace = []
-    second = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=known, trace=trace, max_nodes=600)
-    second.run()
-    assert second.n_audit_failures == 0
-    slack = 1e-7 * (1.0 + np.abs(known[0]))
-    children = {}
-    for node in trace:
-        children.setdefault(node[1], []).append(node)
-
-    def holds(node):
-        return (node[3] - slack <= known[0]).all() and (known[0] <= node[4] + slack).all()
-
-    assert holds(trace[0])
-    for node in trace:
-        if holds(node) and node[0] in children:
-            assert any(holds(child) for child in children[node[0]])
+    assert_audited(make("full", seed, n, K, d, variance_floor=floor), 200, 600)
 
 
 @pytest.mark.parametrize("seed, floor", [(0, 0.2), (1, 1.0), (2, 4.0)])
 def test_no_cell_around_a_local_optimum_has_a_bound_above_it(seed, floor):
-    """Boxes around parameters of EM, with faces through them, on both sides of the floor."""
-    problem = make("full", seed, 15, 2, 3, variance_floor=floor)
-    family = _engine.family(problem)
-    start = family.seeded(np.random.default_rng(seed))
-    vector, trace, _ = MixturePrimal(family).em(np.array([0.5, 0.5]), start, 1e-12, 2000)
-    known, value = in_label_order(family, vector), trace[-1] + 1e-9 * (1 + abs(trace[-1]))
-    search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=(known, value), max_nodes=1000)
-    search.run()
-    assert search.n_audit_failures == 0
+    """On both sides of the floor."""
+    assert_cells_around_a_local_optimum_are_audited(make("full", seed, 15, 2, 3, variance_floor=floor), seed, 1000)
 
 
 def test_the_number_of_threads_changes_nothing():

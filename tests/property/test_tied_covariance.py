@@ -10,11 +10,11 @@ from gopfast._tied import TiedFamily
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
+from support.audit import assert_audited
 from support.matrices import cost, floored, packed, unpacked
 from support.problems import make
 
 import gopfast
-from gopfast import _engine
 from gopfast._scatter import least_within
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -121,30 +121,7 @@ def test_minorant_and_facets_hold_for_responsibilities_whose_optimum_is_in_the_b
 @pytest.mark.parametrize("seed, n, K, d, floor", [(0, 30, 2, 2, 0.2), (1, 12, 2, 3, 1.0), (2, 20, 3, 2, 0.2),
                                                   (3, 30, 2, 2, 5.0), (4, 16, 2, 4, 0.5)])  # fmt: skip
 def test_no_node_around_the_optimum_has_a_bound_above_it(seed, n, K, d, floor):
-    problem = make("tied", seed, n, K, d, variance_floor=floor)
-    family = _engine.family(problem)
-    first = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=40, seed=3), 0.01, max_nodes=1500)
-    first.run()
-    fields, vector = first.summary()
-    cells = vector[K : K + K * d].reshape(K, d)
-    point = np.concatenate([cells[np.argsort(cells[:, 0], kind="stable")].ravel(), vector[K + K * d : -1]])
-    known = point, fields["objective"] + 1e-9 * (1 + abs(fields["objective"]))
-    trace = []
-    second = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=known, trace=trace, max_nodes=1500)
-    second.run()
-    assert second.n_audit_failures == 0
-    slack = 1e-7 * (1.0 + np.abs(point))
-    children = {}
-    for node in trace:
-        children.setdefault(node[1], []).append(node)
-
-    def holds(node):
-        return (node[3] - slack <= point).all() and (point <= node[4] + slack).all()
-
-    assert holds(trace[0])
-    for node in trace:
-        if holds(node) and node[0] in children:
-            assert any(holds(child) for child in children[node[0]])
+    assert_audited(make("tied", seed, n, K, d, variance_floor=floor), 1500, 1500)
 
 
 @some

@@ -28,6 +28,7 @@ cdef class MixturePrimal(Primal):
     cdef bint late(self) noexcept nogil
     cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
     cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
-    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter, Effort *effort) noexcept nogil
+    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
+                  Effort *effort) noexcept nogil
     cdef void start_from(self, int attempt, real *solution) noexcept nogil
     cdef void scatter(self) noexcept nogil

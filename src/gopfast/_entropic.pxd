@@ -68,7 +68,8 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void open_node(self, const real *low, const real *high, Newton *nt) noexcept nogil
     cdef void warm_start(self, const float *warm, Newton *nt) noexcept nogil
     cdef void keep(self, float *warm, Newton *nt) noexcept nogil
-    cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size, real *newton_prior) noexcept nogil
+    cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size,
+                      real *newton_prior) noexcept nogil
     cdef real evaluate(self, const SampleSet *data, Newton *nt, Effort *effort) noexcept nogil
     cdef real margin(self, const SampleSet *data, int k, Newton *nt) noexcept nogil
     cdef void residuals(self, Newton *nt) noexcept nogil

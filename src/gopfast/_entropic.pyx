@@ -243,7 +243,8 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(self.family.n_facets):
             warm[K + k] = <float> nt.q[k]
 
-    cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size, real *newton_prior) noexcept nogil:
+    cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size,
+                      real *newton_prior) noexcept nogil:
         """Costs at the iterate: minorant less the facets times their multipliers; returns the constant's magnitude.
 
         What a pair of opposite facets has in common is taken out of both multipliers: that only raises the costs by a
@@ -280,7 +281,8 @@ cdef class EntropicRelaxation(Relaxation):
                 newton_prior[0] -= added
                 s = 0
                 while s < facet.count:
-                    nt.scale[(facet.first + s) // (1 + F)] -= common * (facet.coefficients[s] + facet[1].coefficients[s])
+                    added = facet.coefficients[s] + facet[1].coefficients[s]
+                    nt.scale[(facet.first + s) // (1 + F)] -= common * added
                     s += 1 + F
         newton_prior[0] += prior[0]
         for k in range(K):
@@ -343,7 +345,8 @@ cdef class EntropicRelaxation(Relaxation):
             e = min(nt.sub.e_high, max(nt.sub.e_low, self.family.e_power / prior if prior > 0 else nt.sub.e_high))
             term = e * prior - self.family.e_power * log(e)
             bound += term - 64 * ROUND * (e * prior_size + self.family.e_power * (1 + fabs(log(e))))
-            e = min(nt.sub.e_high, max(nt.sub.e_low, self.family.e_power / newton_prior if newton_prior > 0 else nt.sub.e_high))
+            e = self.family.e_power / newton_prior if newton_prior > 0 else nt.sub.e_high
+            e = min(nt.sub.e_high, max(nt.sub.e_low, e))
         nt.excess = W * max(worst, 0.0)
         nt.e = e
         nt.curvature = e * e / self.family.e_power if nt.sub.e_low < e < nt.sub.e_high else 0
@@ -368,7 +371,8 @@ cdef class EntropicRelaxation(Relaxation):
 
     cdef void assemble(self, Newton *nt) noexcept nogil:
         """Newton matrix [A, -B; B', C] in (d log weight, d q) from the pass's moments; C: upper triangle."""
-        cdef int K = self.family.n_components, F = self.family.n_statistics, f = 1 + F, m = K * f, Q = self.family.n_facets
+        cdef int K = self.family.n_components, F = self.family.n_statistics, Q = self.family.n_facets
+        cdef int f = 1 + F, m = K * f
         cdef int k, l, j, i, r, o, row, column
         cdef real value
         cdef pass_sums *sums = &nt.sums
@@ -584,7 +588,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
         cdef int Q = self.family.n_facets, k, n, iteration, level = self.coarsest(cutoff - node.lower)
         cdef Newton *nt = &self.workers[worker]
-        cdef real bound, mu, gap, last_gap = INFINITY
+        cdef real bound, mu, gap, least, last_gap = INFINITY
         cdef int retreats = 0
         effort.n_subproblems += 1
         self.open_node(node_low(node), node_high(node, self.n_connected), nt)
@@ -621,7 +625,8 @@ cdef class EntropicRelaxation(Relaxation):
                 return
             if not isfinite(gap):
                 break
-            if iteration > 0 and bound + gap < cutoff and gap < max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound)):
+            least = max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound))
+            if iteration > 0 and bound + gap < cutoff and gap < least:
                 # not to be fathomed on this level; on a finer one if its loss is what misses
                 if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
                     if self.refinement is not None:

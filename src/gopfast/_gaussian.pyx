@@ -174,7 +174,8 @@ cdef class GaussianFamily(Family):
                 slope = times * log(most / least) / (most - least) if most > least * (1 + 1e-9) else times / most
                 costs.offsets[k] -= slope
                 out.prior += scale * slope
-                out.constant += times * log(least) - slope * least - 64 * ROUND * times * (2 + fabs(log(least)) + fabs(log(most)))
+                out.constant += times * log(least) - slope * least
+                out.constant -= 64 * ROUND * times * (2 + fabs(log(least)) + fabs(log(most)))
                 for side in range(2):
                     facet.active = most - least > 1e-13 * most
                     facet.paired = side == 0

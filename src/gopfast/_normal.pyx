@@ -353,6 +353,6 @@ cdef class NormalFamily(Family):
 
 
 cdef inline real split_variance(real v, real low, real high) noexcept nogil:
-    """Near the variance found, a little towards the geometric mean of the range; below the floor nothing is to be split."""
+    """Near the variance found, a little towards the geometric mean of the range, above the floor."""
     cdef real middle = sqrt(max(low, 1.0) * max(high, 1.0))
     return sqrt(max(v, 1.0) * sqrt(max(v, 1.0) * middle))

@@ -15,7 +15,8 @@ cdef struct SampleSet:
 # What is to be added to a pass's value over a summary so that it bounds the samples' from below.
 cdef real summary_shift(const SampleSet *data, int n_components, const pass_costs *costs) noexcept nogil
 # Mean size of the terms of component k's costs over its samples: scale of their rounding error.
-cdef real cost_size(const SampleSet *data, int k, const pass_costs *costs, const pass_sums *sums, real mass) noexcept nogil
+cdef real cost_size(const SampleSet *data, int k, const pass_costs *costs, const pass_sums *sums,
+                    real mass) noexcept nogil
 
 
 cdef class Samples:

@@ -19,7 +19,8 @@ cdef real summary_shift(const SampleSet *data, int n_components, const pass_cost
     return shift
 
 
-cdef real cost_size(const SampleSet *data, int k, const pass_costs *costs, const pass_sums *sums, real mass) noexcept nogil:
+cdef real cost_size(const SampleSet *data, int k, const pass_costs *costs, const pass_sums *sums,
+                    real mass) noexcept nogil:
     cdef int j, d = data.samples.n_columns, F = pass_n_statistics(&data.samples)
     cdef real size = fabs(costs.offsets[k]), square
     if not mass > 0:

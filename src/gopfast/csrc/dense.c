@@ -10,7 +10,8 @@
 #define CLONES
 #endif
 
-static inline __attribute__((always_inline)) void axpy(int n, double scale, const double *restrict x, double *restrict y)
+static inline __attribute__((always_inline))
+void axpy(int n, double scale, const double *restrict x, double *restrict y)
 {
     for (int i = 0; i < n; i++) y[i] += scale * x[i];
 }

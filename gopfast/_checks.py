@@ -99,7 +99,7 @@ def choice(name, value, allowed):
     """Return `value` if it is one of the strings (or None) in `allowed`; raise `InputError` otherwise."""
     # A comparison with an array would give an array, so only these two kinds are compared.
     if (value is None or isinstance(value, str)) and value in allowed:
-        return value
+        return allowed[allowed.index(value)]  # not a subclass of str, such as an entry of an array
     wanted = ", ".join(repr(item) for item in allowed)
     raise InputError(f"{name} must be one of {wanted}; got {_shown(value)}")
 

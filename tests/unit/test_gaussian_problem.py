@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support import datasets
 
+import gopfast
 from gopfast.errors import InputError
 from gopfast.models import GaussianMixture
 
@@ -276,3 +277,9 @@ def test_best_prior_variance_minimises_the_objective_within_its_bounds():
         assert problem.objective(weights, means, prior_variance) > best
     assert problem.best_prior_variance([[0.0], [0.0]]) == 0.5
     assert problem.best_prior_variance([[90.0], [0.0]]) == 10.0
+
+
+def test_names_may_come_from_an_array():
+    kind = np.array(["diag", "spherical"])[0]
+    result = gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 5.0, 6.0], 2, covariance=kind, variance_floor=0.2))
+    assert result.success

@@ -206,9 +206,10 @@ class BiconvexProblem:
     def _term_size(self, magnitude):
         """Greatest magnitude of a term of each row where the variables have these magnitudes; tiny, not 0."""
         size = np.broadcast_to(np.asarray(magnitude, dtype=float), (self.n_variables,))
-        greatest = [np.zeros(0)]
-        if self.A.shape[0]:
-            greatest.append(np.asarray(abs(self.A).multiply(size[None, :]).max(axis=1).todense()).ravel())
+        linear = np.zeros(self.A.shape[0])
+        rows = np.repeat(np.arange(len(linear)), np.diff(self.A.indptr))
+        np.maximum.at(linear, rows, np.abs(self.A.data) * size[self.A.indices])
+        greatest = [linear]
         for row in self.quadratic_rows:
             form = abs(row.Q).tocoo()
             products = form.data * size[form.row] * size[form.col]

@@ -271,7 +271,7 @@ class _Run:
 
     def candidate(self):
         """Return what is proved so far."""
-        lower = min(max(self.outer, self.result.lower_bound), self.result.objective)
+        lower = float(min(max(self.outer, self.result.lower_bound), self.result.objective))
         return Candidate(
             n_components=self.problem.n_components,
             n_parameters=self.problem.n_parameters,

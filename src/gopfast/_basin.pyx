@@ -104,6 +104,7 @@ cdef class MixtureBasin(Basin):
         cdef real *center = &self.solution[K]
         cdef real *needed = self.vector
         cdef real value, loss, step, part, above, radius = WIDEST
+        cdef bint inside, convex
         if not self.arrange(solution):
             return False
         value = self.expand(&loss)
@@ -120,15 +121,15 @@ cdef class MixtureBasin(Basin):
             if not self.spread():
                 return False
             self.dominate()
-            if self.enclose(needed) and self.convex(1):
+            inside, convex = self.enclose(needed), self.convex(1)
+            if inside and convex:
                 for i in range(K * d):
                     self.low[i], self.high[i] = center[i] - radius, center[i] + radius
                 self.lower = value - loss
                 return True
-            part, above = 0, 1
-            if self.convex(1):
-                part = 1
-            else:
+            part, above = 1, 1
+            if not convex:
+                part = 0
                 for i in range(6):
                     step = 0.5 * (part + above)
                     if self.convex(step):
@@ -137,7 +138,6 @@ cdef class MixtureBasin(Basin):
                         above = step
                 part = min(0.85, max(0.4, sqrt(part)))
             radius *= part
-            self.enclose(needed)
             for k in range(K):
                 self.log_radius[k] = min(1.1 * needed[k], 2 * self.log_radius[k]) * part
         return False

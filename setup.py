@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 
 SOURCE = Path("src/gopfast")
 DENSE = ["csrc/dense.c"]
-C_SOURCES = {"_passes": ["csrc/pass.c"], "_entropic": DENSE, "_basin": DENSE, "_refinement": DENSE}
+C_SOURCES = {"_passes": ["csrc/pass.c"], "_entropic": DENSE, "_basin": DENSE, "_weights": DENSE}
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
 
 

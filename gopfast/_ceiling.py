@@ -1,5 +1,6 @@
 """
-Lower bounds of the objective that need no search: no sample's density exceeds the largest that its model allows.
+Lower bounds of the objective that need no search: no sample's density exceeds the largest that its model allows,
+and no row's probability its share.
 
 What a result has to show when a limit comes before the first node is bounded.
 """
@@ -9,11 +10,13 @@ import math
 import numpy as np
 from scipy.special import betaln, xlogy
 
+from gopfast._exponential import ExponentialFamily
 from gopfast.models import BernoulliMixture, CategoricalMixture, ExponentialMixture, GaussianMixture, PoissonMixture
 from gopfast.models.gaussian import LOG_2_PI
 
 # Far above the rounding of sums of this few terms, far below what these bounds miss.
 ROUNDING = 1e-12
+ENTROPY_ROUNDING = 64 * 2.0**-53
 
 
 def least_objective(problem):
@@ -35,6 +38,27 @@ def least_objective(problem):
             value = math.fsum(terms) - ROUNDING * math.fsum(map(abs, terms))
             return value if math.isfinite(value) else -math.inf
     return -math.inf
+
+
+def saturated_bound(family):
+    """
+    Bound the objective of discrete data: no model gives rows better probabilities than their shares.
+
+    Parameters
+    ----------
+    family : Family
+
+    Returns
+    -------
+    float
+        Entropy of the rows, which mixtures attain where their columns are too few to identify them; -inf for other
+        families, and with a prior.
+    """
+    if not (isinstance(family, ExponentialFamily) and family.discrete) or family.has_prior:
+        return -math.inf
+    _, weights = family.data.arrays()
+    total = math.fsum(weights)
+    return math.fsum(-weights * np.log(weights / total)) - ENTROPY_ROUNDING * total * (1 + np.log(len(weights)))
 
 
 def _gaussian(problem):

@@ -15,14 +15,11 @@ import math
 
 import numpy as np
 
-from gopfast._exponential import ExponentialFamily
-from gopfast._gaussian import GaussianFamily
 from gopfast._normal import NormalFamily
 
 COARSE = 0.1  # grid step in standard deviations of a component
 BLOCK = 2_000_000  # exponentials per block of a grid evaluation
 MAX_ITER = 40
-MOST_SAMPLES = 20_000
 WIDEST = 1000.0  # standard deviations: the grid of a wider range costs more than it gains
 FLOOR_GAP = 0.1  # nats to which the bound of free variances is found
 MOST_FREE_SAMPLES = 1000  # beyond, a search would do much in the time that this bound takes
@@ -179,41 +176,6 @@ class NonparametricBound:
             trial = share
         used = trial > 1e-12
         return atoms[used], trial[used] / trial[used].sum()
-
-
-def saturated_bound(weights):
-    """
-    Bound the negative log-likelihood of discrete data: no model gives rows better probabilities than their shares.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (m,)
-        Positive weights of the different rows.
-
-    Returns
-    -------
-    float
-        Entropy of the rows. Mixtures attain it where their columns are too few to identify them.
-    """
-    total = math.fsum(weights)
-    return math.fsum(-weights * np.log(weights / total)) - ROUNDING * total * (1 + np.log(len(weights)))
-
-
-def outer_bound(family):
-    """Return the bound as the search asks for it, or None where it does not apply or would cost too much."""
-    samples, weights = family.data.arrays()
-    if isinstance(family, ExponentialFamily) and family.discrete and not family.has_prior:
-        return lambda solution, upper, tolerance: saturated_bound(weights)
-    known = isinstance(family, GaussianFamily) and not family.has_prior and samples.shape[0] == 1
-    if not known or samples.shape[1] > MOST_SAMPLES or np.ptp(samples) > WIDEST:
-        return None
-
-    def bound(solution, upper, tolerance):
-        n_components = (len(solution) - 1) // 2
-        proportions, means = solution[:n_components], solution[n_components:-1]
-        return NonparametricBound(samples[0], weights).solve(means, proportions, 0.2 * tolerance, upper - tolerance)
-
-    return bound
 
 
 def free_variance_bound(family, weights, **parameters):

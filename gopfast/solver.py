@@ -10,7 +10,7 @@ from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
-from gopfast._nonparametric import outer_bound
+from gopfast._hitting import HittingSets
 from gopfast._search import Search
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import BiconvexProblem
@@ -216,8 +216,8 @@ class MixtureSearch:
             n_threads=_engine.n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
             basin=_basin(self.family, primal) if entropic else None,
-            outer_bound=outer_bound(self.family) if entropic else None,
-            least=_ceiling.least_objective(problem),
+            reduction=_reduction(self.family) if entropic else None,
+            least=max(_ceiling.least_objective(problem), _ceiling.saturated_bound(self.family)),
         )
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
@@ -290,6 +290,13 @@ def _basin(family, primal):
     """Return the convexity test around the incumbent, where the model has one."""
     if type(family) is GaussianFamily and not family.n_ranges:
         return MixtureBasin(family, primal)
+    return None
+
+
+def _reduction(family):
+    """Return what is learnt beside the tree, where the model has it."""
+    if type(family) is GaussianFamily and HittingSets.applies(family):
+        return HittingSets(family)
     return None
 
 

@@ -5,6 +5,7 @@ from gopfast._passes cimport pass_costs, pass_sums
 from gopfast._relaxation cimport Effort
 from gopfast._samples cimport SampleSet
 from gopfast._types cimport index, real
+from gopfast._weights cimport Weights
 
 
 # Workspace of one worker. P parts: those of component k are k * n_parts, k * n_parts + 1, ...
@@ -18,13 +19,7 @@ cdef struct Parts:
     index *variable         # (K, n_split) in which connected variable; -1: none
     real *size              # (P, 1+F) magnitude of the costs' terms
     real *row               # (1+F,)
-    real *weights           # (P,)
-    real *slack             # (P,)
-    real *residual          # (P,)
-    real *step              # (P,)
-    real *step_s            # (P,)
-    real *rhs               # (P,)
-    real *A                 # (P, P)
+    Weights iterate         # of the parts' weights
     real *scratch
 
 
@@ -43,6 +38,3 @@ cdef class Refinement:
     cdef void cell(self, Parts *at, const real *low, const real *high, int part) noexcept nogil
     cdef void combine(self, Parts *at, const Subproblem *sub, const real *q, int part) noexcept nogil
     cdef real evaluate(self, Parts *at, const SampleSet *data, real *most) noexcept nogil
-    cdef void newton(self, Parts *at, real mu) noexcept nogil
-    cdef void direction(self, Parts *at) noexcept nogil
-    cdef real longest(self, Parts *at) noexcept nogil

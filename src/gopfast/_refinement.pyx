@@ -25,11 +25,7 @@ from gopfast._passes cimport PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast._relaxation cimport Effort
 from gopfast._samples cimport SampleSet, Samples, summary_shift
 from gopfast._types cimport index, real, take
-
-cdef extern from "dense.h" nogil:
-    int dense_factor(int n, double *a)
-    void dense_forward(int n, const double *factor, int q, double *b)
-    void dense_backward(int n, const double *factor, double *b)
+from gopfast._weights cimport weights_lay_out, weights_newton, weights_size, weights_start
 
 cdef real ROUND = 2.0 ** -53
 cdef int MOST_PASSES = 10
@@ -77,7 +73,7 @@ cdef class Refinement:
             raise MemoryError
         self.storage = []
         size = (3 * K * d + K + Q * m + 3 * P * d + P + P + P * P + 2 * n + K * self.n_split + (P + 1) * (1 + F)
-                + 6 * P + P * P + pass_scratch_size(P, F))
+                + weights_size(P) + pass_scratch_size(P, F))
         for worker in range(n_workers):
             block, variable = np.zeros(size), np.zeros(K * self.n_split, dtype=np.intp)
             facets = np.zeros(Q * sizeof(Facet), dtype=np.uint8)
@@ -93,9 +89,7 @@ cdef class Refinement:
             parts.sums.density, parts.sums.gram = take(&at, P), take(&at, P * P)
             parts.low, parts.high, parts.split = take(&at, n), take(&at, n), take(&at, K * self.n_split)
             parts.size, parts.row = take(&at, P * (1 + F)), take(&at, 1 + F)
-            parts.weights, parts.slack, parts.residual = take(&at, P), take(&at, P), take(&at, P)
-            parts.step, parts.step_s, parts.rhs = take(&at, P), take(&at, P), take(&at, P)
-            parts.A = take(&at, P * P)
+            weights_lay_out(&parts.iterate, P, &at)
             parts.scratch = at
         return 0
 
@@ -213,7 +207,7 @@ cdef class Refinement:
         cdef real value
         cdef int n_terms = 3 * (self.family.n_facets // self.family.n_components) + d + 32
         cdef const real *size
-        run_pass(&data.samples, P, &at.costs, at.weights, PASS_WEIGHTS, at.scratch, &at.sums)
+        run_pass(&data.samples, P, &at.costs, at.iterate.weights, PASS_WEIGHTS, at.scratch, &at.sums)
         shift = summary_shift(data, P, &at.costs)
         for p in range(P):
             size, density = at.size + p * (1 + F), at.sums.density[p]
@@ -224,8 +218,8 @@ cdef class Refinement:
                 total += size[1 + j] * x + (size[1 + d + j] if F > d else fabs(at.costs.quadratic[p * d + j])) * x * x
             term = ROUND * (n_terms * total + 1000)
             margin = max(margin, term)
-            at.residual[p] = W - density
-            sum_weights += at.weights[p]
+            at.iterate.residual[p] = W - density
+            sum_weights += at.iterate.weights[p]
             density = log(max(density, 1e-300) / W)
             worst = max(worst, density + term + 8 * ROUND * (1 + fabs(density)))
         # the weighted mean of the terms is at most the largest times sum_ks pi_ks D_ks = W
@@ -239,56 +233,13 @@ cdef class Refinement:
         value -= W * worst + margin
         return value if isfinite(value) else -INFINITY
 
-    cdef void direction(self, Parts *at) noexcept nogil:
-        cdef int P = self.n_total, p
-        for p in range(P):
-            at.step[p] = at.rhs[p]
-        dense_forward(P, at.A, 1, at.step)
-        dense_backward(P, at.A, at.step)
-
-    cdef real longest(self, Parts *at) noexcept nogil:
-        cdef int p
-        cdef real most = 1e10
-        for p in range(self.n_total):
-            at.step_s[p] = (at.rhs[p] + at.weights[p] * (at.residual[p] - at.slack[p])
-                            - at.weights[p] * at.slack[p] * at.step[p]) / at.weights[p]
-            if at.step[p] < 0:
-                most = min(most, -1 / at.step[p])
-            if at.step_s[p] < 0:
-                most = min(most, -at.slack[p] / at.step_s[p])
-        return most
-
-    cdef void newton(self, Parts *at, real mu) noexcept nogil:
-        """One predictor-corrector step of the interior-point method, for the weights alone."""
-        cdef int P = self.n_total, p, q
-        cdef real reach, affine = 0, target
-        for p in range(P):
-            for q in range(p, P):
-                at.A[p * P + q] = at.weights[p] * at.weights[q] * at.sums.gram[p * P + q]
-            at.A[p * P + p] += at.weights[p] * at.slack[p]
-            at.rhs[p] = -at.weights[p] * at.residual[p]
-        dense_factor(P, at.A)
-        self.direction(at)
-        reach = min(1.0, self.longest(at))
-        for p in range(P):
-            affine += at.weights[p] * (1 + reach * at.step[p]) * (at.slack[p] + reach * at.step_s[p])
-        target = affine / (P * mu)
-        target = max(target * target * target, 1e-6) * mu
-        for p in range(P):
-            at.rhs[p] = target - at.weights[p] * at.residual[p] - at.weights[p] * at.step[p] * at.step_s[p]
-        self.direction(at)
-        reach = min(1.0, 0.99 * self.longest(at))
-        for p in range(P):
-            at.weights[p] *= 1 + reach * at.step[p]
-            at.slack[p] += reach * at.step_s[p]
-
     cdef real bound(self, int worker, const SampleSet *data, const real *low, const real *high, const real *point,
                     const real *error, const Subproblem *sub, const real *q, const real *weights, real cutoff,
                     Effort *effort) noexcept nogil:
         """A bound of the node, for its subproblem, multipliers, weights (K,) and the errors of its variables."""
         cdef Parts *at = &self.workers[worker]
         cdef int P = self.n_total, p, part, iteration
-        cdef real best = -INFINITY, most, mu, lowest
+        cdef real best = -INFINITY, most, lowest
         if self.divide(at, low, high, point, error) == 0:
             return best
         for part in range(self.n_parts):
@@ -296,24 +247,14 @@ cdef class Refinement:
             self.family.relax(at.low, at.high, &at.sub)
             self.combine(at, sub, q, part)
         for p in range(P):
-            at.weights[p] = max(weights[p // self.n_parts], 1e-6) / self.n_parts
-            at.slack[p] = 0
+            at.iterate.weights[p] = max(weights[p // self.n_parts], 1e-6) / self.n_parts
         for iteration in range(MOST_PASSES):
             lowest = self.evaluate(at, data, &most)
             effort.n_passes += 1
             best = max(best, lowest)
             if best >= cutoff or most < cutoff:
                 break
-            mu = 0
-            for p in range(P):
-                if iteration == 0:
-                    at.slack[p] = max(at.residual[p], 0.1 * fabs(at.residual[p]), 1e-3 * data.total_weight)
-                mu += at.weights[p] * at.slack[p]
-            mu /= P
-            for p in range(P):
-                at.slack[p] = max(at.residual[p], -0.5 * at.residual[p], 0.1 * mu / at.weights[p])
-            mu = 0
-            for p in range(P):
-                mu += at.weights[p] * at.slack[p]
-            self.newton(at, mu / P)
+            if iteration == 0:
+                weights_start(&at.iterate, data.total_weight)
+            weights_newton(&at.iterate, at.sums.gram)
         return best

@@ -45,6 +45,17 @@ cdef class Basin:
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil
 
 
+# What is learnt beside the tree and holds for all solutions below a limit.
+cdef class Reduction:
+    cdef readonly index n_connected
+    cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
+    cdef int prepare(self, StopSignal stop) except -1
+    # After each batch, on the caller's thread: learns, with a solution at hand and `n_passes` spent so far on nodes.
+    cdef void work(self, const real *solution, real limit, index n_passes, Effort *effort) noexcept nogil
+    # IN/OUT: cuts from a box what holds no solution below the limit; 0: the box is empty.
+    cdef int fit(self, real *low, real *high) noexcept nogil
+
+
 cdef class Primal:
     cdef readonly index n_solution
     cdef int prepare(self, int n_workers, StopSignal stop) except -1

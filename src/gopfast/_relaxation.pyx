@@ -1,4 +1,4 @@
-"""What the search asks of a problem: lower bounds (Relaxation, Basin) and upper bounds (Primal)."""
+"""What the search asks of a problem: lower bounds (Relaxation, Basin, Reduction) and upper bounds (Primal)."""
 
 from libc.math cimport INFINITY
 
@@ -33,6 +33,19 @@ cdef class Basin:
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         return False
+
+
+cdef class Reduction:
+    """What is learnt of all solutions below a limit, beside the tree. Subclasses override every method."""
+
+    cdef int prepare(self, StopSignal stop) except -1:
+        raise NotImplementedError
+
+    cdef void work(self, const real *solution, real limit, index n_passes, Effort *effort) noexcept nogil:
+        pass
+
+    cdef int fit(self, real *low, real *high) noexcept nogil:
+        return 1
 
 
 cdef class Primal:

@@ -91,6 +91,16 @@ cdef class Samples:
         """Sum of the weights."""
         return self.core.total_weight
 
+    @property
+    def n_samples(self):
+        """Number of samples, or of a summary's points."""
+        return self.core.n_samples
+
+    @property
+    def loss(self):
+        """What a summary loses per unit of curvature, by coordinate (d,); 0 for samples."""
+        return np.asarray(self.spread)
+
     def arrays(self):
         """Samples (d, n) and weights (n,) as the core sees them, without padding."""
         return np.asarray(self.columns)[:, :self.core.n_samples], np.asarray(self.weights)[:self.core.n_samples]

@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from gopfast._relaxation cimport Basin, Effort, Primal, Relaxation
+from gopfast._relaxation cimport Basin, Effort, Primal, Reduction, Relaxation
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
 from gopfast._types cimport (
@@ -15,8 +15,15 @@ from gopfast._types cimport (
     STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
 
-# Problems solved in fewer nodes than this are done before a bound from outside the tree would be.
-cdef int OUTER_BOUND_FROM = 128
+# Problems solved in fewer nodes than this are done before what is learnt beside the tree would pay.
+cdef int REDUCE_FROM = 128
+# A node cut down to this part of a variable's interval is bounded again before it is split.
+cdef real MUCH = 0.7
+
+cdef enum Cut:
+    NOTHING_LEFT = 0    # nothing in the node lies below the limit
+    CUT_LITTLE = 1
+    CUT_DOWN = 2
 # Splitting at a basin's faces pays where the nodes around the optimum are many.
 cdef int BASIN_FROM = 64
 
@@ -37,9 +44,8 @@ cdef class Search:
     time_limit : float
     max_nodes : int
     monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
-    outer_bound : None or callable (solution, upper, tolerance) -> lower bound of the whole problem
-        Asked once, when the search has shown that it takes more than OUTER_BOUND_FROM nodes. A bound below
-        upper - tolerance does not help.
+    reduction : None or Reduction
+        Learns, once the search takes more than REDUCE_FROM nodes, what holds for all solutions below the limit.
     basin : None or Basin
         Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
     least : float
@@ -54,6 +60,7 @@ cdef class Search:
     cdef Primal primal
     cdef Tree tree
     cdef Basin basin
+    cdef Reduction reduction
     cdef StopSignal stop
     cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought
     cdef index max_nodes, n_batches, n_children, capacity, n_parents
@@ -61,16 +68,16 @@ cdef class Search:
     cdef bint orthant, new_incumbent, settled
     cdef Node **children
     cdef Effort *efforts
-    cdef Effort effort
-    cdef real[::1] solution, trial, known_point
-    cdef object monitor, outer_bound
+    cdef Effort effort, learning
+    cdef real[::1] solution, trial, known_point, box
+    cdef object monitor
     cdef list rows, trace
     cdef readonly index n_nodes, n_audit_failures
     cdef readonly int reason
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
-                 int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None, outer_bound=None,
-                 Basin basin=None, real least=-INFINITY, known=None, list trace=None):
+                 int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
+                 Reduction reduction=None, Basin basin=None, real least=-INFINITY, known=None, list trace=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
@@ -84,7 +91,8 @@ cdef class Search:
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
         self.upper = self.closed = self.cutoff = self.sought = INFINITY
         self.floor = least
-        self.outer_bound = outer_bound
+        self.reduction = reduction
+        self.box = np.empty(2 * relaxation.n_connected)
         self.basin = None if orthant else basin
         self.rows = []
         self.trace = trace
@@ -121,6 +129,8 @@ cdef class Search:
         """Search until proved or stopped; returns the reason (a gopfast.result.Status value)."""
         self.relaxation.prepare(self.n_threads, self.stop)
         self.primal.prepare(self.n_threads, self.stop)
+        if self.reduction is not None:
+            self.reduction.prepare(self.stop)
         try:
             if self.n_batches == 0:
                 self.open_root()
@@ -130,7 +140,7 @@ cdef class Search:
                     self.improve()
                 self.merge()
                 self.settle()
-                self.bound_outside()
+                self.reduce()
                 self.report()
                 if not self.select():
                     break
@@ -142,7 +152,7 @@ cdef class Search:
                 self.release()
         if self.stop.exception is not None:
             raise self.stop.exception
-        least = min(self.closed, self.tree.heap[0].lower if self.tree.n_open else INFINITY)
+        least = self.least()
         if isfinite(self.upper) and least > self.upper + 1e-12 * fabs(self.upper):
             # Every solution lies in some node, so the least bound cannot exceed an objective attained, but for the
             # rounding of an objective that an LP solver's point attains.
@@ -172,12 +182,16 @@ cdef class Search:
         """Nodes with at least this bound are fathomed."""
         return min(self.upper - self.tolerance(), self.cutoff)
 
-    cdef real lower(self) noexcept nogil:
-        """LBD: least bound over the open and the fathomed nodes, never above UBD."""
+    cdef real least(self) noexcept nogil:
+        """Least bound over the open and the fathomed nodes and what was cut off them."""
         cdef real least = self.closed
         if self.tree.n_open:
             least = min(least, self.tree.heap[0].lower)
-        return min(self.upper, max(self.floor, least))
+        return least if self.reduction is None else min(least, self.reduction.lower)
+
+    cdef real lower(self) noexcept nogil:
+        """LBD, never above UBD."""
+        return min(self.upper, max(self.floor, self.least()))
 
     cdef bint select(self) except -1:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
@@ -251,8 +265,14 @@ cdef class Search:
         """Adds the children of a node to the batch. A node too small to split keeps its bound for good."""
         cdef Node **children = self.children + self.n_children
         cdef int made = 0, kept = 0, i
+        cdef Cut cut = self.fit(parent)
         if parent.branch < 0:
             self.closed = min(self.closed, parent.lower)
+        elif cut == NOTHING_LEFT:
+            made = 0
+        elif cut == CUT_DOWN:
+            children[0] = self.tree.child(parent)
+            made = 1 if children[0] != NULL else NO_MEMORY
         elif self.orthant:
             made = self.tree.orthants(parent, children, <int> (self.capacity - self.n_children))
         else:
@@ -264,7 +284,7 @@ cdef class Search:
             raise MemoryError("out of memory for nodes")
         self.tree.free_node(parent)
         for i in range(made):
-            if self.relaxation.tighten(children[i]):
+            if self.relaxation.tighten(children[i]) and self.fit(children[i]) != NOTHING_LEFT:
                 if self.settled:
                     self.fathom_inside(children[i])
                 children[kept] = children[i]
@@ -343,23 +363,42 @@ cdef class Search:
         self.relaxation.merged()
         return 0
 
-    cdef int bound_outside(self) except -1:
-        if self.outer_bound is not None and self.n_nodes >= OUTER_BOUND_FROM and self.tree.n_open:
-            ask, self.outer_bound = self.outer_bound, None
-            try:
-                self.floor = max(self.floor, ask(np.asarray(self.solution), self.upper, self.upper - self.limit()))
-            except KeyboardInterrupt:
-                self.stop.request(STOP_INTERRUPTED)
+    cdef int reduce(self) except -1:
+        if self.reduction is not None and self.n_nodes >= REDUCE_FROM and self.tree.n_open:
+            with nogil:
+                self.reduction.work(&self.solution[0], self.limit(), self.effort.n_passes, &self.learning)
         return 0
+
+    cdef Cut fit(self, Node *node) noexcept nogil:
+        """Cuts a node down by what was learnt beside the tree."""
+        cdef index n = self.tree.n_connected, j
+        cdef Cut cut = CUT_LITTLE
+        cdef bint held
+        if self.reduction is None or self.reduction.lower == INFINITY:
+            return cut
+        memcpy(&self.box[0], node_low(node), 2 * n * sizeof(real))
+        held = self.known_value < self.reduction.lower and self.holds_known(node)
+        if self.reduction.fit(node_low(node), node_high(node, n)):
+            for j in range(n):
+                if node_high(node, n)[j] - node_low(node)[j] < MUCH * (self.box[n + j] - self.box[j]):
+                    cut = CUT_DOWN
+            held = held and not self.holds_known(node)
+        else:
+            cut = NOTHING_LEFT
+        self.n_audit_failures += held
+        return cut
 
     cdef void audit(self, Node *node) noexcept nogil:
         """A bound above a known solution inside the node's box is a bug."""
+        if node.lower > self.known_value and self.holds_known(node):
+            self.n_audit_failures += 1
+
+    cdef bint holds_known(self, Node *node) noexcept nogil:
         cdef index j, n = self.tree.n_connected
         for j in range(n):
             if not node_low(node)[j] <= self.known_point[j] <= node_high(node, n)[j]:
-                return
-        if node.lower > self.known_value:
-            self.n_audit_failures += 1
+                return False
+        return True
 
     cdef int record(self, Node *node) except -1:
         cdef index n = self.tree.n_connected
@@ -401,5 +440,5 @@ cdef class Search:
         return dict(
             objective=self.upper, lower_bound=lower, n_nodes=self.n_nodes,
             n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_milps=self.effort.n_milps,
-            n_passes=self.effort.n_passes, time=now, history=np.array(self.rows, dtype=np.float64),
+            n_passes=self.effort.n_passes + self.learning.n_passes, time=now, history=np.array(self.rows, dtype=np.float64),
         ), np.array(self.solution)

@@ -1,0 +1,367 @@
+"""Sets that a mean of every good mixture lies in: the nonparametric bound, told to the nodes.
+
+Take part of the line away. If even the best mixing distribution on what is left has a value above the limit, every
+mixture below the limit has a mean in a part of what was taken (`_mixing`): a *hitting set*. This holds whatever box a
+node is. One set that no component of a node can hit closes the node; one that a single component can hit cuts its
+interval down to the set; disjoint sets, being hit by different components, are hit in their order. So two attempts per
+component, around its mean and then at each end of its interval, come close to a box around the incumbent before the
+tree does: where clusters are apart, in time linear in K, not exponential.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdlib cimport calloc, free
+
+from gopfast._family cimport order_components
+from gopfast._gaussian cimport GaussianFamily
+from gopfast._mixing cimport Interval, MixingDistribution
+from gopfast._relaxation cimport Effort, Reduction
+from gopfast._stop cimport StopSignal
+from gopfast._types cimport clip, index, real
+
+cdef real FIRST_RADIUS = 1.5    # standard deviations
+cdef real MOST_RADIUS = 6.0
+cdef real LEAST_STEP = 0.02     # what an attempt at an end is worth
+cdef real GROWN = 0.02          # part of an interval
+cdef int MOST_FITS = 8
+MOST_SAMPLES = 20_000
+WIDEST = 400.0                  # standard deviations
+SMALL_LOSS = 0.1                # nats
+# Passes that are spent here, of those spent on nodes.
+cdef real SHARE = 1.0
+
+
+def summary(data):
+    """The coarsest summary of the data that loses little, or the finest that is small; None where none is."""
+    best = None
+    for level in [*data.levels, data]:
+        if level.n_samples <= MOST_SAMPLES:
+            best = level
+            if 0.5 * np.sum(level.loss) <= SMALL_LOSS:
+                break
+    return best
+
+
+cdef bint hits(const HittingSet *held, real low, real high) noexcept nogil:
+    cdef int i
+    for i in range(held.n_parts):
+        if held.parts[i].low <= high and held.parts[i].high >= low:
+            return True
+    return False
+
+
+cdef bint narrow(const HittingSet *held, real *low, real *high) noexcept nogil:
+    """Cuts [low, high] down to where it meets the set; True: it changed."""
+    cdef real least = INFINITY, most = -INFINITY
+    cdef int i
+    cdef bint changed
+    for i in range(held.n_parts):
+        if held.parts[i].low <= high[0] and held.parts[i].high >= low[0]:
+            least, most = min(least, held.parts[i].low), max(most, held.parts[i].high)
+    changed = least > low[0] or most < high[0]
+    low[0], high[0] = max(low[0], least), min(high[0], most)
+    return changed
+
+
+cdef bint within(const HittingSet *inner, const HittingSet *outer) noexcept nogil:
+    cdef int i, k
+    cdef bint inside
+    for i in range(inner.n_parts):
+        inside = False
+        for k in range(outer.n_parts):
+            inside |= outer.parts[k].low <= inner.parts[i].low and inner.parts[i].high <= outer.parts[k].high
+        if not inside:
+            return False
+    return True
+
+
+cdef real width(const HittingSet *held) noexcept nogil:
+    return held.parts[held.n_parts - 1].high - held.parts[0].low if held.n_parts else 0
+
+
+cdef class HittingSets(Reduction):
+    """Hitting sets of a one-dimensional Gaussian mixture of known variance without prior.
+
+    Parameters
+    ----------
+    family : GaussianFamily
+    """
+
+    def __cinit__(self, GaussianFamily family):
+        cdef int K = family.n_components
+        if not HittingSets.applies(family):
+            raise ValueError("hitting sets are for one column, point masses and no prior")
+        self.family = family
+        self.mixing = MixingDistribution(summary(family.data), family.constant)
+        self.n_connected = K
+        self.lower = self.limit = INFINITY
+        self.sets = <HittingSet *> calloc(MOST_SETS, sizeof(HittingSet))
+        self.attempts = <Attempt *> calloc(K, sizeof(Attempt))
+        self.support = <Interval *> calloc(3 * (K + 2), sizeof(Interval))
+        if self.sets == NULL or self.attempts == NULL or self.support == NULL:
+            raise MemoryError
+        self.spared, self.union_ = self.support + K + 2, self.support + 2 * (K + 2)
+        self.root_low, self.root_high, self.center = np.empty(K), np.empty(K), np.empty(K)
+        family.root(&self.root_low[0], &self.root_high[0])
+
+    @staticmethod
+    def applies(family):
+        """Whether the model is of the kind, and its data neither too many nor too wide."""
+        cdef GaussianFamily one = family
+        return (one.n_columns == 1 and not one.has_prior and not one.n_ranges
+                and summary(one.data) is not None and one.core.high[0] - one.core.low[0] <= WIDEST)
+
+    def __dealloc__(self):
+        free(self.sets)
+        free(self.attempts)
+        free(self.support)
+
+    cdef int prepare(self, StopSignal stop) except -1:
+        self.mixing.stop = stop
+        return 0
+
+    cdef void work(self, const real *solution, real limit, index n_passes, Effort *effort) noexcept nogil:
+        cdef int K = self.family.n_components
+        cdef real spent = self.mixing.work
+        if limit < self.limit:
+            self.begin(solution, limit)
+        while not self.idle and self.mixing.work < SHARE * n_passes * K and not self.mixing.stop.poll(0):
+            self.next()
+        effort.n_passes += <index> ((self.mixing.work - spent) / K)
+
+    cdef void begin(self, const real *solution, real limit) noexcept nogil:
+        """Starts on a new incumbent."""
+        cdef int K = self.family.n_components, k, i
+        cdef real mean, weight
+        for k in range(K):  # by insertion: K is small
+            mean, weight = solution[K + k], solution[k]
+            i = k
+            while i > 0 and self.center[i - 1] > mean:
+                self.center[i] = self.center[i - 1]
+                self.attempts[i].weight = self.attempts[i - 1].weight
+                i -= 1
+            self.center[i], self.attempts[i].weight = mean, weight
+        for k in range(K):
+            self.attempts[k].radius = FIRST_RADIUS
+            self.attempts[k].found = self.attempts[k].done = False
+        self.limit = limit
+        self.idle = self.grown = False
+        self.turn = -1
+
+    cdef void next(self) noexcept nogil:
+        """One attempt: at the whole first, then around each mean or at the ends of its interval."""
+        cdef int K = self.family.n_components, k, side
+        if self.turn == 2 * K:
+            if not self.grown:
+                self.idle = True
+                return
+            self.turn, self.grown = -1, False
+        if self.turn < 0:
+            self.turn = 0
+            if self.attempt(1, 0):  # nothing is spared
+                self.idle = True
+            self.missing = max(0.0, self.limit - self.mixing.estimate)
+            return
+        k, side = self.turn // 2, self.turn % 2
+        if not self.own(k):
+            self.turn += 2
+            self.around(k)
+        else:
+            self.turn += 1
+            self.at_end(k, side)
+
+    cdef bint own(self, int k) noexcept nogil:
+        """Whether no other component's interval meets that of component k."""
+        return ((k == 0 or self.root_high[k - 1] < self.root_low[k])
+                and (k + 1 == self.family.n_components or self.root_high[k] < self.root_low[k + 1]))
+
+    cdef void around(self, int k) noexcept nogil:
+        cdef Attempt *at = &self.attempts[k]
+        cdef real center = clip(self.center[k], self.root_low[k], self.root_high[k])
+        while not at.done and not self.mixing.stop.poll(0):
+            if self.attempt(center - at.radius, center + at.radius):
+                at.found = True
+                return
+            at.radius *= 1.6
+            at.done = at.found or at.radius > MOST_RADIUS
+
+    cdef void at_end(self, int k, int side) noexcept nogil:
+        """Moves one end of a component's interval towards its mean, by about what the missing value allows."""
+        cdef real low = self.root_low[k], high = self.root_high[k], center = clip(self.center[k], low, high)
+        cdef real edge = high if side else low, reach = fabs(edge - center)
+        cdef real weight = max(self.attempts[k].weight, 1e-3) * self.family.core.total_weight
+        cdef real step = clip(1.2 * sqrt(2 * self.missing / weight), 0.1 * reach, 0.9 * reach)
+        cdef int trial
+        for trial in range(3):
+            if reach - step < LEAST_STEP:
+                return
+            if side:
+                if self.attempt(low, center + step):
+                    return
+            elif self.attempt(center - step, high):
+                return
+            step *= 1.4
+
+    cdef bint attempt(self, real low, real high) noexcept nogil:
+        """Takes [low, high] away from where means may lie; True: a set was found."""
+        cdef int K = self.family.n_components, k, n = 0, n_support = 0, n_spared = 0
+        cdef Interval part
+        for k in range(K):  # the root's intervals, their lower ends ascending, merged
+            if n and self.root_low[k] <= self.union_[n - 1].high:
+                self.union_[n - 1].high = max(self.union_[n - 1].high, self.root_high[k])
+            else:
+                self.union_[n] = Interval(self.root_low[k], self.root_high[k])
+                n += 1
+        for k in range(n):
+            part = self.union_[k]
+            if low > high or high < part.low or low > part.high:
+                self.support[n_support] = part
+                n_support += 1
+                continue
+            self.spared[n_spared] = Interval(max(low, part.low), min(high, part.high))
+            n_spared += 1
+            if part.low < low:
+                self.support[n_support] = Interval(part.low, low)
+                n_support += 1
+            if high < part.high:
+                self.support[n_support] = Interval(high, part.high)
+                n_support += 1
+        if not self.mixing.prove(self.support, n_support, self.spared, n_spared, self.limit):
+            return False
+        self.add()
+        return True
+
+    cdef void add(self) noexcept nogil:
+        """Takes the set that was proved; what it makes superfluous goes."""
+        cdef HittingSet made
+        cdef int i, kept = 0, widest
+        cdef real before, after
+        made = self.simplified()
+        for i in range(self.n_sets):
+            if not within(&made, &self.sets[i]):
+                self.sets[kept] = self.sets[i]
+                kept += 1
+        if kept == MOST_SETS:
+            widest = 0
+            for i in range(1, kept):
+                if width(&self.sets[i]) > width(&self.sets[widest]):
+                    widest = i
+            kept -= 1
+            self.sets[widest] = self.sets[kept]
+        self.sets[kept] = made
+        self.n_sets = kept + 1
+        self.lower = min(self.lower, self.limit)
+        self.link()
+        before = self.total()
+        if not self.fit(&self.root_low[0], &self.root_high[0]):
+            self.n_sets, self.n_chain, self.sets[0].n_parts = 1, 0, 0  # nothing lies below the limit
+            self.idle = True
+            return
+        after = self.total()
+        self.grown |= after < (1 - GROWN) * before
+
+    cdef real total(self) noexcept nogil:
+        cdef int k
+        cdef real value = 0
+        for k in range(self.family.n_components):
+            value += self.root_high[k] - self.root_low[k]
+        return value
+
+    cdef HittingSet simplified(self) noexcept nogil:
+        """The set that was proved, with the narrowest of its gaps filled."""
+        cdef HittingSet made
+        cdef Interval *parts = self.mixing.out
+        cdef int n = self.mixing.n_set, i, narrowest
+        while n > MOST_PARTS:
+            narrowest = 1
+            for i in range(2, n):
+                if parts[i].low - parts[i - 1].high < parts[narrowest].low - parts[narrowest - 1].high:
+                    narrowest = i
+            parts[narrowest - 1].high = parts[narrowest].high
+            n -= 1
+            for i in range(narrowest, n):
+                parts[i] = parts[i + 1]
+        made.n_parts = n
+        for i in range(n):
+            made.parts[i] = parts[i]
+        return made
+
+    cdef void link(self) noexcept nogil:
+        """A largest choice of disjoint sets: by upper ends, each that begins after the last one."""
+        cdef int i, best
+        cdef real last = -INFINITY, end
+        self.n_chain = 0
+        while True:
+            best, end = -1, INFINITY
+            for i in range(self.n_sets):
+                if self.sets[i].n_parts and self.sets[i].parts[0].low > last:
+                    if self.sets[i].parts[self.sets[i].n_parts - 1].high < end:
+                        best, end = i, self.sets[i].parts[self.sets[i].n_parts - 1].high
+            if best < 0:
+                return
+            self.chain[self.n_chain] = best
+            self.n_chain += 1
+            last = end
+
+    cdef int fit(self, real *low, real *high) noexcept nogil:
+        cdef int K = self.family.n_components, i, k, first, last, turn
+        cdef const HittingSet *held
+        cdef bint changed
+        for turn in range(MOST_FITS):
+            changed = False
+            if not order_components(K, 1, low, high):
+                return 0
+            for i in range(self.n_sets):
+                first = last = -1
+                for k in range(K):
+                    if hits(&self.sets[i], low[k], high[k]):
+                        first = k if first < 0 else first
+                        last = k
+                if first < 0:
+                    return 0
+                if first == last:
+                    changed |= narrow(&self.sets[i], low + first, high + first)
+            # disjoint sets are hit by different components, in their order
+            first = -1
+            for i in range(self.n_chain):
+                first += 1
+                while first < K and not hits(&self.sets[self.chain[i]], low[first], high[first]):
+                    first += 1
+                if first == K:
+                    return 0
+                held = &self.sets[self.chain[i]]
+                if held.parts[held.n_parts - 1].high < high[first]:
+                    high[first], changed = held.parts[held.n_parts - 1].high, True
+            last = K
+            for i in range(self.n_chain - 1, -1, -1):
+                last -= 1
+                while last >= 0 and not hits(&self.sets[self.chain[i]], low[last], high[last]):
+                    last -= 1
+                if last < 0:
+                    return 0
+                held = &self.sets[self.chain[i]]
+                if held.parts[0].low > low[last]:
+                    low[last], changed = held.parts[0].low, True
+            if not changed:
+                break
+        return order_components(K, 1, low, high)
+
+    def report(self):
+        """For tests: the sets (a list of (n, 2) arrays), and the root box (K,), (K,) that they leave."""
+        sets = [[(self.sets[i].parts[k].low, self.sets[i].parts[k].high) for k in range(self.sets[i].n_parts)]
+                for i in range(self.n_sets)]
+        return [np.array(parts).reshape(-1, 2) for parts in sets], np.array(self.root_low), np.array(self.root_high)
+
+    def learn(self, real[::1] solution, real limit, index n_passes):
+        """For tests: works as in a search that has made so many passes."""
+        cdef Effort effort
+        effort.n_passes = 0
+        self.prepare(StopSignal(INFINITY))
+        self.work(&solution[0], limit, n_passes, &effort)
+        return effort.n_passes
+
+    def cut(self, low, high):
+        """For tests: what is left of a box, or None."""
+        cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        return (np.asarray(least), np.asarray(most)) if self.fit(&least[0], &most[0]) else None

@@ -17,17 +17,18 @@ cdef struct HittingSet:
 cdef struct Attempt:
     real weight
     real radius     # of the interval around the mean that is taken next
+    real caution    # how far from the mean its interval's ends are tried
     bint found      # one was
     bint done       # no smaller one can be
 
 
 cdef class HittingSets(Reduction):
     cdef GaussianFamily family
-    cdef MixingDistribution mixing
+    cdef readonly MixingDistribution mixing
     cdef HittingSet *sets
     cdef int n_sets, n_chain, turn
     cdef int chain[MOST_SETS]       # disjoint sets, ascending
-    cdef real[::1] root_low, root_high, center
+    cdef real[::1] center
     cdef Attempt *attempts
     cdef Interval *support          # scratch
     cdef Interval *spared

@@ -10,7 +10,7 @@ tree does: where clusters are apart, in time linear in K, not exponential.
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, ceil, fabs, sqrt
 from libc.stdlib cimport calloc, free
 
 from gopfast._family cimport order_components
@@ -22,14 +22,18 @@ from gopfast._types cimport clip, index, real
 
 cdef real FIRST_RADIUS = 1.5    # standard deviations
 cdef real MOST_RADIUS = 6.0
-cdef real LEAST_STEP = 0.02     # what an attempt at an end is worth
+cdef real LEAST_STEP = 0.005    # what an attempt at an end is worth
+# Where an end is tried: as far as the missing value allows by its quadratic model, times a factor that adapts.
+cdef real FIRST_CAUTION = 1.1
+cdef real LEAST_CAUTION = 0.6
+cdef real MORE = 1.2
+cdef real LESS = 0.9
+cdef int MOST_TRIALS = 4
 cdef real GROWN = 0.02          # part of an interval
 cdef int MOST_FITS = 8
 MOST_SAMPLES = 20_000
 WIDEST = 400.0                  # standard deviations
 SMALL_LOSS = 0.1                # nats
-# Passes that are spent here, of those spent on nodes.
-cdef real SHARE = 1.0
 
 
 def summary(data):
@@ -102,8 +106,8 @@ cdef class HittingSets(Reduction):
         if self.sets == NULL or self.attempts == NULL or self.support == NULL:
             raise MemoryError
         self.spared, self.union_ = self.support + K + 2, self.support + 2 * (K + 2)
-        self.root_low, self.root_high, self.center = np.empty(K), np.empty(K), np.empty(K)
-        family.root(&self.root_low[0], &self.root_high[0])
+        self.low, self.high, self.center = np.empty(K), np.empty(K), np.empty(K)
+        family.root(&self.low[0], &self.high[0])
 
     @staticmethod
     def applies(family):
@@ -121,14 +125,15 @@ cdef class HittingSets(Reduction):
         self.mixing.stop = stop
         return 0
 
-    cdef void work(self, const real *solution, real limit, index n_passes, Effort *effort) noexcept nogil:
+    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
         cdef int K = self.family.n_components
         cdef real spent = self.mixing.work
         if limit < self.limit:
             self.begin(solution, limit)
-        while not self.idle and self.mixing.work < SHARE * n_passes * K and not self.mixing.stop.poll(0):
+        if not self.idle:
             self.next()
-        effort.n_passes += <index> ((self.mixing.work - spent) / K)
+        effort.n_passes += <index> ceil((self.mixing.work - spent) / K)
+        return not self.idle
 
     cdef void begin(self, const real *solution, real limit) noexcept nogil:
         """Starts on a new incumbent."""
@@ -143,7 +148,7 @@ cdef class HittingSets(Reduction):
                 i -= 1
             self.center[i], self.attempts[i].weight = mean, weight
         for k in range(K):
-            self.attempts[k].radius = FIRST_RADIUS
+            self.attempts[k].radius, self.attempts[k].caution = FIRST_RADIUS, FIRST_CAUTION
             self.attempts[k].found = self.attempts[k].done = False
         self.limit = limit
         self.idle = self.grown = False
@@ -173,12 +178,12 @@ cdef class HittingSets(Reduction):
 
     cdef bint own(self, int k) noexcept nogil:
         """Whether no other component's interval meets that of component k."""
-        return ((k == 0 or self.root_high[k - 1] < self.root_low[k])
-                and (k + 1 == self.family.n_components or self.root_high[k] < self.root_low[k + 1]))
+        return ((k == 0 or self.high[k - 1] < self.low[k])
+                and (k + 1 == self.family.n_components or self.high[k] < self.low[k + 1]))
 
     cdef void around(self, int k) noexcept nogil:
         cdef Attempt *at = &self.attempts[k]
-        cdef real center = clip(self.center[k], self.root_low[k], self.root_high[k])
+        cdef real center = clip(self.center[k], self.low[k], self.high[k])
         while not at.done and not self.mixing.stop.poll(0):
             if self.attempt(center - at.radius, center + at.radius):
                 at.found = True
@@ -188,30 +193,36 @@ cdef class HittingSets(Reduction):
 
     cdef void at_end(self, int k, int side) noexcept nogil:
         """Moves one end of a component's interval towards its mean, by about what the missing value allows."""
-        cdef real low = self.root_low[k], high = self.root_high[k], center = clip(self.center[k], low, high)
+        cdef real low = self.low[k], high = self.high[k], center = clip(self.center[k], low, high)
         cdef real edge = high if side else low, reach = fabs(edge - center)
-        cdef real weight = max(self.attempts[k].weight, 1e-3) * self.family.core.total_weight
-        cdef real step = clip(1.2 * sqrt(2 * self.missing / weight), 0.1 * reach, 0.9 * reach)
+        cdef Attempt *at = &self.attempts[k]
+        cdef real weight = max(at.weight, 1e-3) * self.family.core.total_weight
+        cdef real step
         cdef int trial
-        for trial in range(3):
+        cdef bint found
+        for trial in range(MOST_TRIALS):
+            step = at.caution * sqrt(2 * self.missing / weight)
             if reach - step < LEAST_STEP:
-                return
-            if side:
-                if self.attempt(low, center + step):
+                if at.caution == LEAST_CAUTION:
                     return
-            elif self.attempt(center - step, high):
+                step = 0.95 * reach
+            found = self.attempt(low, center + step) if side else self.attempt(center - step, high)
+            if found:
+                at.caution = max(LEAST_CAUTION, at.caution * LESS)
                 return
-            step *= 1.4
+            at.caution *= MORE
+            if step == 0.95 * reach:
+                return
 
     cdef bint attempt(self, real low, real high) noexcept nogil:
         """Takes [low, high] away from where means may lie; True: a set was found."""
         cdef int K = self.family.n_components, k, n = 0, n_support = 0, n_spared = 0
         cdef Interval part
         for k in range(K):  # the root's intervals, their lower ends ascending, merged
-            if n and self.root_low[k] <= self.union_[n - 1].high:
-                self.union_[n - 1].high = max(self.union_[n - 1].high, self.root_high[k])
+            if n and self.low[k] <= self.union_[n - 1].high:
+                self.union_[n - 1].high = max(self.union_[n - 1].high, self.high[k])
             else:
-                self.union_[n] = Interval(self.root_low[k], self.root_high[k])
+                self.union_[n] = Interval(self.low[k], self.high[k])
                 n += 1
         for k in range(n):
             part = self.union_[k]
@@ -254,7 +265,7 @@ cdef class HittingSets(Reduction):
         self.lower = min(self.lower, self.limit)
         self.link()
         before = self.total()
-        if not self.fit(&self.root_low[0], &self.root_high[0]):
+        if not self.fit(&self.low[0], &self.high[0]):
             self.n_sets, self.n_chain, self.sets[0].n_parts = 1, 0, 0  # nothing lies below the limit
             self.idle = True
             return
@@ -265,7 +276,7 @@ cdef class HittingSets(Reduction):
         cdef int k
         cdef real value = 0
         for k in range(self.family.n_components):
-            value += self.root_high[k] - self.root_low[k]
+            value += self.high[k] - self.low[k]
         return value
 
     cdef HittingSet simplified(self) noexcept nogil:
@@ -351,14 +362,15 @@ cdef class HittingSets(Reduction):
         """For tests: the sets (a list of (n, 2) arrays), and the root box (K,), (K,) that they leave."""
         sets = [[(self.sets[i].parts[k].low, self.sets[i].parts[k].high) for k in range(self.sets[i].n_parts)]
                 for i in range(self.n_sets)]
-        return [np.array(parts).reshape(-1, 2) for parts in sets], np.array(self.root_low), np.array(self.root_high)
+        return [np.array(parts).reshape(-1, 2) for parts in sets], np.array(self.low), np.array(self.high)
 
     def learn(self, real[::1] solution, real limit, index n_passes):
-        """For tests: works as in a search that has made so many passes."""
+        """For tests: works until so many passes are spent."""
         cdef Effort effort
         effort.n_passes = 0
         self.prepare(StopSignal(INFINITY))
-        self.work(&solution[0], limit, n_passes, &effort)
+        while effort.n_passes < n_passes and self.work(&solution[0], limit, &effort):
+            pass
         return effort.n_passes
 
     def cut(self, low, high):

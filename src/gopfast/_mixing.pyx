@@ -18,11 +18,12 @@ import numpy as np
 
 from libc.math cimport INFINITY, ceil, fabs, isfinite, log
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from gopfast._passes cimport PASS_VALUE, PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast._samples cimport SampleSet, Samples, summary_shift
 from gopfast._stop cimport StopSignal
-from gopfast._types cimport index, real
+from gopfast._types cimport clip, index, real
 from gopfast._weights cimport weights_lay_out, weights_newton, weights_size, weights_start
 
 cdef real ROUND = 2.0 ** -53
@@ -32,14 +33,51 @@ cdef enum:
     MOST_POINTS = 4096
 cdef real GRID = 0.4            # standard deviations between the atoms to start from
 cdef int GRID_ATOMS = 40        # about so many, on a long support
+cdef real BESIDE = 0.3          # atoms beside what is spared
+cdef int N_BESIDE = 4
+cdef real FRESH = 0.1           # weight of all atoms that are new
 cdef int MOST_STEPS = 25
 cdef int MOST_ROUNDS = 12
 cdef real NEAREST = 1e-3        # distance of atoms
 cdef real UNUSED = 1e-5         # weight of atoms that are dropped
-cdef real WIDEST_CELL = 0.25
+cdef real WIDEST_CELL = 0.5
+BIN = 0.4                       # of compressed data
+cdef real COMPRESSION = 1e-5    # of log D / W
 cdef real SPARED_CELL = 0.004   # how finely the set is resolved
 cdef int MOST_HALVINGS = 14
 cdef real EXCESS = 200.0        # of log D / W that a certificate uses at most: the kernel caps exponentials at 700
+
+
+def compressed(samples):
+    """Few points with nearly the samples' integrals: in bins of width BIN two that have the same first moments."""
+    columns, weights = samples.arrays()
+    x = columns[0]
+    edges = np.arange(x.min(), x.max() + BIN, BIN)
+    if x.size < 4 * edges.size:
+        return samples
+    cell = np.searchsorted(edges, x, side="right")
+    mass = np.bincount(cell, weights)
+    used = mass > 0
+    mass = mass[used]
+    cell = (np.cumsum(used) - 1)[cell]
+    mean = np.bincount(cell, weights * x) / mass
+    z = x - mean[cell]
+    second, third = np.bincount(cell, weights * z**2) / mass, np.bincount(cell, weights * z**3) / mass
+    second = np.maximum(second, 1e-12)
+    root = np.sqrt((third / second) ** 2 + 4 * second)
+    low, high = 0.5 * (third / second - root), 0.5 * (third / second + root)
+    cdef Samples few = Samples.__new__(Samples)
+    few.fill(np.concatenate([mean + low, mean + high])[np.newaxis],
+             np.concatenate([mass * high / root, mass * -low / root]), False, np.zeros(1), 0.0)
+    return few
+
+
+cdef bint inside(real x, const Interval *parts, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        if parts[i].low <= x <= parts[i].high:
+            return True
+    return False
 
 
 cdef class MixingDistribution:
@@ -57,19 +95,20 @@ cdef class MixingDistribution:
         cdef size_t most = MOST_ATOMS + MOST_ASKED
         cdef real *at
         cdef index i
-        self.samples = samples
-        self.data = self.samples.core
+        self.samples, self.few = samples, compressed(samples)
         self.constant = constant
-        columns, weights = self.samples.arrays()
-        if columns.shape[0] != 1 or self.data.samples.squares:
+        columns, weights = samples.arrays()
+        if columns.shape[0] != 1 or samples.core.samples.squares:
             raise ValueError("a mixing distribution is of one-dimensional data of known variance")
         self.reach = np.abs(columns).max()
         self.out = <Interval *> calloc(MOST_POINTS, sizeof(Interval))
         self.cells = <Cell *> calloc(MOST_POINTS, sizeof(Cell))
-        if self.out == NULL or self.cells == NULL:
+        self.before = <int *> calloc(2 * MOST_POINTS, sizeof(int))
+        if self.out == NULL or self.cells == NULL or self.before == NULL:
             raise MemoryError
+        self.after = self.before + MOST_POINTS
         self.storage = np.zeros(weights_size(most) + 5 * most + MOST_ATOMS * MOST_ATOMS
-                                + 2 * MOST_POINTS + pass_scratch_size(most, 1))
+                                + 2 * MOST_POINTS + 2 * MOST_ATOMS + pass_scratch_size(most, 1))
         at = &self.storage[0]
         weights_lay_out(&self.iterate, most, &at)
         self.costs.centers, self.costs.linear = at, at + most
@@ -77,31 +116,41 @@ cdef class MixingDistribution:
         self.sums.density, self.sums.gram = at + 4 * most, at + 5 * most
         self.points = self.sums.gram + MOST_ATOMS * MOST_ATOMS
         self.logs = self.points + MOST_POINTS
-        self.scratch = self.logs + MOST_POINTS
+        self.kept = self.logs + MOST_POINTS
+        self.scratch = self.kept + 2 * MOST_ATOMS
         for i in range(<index> most):
             self.costs.quadratic[i] = 0.5
-        self.shift = summary_shift(&self.data, 1, &self.costs)
+        self.shift = summary_shift(&samples.core, 1, &self.costs)
+        self.part = self.few.core.n_samples / <real> samples.core.n_samples
 
     def __dealloc__(self):
         free(self.out)
         free(self.cells)
+        free(self.before)
 
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
                     real limit) noexcept nogil:
         """Whether every mixture below `limit` with its means in `support` and `spared` has one in `spared`.
 
-        Disjoint intervals. OUT out: the part of `spared` where it has one.
+        Disjoint intervals. OUT out: the part of `spared` where it has one. Without `spared` the distribution is
+        kept for later attempts to start from, and optimised whatever its value.
         """
         cdef int attempt, found
-        if not self.spread(support, n_support):
-            return False
+        self.n_prove += 1
+        if n_spared == 0 or self.n_kept == 0:
+            if not self.spread(support, n_support):
+                return False
+        else:
+            self.resume(support, n_support, spared, n_spared)
         for attempt in range(MOST_ROUNDS):
-            if not self.optimise(limit):
+            found = self.optimise(limit, n_spared == 0)
+            if n_spared == 0:
+                self.keep()
+            if not found:
                 return False
-            self.n_cells = self.n_points = 0
-            if not (self.lay(support, n_support, False) and self.lay(spared, n_spared, True)):
-                return False
-            found = self.certify(limit)
+            found = self.certify(&self.few.core, support, n_support, spared, n_spared, limit)
+            if found == 1:
+                found = self.certify(&self.samples.core, support, n_support, spared, n_spared, limit)
             if found >= 0:
                 return found
         return False
@@ -126,14 +175,53 @@ cdef class MixingDistribution:
             self.iterate.weights[i] = 1.0 / self.n_atoms
         return self.n_atoms > 0
 
-    cdef bint optimise(self, real limit) noexcept nogil:
+    cdef void keep(self) noexcept nogil:
+        self.n_kept = self.n_atoms
+        memcpy(self.kept, self.costs.centers, self.n_atoms * sizeof(real))
+        memcpy(self.kept + MOST_ATOMS, self.iterate.weights, self.n_atoms * sizeof(real))
+
+    cdef void resume(self, const Interval *support, int n_support, const Interval *spared, int n_spared) noexcept nogil:
+        """Atoms to start from: those kept, and some beside what is spared, where weight goes from there."""
+        cdef int i, k, side, n
+        cdef real at
+        self.n_atoms = 0
+        for k in range(self.n_kept):
+            if inside(self.kept[k], support, n_support):
+                self.costs.centers[self.n_atoms] = self.kept[k]
+                self.iterate.weights[self.n_atoms] = self.kept[MOST_ATOMS + k]
+                self.n_atoms += 1
+        n = self.n_atoms
+        for i in range(n_spared):
+            for k in range(N_BESIDE):
+                for side in range(2):
+                    at = spared[i].high + BESIDE * k if side else spared[i].low - BESIDE * k
+                    if inside(at, support, n_support) and self.n_atoms < MOST_ATOMS:
+                        self.costs.centers[self.n_atoms] = at
+                        self.n_atoms += 1
+        if self.n_atoms == 0:
+            self.costs.centers[0], self.n_atoms = support[0].low, 1
+        self.mix(n)
+
+    cdef void mix(self, int n) noexcept nogil:
+        """The first n atoms share most of the weight as before, new ones get the rest."""
+        cdef int k
+        cdef real total = 0
+        for k in range(n):
+            total += self.iterate.weights[k]
+        for k in range(self.n_atoms):
+            self.iterate.weights[k] = (FRESH / self.n_atoms
+                                       + ((1 - FRESH) * self.iterate.weights[k] / total if k < n else 0))
+
+    cdef bint optimise(self, real limit, bint fully) noexcept nogil:
         """The atoms' best weights, about; False: their value is below the limit (or a stop), nothing is to be proved."""
         cdef int P = self.n_atoms, k, step, kept = 0
-        cdef real W = self.data.total_weight, total, value, worst
+        cdef real W = self.few.core.total_weight, total, value, worst
         self.iterate.n = P
         for step in range(MOST_STEPS):
-            run_pass(&self.data.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch, &self.sums)
-            self.work += 2 * P
+            run_pass(&self.few.core.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch, &self.sums)
+            self.work += 2 * P * self.part
+            self.w_opt += 2 * P * self.part
+            self.n_opt += 1
             total, worst = 0, 0
             for k in range(P):
                 total += self.iterate.weights[k]
@@ -141,9 +229,9 @@ cdef class MixingDistribution:
                 self.iterate.residual[k] = W - self.sums.density[k]
             value = self.sums.value + self.shift + self.constant + W * log(total)
             self.estimate = value
-            if not value >= limit or (self.stop is not None and self.stop.poll(0)):
+            if not (fully or value >= limit) or (self.stop is not None and self.stop.poll(0)):
                 return False
-            if W * log(worst * total) < 0.05 * (value - limit) + 1e-4:
+            if W * log(worst * total) < 0.05 * fabs(value - limit) + 1e-4:
                 break
             if step == 0:
                 weights_start(&self.iterate, W)
@@ -154,7 +242,7 @@ cdef class MixingDistribution:
                 self.costs.centers[kept] = self.costs.centers[k]
                 kept += 1
         self.n_atoms = kept
-        return True
+        return self.estimate >= limit
 
     cdef int lay(self, const Interval *parts, int n, bint spared) noexcept nogil:
         """Divides intervals into cells; False: too many."""
@@ -173,10 +261,11 @@ cdef class MixingDistribution:
             self.n_points += m + 1
         return True
 
-    cdef bint gradient(self, int begin) noexcept nogil:
+    cdef bint gradient(self, const SampleSet *data, int begin) noexcept nogil:
         """Upper bounds of log(D / W) at the points from `begin` on, and the value's lower bound; False: stopped."""
         cdef int P = self.n_atoms, some, k
-        cdef real W = self.data.total_weight, far = 0, margin, density
+        cdef real W = data.total_weight, far = 0, margin, density
+        cdef real part = data.n_samples / <real> self.samples.core.n_samples
         cdef real *asked = self.costs.centers + P
         for k in range(P):
             far = max(far, fabs(self.costs.centers[k]))
@@ -184,15 +273,15 @@ cdef class MixingDistribution:
             some = min(self.n_points - begin, <int> MOST_ASKED)
             for k in range(some):
                 asked[k], self.iterate.weights[P + k] = self.points[begin + k], 0
-            run_pass(&self.data.samples, P + some, &self.costs, self.iterate.weights, PASS_VALUE, self.scratch,
-                     &self.sums)
-            self.work += P + some
-            margin = W * self.rounding(far) + (64 * ROUND + self.data.rounding) * (self.sums.magnitude - self.shift)
+            run_pass(&data.samples, P + some, &self.costs, self.iterate.weights, PASS_VALUE, self.scratch, &self.sums)
+            self.work += (P + some) * part
+            self.w_cert += (P + some) * part
+            margin = W * self.rounding(far) + (64 * ROUND + data.rounding) * (self.sums.magnitude - self.shift)
             margin += 16 * ROUND * W + 64 * ROUND * fabs(self.constant)
             self.value = self.sums.value + self.shift + self.constant - margin
             for k in range(some):
                 density = log(max(self.sums.density[P + k], 1e-300) / W)
-                self.logs[begin + k] = (density + self.rounding(fabs(asked[k])) + self.data.rounding
+                self.logs[begin + k] = (density + self.rounding(fabs(asked[k])) + data.rounding
                                         + 16 * ROUND * (1 + fabs(density)))
             begin += some
             if self.stop is not None and self.stop.poll(0):
@@ -213,14 +302,21 @@ cdef class MixingDistribution:
             most = min(left, right) + 0.25 * (bend + slope) * (bend + slope) / bend
         return most + 8 * ROUND * (fabs(left) + fabs(right) + bend)
 
-    cdef int certify(self, real limit) noexcept nogil:
-        """1: proved; 0: not to be proved with these atoms; -1: atoms were added."""
+    cdef int certify(self, const SampleSet *data, const Interval *support, int n_support, const Interval *spared,
+                     int n_spared, real limit) noexcept nogil:
+        """1: proved for these data; 0: not to be proved with these atoms; -1: atoms were added."""
         cdef int turn, begin = 0
         cdef real most
+        self.n_cert += 1
+        self.n_cells = self.n_points = 0
+        if not (self.lay(support, n_support, False) and self.lay(spared, n_spared, True)):
+            return 0
         for turn in range(MOST_HALVINGS):
-            if not self.gradient(begin):
+            if not self.gradient(data, begin):
                 return 0
-            most = min((self.value - limit) / self.data.total_weight, EXCESS) - 4 * ROUND
+            most = min((self.value - limit) / data.total_weight, EXCESS) - 4 * ROUND
+            if data == &self.few.core and data != &self.samples.core:
+                most -= COMPRESSION
             if not most >= 0:
                 return 0
             if self.exceeded(most):
@@ -242,24 +338,38 @@ cdef class MixingDistribution:
         return False
 
     cdef bint extend(self, real most) noexcept nogil:
-        """Adds atoms to the support where D is too large; False: no room, or none that is new."""
+        """Adds the maxima of D on the support to the atoms; False: no room, or none that is new."""
         cdef int i, k, at, begin = self.n_atoms
-        cdef real near
+        cdef real near, place, left, right, up, down
+        for i in range(self.n_points):
+            self.before[i] = self.after[i] = -1
         for i in range(self.n_cells):
-            if self.cells[i].spared:
+            if not self.cells[i].spared:
+                self.before[self.cells[i].right] = self.cells[i].left
+                self.after[self.cells[i].left] = self.cells[i].right
+        for at in range(self.n_points):
+            if self.before[at] < 0 and self.after[at] < 0 or self.logs[at] < 0.1 * most:
                 continue
-            at = self.cells[i].left if self.logs[self.cells[i].left] > self.logs[self.cells[i].right] \
-                else self.cells[i].right
-            if not self.logs[at] > most:
+            # the parabola through a maximum and its neighbours
+            left = right = up = down = 0
+            if self.before[at] >= 0:
+                left = self.points[at] - self.points[self.before[at]]
+                up = (self.logs[at] - self.logs[self.before[at]]) / left if left > 0 else 0
+            if self.after[at] >= 0:
+                right = self.points[self.after[at]] - self.points[at]
+                down = (self.logs[at] - self.logs[self.after[at]]) / right if right > 0 else 0
+            if up < 0 or down < 0:
                 continue
+            place = self.points[at]
+            if left > 0 and right > 0 and up + down > 0:
+                place += clip(0.5 * (right * up - left * down) / (up + down), -0.5 * left, 0.5 * right)
             near = INFINITY
             for k in range(self.n_atoms):
-                near = min(near, fabs(self.costs.centers[k] - self.points[at]))
+                near = min(near, fabs(self.costs.centers[k] - place))
             if near > NEAREST and self.n_atoms < MOST_ATOMS:
-                self.costs.centers[self.n_atoms] = self.points[at]
+                self.costs.centers[self.n_atoms] = place
                 self.n_atoms += 1
-        for k in range(self.n_atoms):
-            self.iterate.weights[k] = (0.1 / self.n_atoms + (0.9 * self.iterate.weights[k] if k < begin else 0))
+        self.mix(begin)
         return self.n_atoms > begin
 
     cdef bint halve(self, real most) noexcept nogil:

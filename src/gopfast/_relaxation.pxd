@@ -50,8 +50,9 @@ cdef class Reduction:
     cdef readonly index n_connected
     cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
     cdef int prepare(self, StopSignal stop) except -1
-    # After each batch, on the caller's thread: learns, with a solution at hand and `n_passes` spent so far on nodes.
-    cdef void work(self, const real *solution, real limit, index n_passes, Effort *effort) noexcept nogil
+    cdef real[::1] low, high        # a box that holds all solutions below the limit
+    # Between batches, on the caller's thread: one step, with a solution at hand; False: there is no more to learn.
+    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil
     # IN/OUT: cuts from a box what holds no solution below the limit; 0: the box is empty.
     cdef int fit(self, real *low, real *high) noexcept nogil
 

@@ -41,8 +41,8 @@ cdef class Reduction:
     cdef int prepare(self, StopSignal stop) except -1:
         raise NotImplementedError
 
-    cdef void work(self, const real *solution, real limit, index n_passes, Effort *effort) noexcept nogil:
-        pass
+    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
+        return False
 
     cdef int fit(self, real *low, real *high) noexcept nogil:
         return 1

@@ -16,7 +16,8 @@ from gopfast._types cimport (
 )
 
 # Problems solved in fewer nodes than this are done before what is learnt beside the tree would pay.
-cdef int REDUCE_FROM = 128
+cdef int REDUCE_FROM = 64
+cdef real SHARE = 4.0           # of the passes spent on nodes
 # A node cut down to this part of a variable's interval is bounded again before it is split.
 cdef real MUCH = 0.7
 
@@ -364,10 +365,24 @@ cdef class Search:
         return 0
 
     cdef int reduce(self) except -1:
+        """Learns what holds for all solutions below the limit, for about as long as SHARE of the time in nodes."""
         if self.reduction is not None and self.n_nodes >= REDUCE_FROM and self.tree.n_open:
             with nogil:
-                self.reduction.work(&self.solution[0], self.limit(), self.effort.n_passes, &self.learning)
+                while (self.learning.n_passes < SHARE * self.effort.n_passes and not self.covered()
+                       and not self.stop.poll(0)
+                       and self.reduction.work(&self.solution[0], self.limit(), &self.learning)):
+                    pass
         return 0
+
+    cdef bint covered(self) noexcept nogil:
+        """Whether the basin holds all solutions below the limit."""
+        cdef index j
+        if not self.settled:
+            return False
+        for j in range(self.tree.n_connected):
+            if self.reduction.low[j] < self.basin.low[j] or self.reduction.high[j] > self.basin.high[j]:
+                return False
+        return True
 
     cdef Cut fit(self, Node *node) noexcept nogil:
         """Cuts a node down by what was learnt beside the tree."""

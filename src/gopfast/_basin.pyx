@@ -38,6 +38,8 @@ cdef extern from "dense.h" nogil:
 
 cdef real WIDEST = 0.25        # first radius tried, in standard deviations
 cdef int MOST_TRIES = 10
+cdef real SMALL_LOG_RADIUS = 0.05
+cdef real MOST_COVERED = 0.35   # radius tried of a box that is given
 cdef real LEAST = 0.02         # curvature to be proved, relative to that of separate components
 cdef real ROUNDING = 1e-8      # of the factorisation of a matrix with entries up to LARGEST, and of weights of points
 cdef real LARGEST = 1e4
@@ -140,6 +142,41 @@ cdef class MixtureBasin(Basin):
             radius *= part
             for k in range(K):
                 self.log_radius[k] = min(1.1 * needed[k], 2 * self.log_radius[k]) * part
+        return False
+
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
+        cdef real *center = &self.solution[K]
+        cdef real *needed = self.vector
+        cdef real value, loss
+        cdef bint inside
+        if not self.arrange(solution):
+            return False
+        for i in range(K * d):
+            self.radius[i] = (1 + 1e-9) * max(fabs(low[i] - center[i]), fabs(high[i] - center[i]))
+            if self.radius[i] > MOST_COVERED:
+                return False
+        value = self.expand(&loss)
+        if not loss < 0.1 * tolerance:
+            return False
+        for k in range(K):
+            self.log_radius[k] = SMALL_LOG_RADIUS
+        for attempt in range(MOST_TRIES):
+            if not self.spread():
+                return False
+            self.dominate()
+            inside = self.enclose(needed)
+            if not self.convex(1):  # nor with larger log_radius
+                return False
+            if inside:
+                for i in range(K * d):
+                    self.low[i], self.high[i] = center[i] - self.radius[i], center[i] + self.radius[i]
+                self.lower = value - loss
+                return True
+            for k in range(K):
+                self.log_radius[k] = 1.05 * needed[k]
+                if not needed[k] < 1:
+                    return False
         return False
 
     cdef bint arrange(self, const real *solution) noexcept nogil:
@@ -416,6 +453,10 @@ cdef class MixtureBasin(Basin):
     def find(self, real[::1] solution, real tolerance):
         """Whether a box was found around a solution (weights, means, e of the core); for tests."""
         return self.settle(&solution[0], tolerance)
+
+    def covers(self, real[::1] solution, real tolerance, real[::1] low, real[::1] high):
+        """Whether the box [low, high] (K d,) was taken; for tests."""
+        return self.cover(&solution[0], tolerance, &low[0], &high[0])
 
     def examine(self, real[::1] solution, real[::1] radius, real[::1] log_radius):
         """Everything that is claimed of the box of these radii (K d,), (K,) around a solution; for tests."""

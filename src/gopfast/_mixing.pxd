@@ -54,5 +54,5 @@ cdef class MixingDistribution:
                      int n_spared, real limit) noexcept nogil
     cdef bint exceeded(self, real most) noexcept nogil
     cdef bint extend(self, real most) noexcept nogil
-    cdef bint halve(self, real most) noexcept nogil
+    cdef bint divide(self, real most) noexcept nogil
     cdef void gather(self, real most) noexcept nogil

@@ -16,7 +16,7 @@ its chord plus (nu - a)(b - nu) / 2.
 
 import numpy as np
 
-from libc.math cimport INFINITY, ceil, fabs, isfinite, log
+from libc.math cimport INFINITY, ceil, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -43,8 +43,9 @@ cdef real UNUSED = 1e-5         # weight of atoms that are dropped
 cdef real WIDEST_CELL = 0.5
 BIN = 0.4                       # of compressed data
 cdef real COMPRESSION = 1e-5    # of log D / W
-cdef real SPARED_CELL = 0.004   # how finely the set is resolved
-cdef int MOST_HALVINGS = 14
+cdef real SPARED_CELL = 0.01   # how finely the set is resolved
+cdef int MOST_PARTS = 8
+cdef int MOST_TURNS = 10
 cdef real EXCESS = 200.0        # of log D / W that a certificate uses at most: the kernel caps exponentials at 700
 
 
@@ -149,7 +150,7 @@ cdef class MixingDistribution:
             if not found:
                 return False
             found = self.certify(&self.few.core, support, n_support, spared, n_spared, limit)
-            if found == 1:
+            if found == 1 and self.few is not self.samples:
                 found = self.certify(&self.samples.core, support, n_support, spared, n_spared, limit)
             if found >= 0:
                 return found
@@ -311,7 +312,7 @@ cdef class MixingDistribution:
         self.n_cells = self.n_points = 0
         if not (self.lay(support, n_support, False) and self.lay(spared, n_spared, True)):
             return 0
-        for turn in range(MOST_HALVINGS):
+        for turn in range(MOST_TURNS):
             if not self.gradient(data, begin):
                 return 0
             most = min((self.value - limit) / data.total_weight, EXCESS) - 4 * ROUND
@@ -322,7 +323,7 @@ cdef class MixingDistribution:
             if self.exceeded(most):
                 return -1 if self.extend(most) else 0
             begin = self.n_points
-            if not self.halve(most):
+            if not self.divide(most):
                 return 0
             if self.n_points == begin:
                 self.gather(most)
@@ -372,25 +373,32 @@ cdef class MixingDistribution:
         self.mix(begin)
         return self.n_atoms > begin
 
-    cdef bint halve(self, real most) noexcept nogil:
-        """Halves the cells that are not certified and may be; False: no room."""
-        cdef int i, n = self.n_cells
+    cdef bint divide(self, real most) noexcept nogil:
+        """Divides the cells that are not certified and may be; False: no room."""
+        cdef int i, k, parts, last, n = self.n_cells
         cdef Cell *cell
-        cdef real width
+        cdef real low, width, room
         for i in range(n):
             cell = &self.cells[i]
             if self.most_in(cell) <= most:
                 continue
-            width = self.points[cell.right] - self.points[cell.left]
+            low, width = self.points[cell.left], self.points[cell.right] - self.points[cell.left]
             if cell.spared and (width < SPARED_CELL or min(self.logs[cell.left], self.logs[cell.right]) > most):
                 continue
-            if self.n_points == MOST_POINTS or self.n_cells == MOST_POINTS:
+            # a cell so narrow that the bend fits over its higher end is certified
+            room = most - max(self.logs[cell.left], self.logs[cell.right])
+            parts = MOST_PARTS if cell.spared or not room > 0 else <int> min(ceil(width / sqrt(8 * room)),
+                                                                             <real> MOST_PARTS)
+            parts = max(parts, 2)
+            if self.n_points + parts > MOST_POINTS or self.n_cells + parts > MOST_POINTS:
                 return False
-            self.points[self.n_points] = self.points[cell.left] + 0.5 * width
-            self.cells[self.n_cells] = Cell(self.n_points, cell.right, cell.spared)
+            last = cell.right
             cell.right = self.n_points
-            self.n_points += 1
-            self.n_cells += 1
+            for k in range(1, parts):
+                self.points[self.n_points] = low + width * k / parts
+                self.cells[self.n_cells] = Cell(self.n_points, self.n_points + 1 if k + 1 < parts else last, cell.spared)
+                self.n_points += 1
+                self.n_cells += 1
         return True
 
     cdef void gather(self, real most) noexcept nogil:

@@ -34,6 +34,9 @@ cdef class Basin:
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         return False
 
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+        return False
+
 
 cdef class Reduction:
     """What is learnt of all solutions below a limit, beside the tree. Subclasses override every method."""

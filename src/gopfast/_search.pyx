@@ -16,8 +16,10 @@ from gopfast._types cimport (
 )
 
 # Problems solved in fewer nodes than this are done before what is learnt beside the tree would pay.
-cdef int REDUCE_FROM = 64
+cdef int REDUCE_FROM = 128
 cdef real SHARE = 4.0           # of the passes spent on nodes
+cdef real SHRUNK = 0.85
+cdef real MUCH_SMALLER = 1e-3   # volume of the box in which the tree begins again
 # A node cut down to this part of a variable's interval is bounded again before it is split.
 cdef real MUCH = 0.7
 
@@ -63,14 +65,14 @@ cdef class Search:
     cdef Basin basin
     cdef Reduction reduction
     cdef StopSignal stop
-    cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought
+    cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought, size
     cdef index max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
     cdef bint orthant, new_incumbent, settled
     cdef Node **children
     cdef Effort *efforts
     cdef Effort effort, learning
-    cdef real[::1] solution, trial, known_point, box
+    cdef real[::1] solution, trial, known_point, box, begun
     cdef object monitor
     cdef list rows, trace
     cdef readonly index n_nodes, n_audit_failures
@@ -90,10 +92,10 @@ cdef class Search:
         if self.children == NULL or self.efforts == NULL:
             raise MemoryError
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
-        self.upper = self.closed = self.cutoff = self.sought = INFINITY
+        self.upper = self.closed = self.cutoff = self.sought = self.size = INFINITY
         self.floor = least
         self.reduction = reduction
-        self.box = np.empty(2 * relaxation.n_connected)
+        self.box, self.begun = np.empty(2 * relaxation.n_connected), np.empty(2 * relaxation.n_connected)
         self.basin = None if orthant else basin
         self.rows = []
         self.trace = trace
@@ -173,6 +175,7 @@ cdef class Search:
         self.n_children = 1
         self.children[0].lower = -INFINITY
         self.relaxation.root(self.children[0])
+        memcpy(&self.begun[0], node_low(self.children[0]), 2 * self.tree.n_connected * sizeof(real))
         return self.relaxation.tighten(self.children[0])
 
     cdef inline real tolerance(self) noexcept nogil:
@@ -366,17 +369,62 @@ cdef class Search:
 
     cdef int reduce(self) except -1:
         """Learns what holds for all solutions below the limit, for about as long as SHARE of the time in nodes."""
+        cdef bint shrunk
         if self.reduction is not None and self.n_nodes >= REDUCE_FROM and self.tree.n_open:
             with nogil:
-                while (self.learning.n_passes < SHARE * self.effort.n_passes and not self.covered()
-                       and not self.stop.poll(0)
-                       and self.reduction.work(&self.solution[0], self.limit(), &self.learning)):
-                    pass
+                while self.learning.n_passes < SHARE * self.effort.n_passes and not self.covered():
+                    if self.stop.poll(0) or not self.reduction.work(&self.solution[0], self.limit(), &self.learning):
+                        break
+                shrunk = self.shrunk()
+            if shrunk:
+                self.restart()
         return 0
 
-    cdef bint covered(self) noexcept nogil:
-        """Whether the basin holds all solutions below the limit."""
+    cdef bint shrunk(self) noexcept nogil:
+        """Whether the box of all solutions below the limit is now much smaller than where the tree began."""
         cdef index j
+        cdef real ratio = 1, width
+        for j in range(self.tree.n_connected):
+            width = self.begun[self.tree.n_connected + j] - self.begun[j]
+            if width > 0:
+                ratio *= (self.reduction.high[j] - self.reduction.low[j]) / width
+        return ratio < MUCH_SMALLER
+
+    cdef int restart(self) except -1:
+        """Begins the tree again, in the box that the reduction leaves."""
+        cdef index n = self.tree.n_connected, j
+        cdef real lower = self.lower()
+        cdef Node *node
+        self.tree.clear()
+        node = self.tree.new_node()
+        if node == NULL:
+            raise MemoryError
+        self.children[0] = node
+        self.relaxation.root(node)
+        node.lower = lower
+        for j in range(n):
+            self.begun[j], self.begun[n + j] = self.reduction.low[j], self.reduction.high[j]
+        if not self.relaxation.tighten(node) or self.fit(node) == NOTHING_LEFT:
+            return 0  # left to __dealloc__
+        if self.settled:
+            self.fathom_inside(node)
+        self.n_children = 1
+        with nogil:
+            self.bound_children()
+        return self.merge()
+
+    cdef bint covered(self) noexcept nogil:
+        """Whether a basin holds all solutions below the limit; tries anew as their box shrinks."""
+        cdef index j
+        cdef real size = 0
+        if self.basin is None:
+            return False
+        for j in range(self.tree.n_connected):
+            size += self.reduction.high[j] - self.reduction.low[j]
+        if size < SHRUNK * self.size:
+            self.size = size
+            self.settled |= self.basin.cover(&self.solution[0], self.tolerance(), &self.reduction.low[0],
+                                             &self.reduction.high[0])
         if not self.settled:
             return False
         for j in range(self.tree.n_connected):

@@ -50,6 +50,7 @@ cdef class Tree:
     cdef void free_node(self, Node *node) noexcept nogil
     cdef int push(self, Node *node) noexcept nogil  # takes ownership unless it fails
     cdef Node *pop(self) noexcept nogil             # gives ownership; NULL: empty
+    cdef void clear(self) noexcept nogil           # frees all open nodes
     cdef Node *child(self, const Node *parent) noexcept nogil
     cdef int bisect(self, Node *parent, Node **children) noexcept nogil
     cdef int orthants(self, Node *parent, Node **children, int n_max) noexcept nogil

@@ -114,6 +114,12 @@ cdef class Tree:
         self.heap[i] = last
         return top
 
+    cdef void clear(self) noexcept nogil:
+        cdef index i
+        for i in range(self.n_open):
+            self.free_node(self.heap[i])
+        self.n_open = 0
+
     cdef Node *child(self, const Node *parent) noexcept nogil:
         cdef Node *node = self.new_node()
         cdef index serial

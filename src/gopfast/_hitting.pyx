@@ -10,7 +10,7 @@ tree does: where clusters are apart, in time linear in K, not exponential.
 
 import numpy as np
 
-from libc.math cimport INFINITY, ceil, fabs, sqrt
+from libc.math cimport INFINITY, ceil, fabs, isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
 from gopfast._family cimport order_components
@@ -22,6 +22,8 @@ from gopfast._types cimport clip, index, real
 
 cdef real FIRST_RADIUS = 1.5    # standard deviations
 cdef real MOST_RADIUS = 6.0
+cdef real WIDER = 1.6
+cdef real SMALLER = 0.6
 cdef real LEAST_STEP = 0.005    # what an attempt at an end is worth
 # Where an end is tried: as far as the missing value allows by its quadratic model, times a factor that adapts.
 cdef real FIRST_CAUTION = 1.1
@@ -34,6 +36,7 @@ cdef int MOST_FITS = 8
 MOST_SAMPLES = 20_000
 WIDEST = 400.0                  # standard deviations
 SMALL_LOSS = 0.1                # nats
+LIGHTEST = 1e-100               # of the total weight, a sample's: the kernel caps exponentials
 
 
 def summary(data):
@@ -97,7 +100,6 @@ cdef class HittingSets(Reduction):
         if not HittingSets.applies(family):
             raise ValueError("hitting sets are for one column, point masses and no prior")
         self.family = family
-        self.mixing = MixingDistribution(summary(family.data), family.constant)
         self.n_connected = K
         self.lower = self.limit = INFINITY
         self.sets = <HittingSet *> calloc(MOST_SETS, sizeof(HittingSet))
@@ -113,8 +115,10 @@ cdef class HittingSets(Reduction):
     def applies(family):
         """Whether the model is of the kind, and its data neither too many nor too wide."""
         cdef GaussianFamily one = family
-        return (one.n_columns == 1 and not one.has_prior and not one.n_ranges
-                and summary(one.data) is not None and one.core.high[0] - one.core.low[0] <= WIDEST)
+        if one.n_columns != 1 or one.has_prior or one.n_ranges or one.core.high[0] - one.core.low[0] > WIDEST:
+            return False
+        data = summary(one.data)
+        return data is not None and data.arrays()[1].min() > LIGHTEST * one.core.total_weight
 
     def __dealloc__(self):
         free(self.sets)
@@ -122,12 +126,16 @@ cdef class HittingSets(Reduction):
         free(self.support)
 
     cdef int prepare(self, StopSignal stop) except -1:
+        if self.mixing is None:
+            self.mixing = MixingDistribution(summary(self.family.data), self.family.constant)
         self.mixing.stop = stop
         return 0
 
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
         cdef int K = self.family.n_components
         cdef real spent = self.mixing.work
+        if not isfinite(limit):
+            return False
         if limit < self.limit:
             self.begin(solution, limit)
         if not self.idle:
@@ -187,8 +195,9 @@ cdef class HittingSets(Reduction):
         while not at.done and not self.mixing.stop.poll(0):
             if self.attempt(center - at.radius, center + at.radius):
                 at.found = True
+                at.radius *= SMALLER
                 return
-            at.radius *= 1.6
+            at.radius *= WIDER
             at.done = at.found or at.radius > MOST_RADIUS
 
     cdef void at_end(self, int k, int side) noexcept nogil:

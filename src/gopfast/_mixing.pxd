@@ -22,7 +22,6 @@ cdef class MixingDistribution:
     cdef readonly real value        # what the distribution's value is at least
     cdef readonly real estimate     # the least value seen of a distribution on the support
     cdef readonly real work         # exponentials spent, per sample
-    cdef public real w_opt, w_cert, n_opt, n_cert, n_prove
     cdef readonly real shift        # of the summary
     cdef real constant, reach, part
     cdef readonly int n_set

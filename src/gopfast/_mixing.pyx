@@ -36,15 +36,18 @@ cdef int GRID_ATOMS = 40        # about so many, on a long support
 cdef real BESIDE = 0.3          # atoms beside what is spared
 cdef int N_BESIDE = 4
 cdef real FRESH = 0.1           # weight of all atoms that are new
+cdef real CLOSE = 0.05          # of what a value is above the limit, the weights' loss
+cdef real SMALL = 1e-10
 cdef int MOST_STEPS = 25
 cdef int MOST_ROUNDS = 12
-cdef real NEAREST = 1e-3        # distance of atoms
-cdef real UNUSED = 1e-5         # weight of atoms that are dropped
+cdef int MOST_ROUNDS_WHOLE = 40
+cdef real NEAREST = 1e-6        # distance of atoms
+cdef real UNUSED = 1e-6         # weight of atoms that are dropped
 cdef real WIDEST_CELL = 0.5
 BIN = 0.4                       # of compressed data
 cdef real COMPRESSION = 1e-5    # of log D / W
 cdef real SPARED_CELL = 0.01   # how finely the set is resolved
-cdef int MOST_PARTS = 8
+cdef int MOST_DIVISIONS = 8
 cdef int MOST_TURNS = 10
 cdef real EXCESS = 200.0        # of log D / W that a certificate uses at most: the kernel caps exponentials at 700
 
@@ -137,13 +140,12 @@ cdef class MixingDistribution:
         kept for later attempts to start from, and optimised whatever its value.
         """
         cdef int attempt, found
-        self.n_prove += 1
         if n_spared == 0 or self.n_kept == 0:
             if not self.spread(support, n_support):
                 return False
         else:
             self.resume(support, n_support, spared, n_spared)
-        for attempt in range(MOST_ROUNDS):
+        for attempt in range(MOST_ROUNDS if n_spared else MOST_ROUNDS_WHOLE):
             found = self.optimise(limit, n_spared == 0)
             if n_spared == 0:
                 self.keep()
@@ -221,8 +223,6 @@ cdef class MixingDistribution:
         for step in range(MOST_STEPS):
             run_pass(&self.few.core.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch, &self.sums)
             self.work += 2 * P * self.part
-            self.w_opt += 2 * P * self.part
-            self.n_opt += 1
             total, worst = 0, 0
             for k in range(P):
                 total += self.iterate.weights[k]
@@ -232,7 +232,7 @@ cdef class MixingDistribution:
             self.estimate = value
             if not (fully or value >= limit) or (self.stop is not None and self.stop.poll(0)):
                 return False
-            if W * log(worst * total) < 0.05 * fabs(value - limit) + 1e-4:
+            if W * log(worst * total) < CLOSE * fabs(value - limit) + SMALL * (1 + fabs(value)):
                 break
             if step == 0:
                 weights_start(&self.iterate, W)
@@ -276,7 +276,6 @@ cdef class MixingDistribution:
                 asked[k], self.iterate.weights[P + k] = self.points[begin + k], 0
             run_pass(&data.samples, P + some, &self.costs, self.iterate.weights, PASS_VALUE, self.scratch, &self.sums)
             self.work += (P + some) * part
-            self.w_cert += (P + some) * part
             margin = W * self.rounding(far) + (64 * ROUND + data.rounding) * (self.sums.magnitude - self.shift)
             margin += 16 * ROUND * W + 64 * ROUND * fabs(self.constant)
             self.value = self.sums.value + self.shift + self.constant - margin
@@ -308,14 +307,14 @@ cdef class MixingDistribution:
         """1: proved for these data; 0: not to be proved with these atoms; -1: atoms were added."""
         cdef int turn, begin = 0
         cdef real most
-        self.n_cert += 1
         self.n_cells = self.n_points = 0
         if not (self.lay(support, n_support, False) and self.lay(spared, n_spared, True)):
             return 0
         for turn in range(MOST_TURNS):
             if not self.gradient(data, begin):
                 return 0
-            most = min((self.value - limit) / data.total_weight, EXCESS) - 4 * ROUND
+            most = min((self.value - limit) / data.total_weight, EXCESS)
+            most -= 8 * ROUND * (1 + fabs(most))
             if data == &self.few.core and data != &self.samples.core:
                 most -= COMPRESSION
             if not most >= 0:
@@ -387,8 +386,8 @@ cdef class MixingDistribution:
                 continue
             # a cell so narrow that the bend fits over its higher end is certified
             room = most - max(self.logs[cell.left], self.logs[cell.right])
-            parts = MOST_PARTS if cell.spared or not room > 0 else <int> min(ceil(width / sqrt(8 * room)),
-                                                                             <real> MOST_PARTS)
+            parts = MOST_DIVISIONS if cell.spared or not room > 0 else <int> min(ceil(width / sqrt(8 * room)),
+                                                                             <real> MOST_DIVISIONS)
             parts = max(parts, 2)
             if self.n_points + parts > MOST_POINTS or self.n_cells + parts > MOST_POINTS:
                 return False

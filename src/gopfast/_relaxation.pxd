@@ -51,6 +51,7 @@ cdef class Basin:
 cdef class Reduction:
     cdef readonly index n_connected
     cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
+    # GIL held, before the first step of a run.
     cdef int prepare(self, StopSignal stop) except -1
     cdef real[::1] low, high        # a box that holds all solutions below the limit
     # Between batches, on the caller's thread: one step, with a solution at hand; False: there is no more to learn.

@@ -15,8 +15,10 @@ from gopfast._types cimport (
     STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
 
-# Problems solved in fewer nodes than this are done before what is learnt beside the tree would pay.
+# Problems solved in fewer nodes than this are done before what is learnt beside the tree would pay: one step of it,
+# and more.
 cdef int REDUCE_FROM = 128
+cdef int REDUCE_FULLY_FROM = 256
 cdef real SHARE = 4.0           # of the passes spent on nodes
 cdef real SHRUNK = 0.85
 cdef real MUCH_SMALLER = 1e-3   # volume of the box in which the tree begins again
@@ -68,7 +70,7 @@ cdef class Search:
     cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought, size
     cdef index max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
-    cdef bint orthant, new_incumbent, settled
+    cdef bint orthant, new_incumbent, settled, learns
     cdef Node **children
     cdef Effort *efforts
     cdef Effort effort, learning
@@ -132,8 +134,7 @@ cdef class Search:
         """Search until proved or stopped; returns the reason (a gopfast.result.Status value)."""
         self.relaxation.prepare(self.n_threads, self.stop)
         self.primal.prepare(self.n_threads, self.stop)
-        if self.reduction is not None:
-            self.reduction.prepare(self.stop)
+        self.learns = False
         try:
             if self.n_batches == 0:
                 self.open_root()
@@ -370,9 +371,14 @@ cdef class Search:
     cdef int reduce(self) except -1:
         """Learns what holds for all solutions below the limit, for about as long as SHARE of the time in nodes."""
         cdef bint shrunk
+        cdef real share
         if self.reduction is not None and self.n_nodes >= REDUCE_FROM and self.tree.n_open:
+            if not self.learns:
+                self.reduction.prepare(self.stop)
+                self.learns = True
             with nogil:
-                while self.learning.n_passes < SHARE * self.effort.n_passes and not self.covered():
+                share = SHARE * self.effort.n_passes if self.n_nodes >= REDUCE_FULLY_FROM else 1
+                while self.learning.n_passes < share and not self.covered():
                     if self.stop.poll(0) or not self.reduction.work(&self.solution[0], self.limit(), &self.learning):
                         break
                 shrunk = self.shrunk()

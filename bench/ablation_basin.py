@@ -10,12 +10,12 @@ import numpy as np
 from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
+from gopfast._hitting import HittingSets
 from gopfast._search import Search
 from speed_table import ROWS
 
 import gopfast
 from gopfast import _engine
-from gopfast._nonparametric import outer_bound
 
 EPSILONS = (1e-2, 1e-6)
 TIME_LIMIT = 60.0
@@ -25,8 +25,9 @@ def run(family, epsilon, with_basin):
     """Counts, seconds and gap of one search on one thread, and half the width of the box it found."""
     primal = MixturePrimal(family)
     basin = MixtureBasin(family, primal) if with_basin else None
+    reduction = HittingSets(family) if HittingSets.applies(family) else None
     search = Search(
-        EntropicRelaxation(family), primal, epsilon, time_limit=TIME_LIMIT, basin=basin, outer_bound=outer_bound(family)
+        EntropicRelaxation(family), primal, epsilon, time_limit=TIME_LIMIT, basin=basin, reduction=reduction
     )
     started = time.perf_counter()
     search.run()

@@ -30,6 +30,9 @@ CASES = {
     "galaxies 3, empirical prior": ("galaxies", 3, "empirical", {}),
     "galaxies 4": ("galaxies", 4, None, {}),
     "galaxies 4, empirical prior": ("galaxies", 4, "empirical", {}),
+    "galaxies 5": ("galaxies", 5, None, {}),
+    "galaxies 7": ("galaxies", 7, None, {}),
+    "seven clusters": ("clusters", 7, None, {}),
 }
 if importlib.util.find_spec("gopfast._linear") is not None:
     CASES |= {

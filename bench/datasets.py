@@ -32,6 +32,12 @@ def enzyme():
     return load("enzyme")
 
 
+def clusters():
+    """300 samples of seven overlapping clusters, simulated."""
+    rng = np.random.default_rng(1)
+    return (4 * rng.integers(7, size=300) + rng.standard_normal(300))[:, np.newaxis]
+
+
 def faithful():
     """272 eruptions of Old Faithful: length and waiting time in minutes."""
     return load("faithful")

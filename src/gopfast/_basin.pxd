@@ -39,6 +39,8 @@ cdef class MixtureBasin(Basin):
     cdef real *others_high
     cdef real *up                   # (K,) r times the most, and the least, that exp of a change of score can be
     cdef real *down
+    cdef bint stationary(self, const real *solution, real tolerance, real *lower) noexcept nogil
+    cdef void hold(self, real lower) noexcept nogil
     cdef bint arrange(self, const real *solution) noexcept nogil
     cdef int rank(self, const real *solution, int i) noexcept nogil
     cdef real expand(self, real *loss) noexcept nogil

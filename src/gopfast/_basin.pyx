@@ -103,14 +103,10 @@ cdef class MixtureBasin(Basin):
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
-        cdef real *center = &self.solution[K]
         cdef real *needed = self.vector
-        cdef real value, loss, step, part, above, radius = WIDEST
+        cdef real lower, step, part, above, radius = WIDEST
         cdef bint inside, convex
-        if not self.arrange(solution):
-            return False
-        value = self.expand(&loss)
-        if not loss < 0.1 * tolerance:
+        if not self.stationary(solution, tolerance, &lower):
             return False
         for k in range(K):
             self.log_radius[k] = 0.5 * radius
@@ -125,9 +121,7 @@ cdef class MixtureBasin(Basin):
             self.dominate()
             inside, convex = self.enclose(needed), self.convex(1)
             if inside and convex:
-                for i in range(K * d):
-                    self.low[i], self.high[i] = center[i] - radius, center[i] + radius
-                self.lower = value - loss
+                self.hold(lower)
                 return True
             part, above = 1, 1
             if not convex:
@@ -148,17 +142,14 @@ cdef class MixtureBasin(Basin):
         cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
         cdef real *center = &self.solution[K]
         cdef real *needed = self.vector
-        cdef real value, loss
+        cdef real lower
         cdef bint inside
-        if not self.arrange(solution):
+        if not self.stationary(solution, tolerance, &lower):
             return False
         for i in range(K * d):
             self.radius[i] = (1 + 1e-9) * max(fabs(low[i] - center[i]), fabs(high[i] - center[i]))
             if self.radius[i] > MOST_COVERED:
                 return False
-        value = self.expand(&loss)
-        if not loss < 0.1 * tolerance:
-            return False
         for k in range(K):
             self.log_radius[k] = SMALL_LOG_RADIUS
         for attempt in range(MOST_TRIES):
@@ -166,18 +157,35 @@ cdef class MixtureBasin(Basin):
                 return False
             self.dominate()
             inside = self.enclose(needed)
-            if not self.convex(1):  # nor with larger log_radius
+            if not self.convex(1):  # nor with a larger log_radius
                 return False
             if inside:
-                for i in range(K * d):
-                    self.low[i], self.high[i] = center[i] - self.radius[i], center[i] + self.radius[i]
-                self.lower = value - loss
+                self.hold(lower)
                 return True
             for k in range(K):
                 self.log_radius[k] = 1.05 * needed[k]
                 if not needed[k] < 1:
                     return False
         return False
+
+    cdef bint stationary(self, const real *solution, real tolerance, real *lower) noexcept nogil:
+        """Whether all components are used and the gradient is small at a solution, which becomes the center.
+
+        OUT lower: the bound of a convex box around it.
+        """
+        cdef real loss
+        if not self.arrange(solution):
+            return False
+        lower[0] = self.expand(&loss)
+        lower[0] -= loss
+        return loss < 0.1 * tolerance
+
+    cdef void hold(self, real lower) noexcept nogil:
+        """Takes the box of the radii around the center."""
+        cdef int K = self.family.n_components, i
+        for i in range(K * self.family.n_columns):
+            self.low[i], self.high[i] = self.solution[K + i] - self.radius[i], self.solution[K + i] + self.radius[i]
+        self.lower = lower
 
     cdef bint arrange(self, const real *solution) noexcept nogil:
         """Makes the center the copy of the solution that has the order of the nodes; False: a component is unused."""

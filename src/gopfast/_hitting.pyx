@@ -382,6 +382,16 @@ cdef class HittingSets(Reduction):
             pass
         return effort.n_passes
 
+    def know(self, sets):
+        """For tests: these sets, arrays (n, 2), whatever they are."""
+        cdef int i, k
+        self.n_sets = len(sets)
+        for i in range(self.n_sets):
+            self.sets[i].n_parts = len(sets[i])
+            for k in range(self.sets[i].n_parts):
+                self.sets[i].parts[k] = Interval(sets[i][k][0], sets[i][k][1])
+        self.link()
+
     def cut(self, low, high):
         """For tests: what is left of a box, or None."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)

@@ -216,12 +216,13 @@ cdef class MixingDistribution:
                                        + ((1 - FRESH) * self.iterate.weights[k] / total if k < n else 0))
 
     cdef bint optimise(self, real limit, bint fully) noexcept nogil:
-        """The atoms' best weights, about; False: their value is below the limit (or a stop), nothing is to be proved."""
+        """The atoms' best weights, about; False: their value is below the limit, or a stop."""
         cdef int P = self.n_atoms, k, step, kept = 0
         cdef real W = self.few.core.total_weight, total, value, worst
         self.iterate.n = P
         for step in range(MOST_STEPS):
-            run_pass(&self.few.core.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch, &self.sums)
+            run_pass(&self.few.core.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch,
+                     &self.sums)
             self.work += 2 * P * self.part
             total, worst = 0, 0
             for k in range(P):
@@ -374,7 +375,7 @@ cdef class MixingDistribution:
 
     cdef bint divide(self, real most) noexcept nogil:
         """Divides the cells that are not certified and may be; False: no room."""
-        cdef int i, k, parts, last, n = self.n_cells
+        cdef int i, k, parts, last, right, n = self.n_cells
         cdef Cell *cell
         cdef real low, width, room
         for i in range(n):
@@ -395,7 +396,8 @@ cdef class MixingDistribution:
             cell.right = self.n_points
             for k in range(1, parts):
                 self.points[self.n_points] = low + width * k / parts
-                self.cells[self.n_cells] = Cell(self.n_points, self.n_points + 1 if k + 1 < parts else last, cell.spared)
+                right = self.n_points + 1 if k + 1 < parts else last
+                self.cells[self.n_cells] = Cell(self.n_points, right, cell.spared)
                 self.n_points += 1
                 self.n_cells += 1
         return True

@@ -15,10 +15,6 @@ from gopfast._types cimport (
     STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
 
-# Problems solved in fewer nodes than this are done before what is learnt beside the tree would pay: one step of it,
-# and more.
-cdef int REDUCE_FROM = 128
-cdef int REDUCE_FULLY_FROM = 256
 cdef real SHARE = 4.0           # of the passes spent on nodes
 cdef real SHRUNK = 0.85
 cdef real MUCH_SMALLER = 1e-3   # volume of the box in which the tree begins again
@@ -50,7 +46,9 @@ cdef class Search:
     max_nodes : int
     monitor : None or callable (time, n_nodes, n_open, lower, upper, new_incumbent) -> stop
     reduction : None or Reduction
-        Learns, once the search takes more than REDUCE_FROM nodes, what holds for all solutions below the limit.
+        Learns what holds for all solutions below the limit.
+    reduce_from : int
+        Nodes after which it begins: problems solved in fewer are done before it would pay.
     basin : None or Basin
         Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
     least : float
@@ -68,7 +66,7 @@ cdef class Search:
     cdef Reduction reduction
     cdef StopSignal stop
     cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought, size
-    cdef index max_nodes, n_batches, n_children, capacity, n_parents
+    cdef index reduce_from, max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
     cdef bint orthant, new_incumbent, settled, learns
     cdef Node **children
@@ -82,7 +80,8 @@ cdef class Search:
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
-                 Reduction reduction=None, Basin basin=None, real least=-INFINITY, known=None, list trace=None):
+                 Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
+                 list trace=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
@@ -96,7 +95,7 @@ cdef class Search:
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
         self.upper = self.closed = self.cutoff = self.sought = self.size = INFINITY
         self.floor = least
-        self.reduction = reduction
+        self.reduction, self.reduce_from = reduction, reduce_from
         self.box, self.begun = np.empty(2 * relaxation.n_connected), np.empty(2 * relaxation.n_connected)
         self.basin = None if orthant else basin
         self.rows = []
@@ -371,14 +370,12 @@ cdef class Search:
     cdef int reduce(self) except -1:
         """Learns what holds for all solutions below the limit, for about as long as SHARE of the time in nodes."""
         cdef bint shrunk
-        cdef real share
-        if self.reduction is not None and self.n_nodes >= REDUCE_FROM and self.tree.n_open:
+        if self.reduction is not None and self.n_nodes >= self.reduce_from and self.tree.n_open:
             if not self.learns:
                 self.reduction.prepare(self.stop)
                 self.learns = True
             with nogil:
-                share = SHARE * self.effort.n_passes if self.n_nodes >= REDUCE_FULLY_FROM else 1
-                while self.learning.n_passes < share and not self.covered():
+                while self.learning.n_passes < SHARE * self.effort.n_passes and not self.covered():
                     if self.stop.poll(0) or not self.reduction.work(&self.solution[0], self.limit(), &self.learning):
                         break
                 shrunk = self.shrunk()
@@ -509,5 +506,6 @@ cdef class Search:
         return dict(
             objective=self.upper, lower_bound=lower, n_nodes=self.n_nodes,
             n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_milps=self.effort.n_milps,
-            n_passes=self.effort.n_passes + self.learning.n_passes, time=now, history=np.array(self.rows, dtype=np.float64),
+            n_passes=self.effort.n_passes + self.learning.n_passes, time=now,
+            history=np.array(self.rows, dtype=np.float64),
         ), np.array(self.solution)

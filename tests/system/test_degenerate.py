@@ -240,8 +240,7 @@ def interrupt_once_running(code, folder, after=0.5):
 LONG_SOLVE = """
     import numpy as np, gopfast
     rng = np.random.default_rng(0)
-    X = rng.standard_normal(500) + 6.0 * rng.integers(0, 10, 500)
-    problem = gopfast.GaussianMixture(X, 10, prior={prior!r})
+    problem = gopfast.GaussianMixture(rng.uniform(0, 40, 500), 8, prior={prior!r})
     print("ready", flush=True)
     result = gopfast.solve(problem, 1e-9, n_threads={threads}, callback={callback})
     fits = result.objective - problem.objective(result.solution.weights, result.solution.means)

@@ -128,6 +128,52 @@ def test_no_solution_in_the_box_lies_below_its_bound(K, d, summaries, prior):
         assert (np.abs(np.log(best / weights)) <= box["log_radius"]).all()
 
 
+@pytest.mark.parametrize(("K", "d", "prior"), [(2, 1, None), (3, 1, (1e-2, 1e-2)), (3, 2, None)])
+def test_a_box_that_is_given_is_held_with_its_bound(K, d, prior):
+    """Boxes of any shape that hold the solution, from narrow ones to those where the objective is not convex."""
+    X, w = samples(5 * K + d, 500, K, d)
+    X = X - 0.5 * (X.min(axis=0) + X.max(axis=0))
+    data = Samples(X, w, np.ones(d))
+    family = GaussianFamily(data, K, prior)
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01, max_nodes=1)
+    search.run()
+    fields, vector = search.summary()
+    columns, weights = data.arrays()
+    means = vector[K:-1].reshape(K, d)
+    order = np.argsort(means[:, 0])
+    means, shares = means[order], vector[:K][order]
+    rng = np.random.default_rng(2)
+    held = []
+    for size in [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 2.0] * 3:
+        low, high = (means + sign * size * rng.uniform(0.2, 1, (K, d)) for sign in (-1, 1))
+        basin = MixtureBasin(family, MixturePrimal(family))
+        found = basin.covers(vector, 0.01, low.ravel(), high.ravel())
+        held.append((size, found))
+        if not found:
+            continue
+        box = basin.report()
+        assert (box["low"] <= low.ravel()).all() and (high.ravel() <= box["high"]).all()
+        assert fields["objective"] - 1e-3 <= box["lower"] <= fields["objective"]
+        sides = np.stack([box["low"], box["high"]]).reshape(2, K, d)
+        for _ in range(6):
+            nu = np.where(rng.random((K, d)) < 0.5, *sides)
+            value, best = best_objective(columns.T, weights, shares, nu, prior)
+            assert value >= box["lower"]
+            assert (np.abs(np.log(best / shares)) <= box["log_radius"]).all()
+    assert all(found for size, found in held if size < 0.04)
+    assert not any(found for size, found in held if size > 1)
+
+
+def test_no_box_is_given_around_what_is_no_solution():
+    X, w = samples(5, 4000, 2, 1)
+    family = known(X, w, 2)
+    columns = family.data.arrays()[0][0]
+    off = np.array([0.5, 0.5, np.quantile(columns, 0.25) + 0.2, np.quantile(columns, 0.75), 0.0])
+    basin = MixtureBasin(family, MixturePrimal(family))
+    assert not basin.covers(off, 0.01, off[2:4] - 0.01, off[2:4] + 0.01)
+    assert basin.lower == -np.inf
+
+
 def test_where_the_objective_is_not_convex_there_is_no_box():
     X, w = samples(3, 400, 2, 1)
     family = known(X, w, 2)

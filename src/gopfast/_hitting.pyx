@@ -30,12 +30,12 @@ cdef real FIRST_CAUTION = 1.1
 cdef real LEAST_CAUTION = 0.6
 cdef real MORE = 1.2
 cdef real LESS = 0.9
-cdef int MOST_TRIALS = 4
+cdef int MOST_TRIALS = 5
 cdef real GROWN = 0.005          # part of an interval
 cdef int MOST_FITS = 8
 MOST_SAMPLES = 20_000
 WIDEST = 400.0                  # standard deviations
-SMALL_LOSS = 0.1                # nats
+SMALL_LOSS = 5e-5               # nats per unit of weight
 LIGHTEST = 1e-100               # of the total weight, a sample's: the kernel caps exponentials
 
 
@@ -45,7 +45,7 @@ def summary(data):
     for level in [*data.levels, data]:
         if level.n_samples <= MOST_SAMPLES:
             best = level
-            if 0.5 * np.sum(level.loss) <= SMALL_LOSS:
+            if 0.5 * np.sum(level.loss) <= SMALL_LOSS * level.total_weight:
                 break
     return best
 

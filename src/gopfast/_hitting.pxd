@@ -41,6 +41,7 @@ cdef class HittingSets(Reduction):
     cdef void around(self, int k) noexcept nogil
     cdef void at_end(self, int k, int side) noexcept nogil
     cdef bint attempt(self, real low, real high) noexcept nogil
+    cdef real prior_bound(self) noexcept nogil
     cdef void add(self) noexcept nogil
     cdef HittingSet simplified(self) noexcept nogil
     cdef void link(self) noexcept nogil

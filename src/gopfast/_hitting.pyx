@@ -10,11 +10,11 @@ tree does: where clusters are apart, in time linear in K, not exponential.
 
 import numpy as np
 
-from libc.math cimport INFINITY, ceil, fabs, isfinite, sqrt
+from libc.math cimport INFINITY, ceil, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 
 from gopfast._family cimport order_components
-from gopfast._gaussian cimport GaussianFamily
+from gopfast._gaussian cimport GaussianFamily, GaussianModel
 from gopfast._mixing cimport Interval, MixingDistribution
 from gopfast._relaxation cimport Effort, Reduction
 from gopfast._stop cimport StopSignal
@@ -36,6 +36,7 @@ cdef int MOST_FITS = 8
 MOST_SAMPLES = 20_000
 WIDEST = 400.0                  # standard deviations
 SMALL_LOSS = 5e-5               # nats per unit of weight
+cdef real PRIOR_ROUNDING = 1e-12
 LIGHTEST = 1e-100               # of the total weight, a sample's: the kernel caps exponentials
 
 
@@ -88,7 +89,7 @@ cdef real width(const HittingSet *held) noexcept nogil:
 
 
 cdef class HittingSets(Reduction):
-    """Hitting sets of a one-dimensional Gaussian mixture of known variance without prior.
+    """Hitting sets of a one-dimensional Gaussian mixture of known variance, with point masses for the means.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ cdef class HittingSets(Reduction):
     def __cinit__(self, GaussianFamily family):
         cdef int K = family.n_components
         if not HittingSets.applies(family):
-            raise ValueError("hitting sets are for one column, point masses and no prior")
+            raise ValueError("hitting sets are for one column and point masses")
         self.family = family
         self.n_connected = K
         self.lower = self.limit = INFINITY
@@ -115,7 +116,7 @@ cdef class HittingSets(Reduction):
     def applies(family):
         """Whether the model is of the kind, and its data neither too many nor too wide."""
         cdef GaussianFamily one = family
-        if one.n_columns != 1 or one.has_prior or one.n_ranges or one.core.high[0] - one.core.low[0] > WIDEST:
+        if one.n_columns != 1 or one.n_ranges or one.core.high[0] - one.core.low[0] > WIDEST:
             return False
         data = summary(one.data)
         return data is not None and data.arrays()[1].min() > LIGHTEST * one.core.total_weight
@@ -174,7 +175,7 @@ cdef class HittingSets(Reduction):
             self.turn = 0
             if self.attempt(1, 0):  # nothing is spared
                 self.idle = True
-            self.missing = max(0.0, self.limit - self.mixing.estimate)
+            self.missing = max(0.0, self.limit - self.prior_bound() - self.mixing.estimate)
             return
         k, side = self.turn // 2, self.turn % 2
         if not self.own(k):
@@ -247,10 +248,27 @@ cdef class HittingSets(Reduction):
             if high < part.high:
                 self.support[n_support] = Interval(high, part.high)
                 n_support += 1
-        if not self.mixing.prove(self.support, n_support, self.spared, n_spared, self.limit):
+        if not self.mixing.prove(self.support, n_support, self.spared, n_spared,
+                                 self.limit - self.prior_bound()):
             return False
         self.add()
         return True
+
+    cdef real prior_bound(self) noexcept nogil:
+        """What the prior costs at least of the solutions below the limit: min over e of e C - K/2 log e, C at its least.
+
+        Their means lie in the box, and more so as it shrinks.
+        """
+        cdef const GaussianModel *model = &self.family.core
+        cdef int k
+        cdef real C = 0, e, z, P = self.family.e_power
+        if not self.family.has_prior:
+            return 0
+        for k in range(self.family.n_components):
+            z = max(0.0, max(self.low[k] - model.prior_point[0], model.prior_point[0] - self.high[k]))
+            C += 0.5 * model.prior_scale[0] * z * z
+        e = clip(P / C, model.e_low, model.e_high) if C > 0 else model.e_high
+        return e * C - P * log(e) - PRIOR_ROUNDING * (1 + e * C + P * fabs(log(e)))
 
     cdef void add(self) noexcept nogil:
         """Takes the set that was proved; what it makes superfluous goes."""

@@ -39,6 +39,8 @@ cdef real HOPELESS = 1e-3
 # Multipliers that serve the parts of the cells too are worth more passes.
 cdef real PATIENCE = 0.5
 cdef real REFINED_PATIENCE = 0.25
+# Nodes that hand on more numbers than this keep them in half as many bits, so that a million fit in 1 GB.
+cdef int MOST_FLOATS = 48
 cdef real ROUND = 2.0 ** -53
 
 
@@ -106,6 +108,9 @@ cdef class EntropicRelaxation(Relaxation):
         self.warm_mix, self.warm_least, self.warm_most = warm_mix, warm_least, warm_most
         self.n_connected = family.n_connected
         self.n_warm = family.n_components + family.n_facets
+        self.short_warm = self.n_warm > MOST_FLOATS
+        if self.short_warm:
+            self.n_warm = (self.n_warm + 1) // 2
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
         self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split else None
@@ -224,24 +229,46 @@ cdef class EntropicRelaxation(Relaxation):
             nt.slack_q[r] = nt.excess_q[r] = nt.sub.facets[r].slack
         nt.reach = 0
 
-    cdef void warm_start(self, const float *warm, Newton *nt) noexcept nogil:
+    cdef void warm_start(self, Node *node, Newton *nt) noexcept nogil:
         """The iterate to start from, by the parent's last one."""
         cdef int K = self.family.n_components, k
         cdef real usual
         for k in range(K):
-            nt.weights[k] = (1 - self.warm_mix) * warm[k] + self.warm_mix / K
+            nt.weights[k] = (1 - self.warm_mix) * self.kept(node, k) + self.warm_mix / K
         for k in range(self.family.n_facets):
             usual = nt.q[k]
-            nt.q[k] = max(self.warm_least * usual, min(self.warm_most * usual, <real> warm[K + k]))
+            nt.q[k] = max(self.warm_least * usual, min(self.warm_most * usual, self.kept(node, K + k)))
             if nt.sub.facets[k].cap < INFINITY:
                 nt.q[k] = max(0.05 * nt.sub.facets[k].cap, min(0.95 * nt.sub.facets[k].cap, nt.q[k]))
 
-    cdef void keep(self, float *warm, Newton *nt) noexcept nogil:
+    cdef void keep(self, Node *node, Newton *nt) noexcept nogil:
         cdef int K = self.family.n_components, k
         for k in range(K):
-            warm[k] = <float> nt.weights[k]
+            self.put(node, k, nt.weights[k])
         for k in range(self.family.n_facets):
-            warm[K + k] = <float> nt.q[k]
+            self.put(node, K + k, nt.q[k])
+
+    cdef real kept(self, const Node *node, int i) noexcept nogil:
+        """Weight or multiplier i that a node hands on."""
+        cdef const float *warm = node_warm(<Node *> node, self.n_connected)
+        cdef unsigned int bits
+        cdef float value
+        if not self.short_warm:
+            return warm[i]
+        bits = <unsigned int> (<const unsigned short *> warm)[i] << 16
+        memcpy(&value, &bits, sizeof(float))
+        return value
+
+    cdef void put(self, Node *node, int i, real x) noexcept nogil:
+        cdef float *warm = node_warm(node, self.n_connected)
+        cdef float value = <float> x
+        cdef unsigned int bits
+        if not self.short_warm:
+            warm[i] = value
+            return
+        # the upper half of a float: 8 bits are enough to start from
+        memcpy(&bits, &value, sizeof(float))
+        (<unsigned short *> warm)[i] = <unsigned short> (bits >> 16)
 
     cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size,
                       real *newton_prior) noexcept nogil:
@@ -593,7 +620,7 @@ cdef class EntropicRelaxation(Relaxation):
         effort.n_subproblems += 1
         self.open_node(node_low(node), node_high(node, self.n_connected), nt)
         if node.parent >= 0:
-            self.warm_start(node_warm(node, self.n_connected), nt)
+            self.warm_start(node, nt)
         n = self.family.n_components
         for k in range(Q):
             if nt.sub.facets[k].active:
@@ -601,7 +628,7 @@ cdef class EntropicRelaxation(Relaxation):
         for iteration in range(self.max_passes):
             bound = self.evaluate(&self.levels[level], nt, effort)
             self.place(node, nt)
-            self.keep(node_warm(node, self.n_connected), nt)
+            self.keep(node, nt)
             node.lower = max(node.lower, bound)
             if node.lower >= cutoff:
                 return
@@ -655,7 +682,7 @@ cdef class EntropicRelaxation(Relaxation):
         cdef real width = 0, side
         cdef int k
         for k in range(self.family.n_components):
-            node_warm(node, n)[k] = <float> (1.0 / self.family.n_components)
+            self.put(node, k, 1.0 / self.family.n_components)
         for a in range(n):
             side = node_high(node, n)[a] - node_low(node)[a]
             if divisible(node_low(node)[a], node_high(node, n)[a]) and side > width * self.widths[a]:

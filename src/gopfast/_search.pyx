@@ -15,7 +15,8 @@ from gopfast._types cimport (
     STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
 
-cdef real SHARE = 4.0           # of the passes spent on nodes
+# Passes spent on learning: at first as many as on nodes until then, later this multiple of them.
+cdef real SHARE = 8.0
 cdef real SHRUNK = 0.85
 cdef real MUCH_SMALLER = 1e-3   # volume of the box in which the tree begins again
 # A node cut down to this part of a variable's interval is bounded again before it is split.
@@ -66,7 +67,7 @@ cdef class Search:
     cdef Reduction reduction
     cdef StopSignal stop
     cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought, size
-    cdef index reduce_from, max_nodes, n_batches, n_children, capacity, n_parents
+    cdef index reduce_from, effort_before, max_nodes, n_batches, n_children, capacity, n_parents
     cdef int n_threads
     cdef bint orthant, new_incumbent, settled, learns
     cdef Node **children
@@ -96,6 +97,7 @@ cdef class Search:
         self.upper = self.closed = self.cutoff = self.sought = self.size = INFINITY
         self.floor = least
         self.reduction, self.reduce_from = reduction, reduce_from
+        self.effort_before = -1
         self.box, self.begun = np.empty(2 * relaxation.n_connected), np.empty(2 * relaxation.n_connected)
         self.basin = None if orthant else basin
         self.rows = []
@@ -368,14 +370,18 @@ cdef class Search:
         return 0
 
     cdef int reduce(self) except -1:
-        """Learns what holds for all solutions below the limit, for about as long as SHARE of the time in nodes."""
+        """Learns what holds for all solutions below the limit."""
         cdef bint shrunk
+        cdef real share
         if self.reduction is not None and self.n_nodes >= self.reduce_from and self.tree.n_open:
             if not self.learns:
                 self.reduction.prepare(self.stop)
                 self.learns = True
             with nogil:
-                while self.learning.n_passes < SHARE * self.effort.n_passes and not self.covered():
+                if self.effort_before < 0:
+                    self.effort_before = self.effort.n_passes
+                share = self.effort_before + SHARE * (self.effort.n_passes - self.effort_before)
+                while self.learning.n_passes < share and not self.covered():
                     if self.stop.poll(0) or not self.reduction.work(&self.solution[0], self.limit(), &self.learning):
                         break
                 shrunk = self.shrunk()

@@ -1,4 +1,4 @@
-"""The box around an incumbent on which a mixture's objective is proved convex."""
+"""The box around an incumbent on which a mixture's objective is proved to be no lower."""
 
 from gopfast._em cimport MixturePrimal
 from gopfast._gaussian cimport GaussianFamily
@@ -17,6 +17,8 @@ cdef class MixtureBasin(Basin):
     # m = K (1 + d): the log weight and the mean of each component
     cdef real *hessian              # (m, m) at the center
     cdef real *variation            # (m, m) bound of its change in the box
+    cdef real *mean                 # (m, m) the same, its mean on rays from the center with weight 2 (1 - s)
+    cdef real *even                 # (m, m) with weight 1
     cdef real *matrix               # (m, m)
     cdef real *inverse              # (K, K) of the Hessian in the log weights
     cdef real *radius               # (K, d) of the box
@@ -27,6 +29,7 @@ cdef class MixtureBasin(Basin):
     cdef real *moments              # (m,) sums of w r (1 + u_most^2), for the rounding
     cdef real *log_radius           # (K,) of the log weights
     cdef real *log_weight           # (K,) of the center
+    cdef real part                  # of the radii, at hand
     cdef real rest                  # bound of the terms that are not computed
     # of the point at hand
     cdef real *u                    # (K, 1 + d) 1 and x - mean
@@ -44,10 +47,11 @@ cdef class MixtureBasin(Basin):
     cdef bint arrange(self, const real *solution) noexcept nogil
     cdef int rank(self, const real *solution, int i) noexcept nogil
     cdef real expand(self, real *loss) noexcept nogil
+    cdef bint survey(self) noexcept nogil
     cdef bint spread(self) noexcept nogil
     cdef void responsibilities(self, index i) noexcept nogil
     cdef void accumulate(self, real w) noexcept nogil
     cdef real prior_curvature(self) noexcept nogil
     cdef void dominate(self) noexcept nogil
-    cdef bint convex(self, real part) noexcept nogil
+    cdef bint rises(self, real part) noexcept nogil
     cdef bint enclose(self, real *needed) noexcept nogil

@@ -1,7 +1,7 @@
-"""The box around an incumbent on which a mixture's objective is proved convex.
+"""The box around an incumbent on which a mixture's objective is proved to be no lower.
 
 Nodes around the optimum are the last that a search closes: the envelope error S (u - l)^2 / 8 must come below the
-tolerance, on the finest data. One test of convexity on a box closes them all.
+tolerance, on the finest data. One test on a box closes them all.
 
 With b = log weights and free total weight, inf over b of
 
@@ -11,12 +11,15 @@ is the objective at nu. With u_ik = (1, x_i - nu_k) in block k its Hessian is
 
     diag(W exp(b_k), N_k I) - sum_i w_i sum_{k<l} r_ik r_il (u_ik - u_il)(u_ik - u_il)',     N_k = sum_i w_i r_ik.
 
-On nu* +- radius, b* +- log_radius every r_ik has a range, so every entry has a bound V of its change (`spread`). For
-any p > 0, x' dH x <= sum_a (V p)_a / p_a x_a^2: a Cholesky factorisation of what is left proves H >= LEAST * scale^2
-(`convex`), hence f >= f* - |gradient / scale|^2 / (2 LEAST) there. For each nu of the box the best b stays within
-log_radius (`enclose`): on the path from nu* to nu, A db = - grad_b - G dnu up to the changes, A, G the blocks of H.
-So, f being convex in the weights, that is a bound for all weights. A summary's points stand for samples at most
-`reach` away, which widens the ranges; no bound of the loss of a summary is needed.
+On nu* +- radius, b* +- log_radius every r_ik has a range, so every entry has a bound V of its change (`spread`). At the
+end of the ray of d from the center, f = f* + d' gradient + 1/2 d' M d, M the mean of the Hessians on the ray with
+weight 2 (1 - s) at the part s of the way; so the V of smaller boxes count more than that of the whole (`survey`). For
+any p > 0, x' dM x <= sum_a (V p)_a / p_a x_a^2: a Cholesky factorisation of what is left proves M >= LEAST * scale^2
+(`rises`), hence f >= f* - |gradient / scale|^2 / (2 LEAST) in the box. For each nu of the box the best b stays within
+log_radius (`enclose`): for a stationary b, A db = - grad_b - G dnu, A, G the blocks of the even mean of H on the ray.
+On the way from the center to nu no solution b crosses log_radius, so that their degree stays: there is one for nu, and
+f is convex in the weights: it is the best. A summary's points stand for samples at most `reach` away, which widens the ranges; no bound of
+the loss of a summary is needed.
 """
 
 import numpy as np
@@ -36,7 +39,8 @@ cdef extern from "dense.h" nogil:
     void dense_forward(int n, const double *factor, int q, double *b)
     void dense_backward(int n, const double *factor, double *b)
 
-cdef real WIDEST = 0.25        # first radius tried, in standard deviations
+cdef real WIDEST = 0.5         # first radius tried, in standard deviations
+cdef int N_SHELLS = 3
 cdef int MOST_TRIES = 10
 cdef real SMALL_LOG_RADIUS = 0.05
 cdef real MOST_COVERED = 0.35   # radius tried of a box that is given
@@ -50,7 +54,7 @@ cdef index POLL_EVERY = 4096    # points
 
 
 cdef class MixtureBasin(Basin):
-    """Convexity test of a Gaussian mixture around an incumbent.
+    """Box around an incumbent of a Gaussian mixture on which no solution is better.
 
     Parameters
     ----------
@@ -66,7 +70,7 @@ cdef class MixtureBasin(Basin):
         cdef int K = family.n_components, d = family.n_columns, m = K * (1 + d)
         cdef real *at
         if family.n_ranges:
-            raise ValueError("the convexity test is for point masses")
+            raise ValueError("this test is for point masses")
         self.family, self.primal = family, primal
         self.n_connected = K * d
         self.low, self.high = np.zeros(K * d), np.zeros(K * d)
@@ -76,11 +80,13 @@ cdef class MixtureBasin(Basin):
             if max((<Samples> level).reach) <= fine:
                 self.samples, self.reach = (<Samples> level).core, (<Samples> level).reach
         self.solution = np.zeros(2 * primal.n_solution)
-        self.storage = np.zeros(3 * m * m + K * K + 8 * m + 10 * K)
+        self.storage = np.zeros(5 * m * m + K * K + 8 * m + 10 * K)
         at = &self.storage[0]
         self.hessian = at
         self.variation = self.hessian + m * m
-        self.matrix = self.variation + m * m
+        self.mean = self.variation + m * m
+        self.even = self.mean + m * m
+        self.matrix = self.even + m * m
         self.inverse = self.matrix + m * m
         self.radius = self.inverse + K * K
         self.gradient = self.radius + m
@@ -105,7 +111,7 @@ cdef class MixtureBasin(Basin):
         cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
         cdef real *needed = self.vector
         cdef real lower, step, part, above, radius = WIDEST
-        cdef bint inside, convex
+        cdef bint inside, rises, adapted = False
         if not self.stationary(solution, tolerance, &lower):
             return False
         for k in range(K):
@@ -116,23 +122,26 @@ cdef class MixtureBasin(Basin):
                 return False
             for i in range(K * d):
                 self.radius[i] = radius
-            if not self.spread():
+            if not self.survey():
                 return False
             self.dominate()
-            inside, convex = self.enclose(needed), self.convex(1)
-            if inside and convex:
+            inside, rises = self.enclose(needed), self.rises(1)
+            if inside and rises:
                 self.hold(lower)
                 return True
             part, above = 1, 1
-            if not convex:
+            if not rises:
                 part = 0
                 for i in range(6):
                     step = 0.5 * (part + above)
-                    if self.convex(step):
+                    if self.rises(step):
                         part = step
                     else:
                         above = step
                 part = min(0.85, max(0.4, sqrt(part)))
+            elif adapted:
+                part = 0.75
+            adapted = part == 1  # the radii of the weights alone, once
             radius *= part
             for k in range(K):
                 self.log_radius[k] = min(1.1 * needed[k], 2 * self.log_radius[k]) * part
@@ -153,11 +162,11 @@ cdef class MixtureBasin(Basin):
         for k in range(K):
             self.log_radius[k] = SMALL_LOG_RADIUS
         for attempt in range(MOST_TRIES):
-            if not self.spread():
+            if not self.survey():
                 return False
             self.dominate()
             inside = self.enclose(needed)
-            if not self.convex(1):  # nor with a larger log_radius
+            if not self.rises(1):  # nor with a larger log_radius
                 return False
             if inside:
                 self.hold(lower)
@@ -171,7 +180,7 @@ cdef class MixtureBasin(Basin):
     cdef bint stationary(self, const real *solution, real tolerance, real *lower) noexcept nogil:
         """Whether all components are used and the gradient is small at a solution, which becomes the center.
 
-        OUT lower: the bound of a convex box around it.
+        OUT lower: the bound of a box around it on which the objective rises.
         """
         cdef real loss
         if not self.arrange(solution):
@@ -242,8 +251,24 @@ cdef class MixtureBasin(Basin):
             rank += solution[K + k * d] < x or (solution[K + k * d] == x and k < i)
         return rank
 
+    cdef bint survey(self) noexcept nogil:
+        """Variation in the box, and its mean on rays from the center, by shells. False: interrupted."""
+        cdef int m = self.family.n_components * (1 + self.family.n_columns), a, shell
+        cdef real weight
+        memset(self.mean, 0, m * m * sizeof(real))
+        memset(self.even, 0, m * m * sizeof(real))
+        for shell in range(N_SHELLS):
+            self.part = (shell + 1.0) / N_SHELLS  # the last one is the box
+            if not self.spread():
+                return False
+            weight = 2.0 / N_SHELLS - (2.0 * shell + 1) / (N_SHELLS * N_SHELLS)
+            for a in range(m * m):
+                self.mean[a] += weight * self.variation[a]
+                self.even[a] += self.variation[a] / N_SHELLS
+        return True
+
     cdef bint spread(self) noexcept nogil:
-        """Hessian at the center and the bound of its variation in the box; one pass. False: interrupted."""
+        """Hessian at the center and the bound of its variation in a part of the box; one pass. False: interrupted."""
         cdef const SampleSet *data = &self.samples
         cdef int K = self.family.n_components, f = 1 + self.family.n_columns, m = K * f, k, a, b
         cdef index i
@@ -264,7 +289,7 @@ cdef class MixtureBasin(Basin):
         value = self.prior_curvature()
         for k in range(K):
             H[k * f * m + k * f] += W * self.solution[k]
-            V[k * f * m + k * f] += W * self.solution[k] * expm1(self.log_radius[k])
+            V[k * f * m + k * f] += W * self.solution[k] * expm1(self.part * self.log_radius[k])
             for a in range(1, f):
                 V[(k * f + a) * m + k * f + a] += value
         for a in range(m):
@@ -287,7 +312,7 @@ cdef class MixtureBasin(Basin):
             for j in range(d):
                 x = data.samples.columns[j * data.samples.n_padded + i] - means[k * d + j]
                 u[k * f + 1 + j] = x
-                self.u_most[k * f + 1 + j] = fabs(x) + self.radius[k * d + j] + self.reach[j]
+                self.u_most[k * f + 1 + j] = fabs(x) + self.part * self.radius[k * d + j] + self.reach[j]
                 self.r[k] -= 0.5 * x * x
             most = max(most, self.r[k])
             least = min(least, self.r[k])
@@ -296,7 +321,7 @@ cdef class MixtureBasin(Basin):
             total += self.r[k]
         for k in range(K):
             self.r[k] /= total
-            self.up[k] = self.log_radius[k] + 1e-15 * (d + 2) * fabs(least)  # the last: rounding of scores
+            self.up[k] = self.part * self.log_radius[k] + 1e-15 * (d + 2) * fabs(least)  # the last: rounding of scores
         # A score changes by at most log(up). Where a sample lies in its cell moves all scores alike but for
         # the distance of the means, here from their middle as the sample sees it.
         for j in range(1, f):
@@ -304,7 +329,7 @@ cdef class MixtureBasin(Basin):
             for k in range(K):
                 middle += self.r[k] * u[k * f + j]
             for k in range(K):
-                x = self.radius[k * d + j - 1]
+                x = self.part * self.radius[k * d + j - 1]
                 change = (fabs(u[k * f + j]) + 0.5 * x + self.reach[j - 1]) * x
                 self.up[k] += change + fabs(u[k * f + j] - middle) * self.reach[j - 1]
         for k in range(K):
@@ -374,13 +399,13 @@ cdef class MixtureBasin(Basin):
             return 0
         for k in range(K):
             for j in range(d):
-                z = max(0.0, fabs(self.solution[K + k * d + j] - data.prior_point[j]) - self.radius[k * d + j])
+                z = max(0.0, fabs(self.solution[K + k * d + j] - data.prior_point[j]) - self.part * self.radius[k * d + j])
                 cost += 0.5 * data.prior_scale[j] * z * z
                 most = max(most, data.prior_scale[j])
         return K * d * most / cost if cost > 0 else INFINITY
 
     cdef void dominate(self) noexcept nogil:
-        """A diagonal that dominates the variation, in the scale of the components.
+        """A diagonal that dominates the mean variation, in the scale of the components.
 
         (V p)_a / p_a, p by the power method near the eigenvector that makes the largest of them least.
         """
@@ -394,7 +419,7 @@ cdef class MixtureBasin(Basin):
             for a in range(m):
                 value = 0
                 for b in range(m):
-                    value += self.variation[a * m + b] / (self.scale[a] * self.scale[b]) * p[b]
+                    value += self.mean[a * m + b] / (self.scale[a] * self.scale[b]) * p[b]
                 self.domination[a] = value / p[a]
                 self.matrix[a] = value
                 most = max(most, value)
@@ -403,8 +428,8 @@ cdef class MixtureBasin(Basin):
             for a in range(m):
                 p[a] = max(self.matrix[a] / most, 1e-3)
 
-    cdef bint convex(self, real part) noexcept nogil:
-        """Whether H - part * domination >= LEAST in the scale of the components."""
+    cdef bint rises(self, real part) noexcept nogil:
+        """Whether H - part * domination >= LEAST in the scale of the components, H that of the center."""
         cdef int m = self.family.n_components * (1 + self.family.n_columns), a, b
         for a in range(m):
             if not self.domination[a] < INFINITY:
@@ -420,7 +445,7 @@ cdef class MixtureBasin(Basin):
         """Whether the best log weights stay within log_radius for all means of the box.
 
         OUT needed (K,): how far they may go.
-        With Y near A^-1: |db| <= |Y grad_b| + (|Y G| + |Y| V_G) radius + |Y| V_A |db|.
+        With Y near A^-1: |db| <= |Y grad_b| + (|Y G| + |Y| V_G) radius + |Y| V_A |db|, V the even mean.
         """
         cdef int K = self.family.n_components, d = self.family.n_columns, f = 1 + d, m = K * f, k, l, p, j
         cdef real *Y = self.inverse
@@ -443,7 +468,7 @@ cdef class MixtureBasin(Basin):
             for l in range(K):
                 reach += fabs(Y[k * K + l]) * fabs(self.gradient[l * f])
                 for p in range(K):
-                    reach += fabs(Y[k * K + l]) * self.variation[l * f * m + p * f] * self.log_radius[p]
+                    reach += fabs(Y[k * K + l]) * self.even[l * f * m + p * f] * self.log_radius[p]
             for p in range(K):
                 for j in range(d):
                     value = 0
@@ -451,7 +476,7 @@ cdef class MixtureBasin(Basin):
                         value += Y[k * K + l] * self.hessian[l * f * m + p * f + 1 + j]
                     value = fabs(value)
                     for l in range(K):
-                        value += fabs(Y[k * K + l]) * self.variation[l * f * m + p * f + 1 + j]
+                        value += fabs(Y[k * K + l]) * self.even[l * f * m + p * f + 1 + j]
                     reach += value * self.radius[p * d + j]
             needed[k] = reach
             if not reach < 0.99 * self.log_radius[k]:
@@ -477,18 +502,19 @@ cdef class MixtureBasin(Basin):
             self.radius[i] = radius[i]
         for i in range(K):
             self.log_radius[i] = log_radius[i]
-        self.spread()
+        self.survey()
         self.dominate()
-        found = dict(self.report(), convex=self.convex(1), prior_curvature=self.prior_curvature(),
+        found = dict(self.report(), rises=self.rises(1), prior_curvature=self.prior_curvature(),
                      domination=np.array(<real[:m]> self.domination), scale=np.array(<real[:m]> self.scale))
         enclosed = self.enclose(self.vector)
         return dict(found, enclosed=enclosed, needed=np.array(<real[:K]> self.vector))
 
     def report(self):
-        """The box and its bound, for tests: low, high (K d,), lower, log_radius (K,), hessian, variation (m, m)."""
+        """The box and its bound, for tests: low, high (K d,), lower, log_radius (K,), hessian, variation, mean (m, m)."""
         cdef int K = self.family.n_components, m = K * (1 + self.family.n_columns)
         return dict(
             low=np.array(self.low), high=np.array(self.high), lower=self.lower,
             log_radius=np.array(<real[:K]> self.log_radius), gradient=np.array(<real[:m]> self.gradient),
             hessian=np.array(<real[:m, :m]> self.hessian), variation=np.array(<real[:m, :m]> self.variation),
+            mean=np.array(<real[:m, :m]> self.mean),
         )

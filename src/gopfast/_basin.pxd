@@ -10,8 +10,11 @@ from gopfast._types cimport index, real
 cdef class MixtureBasin(Basin):
     cdef GaussianFamily family
     cdef MixturePrimal primal
-    cdef SampleSet samples           # what the Hessian is bounded on: the samples or a summary of them
-    cdef real[::1] reach            # (d,) how far a sample is from the points of the summary that carry it
+    cdef SampleSet samples          # what the Hessian is bounded on: one of
+    cdef SampleSet fine             # the samples or a fine summary of them
+    cdef SampleSet rough            # a summary on which to look for a radius; no samples: none
+    cdef real[::1] reach, none      # (d,) how far a sample is from the points of `fine` that carry it; 0
+    cdef real *way                  # (d,) one of them
     cdef real[::1] solution         # (n_solution,) the center, components ordered; then a copy for a step of EM
     cdef real[::1] storage          # of all that follows
     # m = K (1 + d): the log weight and the mean of each component
@@ -42,6 +45,14 @@ cdef class MixtureBasin(Basin):
     cdef real *others_high
     cdef real *up                   # (K,) r times the most, and the least, that exp of a change of score can be
     cdef real *down
+    cdef real *held                 # (K,) log_radius of the box that is held
+    cdef bint rising                # the last box tried
+    cdef void begin(self) noexcept nogil
+    cdef bint worthwhile(self, real radius, real tolerance) noexcept nogil
+    cdef real widest(self, real tolerance, bint held, real lower) noexcept nogil
+    cdef bint cube_fits(self, real radius) noexcept nogil
+    cdef bint fits(self) noexcept nogil
+    cdef real share(self) noexcept nogil
     cdef bint stationary(self, const real *solution, real tolerance, real *lower) noexcept nogil
     cdef void hold(self, real lower) noexcept nogil
     cdef bint arrange(self, const real *solution) noexcept nogil

@@ -39,17 +39,21 @@ cdef extern from "dense.h" nogil:
     void dense_forward(int n, const double *factor, int q, double *b)
     void dense_backward(int n, const double *factor, double *b)
 
-cdef real WIDEST = 0.5         # first radius tried, in standard deviations
+cdef real FIRST_RADIUS = 0.25   # in standard deviations
+cdef real MOST_RADIUS = 1.0
+cdef real WIDER = 1.6
+cdef real NARROWER = 0.85
 cdef int N_SHELLS = 3
 cdef int MOST_TRIES = 10
-cdef real SMALL_LOG_RADIUS = 0.05
-cdef real MOST_COVERED = 0.35   # radius tried of a box that is given
+cdef real FIRST_LOG_RADIUS = 0.05
+cdef real MOST_LOG_RADIUS = 1.0
 cdef real LEAST = 0.02         # curvature to be proved, relative to that of separate components
 cdef real ROUNDING = 1e-8      # of the factorisation of a matrix with entries up to LARGEST, and of weights of points
 cdef real LARGEST = 1e4
 cdef real NEGLIGIBLE = 1e-13   # terms below it are bounded, not computed
 cdef real SMALLEST_WEIGHT = 1e-6
 cdef real FINE = 0.02
+ROUGH = 2000                    # points of a summary on which a radius is looked for
 cdef index POLL_EVERY = 4096    # points
 
 
@@ -75,12 +79,17 @@ cdef class MixtureBasin(Basin):
         self.n_connected = K * d
         self.low, self.high = np.zeros(K * d), np.zeros(K * d)
         self.lower = -INFINITY
-        self.samples, self.reach = family.data.core, np.zeros(d)
+        self.fine, self.reach, self.none = family.data.core, np.zeros(d), np.zeros(d)
+        self.rough.n_samples = 0
         for level in reversed(family.data.levels):
             if max((<Samples> level).reach) <= fine:
-                self.samples, self.reach = (<Samples> level).core, (<Samples> level).reach
+                self.fine, self.reach = (<Samples> level).core, (<Samples> level).reach
+        for level in family.data.levels:
+            if ROUGH <= level.n_samples <= self.fine.n_samples // 4 and self.rough.n_samples == 0:
+                self.rough = (<Samples> level).core
+        self.samples, self.way = self.fine, &self.reach[0]
         self.solution = np.zeros(2 * primal.n_solution)
-        self.storage = np.zeros(5 * m * m + K * K + 8 * m + 10 * K)
+        self.storage = np.zeros(5 * m * m + K * K + 8 * m + 11 * K)
         at = &self.storage[0]
         self.hessian = at
         self.variation = self.hessian + m * m
@@ -106,76 +115,119 @@ cdef class MixtureBasin(Basin):
         self.others_high = self.others_low + K
         self.up = self.others_high + K
         self.down = self.up + K
+        self.held = self.down + K
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
-        cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
-        cdef real *needed = self.vector
-        cdef real lower, step, part, above, radius = WIDEST
-        cdef bint inside, rises, adapted = False
+        """Holds a cube that is about the widest; of many samples, one found on a rough summary and then tested."""
+        cdef int attempt
+        cdef real lower, radius
         if not self.stationary(solution, tolerance, &lower):
             return False
-        for k in range(K):
-            self.log_radius[k] = 0.5 * radius
+        self.begin()
+        if self.rough.n_samples == 0:
+            return self.widest(tolerance, True, lower) > 0
+        self.samples, self.way = self.rough, &self.none[0]
+        radius = self.widest(tolerance, False, lower)
+        self.samples, self.way = self.fine, &self.reach[0]
         for attempt in range(MOST_TRIES):
-            # a box on whose faces the objective has not risen by the tolerance spares no nodes
-            if 0.5 * radius * radius * self.scale[0] * self.scale[0] < tolerance:
+            radius *= NARROWER
+            if not self.worthwhile(radius, tolerance):
                 return False
-            for i in range(K * d):
-                self.radius[i] = radius
-            if not self.survey():
-                return False
-            self.dominate()
-            inside, rises = self.enclose(needed), self.rises(1)
-            if inside and rises:
+            if self.cube_fits(radius):
                 self.hold(lower)
                 return True
-            part, above = 1, 1
-            if not rises:
-                part = 0
-                for i in range(6):
-                    step = 0.5 * (part + above)
-                    if self.rises(step):
-                        part = step
-                    else:
-                        above = step
-                part = min(0.85, max(0.4, sqrt(part)))
-            elif adapted:
-                part = 0.75
-            adapted = part == 1  # the radii of the weights alone, once
-            radius *= part
-            for k in range(K):
-                self.log_radius[k] = min(1.1 * needed[k], 2 * self.log_radius[k]) * part
         return False
 
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
-        cdef int K = self.family.n_components, d = self.family.n_columns, k, i, attempt
-        cdef real *center = &self.solution[K]
-        cdef real *needed = self.vector
+        cdef int i
+        cdef real *center = &self.solution[self.family.n_components]
         cdef real lower
-        cdef bint inside
         if not self.stationary(solution, tolerance, &lower):
             return False
-        for i in range(K * d):
+        for i in range(<int> self.n_connected):
             self.radius[i] = (1 + 1e-9) * max(fabs(low[i] - center[i]), fabs(high[i] - center[i]))
-            if self.radius[i] > MOST_COVERED:
+            if self.radius[i] > MOST_RADIUS:
                 return False
-        for k in range(K):
-            self.log_radius[k] = SMALL_LOG_RADIUS
+        self.begin()
+        if not self.fits():
+            return False
+        self.hold(lower)
+        return True
+
+    cdef void begin(self) noexcept nogil:
+        cdef int k
+        for k in range(self.family.n_components):
+            self.log_radius[k] = FIRST_LOG_RADIUS
+
+    cdef bint worthwhile(self, real radius, real tolerance) noexcept nogil:
+        """Whether the objective rises by the tolerance on the faces of a cube: else it spares no nodes."""
+        return 0.5 * radius * radius * self.scale[0] * self.scale[0] >= tolerance
+
+    cdef real widest(self, real tolerance, bint held, real lower) noexcept nogil:
+        """Radius of about the widest cube that fits, 0: none. It is held if so wanted."""
+        cdef int attempt
+        cdef real radius = FIRST_RADIUS, found = 0
+        cdef bint shrunk = False
+        for attempt in range(MOST_TRIES):
+            if not self.worthwhile(radius, tolerance):
+                break
+            if self.cube_fits(radius):
+                found = radius
+                if held:
+                    self.hold(lower)
+                if shrunk or radius * WIDER > MOST_RADIUS:
+                    break
+                radius *= WIDER
+            elif found > 0:
+                break
+            else:
+                shrunk = True
+                radius *= self.share()
+        return found
+
+    cdef bint cube_fits(self, real radius) noexcept nogil:
+        cdef int i
+        for i in range(<int> self.n_connected):
+            self.radius[i] = radius
+        return self.fits()
+
+    cdef bint fits(self) noexcept nogil:
+        """Whether the objective is no lower in the box of the radii: finds how far the weights go there."""
+        cdef int K = self.family.n_components, k, attempt
+        cdef real *needed = self.vector
+        cdef bint inside, spare
         for attempt in range(MOST_TRIES):
             if not self.survey():
                 return False
             self.dominate()
             inside = self.enclose(needed)
-            if not self.rises(1):  # nor with a larger log_radius
-                return False
-            if inside:
-                self.hold(lower)
+            self.rising = self.rises(1)
+            if inside and self.rising:
                 return True
+            spare = False
+            for k in range(K):
+                spare = spare or self.log_radius[k] > 1.2 * needed[k]
+                if not needed[k] < MOST_LOG_RADIUS:
+                    return False
+            if not self.rising and not (inside and spare):
+                return False
             for k in range(K):
                 self.log_radius[k] = 1.05 * needed[k]
-                if not needed[k] < 1:
-                    return False
         return False
+
+    cdef real share(self) noexcept nogil:
+        """What part of the radii to try next, after a box that does not fit."""
+        cdef int i
+        cdef real part = 0, above = 1, step
+        if self.rising:
+            return 0.75
+        for i in range(6):
+            step = 0.5 * (part + above)
+            if self.rises(step):
+                part = step
+            else:
+                above = step
+        return min(0.85, max(0.4, sqrt(part)))
 
     cdef bint stationary(self, const real *solution, real tolerance, real *lower) noexcept nogil:
         """Whether all components are used and the gradient is small at a solution, which becomes the center.
@@ -194,6 +246,7 @@ cdef class MixtureBasin(Basin):
         cdef int K = self.family.n_components, i
         for i in range(K * self.family.n_columns):
             self.low[i], self.high[i] = self.solution[K + i] - self.radius[i], self.solution[K + i] + self.radius[i]
+        memcpy(self.held, self.log_radius, K * sizeof(real))
         self.lower = lower
 
     cdef bint arrange(self, const real *solution) noexcept nogil:
@@ -312,7 +365,7 @@ cdef class MixtureBasin(Basin):
             for j in range(d):
                 x = data.samples.columns[j * data.samples.n_padded + i] - means[k * d + j]
                 u[k * f + 1 + j] = x
-                self.u_most[k * f + 1 + j] = fabs(x) + self.part * self.radius[k * d + j] + self.reach[j]
+                self.u_most[k * f + 1 + j] = fabs(x) + self.part * self.radius[k * d + j] + self.way[j]
                 self.r[k] -= 0.5 * x * x
             most = max(most, self.r[k])
             least = min(least, self.r[k])
@@ -330,8 +383,8 @@ cdef class MixtureBasin(Basin):
                 middle += self.r[k] * u[k * f + j]
             for k in range(K):
                 x = self.part * self.radius[k * d + j - 1]
-                change = (fabs(u[k * f + j]) + 0.5 * x + self.reach[j - 1]) * x
-                self.up[k] += change + fabs(u[k * f + j] - middle) * self.reach[j - 1]
+                change = (fabs(u[k * f + j]) + 0.5 * x + self.way[j - 1]) * x
+                self.up[k] += change + fabs(u[k * f + j] - middle) * self.way[j - 1]
         for k in range(K):
             self.up[k] = exp(min(self.up[k], 700.0))
             self.down[k] = self.r[k] / self.up[k]
@@ -511,7 +564,12 @@ cdef class MixtureBasin(Basin):
 
     def report(self):
         """The box and its bound, for tests: low, high (K d,), lower, log_radius (K,), hessian, variation, mean (m, m)."""
-        cdef int K = self.family.n_components, m = K * (1 + self.family.n_columns)
+        cdef int K = self.family.n_components, m = K * (1 + self.family.n_columns), i
+        if self.lower > -INFINITY:  # a wider box may have been tried since
+            for i in range(<int> self.n_connected):
+                self.radius[i] = 0.5 * (self.high[i] - self.low[i])
+            memcpy(self.log_radius, self.held, K * sizeof(real))
+            self.survey()
         return dict(
             low=np.array(self.low), high=np.array(self.high), lower=self.lower,
             log_radius=np.array(<real[:K]> self.log_radius), gradient=np.array(<real[:m]> self.gradient),

@@ -48,9 +48,7 @@ cdef class MixtureBasin(Basin):
     cdef real *held                 # (K,) log_radius of the box that is held
     cdef bint rising                # the last box tried
     cdef void begin(self) noexcept nogil
-    cdef bint worthwhile(self, real radius, real tolerance) noexcept nogil
-    cdef real widest(self, real tolerance, bint held, real lower) noexcept nogil
-    cdef bint cube_fits(self, real radius) noexcept nogil
+    cdef real shrunk(self, real radius, real tolerance) noexcept nogil
     cdef bint fits(self) noexcept nogil
     cdef real share(self) noexcept nogil
     cdef bint stationary(self, const real *solution, real tolerance, real *lower) noexcept nogil

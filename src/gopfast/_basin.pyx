@@ -39,9 +39,8 @@ cdef extern from "dense.h" nogil:
     void dense_forward(int n, const double *factor, int q, double *b)
     void dense_backward(int n, const double *factor, double *b)
 
-cdef real FIRST_RADIUS = 0.25   # in standard deviations
-cdef real MOST_RADIUS = 1.0
-cdef real WIDER = 1.6
+cdef real FIRST_RADIUS = 0.35   # of a cube, in standard deviations
+cdef real MOST_RADIUS = 1.0     # of a box that is given
 cdef real NARROWER = 0.85
 cdef int N_SHELLS = 3
 cdef int MOST_TRIES = 10
@@ -119,24 +118,19 @@ cdef class MixtureBasin(Basin):
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a cube that is about the widest; of many samples, one found on a rough summary and then tested."""
-        cdef int attempt
         cdef real lower, radius
         if not self.stationary(solution, tolerance, &lower):
             return False
         self.begin()
-        if self.rough.n_samples == 0:
-            return self.widest(tolerance, True, lower) > 0
-        self.samples, self.way = self.rough, &self.none[0]
-        radius = self.widest(tolerance, False, lower)
-        self.samples, self.way = self.fine, &self.reach[0]
-        for attempt in range(MOST_TRIES):
-            radius *= NARROWER
-            if not self.worthwhile(radius, tolerance):
-                return False
-            if self.cube_fits(radius):
-                self.hold(lower)
-                return True
-        return False
+        radius = FIRST_RADIUS
+        if self.rough.n_samples > 0:
+            self.samples, self.way = self.rough, &self.none[0]
+            radius = NARROWER * self.shrunk(radius, tolerance)
+            self.samples, self.way = self.fine, &self.reach[0]
+        if self.shrunk(radius, tolerance) == 0:
+            return False
+        self.hold(lower)
+        return True
 
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
         cdef int i
@@ -159,37 +153,19 @@ cdef class MixtureBasin(Basin):
         for k in range(self.family.n_components):
             self.log_radius[k] = FIRST_LOG_RADIUS
 
-    cdef bint worthwhile(self, real radius, real tolerance) noexcept nogil:
-        """Whether the objective rises by the tolerance on the faces of a cube: else it spares no nodes."""
-        return 0.5 * radius * radius * self.scale[0] * self.scale[0] >= tolerance
-
-    cdef real widest(self, real tolerance, bint held, real lower) noexcept nogil:
-        """Radius of about the widest cube that fits, 0: none. It is held if so wanted."""
-        cdef int attempt
-        cdef real radius = FIRST_RADIUS, found = 0
-        cdef bint shrunk = False
+    cdef real shrunk(self, real radius, real tolerance) noexcept nogil:
+        """Radius of a cube that fits, from the given one down; 0: none."""
+        cdef int attempt, i
         for attempt in range(MOST_TRIES):
-            if not self.worthwhile(radius, tolerance):
-                break
-            if self.cube_fits(radius):
-                found = radius
-                if held:
-                    self.hold(lower)
-                if shrunk or radius * WIDER > MOST_RADIUS:
-                    break
-                radius *= WIDER
-            elif found > 0:
-                break
-            else:
-                shrunk = True
-                radius *= self.share()
-        return found
-
-    cdef bint cube_fits(self, real radius) noexcept nogil:
-        cdef int i
-        for i in range(<int> self.n_connected):
-            self.radius[i] = radius
-        return self.fits()
+            # a box on whose faces the objective has not risen by the tolerance spares no nodes
+            if 0.5 * radius * radius * self.scale[0] * self.scale[0] < tolerance:
+                return 0
+            for i in range(<int> self.n_connected):
+                self.radius[i] = radius
+            if self.fits():
+                return radius
+            radius *= self.share()
+        return 0
 
     cdef bint fits(self) noexcept nogil:
         """Whether the objective is no lower in the box of the radii: finds how far the weights go there."""

@@ -1,4 +1,4 @@
-"""Node and pass counts with and without the convexity test around the incumbent; writes bench/results/basin.md.
+"""Node and pass counts with and without the box around the incumbent; writes bench/results/basin.md.
 
 Run: python bench/ablation_basin.py     (about a minute)
 """
@@ -45,10 +45,11 @@ def run(family, epsilon, with_basin):
 
 def main():
     lines = [
-        "# Convexity test around the incumbent",
+        "# The box around the incumbent",
         "",
-        "Nodes / data passes / seconds of the search, one thread, without and with the test, at two absolute gaps, and",
-        "half the width of the box found, in standard deviations (0: none). Made by `python bench/ablation_basin.py`.",
+        "Nodes / data passes / seconds of the search, one thread, without and with the box, at two absolute gaps, and",
+        "half the width of the box found, in standard deviations (0: none); hitting sets are used in both.",
+        "Made by `python bench/ablation_basin.py`.",
         "",
         "| problem | half width | " + " | ".join(f"{e:g}, without | {e:g}, with" for e in EPSILONS) + " |",
         "|" + " --- |" * (2 + 2 * len(EPSILONS)),

@@ -1,8 +1,8 @@
 """
-Lower bounds of the objective that need no search: no sample's density exceeds the largest that its model allows,
-and no row's probability its share.
+Lower bounds of the objective that need no search.
 
-What a result has to show when a limit comes before the first node is bounded.
+No sample's density exceeds the largest that its model allows, and no row's probability its share. This is what a
+result has to show when a limit comes before the first node is bounded.
 """
 
 import math

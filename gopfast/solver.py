@@ -287,7 +287,7 @@ def _relaxation(family, options):
 
 
 def _basin(family, primal):
-    """Return the convexity test around the incumbent, where the model has one."""
+    """Return what finds a box around the incumbent, where the model has it."""
     if type(family) is GaussianFamily and not family.n_ranges:
         return MixtureBasin(family, primal)
     return None

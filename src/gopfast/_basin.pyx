@@ -18,8 +18,8 @@ any p > 0, x' dM x <= sum_a (V p)_a / p_a x_a^2: a Cholesky factorisation of wha
 (`rises`), hence f >= f* - |gradient / scale|^2 / (2 LEAST) in the box. For each nu of the box the best b stays within
 log_radius (`enclose`): for a stationary b, A db = - grad_b - G dnu, A, G the blocks of the even mean of H on the ray.
 On the way from the center to nu no solution b crosses log_radius, so that their degree stays: there is one for nu, and
-f is convex in the weights: it is the best. A summary's points stand for samples at most `reach` away, which widens the ranges; no bound of
-the loss of a summary is needed.
+f is convex in the weights: it is the best. A summary's points stand for samples at most `reach` away, which widens the
+ranges; no bound of the loss of a summary is needed.
 """
 
 import numpy as np
@@ -428,7 +428,8 @@ cdef class MixtureBasin(Basin):
             return 0
         for k in range(K):
             for j in range(d):
-                z = max(0.0, fabs(self.solution[K + k * d + j] - data.prior_point[j]) - self.part * self.radius[k * d + j])
+                z = fabs(self.solution[K + k * d + j] - data.prior_point[j])
+                z = max(0.0, z - self.part * self.radius[k * d + j])
                 cost += 0.5 * data.prior_scale[j] * z * z
                 most = max(most, data.prior_scale[j])
         return K * d * most / cost if cost > 0 else INFINITY
@@ -539,7 +540,10 @@ cdef class MixtureBasin(Basin):
         return dict(found, enclosed=enclosed, needed=np.array(<real[:K]> self.vector))
 
     def report(self):
-        """The box and its bound, for tests: low, high (K d,), lower, log_radius (K,), hessian, variation, mean (m, m)."""
+        """The box and its bound, for tests.
+
+        low, high (K d,), lower, log_radius (K,), gradient (m,), hessian, variation, mean (m, m).
+        """
         cdef int K = self.family.n_components, m = K * (1 + self.family.n_columns), i
         if self.lower > -INFINITY:  # a wider box may have been tried since
             for i in range(<int> self.n_connected):

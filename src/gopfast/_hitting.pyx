@@ -255,9 +255,9 @@ cdef class HittingSets(Reduction):
         return True
 
     cdef real prior_bound(self) noexcept nogil:
-        """What the prior costs at least of the solutions below the limit: min over e of e C - K/2 log e, C at its least.
+        """What the prior costs at least of the solutions below the limit: min over e of e C - K/2 log e.
 
-        Their means lie in the box, and more so as it shrinks.
+        C is at its least in the box where their means lie: the smaller that is, the better.
         """
         cdef const GaussianModel *model = &self.family.core
         cdef int k

@@ -153,7 +153,8 @@ def test_a_summary_proves_for_its_samples():
         mixing = MixingDistribution(level)
         assert mixing.shift < 0
         points, mass = core(level)
-        limit = best_on(points, mass, np.concatenate([np.linspace(*part, 60) for part in support]), 500) - 20 + mixing.shift
+        kept = np.concatenate([np.linspace(*part, 60) for part in support])
+        limit = best_on(points, mass, kept, 500) - 20 + mixing.shift
         proved = mixing.find(support, spared, limit)
         assert proved is not None
         outside = np.concatenate([np.linspace(*part, 200) for part in support + spared])

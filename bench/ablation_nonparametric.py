@@ -100,8 +100,8 @@ def main():
         "# The nonparametric bound in the nodes", "",
         f"Nodes / data passes / time of the search, one thread, absolute gap {EPSILON}, without and with hitting sets",
         "(`_hitting`); their passes are counted in exponentials, over K. Last column: what asking the bound in each",
-        f"node besides would leave at best: nodes left / nodes asked / closed by it (trees up to {MOST_WALKED} nodes and",
-        "1,000 samples).",
+        "node besides would leave at best: nodes left / nodes asked / closed by it "
+        f"(trees up to {MOST_WALKED} nodes, 1,000 samples).",
         "Made by `python bench/ablation_nonparametric.py`.", "",
         "| problem | without | with hitting sets | asked in nodes too, at best |",
         "| --- | --- | --- | --- |",

@@ -43,6 +43,6 @@ cdef class HittingSets(Reduction):
     cdef bint attempt(self, real low, real high) noexcept nogil
     cdef real prior_bound(self) noexcept nogil
     cdef void add(self) noexcept nogil
-    cdef HittingSet simplified(self) noexcept nogil
+    cdef HittingSet proved(self) noexcept nogil
     cdef void link(self) noexcept nogil
     cdef real total(self) noexcept nogil

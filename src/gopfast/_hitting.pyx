@@ -275,7 +275,7 @@ cdef class HittingSets(Reduction):
         cdef HittingSet made
         cdef int i, kept = 0, widest
         cdef real before, after
-        made = self.simplified()
+        made = self.proved()
         for i in range(self.n_sets):
             if not within(&made, &self.sets[i]):
                 self.sets[kept] = self.sets[i]
@@ -306,23 +306,16 @@ cdef class HittingSets(Reduction):
             value += self.high[k] - self.low[k]
         return value
 
-    cdef HittingSet simplified(self) noexcept nogil:
-        """The set that was proved, with the narrowest of its gaps filled."""
+    cdef HittingSet proved(self) noexcept nogil:
+        """The set that was proved, or one interval that holds it."""
         cdef HittingSet made
-        cdef Interval *parts = self.mixing.out
-        cdef int n = self.mixing.n_set, i, narrowest
-        while n > MOST_PARTS:
-            narrowest = 1
-            for i in range(2, n):
-                if parts[i].low - parts[i - 1].high < parts[narrowest].low - parts[narrowest - 1].high:
-                    narrowest = i
-            parts[narrowest - 1].high = parts[narrowest].high
-            n -= 1
-            for i in range(narrowest, n):
-                parts[i] = parts[i + 1]
+        cdef const Interval *parts = self.mixing.out
+        cdef int n = self.mixing.n_set, i
         made.n_parts = n
-        for i in range(n):
+        for i in range(min(n, <int> MOST_PARTS)):
             made.parts[i] = parts[i]
+        if n > MOST_PARTS:
+            made.n_parts, made.parts[0].high = 1, parts[n - 1].high
         return made
 
     cdef void link(self) noexcept nogil:

@@ -142,6 +142,17 @@ def test_fitting_a_box_loses_no_point_that_hits_all_sets():
     assert emptied > 0.5 * empty
 
 
+def test_disjoint_sets_are_hit_in_their_order():
+    sets = HittingSets(_engine.family(gopfast.GaussianMixture(np.arange(12.0), 4)))
+    sets.know([[(-4.0, -3.0)], [(0.0, 1.0)], [(3.5, 4.5), (5.0, 5.2)]])
+    low, high = sets.cut([-5.5] * 4, [5.5] * 4)
+    assert low.tolist() == [-5.5, -4.0, 0.0, 3.5]
+    assert high.tolist() == [-3.0, 1.0, 5.2, 5.5]
+    assert sets.cut([-5.5, 2.0, 2.0, 2.0], [5.5] * 4) is None  # the first component is left for two of the sets
+    assert sets.cut([-5.5, -2.0, 2.0, 2.0], [5.5] * 4) is not None
+    assert sets.cut([-1.0] * 4, [5.5] * 4) is None
+
+
 def run(problem, reduce_from=8, **arguments):
     family = _engine.family(problem)
     primal = MixturePrimal(family)

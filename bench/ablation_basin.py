@@ -18,7 +18,7 @@ import gopfast
 from gopfast import _engine
 
 EPSILONS = (1e-2, 1e-6)
-TIME_LIMIT = 60.0
+TIME_LIMIT = 20.0
 
 
 def run(family, epsilon, with_basin):

@@ -3,7 +3,7 @@
 from gopfast._em cimport MixturePrimal
 from gopfast._gaussian cimport GaussianFamily
 from gopfast._relaxation cimport Basin
-from gopfast._samples cimport SampleSet
+from gopfast._samples cimport Samples, SampleSet
 from gopfast._types cimport index, real
 
 
@@ -12,7 +12,8 @@ cdef class MixtureBasin(Basin):
     cdef MixturePrimal primal
     cdef SampleSet samples          # what the Hessian is bounded on: one of
     cdef SampleSet fine             # the samples or a fine summary of them
-    cdef SampleSet rough            # a summary on which to look for a radius; no samples: none
+    cdef SampleSet rough            # some of them, on which to look for a radius
+    cdef Samples some               # their owner; None: there are few samples
     cdef real[::1] reach, none      # (d,) how far a sample is from the points of `fine` that carry it; 0
     cdef real *way                  # (d,) one of them
     cdef real[::1] solution         # (n_solution,) the center, components ordered; then a copy for a step of EM
@@ -48,6 +49,7 @@ cdef class MixtureBasin(Basin):
     cdef real *held                 # (K,) log_radius of the box that is held
     cdef bint rising                # the last box tried
     cdef void begin(self) noexcept nogil
+    cdef void look_at(self, bint rough) noexcept nogil
     cdef real shrunk(self, real radius, real tolerance) noexcept nogil
     cdef bint fits(self) noexcept nogil
     cdef real share(self) noexcept nogil

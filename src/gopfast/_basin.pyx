@@ -52,8 +52,31 @@ cdef real LARGEST = 1e4
 cdef real NEGLIGIBLE = 1e-13   # terms below it are bounded, not computed
 cdef real SMALLEST_WEIGHT = 1e-6
 cdef real FINE = 0.02
-ROUGH = 2000                    # points of a summary on which a radius is looked for
+ROUGH = 250                     # points on which a radius is looked for
 cdef index POLL_EVERY = 4096    # points
+
+
+def near(data, reach):
+    """The coarsest summary with points nearer than `reach` to their samples, or the samples."""
+    for level in data.levels:
+        if max((<Samples> level).reach) <= reach:
+            return level
+    return data
+
+
+def rough(samples, data):
+    """Fewer points, for a guess: a coarser summary, or some of the samples; None where `data` are few."""
+    for level in samples.levels:
+        if ROUGH * samples.n_columns**3 <= level.n_samples <= data.n_samples // 3:
+            return level
+    step = data.n_samples // ROUGH
+    if step < 2:
+        return None
+    columns, weights = data.arrays()
+    cdef Samples some = Samples.__new__(Samples)
+    columns, weights = columns[:, ::step], weights[::step]
+    some.fill(columns, weights * (data.total_weight / weights.sum()), False, np.zeros(columns.shape[0]), 0.0)
+    return some
 
 
 cdef class MixtureBasin(Basin):
@@ -79,14 +102,12 @@ cdef class MixtureBasin(Basin):
         self.low, self.high = np.zeros(K * d), np.zeros(K * d)
         self.lower = -INFINITY
         self.fine, self.reach, self.none = family.data.core, np.zeros(d), np.zeros(d)
-        self.rough.n_samples = 0
-        for level in reversed(family.data.levels):
-            if max((<Samples> level).reach) <= fine:
-                self.fine, self.reach = (<Samples> level).core, (<Samples> level).reach
-        for level in family.data.levels:
-            if ROUGH <= level.n_samples <= self.fine.n_samples // 4 and self.rough.n_samples == 0:
-                self.rough = (<Samples> level).core
-        self.samples, self.way = self.fine, &self.reach[0]
+        data = near(family.data, fine)
+        self.fine, self.reach = (<Samples> data).core, (<Samples> data).reach
+        self.some = rough(family.data, data)
+        if self.some is not None:
+            self.rough = self.some.core
+        self.look_at(False)
         self.solution = np.zeros(2 * primal.n_solution)
         self.storage = np.zeros(5 * m * m + K * K + 8 * m + 11 * K)
         at = &self.storage[0]
@@ -117,16 +138,16 @@ cdef class MixtureBasin(Basin):
         self.held = self.down + K
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
-        """Holds a cube that is about the widest; of many samples, one found on a rough summary and then tested."""
+        """Holds a cube that is about the widest; of many samples, one found on some of them and then tested."""
         cdef real lower, radius
         if not self.stationary(solution, tolerance, &lower):
             return False
         self.begin()
         radius = FIRST_RADIUS
-        if self.rough.n_samples > 0:
-            self.samples, self.way = self.rough, &self.none[0]
+        if self.some is not None:
+            self.look_at(True)
             radius = NARROWER * self.shrunk(radius, tolerance)
-            self.samples, self.way = self.fine, &self.reach[0]
+            self.look_at(False)
         if self.shrunk(radius, tolerance) == 0:
             return False
         self.hold(lower)
@@ -147,6 +168,12 @@ cdef class MixtureBasin(Basin):
             return False
         self.hold(lower)
         return True
+
+    cdef void look_at(self, bint rough) noexcept nogil:
+        if rough:
+            self.samples, self.way = self.rough, &self.none[0]
+        else:
+            self.samples, self.way = self.fine, &self.reach[0]
 
     cdef void begin(self) noexcept nogil:
         cdef int k

@@ -21,7 +21,7 @@ cdef class MixingDistribution:
     cdef StopSignal stop
     cdef readonly real value        # what the distribution's value is at least
     cdef readonly real estimate     # the least value seen of a distribution on the support
-    cdef readonly real work         # exponentials spent, per sample
+    cdef readonly real work         # what was spent, in exponentials per sample
     cdef readonly real shift        # of the summary
     cdef real constant, reach, part
     cdef readonly int n_set

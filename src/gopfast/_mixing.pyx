@@ -39,6 +39,7 @@ cdef real FRESH = 0.1           # weight of all atoms that are new
 cdef real CLOSE = 0.05          # of what a value is above the limit, the weights' loss
 cdef real SMALL = 1e-10
 cdef int MOST_STEPS = 25
+cdef real ALGEBRA = 6.0         # of P^3: a Newton step costs as much as so many exponentials
 cdef int MOST_ROUNDS = 12
 cdef int MOST_ROUNDS_WHOLE = 40
 cdef real NEAREST = 1e-6        # distance of atoms
@@ -223,7 +224,7 @@ cdef class MixingDistribution:
         for step in range(MOST_STEPS):
             run_pass(&self.few.core.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch,
                      &self.sums)
-            self.work += 2 * P * self.part
+            self.work += 2 * P * self.part + P * P * P / ALGEBRA / self.samples.core.n_samples
             total, worst = 0, 0
             for k in range(P):
                 total += self.iterate.weights[k]

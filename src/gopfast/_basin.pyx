@@ -39,7 +39,7 @@ cdef extern from "dense.h" nogil:
     void dense_forward(int n, const double *factor, int q, double *b)
     void dense_backward(int n, const double *factor, double *b)
 
-cdef real FIRST_RADIUS = 0.35   # of a cube, in standard deviations
+cdef real FIRST_RADIUS = 0.25   # of a cube, in standard deviations
 cdef real MOST_RADIUS = 1.0     # of a box that is given
 cdef real NARROWER = 0.85
 cdef int N_SHELLS = 3

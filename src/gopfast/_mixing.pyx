@@ -47,7 +47,7 @@ cdef real UNUSED = 1e-6         # weight of atoms that are dropped
 cdef real WIDEST_CELL = 0.5
 BIN = 0.4                       # of compressed data
 cdef real COMPRESSION = 1e-5    # of log D / W
-cdef real SPARED_CELL = 0.01   # how finely the set is resolved
+cdef real SPARED_CELL = 0.01    # how finely the set is resolved
 cdef int MOST_DIVISIONS = 8
 cdef int MOST_TURNS = 10
 cdef real EXCESS = 200.0        # of log D / W that a certificate uses at most: the kernel caps exponentials at 700
@@ -141,6 +141,8 @@ cdef class MixingDistribution:
         kept for later attempts to start from, and optimised whatever its value.
         """
         cdef int attempt, found
+        if n_support == 0:
+            return False
         if n_spared == 0 or self.n_kept == 0:
             if not self.spread(support, n_support):
                 return False
@@ -432,7 +434,7 @@ cdef class MixingDistribution:
         cdef real[:, ::1] held = np.ascontiguousarray(support, dtype=np.float64).reshape(-1, 2)
         cdef real[:, ::1] free_ = np.ascontiguousarray(spared, dtype=np.float64).reshape(-1, 2)
         cdef Interval dummy
-        if not self.prove(<const Interval *> &held[0, 0], <int> held.shape[0],
+        if not self.prove(<const Interval *> &held[0, 0] if held.shape[0] else &dummy, <int> held.shape[0],
                           <const Interval *> &free_[0, 0] if free_.shape[0] else &dummy, <int> free_.shape[0], limit):
             return None
         return np.array([(self.out[i].low, self.out[i].high) for i in range(self.n_set)]).reshape(-1, 2)

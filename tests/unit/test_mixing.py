@@ -181,6 +181,16 @@ def test_compressed_data_have_the_moments_of_the_samples():
     assert compressed(small) is small
 
 
+def test_nothing_is_proved_where_all_of_the_line_is_taken():
+    data = samples(galaxies().ravel(), np.ones(82))
+    x, _ = core(data)
+    mixing = MixingDistribution(data)
+    whole = [(x.min(), x.max())]
+    assert mixing.find(np.zeros((0, 2)), whole, 100.0) is None
+    assert mixing.find(whole, [], 100.0) is not None
+    assert mixing.find(np.zeros((0, 2)), whole, 100.0) is None
+
+
 def test_data_of_other_kinds_are_refused():
     with pytest.raises(ValueError, match="one-dimensional"):
         MixingDistribution(Samples(np.zeros((3, 2)) + np.arange(3)[:, None], np.ones(3), np.ones(2)))

@@ -339,6 +339,7 @@ cdef class Search:
         if objective < self.upper:
             self.upper = objective
             self.new_incumbent = True
+            self.size = INFINITY
             memcpy(&self.solution[0], &self.trial[0], self.solution.shape[0] * sizeof(real))
 
     cdef int merge(self) except -1:

@@ -250,11 +250,16 @@ cdef class Search:
             node_point(parent, n)[j] = face
 
     cdef void fathom_inside(self, Node *node) noexcept nogil:
-        cdef index n = self.tree.n_connected, j
-        for j in range(n):
-            if node_low(node)[j] < self.basin.low[j] or node_high(node, n)[j] > self.basin.high[j]:
-                return
-        node.lower = max(node.lower, self.basin.lower)
+        if self.in_basin(node_low(node), node_high(node, self.tree.n_connected)):
+            node.lower = max(node.lower, self.basin.lower)
+
+    cdef bint in_basin(self, const real *low, const real *high) noexcept nogil:
+        """Whether a box lies in the settled basin."""
+        cdef index j
+        for j in range(self.tree.n_connected):
+            if low[j] < self.basin.low[j] or high[j] > self.basin.high[j]:
+                return False
+        return True
 
     cdef int proved(self) noexcept nogil:
         """What it means that nothing is open below the limit; a primal that finds a ray says -inf."""
@@ -386,7 +391,8 @@ cdef class Search:
                     if self.stop.poll(0) or not self.reduction.work(&self.solution[0], self.limit(), &self.learning):
                         break
                 shrunk = self.shrunk()
-            if shrunk:
+            # not once stopped: a node that is never bounded could not be split when the search goes on
+            if shrunk and self.stop.reason == STOP_NONE:
                 self.restart()
         return 0
 
@@ -415,7 +421,9 @@ cdef class Search:
         for j in range(n):
             self.begun[j], self.begun[n + j] = self.reduction.low[j], self.reduction.high[j]
         if not self.relaxation.tighten(node) or self.fit(node) == NOTHING_LEFT:
-            return 0  # left to __dealloc__
+            self.children[0] = NULL
+            self.tree.free_node(node)
+            return 0
         if self.settled:
             self.fathom_inside(node)
         self.n_children = 1
@@ -435,12 +443,7 @@ cdef class Search:
             self.size = size
             self.settled |= self.basin.cover(&self.solution[0], self.tolerance(), &self.reduction.low[0],
                                              &self.reduction.high[0])
-        if not self.settled:
-            return False
-        for j in range(self.tree.n_connected):
-            if self.reduction.low[j] < self.basin.low[j] or self.reduction.high[j] > self.basin.high[j]:
-                return False
-        return True
+        return self.settled and self.in_basin(&self.reduction.low[0], &self.reduction.high[0])
 
     cdef Cut fit(self, Node *node) noexcept nogil:
         """Cuts a node down by what was learnt beside the tree."""

@@ -12,8 +12,7 @@ cdef class MixtureBasin(Basin):
     cdef MixturePrimal primal
     cdef SampleSet samples          # what the Hessian is bounded on: one of
     cdef SampleSet fine             # the samples or a fine summary of them
-    cdef SampleSet rough            # some of them, on which to look for a radius
-    cdef Samples some               # their owner; None: there are few samples
+    cdef Samples some               # some of them, on which to look for a radius; None: there are few
     cdef real[::1] reach, none      # (d,) how far a sample is from the points of `fine` that carry it; 0
     cdef real *way                  # (d,) one of them
     cdef real[::1] solution         # (n_solution,) the center, components ordered; then a copy for a step of EM

@@ -101,12 +101,9 @@ cdef class MixtureBasin(Basin):
         self.n_connected = K * d
         self.low, self.high = np.zeros(K * d), np.zeros(K * d)
         self.lower = -INFINITY
-        self.fine, self.reach, self.none = family.data.core, np.zeros(d), np.zeros(d)
         data = near(family.data, fine)
-        self.fine, self.reach = (<Samples> data).core, (<Samples> data).reach
+        self.fine, self.reach, self.none = (<Samples> data).core, (<Samples> data).reach, np.zeros(d)
         self.some = rough(family.data, data)
-        if self.some is not None:
-            self.rough = self.some.core
         self.look_at(False)
         self.solution = np.zeros(2 * primal.n_solution)
         self.storage = np.zeros(5 * m * m + K * K + 8 * m + 11 * K)
@@ -171,7 +168,7 @@ cdef class MixtureBasin(Basin):
 
     cdef void look_at(self, bint rough) noexcept nogil:
         if rough:
-            self.samples, self.way = self.rough, &self.none[0]
+            self.samples, self.way = self.some.core, &self.none[0]
         else:
             self.samples, self.way = self.fine, &self.reach[0]
 

@@ -24,7 +24,7 @@ cdef struct Attempt:
 
 cdef class HittingSets(Reduction):
     cdef GaussianFamily family
-    cdef readonly MixingDistribution mixing
+    cdef MixingDistribution mixing
     cdef HittingSet *sets
     cdef int n_sets, n_chain, turn
     cdef int chain[MOST_SETS]       # disjoint sets, ascending

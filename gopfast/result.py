@@ -82,6 +82,8 @@ class Result:
         mixed-integer programs and passes over the data.
     time : float
         Seconds.
+    rounding_margin : float
+        With status NUMERICAL of a mixture: what the bound that stayed open lost for rounding, in nats.
     history : ndarray, shape (m, 5)
         One row per report; columns as `history_columns`: seconds, nodes so far, LBD, UBD, open nodes.
     relaxation, partition, branching, subproblem : str
@@ -110,6 +112,7 @@ class Result:
     n_milps: int = 0
     n_passes: int = 0
     time: float = 0.0
+    rounding_margin: float = 0.0
     history: np.ndarray = field(default_factory=lambda: np.empty((0, 5)))
     relaxation: str = ""
     partition: str = ""
@@ -124,7 +127,10 @@ class Result:
         object.__setattr__(self, "status", Status(self.status))
         object.__setattr__(self, "history", np.asarray(self.history, dtype=float).reshape(-1, 5))
         object.__setattr__(self, "notes", tuple(self.notes))
-        object.__setattr__(self, "message", self.message or self.status.meaning)
+        meaning = self.status.meaning
+        if self.status is Status.NUMERICAL and self.rounding_margin > 0.0:
+            meaning = f"a rounding margin of {self.rounding_margin:.2g} exceeds the tolerance; {_BOUNDS_ONLY}"
+        object.__setattr__(self, "message", self.message or meaning)
 
     @property
     def success(self) -> bool:
@@ -252,6 +258,6 @@ class Result:
 
 _RECORDED = (
     "status", "success", "message", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
-    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "relaxation",
+    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation",
     "partition", "branching", "subproblem", "history_columns", "history",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 from gopfast._biconvex cimport BiconvexData
 from gopfast._highs cimport CallbackIn, highs
 from gopfast._lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
-from gopfast._relaxation cimport Effort, Primal
+from gopfast._relaxation cimport Effort, Primal, no_effort
 from gopfast._stop cimport StopSignal
 from gopfast._types cimport LP_FAILED, OK, real
 
@@ -105,7 +105,7 @@ cdef class AlternatingPrimal(Primal):
             self.next_start += 1
         return best
 
-    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         """From the point; if that is no better than the target, from the next start."""
         cdef real value = self.search(point, tolerance, solution, effort)
@@ -562,8 +562,7 @@ cdef class AlternatingPrimal(Primal):
     def run(self, real tolerance, real time_limit=INFINITY):
         """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point."""
         cdef real[::1] solution = np.full(self.data.n, np.nan)
-        cdef Effort effort
-        effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
+        cdef Effort effort = no_effort()
         self.prepare(1, StopSignal(time_limit))
         value = self.first(tolerance, &solution[0], &effort)
         return value, np.array(solution)

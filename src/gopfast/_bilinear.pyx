@@ -32,7 +32,7 @@ from gopfast._lp cimport (
     LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
 )
 from gopfast._milp cimport MilpWorker
-from gopfast._relaxation cimport Effort, Relaxation
+from gopfast._relaxation cimport Effort, Relaxation, no_effort
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
 from gopfast._types cimport LP_FAILED, OK, index, real
@@ -729,11 +729,10 @@ cdef class BilinearRelaxation(Relaxation):
         cdef Tree tree = Tree(self.n_connected, self.n_warm, self.n_split, self.selects)
         cdef Node *node = tree.new_node()
         cdef StopSignal stop = StopSignal(time_limit)
-        cdef Effort effort
+        cdef Effort effort = no_effort()
         cdef int j, n = self.data.n, sweeps = self.root_sweeps
         if node == NULL:
             raise MemoryError
-        effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
         try:
             self.prepare(1, stop)
             self.root(node)

@@ -239,11 +239,11 @@ cdef class MixturePrimal(Primal):
         self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
         return objective
 
-    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         cdef int K = self.family.n_components, k
         for k in range(K):
-            solution[k] = 1.0 / K
+            solution[k] = 1.0 / K if weights == NULL else weights[k]
         memcpy(solution + K, point, self.family.n_connected * sizeof(real))
         self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
         # What does not beat the incumbent on the summary is not worth the passes over all samples.

@@ -20,7 +20,7 @@ from libc.string cimport memcpy
 from gopfast._family cimport Facet, Family
 from gopfast._passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
 from gopfast._refinement cimport Refinement
-from gopfast._relaxation cimport Effort, Relaxation
+from gopfast._relaxation cimport Effort, Relaxation, no_effort
 from gopfast._samples cimport SampleSet, Samples, summary_shift
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
@@ -34,8 +34,12 @@ cdef extern from "dense.h" nogil:
     void dense_transposed_times(int n, int q, const double *b, double scale, const double *x, double *y)
     void dense_times(int n, int q, const double *b, const double *x, double *y)
 
-# A node whose envelope error is below this part of its bound's rounding margin is not split any more.
+# A node is given up if its minorants lose less than this part of its bound's rounding margin, so that splitting it
+# would not help, and its bound misses no more than that many margins, so that rounding can be what keeps it open.
 cdef real HOPELESS = 1e-3
+cdef real MOST_MARGINS = 4.0
+# To what part of a margin the bound of such a node is known before it is given up.
+cdef real EARNED = 0.1
 # Multipliers that serve the parts of the cells too are worth more passes.
 cdef real PATIENCE = 0.5
 cdef real REFINED_PATIENCE = 0.25
@@ -172,7 +176,7 @@ cdef class EntropicRelaxation(Relaxation):
         cdef index n = self.n_connected, a
         cdef Tree tree = Tree(n, self.n_warm)
         cdef real[::1] least = np.array(low, dtype=np.float64).ravel(), most = np.array(high, dtype=np.float64).ravel()
-        cdef Effort effort
+        cdef Effort effort = no_effort()
         cdef real lower = -INFINITY
         cdef Node *node = tree.new_node()
         if node == NULL:
@@ -181,7 +185,7 @@ cdef class EntropicRelaxation(Relaxation):
             self.prepare(1, StopSignal(INFINITY))
             for a in range(n):
                 node_low(node)[a], node_high(node, n)[a] = least[a], most[a]
-            node.lower, effort.n_subproblems, effort.n_lps, effort.n_passes = -INFINITY, 0, 0, 0
+            node.lower = -INFINITY
             if self.tighten(node):
                 self.bound(node, cutoff, 0, &effort)
                 lower = node.lower
@@ -579,8 +583,17 @@ cdef class EntropicRelaxation(Relaxation):
                 else:
                     nt.slack_q[k] = max(nt.residual_q[k], -0.5 * nt.residual_q[k], 0.1 * mu / nt.q[k])
 
-    cdef void place(self, Node *node, Newton *nt) noexcept nogil:
-        """Where to split every connected variable, and the one with the largest envelope error to branch on."""
+    cdef bint weights(self, Node *node, real *out) noexcept nogil:
+        cdef int k
+        for k in range(self.family.n_components):
+            out[k] = self.kept(node, k)
+        return True
+
+    cdef real place(self, Node *node, Newton *nt) noexcept nogil:
+        """Where to split every connected variable, and the one with the largest envelope error to branch on.
+
+        Returns what the minorants lose at the iterate, in all variables that can be split.
+        """
         cdef index a, n = self.n_connected
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, n)
@@ -594,8 +607,7 @@ cdef class EntropicRelaxation(Relaxation):
             if nt.error[a] > most * (1 - 1e-9):  # ties, as between unsplit components, go to the last
                 most = nt.error[a]
                 node.branch = a
-        if total < HOPELESS * nt.margin:
-            node.branch = -1  # rounding, not the envelope, keeps the gap open: smaller boxes would not help
+        return total
 
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil:
         """Goes back along the last step to the part `keep` of it."""
@@ -613,10 +625,12 @@ cdef class EntropicRelaxation(Relaxation):
         nt.reach = part
 
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
-        cdef int Q = self.family.n_facets, k, n, iteration, level = self.coarsest(cutoff - node.lower)
+        cdef int Q = self.family.n_facets, k, n, iteration
+        cdef int level = self.n_levels - 1 if effort.last else self.coarsest(cutoff - node.lower)
         cdef Newton *nt = &self.workers[worker]
-        cdef real bound, mu, gap, least, last_gap = INFINITY
+        cdef real bound, mu, gap, least, lost, last_gap = INFINITY
         cdef int retreats = 0
+        cdef bint rounded
         effort.n_subproblems += 1
         self.open_node(node_low(node), node_high(node, self.n_connected), nt)
         if node.parent >= 0:
@@ -627,7 +641,8 @@ cdef class EntropicRelaxation(Relaxation):
                 n += 2 if nt.sub.facets[k].cap < INFINITY else 1
         for iteration in range(self.max_passes):
             bound = self.evaluate(&self.levels[level], nt, effort)
-            self.place(node, nt)
+            lost = self.place(node, nt)
+            effort.margin = nt.margin
             self.keep(node, nt)
             node.lower = max(node.lower, bound)
             if node.lower >= cutoff:
@@ -652,16 +667,25 @@ cdef class EntropicRelaxation(Relaxation):
                 return
             if not isfinite(gap):
                 break
-            least = max(1e-12 * (1 + fabs(bound)), self.patience * (cutoff - bound))
+            rounded = lost < HOPELESS * nt.margin and cutoff - bound < MOST_MARGINS * nt.margin
+            least = EARNED * nt.margin if effort.last or rounded else self.patience * (cutoff - bound)
+            least = max(1e-12 * (1 + fabs(bound)), least)
             if iteration > 0 and bound + gap < cutoff and gap < least:
                 # not to be fathomed on this level; on a finer one if its loss is what misses
                 if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
+                    effort.estimate = bound + gap + lost + (self.losses[level] if level < self.n_levels - 1 else 0)
+                    if rounded:
+                        node.branch = -1
+                    elif lost < HOPELESS * nt.margin:
+                        self.halve(node)  # the relaxed solution is as good as the bound says, wherever it is split
                     if self.refinement is not None:
                         self.refine(node, cutoff, worker, level, effort)
                     return
                 level += 1
                 last_gap = INFINITY
             self.newton(nt, mu / n, n)
+        for k in range(self.family.n_components):
+            self.put(node, k, 1.0 / self.family.n_components)  # not solved: children start from equal weights
         self.halve(node)
 
     cdef void refine(self, Node *node, real cutoff, int worker, int level, Effort *effort) noexcept nogil:
@@ -677,12 +701,9 @@ cdef class EntropicRelaxation(Relaxation):
                 &nt.sub, nt.q, nt.weights, cutoff, effort))
 
     cdef void halve(self, Node *node) noexcept nogil:
-        """Split of a node that was not solved: its iterate says nothing, so the widest side is halved."""
+        """Split of a node whose iterate does not say where: the widest side, in its middle."""
         cdef index n = self.n_connected, a
         cdef real width = 0, side
-        cdef int k
-        for k in range(self.family.n_components):
-            self.put(node, k, 1.0 / self.family.n_components)
         for a in range(n):
             side = node_high(node, n)[a] - node_low(node)[a]
             if divisible(node_low(node)[a], node_high(node, n)[a]) and side > width * self.widths[a]:

@@ -30,7 +30,7 @@ from gopfast._lp cimport (
 from gopfast._family cimport order_components
 from gopfast._gaussian cimport GaussianFamily, GaussianModel
 from gopfast._milp cimport MilpWorker
-from gopfast._relaxation cimport Effort, Relaxation
+from gopfast._relaxation cimport Effort, Relaxation, no_effort
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point
 from gopfast._types cimport LP_FAILED, OK, clip, index, real, take
@@ -866,11 +866,10 @@ cdef class LinearRelaxation(Relaxation):
         cdef StopSignal stop = StopSignal()
         cdef Tree tree = Tree(self.n_connected, self.n_warm, 0, self.selects)
         cdef Node *node = tree.new_node()
-        cdef Effort effort
+        cdef Effort effort = no_effort()
         cdef int a
         if node == NULL:
             raise MemoryError
-        effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
         node.lower = -INFINITY
         for a in range(self.n_connected):
             node_low(node)[a], node_high(node, self.n_connected)[a] = low[a], high[a]

@@ -1,15 +1,27 @@
 """What the search asks of a problem: lower bounds (Relaxation, Basin) and upper bounds (Primal)."""
 
+from libc.math cimport INFINITY
+
 from gopfast._stop cimport StopSignal
 from gopfast._tree cimport Node
 from gopfast._types cimport index, real
 
-# Work done, summed in node order by the search.
+# Of one call of bound(): the counts of work done, which the search sums in node order, and what it learns of the node.
 cdef struct Effort:
     index n_subproblems
     index n_lps
     index n_milps
     index n_passes
+    bint last       # IN: the node could not be split and is bounded for the last time, as well as can be
+    real margin     # OUT: what the bound lost for rounding; 0 where that is not known
+    # OUT: about the objective that the relaxed solution attains with its best parameters; INFINITY where not known
+    real estimate
+
+cdef inline Effort no_effort() noexcept nogil:
+    cdef Effort effort
+    effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
+    effort.last, effort.margin, effort.estimate = False, 0, INFINITY
+    return effort
 
 
 cdef class Relaxation:
@@ -28,6 +40,8 @@ cdef class Relaxation:
     # IN/OUT: raises node.lower (never lowers it), chooses node.branch, the split point, and the combination.
     # May stop early once node.lower >= cutoff.
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil
+    # OUT: weights of the components in the node's relaxed solution, to start a local search from; False: it has none.
+    cdef bint weights(self, Node *node, real *out) noexcept nogil
     # A good solution (the primal's vector): scales what a bound may lose before it matters.
     cdef void calibrate(self, const real *solution) noexcept nogil
     # Between batches, on the caller's thread: shared state (cut pools) may change only here.
@@ -65,8 +79,9 @@ cdef class Primal:
     cdef int prepare(self, int n_workers, StopSignal stop) except -1
     # First incumbent from multi-start. OUT solution (n_solution,), returns its objective.
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil
-    # Local search from a point of the box; gives up where it cannot end below target.
-    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+    # Local search from a point of the box, with the relaxed solution's weights or NULL; gives up where it cannot end
+    # below target.
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil
     # Polishes an incumbent in place to high accuracy, returns its objective.
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil

@@ -18,6 +18,9 @@ cdef class Relaxation:
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
         pass
 
+    cdef bint weights(self, Node *node, real *out) noexcept nogil:
+        return False
+
     cdef void calibrate(self, const real *solution) noexcept nogil:
         pass
 
@@ -60,7 +63,7 @@ cdef class Primal:
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
         return INFINITY
 
-    cdef real improve(self, const real *point, real target, real tolerance, real *solution,
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         return INFINITY
 

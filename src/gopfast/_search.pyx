@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from gopfast._relaxation cimport Basin, Effort, Primal, Reduction, Relaxation
+from gopfast._relaxation cimport Basin, Effort, Primal, Reduction, Relaxation, no_effort
 from gopfast._stop cimport StopSignal, clock
 from gopfast._tree cimport Node, Tree, node_high, node_low, node_point
 from gopfast._types cimport (
@@ -28,6 +28,10 @@ cdef enum Cut:
     CUT_DOWN = 2
 # Splitting at a basin's faces pays where the nodes around the optimum are many.
 cdef int BASIN_FROM = 64
+# Local search from the best open node: in each of the first batches, then in every so many.
+cdef int FIRST_BATCHES = 8
+# Most batches that a local search from a promising node waits after others have been in vain.
+cdef index LONGEST_WAIT = 1024
 
 
 cdef class Search:
@@ -66,14 +70,14 @@ cdef class Search:
     cdef Basin basin
     cdef Reduction reduction
     cdef StopSignal stop
-    cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought, size
-    cdef index reduce_from, effort_before, max_nodes, n_batches, n_children, capacity, n_parents
+    cdef real epsilon, rel_tol, cutoff, upper, closed, floor, known_value, spent, sought, size, rounding
+    cdef index reduce_from, effort_before, max_nodes, n_batches, n_children, capacity, n_parents, wait, waited
     cdef int n_threads
     cdef bint orthant, new_incumbent, settled, learns
     cdef Node **children
     cdef Effort *efforts
     cdef Effort effort, learning
-    cdef real[::1] solution, trial, known_point, box, begun
+    cdef real[::1] solution, trial, known_point, box, begun, relaxed_weights
     cdef object monitor
     cdef list rows, trace
     cdef readonly index n_nodes, n_audit_failures
@@ -96,6 +100,9 @@ cdef class Search:
         self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
         self.upper = self.closed = self.cutoff = self.sought = self.size = INFINITY
         self.floor = least
+        self.rounding = 0
+        self.wait, self.waited = 1, 0
+        self.relaxed_weights = np.empty(primal.n_solution)
         self.reduction, self.reduce_from = reduction, reduce_from
         self.effort_before = -1
         self.box, self.begun = np.empty(2 * relaxation.n_connected), np.empty(2 * relaxation.n_connected)
@@ -273,15 +280,16 @@ cdef class Search:
         return STOP_OPTIMAL if self.upper > -INFINITY else STOP_UNBOUNDED
 
     cdef int partition(self, Node *parent) except -1:
-        """Adds the children of a node to the batch. A node too small to split keeps its bound for good."""
+        """Adds the children of a node to the batch. A node that cannot be split is bounded anew, as its only child.
+
+        Its bound was good enough against the limit of its time, which need not be that of today.
+        """
         cdef Node **children = self.children + self.n_children
         cdef int made = 0, kept = 0, i
         cdef Cut cut = self.fit(parent)
-        if parent.branch < 0:
-            self.closed = min(self.closed, parent.lower)
-        elif cut == NOTHING_LEFT:
+        if cut == NOTHING_LEFT:
             made = 0
-        elif cut == CUT_DOWN:
+        elif cut == CUT_DOWN or parent.branch < 0:
             children[0] = self.tree.child(parent)
             made = 1 if children[0] != NULL else NO_MEMORY
         elif self.orthant:
@@ -309,10 +317,9 @@ cdef class Search:
         """Relaxed dual subproblems of the batch. The result does not depend on the number of threads."""
         cdef index i
         cdef real limit = self.limit()
-        cdef Effort none
-        none.n_subproblems = none.n_lps = none.n_milps = none.n_passes = 0
         for i in range(self.n_children):
-            self.efforts[i] = none
+            self.efforts[i] = no_effort()
+            self.efforts[i].last = self.children[i].branch < 0 and self.children[i].parent >= 0
         if self.n_threads == 1 or self.n_children < self.relaxation.parallel_from:
             for i in range(self.n_children):
                 if self.children[i].lower < limit and not self.stop.poll(0):
@@ -323,21 +330,41 @@ cdef class Search:
                     self.relaxation.bound(self.children[i], limit, threadid(), &self.efforts[i])
 
     cdef void improve(self) noexcept nogil:
-        """Local search from the most promising node of the batch: always at first, then now and then."""
+        """Local searches from nodes of the batch: the one with the least bound, always at first, then now and then.
+
+        And the one whose relaxed solution would be the best, wherever it would beat the incumbent.
+        """
         cdef Node *best = NULL
+        cdef Node *promising = NULL
         cdef index i
-        cdef real objective, tolerance = self.tolerance()
+        cdef real least = self.limit()
         self.n_batches += 1
-        if self.n_batches > 8 and self.n_batches % 8:
-            return
         for i in range(self.n_children):
             if best == NULL or self.children[i].lower < best.lower:
                 best = self.children[i]
-        if best == NULL or best.lower >= self.limit() or self.stop.poll(0):
-            return
-        objective = self.primal.improve(node_point(best, self.tree.n_connected), self.upper - 1e-3 * tolerance,
-                                        1e-3 * tolerance, &self.trial[0], &self.effort)
-        self.offer(objective)
+            if self.efforts[i].estimate < least:
+                promising, least = self.children[i], self.efforts[i].estimate
+        if best != NULL and (self.n_batches <= FIRST_BATCHES or self.n_batches % FIRST_BATCHES == 0):
+            self.improve_from(best)
+        self.waited += 1
+        if promising != NULL and self.waited >= self.wait:
+            self.waited = 0
+            self.wait = 1 if self.improve_from(promising) else min(2 * self.wait, LONGEST_WAIT)
+
+    cdef bint improve_from(self, Node *node) noexcept nogil:
+        """Local search from a node's point and relaxed weights; whether there is a new incumbent."""
+        cdef real tolerance = self.tolerance(), before = self.upper
+        cdef const real *weights = NULL
+        if node.lower >= self.limit() or self.stop.poll(0):
+            return False
+        if self.relaxation.weights(node, &self.relaxed_weights[0]):
+            weights = &self.relaxed_weights[0]
+        self.offer(self.primal.improve(node_point(node, self.tree.n_connected), weights, self.upper - 1e-3 * tolerance,
+                                       1e-3 * tolerance, &self.trial[0], &self.effort))
+        if not self.upper < before:
+            return False
+        self.relaxation.calibrate(&self.solution[0])
+        return True
 
     cdef void offer(self, real objective) noexcept nogil:
         """Takes `trial` as the incumbent if it is better."""
@@ -366,6 +393,10 @@ cdef class Search:
             self.children[i] = NULL
             if node.lower >= limit:
                 self.closed = min(self.closed, node.lower)
+                self.tree.free_node(node)
+            elif self.efforts[i].last and node.branch < 0 and self.stop.reason == STOP_NONE:
+                self.closed = min(self.closed, node.lower)  # no more can be done about it
+                self.rounding = max(self.rounding, self.efforts[i].margin)
                 self.tree.free_node(node)
             elif self.tree.push(node) == NO_MEMORY:
                 self.closed = min(self.closed, node.lower)
@@ -516,6 +547,6 @@ cdef class Search:
         return dict(
             objective=self.upper, lower_bound=lower, n_nodes=self.n_nodes,
             n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_milps=self.effort.n_milps,
-            n_passes=self.effort.n_passes + self.learning.n_passes, time=now,
+            n_passes=self.effort.n_passes + self.learning.n_passes, time=now, rounding_margin=self.rounding,
             history=np.array(self.rows, dtype=np.float64),
         ), np.array(self.solution)

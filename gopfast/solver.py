@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from gopfast import _ceiling, _engine, _single
+from gopfast import _ceiling, _engine, _single, _ties
 from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
@@ -205,7 +205,7 @@ class MixtureSearch:
         start = _engine.start_parameters(problem, start)
         relaxed, self.names = _relaxation(self.family, options)
         self.monitor = _Monitor(options)
-        primal = MixturePrimal(self.family, seed=options.seed, start=start)
+        primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=_ties_to_try(problem))
         entropic = self.names["relaxation"] == "entropic"
         self.search = Search(
             relaxed,
@@ -284,6 +284,13 @@ def _relaxation(family, options):
     return relaxed, {
         "relaxation": kind, "partition": options.partition, "branching": branching, "subproblem": options.subproblem,
     }  # fmt: skip
+
+
+def _ties_to_try(problem):
+    """Return groups of tied samples where a component can be narrow enough to sit on one."""
+    if getattr(problem, "covariance", None) in ("diag", "spherical", "full") and problem.n_components > 1:
+        return _ties.groups(problem.X, problem.sample_weight)
+    return []
 
 
 def _basin(family, primal):

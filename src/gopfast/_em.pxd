@@ -20,10 +20,14 @@ cdef class MixturePrimal(Primal):
     cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
     cdef StopSignal stop
     cdef real until                 # when the local search at hand has had its share of the time limit
-    cdef real[::1] trial, candidate, given, drawn, metric, mass
+    cdef real[::1] trial, candidate, given, drawn, metric, mass, moments
+    cdef int n_ties                 # groups of tied samples: weight, and mean and mean square of the columns
+    cdef real[::1] tie_weight
+    cdef real[:, ::1] tie_moments
     cdef readonly int n_starts
     cdef unsigned long long seed
     cdef object start
+    cdef int describe(self, ties) except -1
     cdef Samples draw(self)
     cdef bint late(self) noexcept nogil
     cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
@@ -32,3 +36,5 @@ cdef class MixturePrimal(Primal):
                   Effort *effort) noexcept nogil
     cdef void start_from(self, int attempt, real *solution) noexcept nogil
     cdef void scatter(self) noexcept nogil
+    cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil
+    cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil

@@ -54,9 +54,11 @@ cdef class MixturePrimal(Primal):
     seed : int
     start : ndarray, shape (n_connected,), optional
         Parameters to start from, beside the own starts.
+    ties : sequence of ndarray
+        Indices of samples that share a value: components that concentrate on them are tried, too.
     """
 
-    def __init__(self, Family family, int n_starts=6, seed=0, start=None):
+    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=()):
         cdef int K = family.n_components, d = family.n_columns, part
         self.family = family
         self.n_starts = n_starts
@@ -67,6 +69,7 @@ cdef class MixturePrimal(Primal):
         self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.drawn, self.mass, self.metric = np.zeros(K * d), np.zeros(K), family.metric()
         self.buffer = PassBuffer(K, d, family.n_statistics)
+        self.describe(ties)
         self.n_threads = 1
         self.part_buffers = []
         self.full = self.coarse = family.data.core
@@ -84,6 +87,21 @@ cdef class MixturePrimal(Primal):
         if self.full.n_samples >= 2 * START_SAMPLES and self.coarse.n_samples == self.full.n_samples:
             self.some = self.draw()
             self.coarse = self.some.core
+
+    cdef int describe(self, ties) except -1:
+        """Weight, mean and mean square of the core's columns of each group of samples."""
+        cdef Samples data = self.family.data
+        d = self.family.n_columns
+        self.n_ties = <int> len(ties)
+        tie_weight, tie_moments = np.zeros(self.n_ties + 1), np.zeros((self.n_ties + 1, 2 * d))
+        self.moments = np.zeros(self.family.n_components * 2 * d)
+        columns, weights = data.arrays()
+        for i, group in enumerate(ties):
+            w, x = weights[group], columns[:, group]
+            tie_weight[i] = w.sum()
+            tie_moments[i] = np.concatenate([x @ w, np.square(x) @ w]) / w.sum()
+        self.tie_weight, self.tie_moments = tie_weight, tie_moments
+        return 0
 
     cdef Samples draw(self):
         """START_SAMPLES of the samples, one of each stretch of equally many, with weights of the same sum."""
@@ -215,6 +233,48 @@ cdef class MixturePrimal(Primal):
         for k in range(K):
             solution[k] = 1.0 / max(used, 1) if k < max(used, 1) else 0.0
 
+    cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil:
+        """Moves component k onto a group of tied samples: their share as its weight, the rest to the others."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, c, j
+        cdef const real *mean = &self.tie_moments[tie, 0]
+        cdef real W = self.full.total_weight, share = self.tie_weight[tie] / W, others = 1 - solution[k], center
+        cdef real *moments = &self.moments[0]
+        cdef real *point = solution + K
+        self.family.costs(point, &self.buffer.costs)
+        for c in range(K):
+            self.mass[c] = 0
+        self.mass[k] = self.tie_weight[tie]
+        for j in range(d):
+            center = self.buffer.costs.centers[k * d + j]
+            moments[k * F + j] = self.mass[k] * (mean[j] - center)
+            if F > d:
+                moments[k * F + d + j] = self.mass[k] * (mean[d + j] - 2 * center * mean[j] + center * center)
+        self.family.maximise(&self.mass[0], moments, solution[K + self.family.n_connected], &self.buffer.costs, point)
+        for c in range(K):
+            solution[c] = share if c == k else (1 - share) * (solution[c] / others if others > 1e-6 else 1.0 / (K - 1))
+
+    cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the best with components on tied samples; returns its objective, `best` at first."""
+        cdef int K = self.family.n_components, turn, tie, k
+        cdef real *candidate = &self.candidate[0]
+        cdef real objective
+        cdef bint better
+        for turn in range(K):
+            better = False
+            for tie in range(self.n_ties):
+                for k in range(K):
+                    if self.late():
+                        return best
+                    memcpy(candidate, solution, self.n_solution * sizeof(real))
+                    self.concentrate(k, tie, candidate)
+                    objective = self.run(&self.full, candidate, best - tolerance, tolerance, 50, effort)
+                    if objective < best - tolerance:
+                        best, better = objective, True
+                        memcpy(solution, candidate, self.n_solution * sizeof(real))
+            if not better:
+                break
+        return best
+
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Short runs from every start, a long one from the best of them."""
         cdef int K = self.family.n_components, attempt
@@ -237,7 +297,10 @@ cdef class MixturePrimal(Primal):
         objective = self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
         self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
-        return objective
+        if self.n_ties == 0 or K == 1:
+            return objective
+        self.try_ties(objective, tolerance, solution, effort)
+        return self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
 
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:

@@ -150,7 +150,7 @@ def test_a_single_size_is_proved_at_once():
         ({"criterion": "icl"}, "criterion"),
         ({"epsilon": -1.0}, "epsilon"),
         ({"time_limit": -1.0}, "time_limit"),
-        ({"model": lambda X, K: 5}, "model"),
+        pytest.param({"model": lambda X, K: 5}, "model", id="a model that is no problem"),
         ({"prior": "empirical"}, "prior"),
     ],
     ids=str,

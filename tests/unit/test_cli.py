@@ -234,4 +234,4 @@ def test_a_decimal_comma_is_told(tmp_path, capsys):
     path = tmp_path / "comma.csv"
     path.write_text("x;y\n1,5;2\n")
     assert cli.main(["fit", str(path), "-k", "1"]) == 2
-    assert "line 2, column 'x': '1,5' is not a number; decimals are marked by a point" in capsys.readouterr().err
+    assert "line 2, column 'x': '1,5' is not a number; for decimal commas: --decimal ," in capsys.readouterr().err

@@ -265,7 +265,9 @@ class BiconvexProblem:
             return cls._from_record(record)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except KeyError as error:
+            raise InputError(f"{path}: the field {error} is missing") from None
+        except (ValueError, TypeError, AttributeError) as error:
             raise InputError(f"{path} is no biconvex problem: {type(error).__name__}: {error}") from None
 
     @classmethod

@@ -124,3 +124,19 @@ def test_bad_files_are_named(text, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError, match="bad.json"):
         BiconvexProblem.from_json(path)
+
+
+@pytest.mark.parametrize(
+    "field, text",
+    [
+        ("variables", '{"objective": {"lin": {"x": 1}}}'),
+        ("objective", '{"variables": {"x": [0, 1]}}'),
+        ("rhs", '{"variables": {"x": [0, 1]}, "objective": {}, "constraints": [{"sense": "<="}]}'),
+        ("sense", '{"variables": {"x": [0, 1]}, "objective": {}, "constraints": [{"rhs": 1}]}'),
+    ],
+)
+def test_a_missing_field_of_a_file_is_named(field, text, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"bad.json: the field '{field}' is missing"):
+        BiconvexProblem.from_json(path)

@@ -5,6 +5,7 @@ Run: python bench/paper.py [restarts|bounds|table|families|threads ...]     (all
 Named sections are only printed, and their figures written; the whole run also writes report.md.
 """
 
+import argparse
 import os
 import platform
 import subprocess
@@ -229,10 +230,16 @@ def processor():
     return names[0] if names else platform.machine()
 
 
-def main(names):
-    unknown = set(names) - set(SECTIONS)
-    if unknown:
-        raise SystemExit(f"unknown section {sorted(unknown)[0]!r}; choose from {', '.join(SECTIONS)}")
+def main(arguments):
+    first, *rest = __doc__.split("\n\n")
+    parser = argparse.ArgumentParser(
+        description=first, epilog="\n\n".join(rest), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("section", nargs="*", help=f"one or more of {', '.join(SECTIONS)}; all by default")
+    names = parser.parse_args(arguments).section
+    for name in names:
+        if name not in SECTIONS:
+            parser.error(f"unknown section {name!r}; choose from {', '.join(SECTIONS)}")
     OUT.mkdir(parents=True, exist_ok=True)
     lines = header()
     for name in names or SECTIONS:

@@ -107,3 +107,15 @@ def test_the_figures_are_drawn(runs, tmp_path):
     figures.bounds(tmp_path / "bounds.png", {"entropic": ("passes", curves), "again": ("passes", curves)})
     assert (tmp_path / "restarts.png").stat().st_size > 5000
     assert (tmp_path / "bounds.png").stat().st_size > 5000
+
+
+def test_help_and_wrong_sections_run_nothing(runs, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    paper = importlib.import_module("paper")
+    monkeypatch.setattr(paper, "OUT", tmp_path / "paper")
+    for arguments, code in ((["--help"], 0), (["no section"], 2)):
+        with pytest.raises(SystemExit) as stopped:
+            paper.main(arguments)
+        assert stopped.value.code == code
+    assert "restarts, bounds, table" in capsys.readouterr().out
+    assert not (tmp_path / "paper").exists()

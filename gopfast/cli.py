@@ -1,6 +1,5 @@
 """The command ``gopfast``."""
 
-import argparse
 import importlib.util
 import json
 import os
@@ -9,37 +8,17 @@ import sys
 from pathlib import Path
 
 import gopfast
-from gopfast import _table
-from gopfast.errors import InputError
-from gopfast.models.gaussian import COVARIANCES
+from gopfast import _arguments, _csv_text, _table
+from gopfast.errors import GopfastError, InputError
 from gopfast.result import Status
 from gopfast.solution import to_json_types
 
 EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD = 0, 1, 2, 3, 130, 141
-EXIT_CODES = """exit codes:
-  0    proved
-  1    a limit came first: the bounds printed are proved, no more
-  2    wrong usage or input
-  3    certify only: the fit is beaten
-  130  interrupted by Ctrl-C; what was reached is printed
-  141  the reader of the output, such as head, has gone"""
-FIT_EXAMPLES = """examples:
-  gopfast fit galaxies.csv -k 3
-  gopfast fit faithful.csv -k 2 --columns eruption_min,waiting_min --time-limit 60 --json fit.json
-  gopfast fit minimal.csv -k 2 --prior empirical --epsilon 0.001 --plot bounds.png"""
-CERTIFY_EXAMPLES = """examples:
-  gopfast certify galaxies.csv fit.json
-  gopfast certify galaxies.csv other.json --covariance diag --variance-floor 0.09
-
-fit.json is what `gopfast fit --json` writes, or any JSON object with "weights", "means" and, with estimated
-variances, "covariances"."""
-COMPARE_EXAMPLES = """examples:
-  gopfast compare galaxies.csv -k 3
-  gopfast compare minimal.csv -k 2 --prior empirical --starts 20 --json comparison.json"""
 # What a record says of its model; the arguments of GaussianMixture.
 MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
+STANDARD_OUTPUT = "-"
 LIVE_INTERVAL = 0.1  # seconds
 
 
@@ -57,52 +36,74 @@ def main(arguments=None) -> int:
     int
         Exit code: 0 proved, 1 limit reached, 2 wrong usage or input, 3 beaten, 130 interrupted, 141 output not read.
     """
-    parser = _parser()
+    _make_streams_safe()
     try:
-        options = parser.parse_args(arguments)
+        options = _arguments.parser(fit, certify, compare).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
-        return options.run(options)
-    except (InputError, NotImplementedError, ImportError) as error:
-        print(f"gopfast: error: {error}", file=sys.stderr)
-        return EXIT_WRONG
+        code = options.run(options)
+        sys.stdout.flush()
+        return code
+    except (GopfastError, NotImplementedError, ImportError) as error:
+        return _failed(error)
+    except MemoryError:
+        return _failed("there is not enough memory")
     except KeyboardInterrupt:
         print("gopfast: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone; without this Python complains once more when it flushes at exit.
+    except OSError as error:
+        # Without this Python complains once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_UNREAD
+        # Of a reader that has gone nobody wants to hear.
+        return EXIT_UNREAD if isinstance(error, BrokenPipeError) else _failed(f"standard output: {error.strerror}")
+
+
+def _make_streams_safe():
+    """Write what an encoding lacks by its number, and nothing to a stream that is closed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _failed(error):
+    """Say in one line what is wrong, and return the exit code."""
+    print(f"gopfast: error: {' '.join(str(error).split())}", file=sys.stderr)
+    return EXIT_WRONG
 
 
 def fit(options):
     """Prove the best fit of a mixture."""
     _check_outputs(options)
-    table = _table.read(options.data, options.columns)
+    table = _read_table(options)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options)
-    # Files first: the reader of the output may have gone.
-    if options.json:
-        record = {"model": _record(problem), "columns": list(table.columns), **result.to_dict()}
-        _write_json(options.json, record)
-    if options.plot:
-        result.plot().figure.savefig(options.plot, dpi=150)
-    print(f"{options.data}: columns {', '.join(table.columns)}\n{problem!r}\n{result}")
+    record = {"model": _record(problem), **_data_record(table), **result.to_dict()}
+    _report(options, record, result.plot, f"{_data_line(options, table)}\n{problem!r}\n{result}")
+    _warn_of_limit(options, result.status, "the fit", result.gap)
     return _exit_code(result.status)
 
 
 def certify(options):
     """Prove or beat a fit."""
+    if options.data == options.fit == _csv_text.STANDARD_INPUT:
+        raise InputError("the data and the fit cannot both come from standard input")
     record = _read_json(options.fit)
-    table = _table.read(options.data, options.columns or record.get("columns"))
+    columns = record.get("columns")
+    if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+        raise InputError(f'{options.fit}: "columns" must be a list of names')
+    table = _read_table(options, columns)
     problem = gopfast.GaussianMixture(table.data, **_model_of(record, options))
     with _Progress(options) as progress:
         found = gopfast.certify(problem, record, **_search(options), **progress.options)
-    print(found)
+    print(f"{_data_line(options, table)}\n{found}")
     if found.verdict is not gopfast.Verdict.UNDECIDED:
         return EXIT_PROVED if found.verdict is gopfast.Verdict.PROVED else EXIT_BEATEN
+    _warn_of_limit(options, found.result.status, "the fit", found.gap)
     return EXIT_INTERRUPTED if found.result.status is Status.INTERRUPTED else EXIT_LIMIT
 
 
@@ -112,16 +113,79 @@ def compare(options):
     from gopfast.comparison import compare
 
     _check_outputs(options)
-    table = _table.read(options.data, options.columns)
+    table = _read_table(options)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
         found = compare(problem, options.starts, **_search(options), **progress.options)
-    if options.json:
-        _write_json(options.json, {"model": _record(problem), "columns": list(table.columns), **found.to_dict()})
-    if options.plot:
-        plot.local_optima(found.objectives, found.result).figure.savefig(options.plot, dpi=150)
-    print(found)
+    record = {"model": _record(problem), **_data_record(table), **found.to_dict()}
+    _report(
+        options, record, lambda: plot.local_optima(found.objectives, found.result),
+        f"{_data_line(options, table)}\n{problem!r}\n{found}",
+    )  # fmt: skip
+    _warn_of_limit(options, found.result.status, "the best fit known", found.result.gap)
     return EXIT_INTERRUPTED if found.interrupted else _exit_code(found.result.status)
+
+
+def _read_table(options, columns=None):
+    """Read the data; notes what a user should know of them."""
+    header = None if options.header is None else options.header == "yes"
+    table = _table.read(
+        options.data, options.columns or columns, separator=options.separator, decimal=options.decimal,
+        header=header, na=options.na,
+    )  # fmt: skip
+    for name in table.counters:
+        _warn(f"column {name!r} only counts the lines; if it is no measurement, leave it out with --columns")
+    return table
+
+
+def _data_line(options, table):
+    """Say which data were read, and how."""
+    n, details = len(table.data), f" ({', '.join(table.details)})" if table.details else ""
+    samples = f"{n:,} sample{'s' if n != 1 else ''}"
+    return f"{_csv_text.shown(options.data)}: {samples}, columns {', '.join(table.columns)}{details}"
+
+
+def _data_record(table):
+    return {"columns": list(table.columns), "n_samples": len(table.data), "n_dropped": table.n_dropped}
+
+
+def _report(options, record, draw, text):
+    """
+    Write the files, then print; what could not be written is told at the end, as the search is done.
+
+    Files come first: the reader of the output may have gone.
+    """
+    failures = []
+    if options.json == STANDARD_OUTPUT:
+        print(_json_text(record), flush=True)
+    elif options.json:
+        _try_to_write(options.json, lambda: _write_json(options.json, record), failures)
+    if options.plot:
+        _try_to_write(options.plot, lambda: draw().figure.savefig(options.plot, dpi=150), failures)
+    print(text, file=sys.stderr if options.json == STANDARD_OUTPUT else sys.stdout, flush=True)
+    if failures:
+        raise InputError("; ".join(failures))
+
+
+def _try_to_write(path, write, failures):
+    try:
+        write()
+    except OSError as error:
+        failures.append(f"{path}: {error.strerror}")
+
+
+def _warn(text):
+    print(f"gopfast: warning: {text}", file=sys.stderr)
+
+
+def _warn_of_limit(options, status, which, gap):
+    """Say what is proved if time ran out, and what to do."""
+    if status is Status.TIME_LIMIT:
+        _warn(
+            f"not proved: the time limit of {options.time_limit:g} s came first; {which} is proved to be at most "
+            f"{gap:.3g} nats above the optimum, asked was {options.epsilon:g}. Give more time (--time-limit "
+            f"{max(600.0, 10.0 * options.time_limit):g}, or none), a larger --epsilon or fewer components"
+        )
 
 
 class _Progress:
@@ -208,28 +272,35 @@ def _record(problem):
 
 
 def _read_json(path):
+    text = "\n".join(_csv_text.read_lines(path))
+    path = _csv_text.shown(path)
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not a text file in UTF-8") from None
+        record = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}: not JSON; {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: no fit; {error}") from None
     if not isinstance(record, dict):
         raise InputError(f"{path}: must be a JSON object; got {type(record).__name__}")
     return record
 
 
+def _json_text(record):
+    return json.dumps(record, indent=2, allow_nan=False)
+
+
 def _write_json(path, record):
-    Path(path).write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    Path(path).write_text(_json_text(record) + "\n", encoding="utf-8")
 
 
 def _check_outputs(options):
     """Fail before the search, not after it."""
-    for path in filter(None, (options.json, options.plot)):
-        if Path(path).is_dir() or not os.access(Path(path).resolve().parent, os.W_OK):
+    for path in filter(None, (None if options.json == STANDARD_OUTPUT else options.json, options.plot)):
+        there = os.path.exists(path)
+        if os.path.isdir(path) or not os.access(path if there else Path(path).resolve().parent, os.W_OK):
             raise InputError(f"{path}: cannot be written")
+        if there and os.path.exists(options.data) and os.path.samefile(path, options.data):
+            raise InputError(f"{path}: the result would overwrite the data")
     if options.plot:
         if importlib.util.find_spec("matplotlib") is None:
             raise InputError("--plot needs matplotlib: pip install 'gopfast[plot]'")
@@ -240,106 +311,6 @@ def _check_outputs(options):
         known = Figure().canvas.get_supported_filetypes()
         if Path(options.plot).suffix[1:].lower() not in known:
             raise InputError(f"--plot must end with one of {', '.join(sorted(known))}; got {options.plot}")
-
-
-def _parser():
-    parser = argparse.ArgumentParser(
-        prog="gopfast",
-        description="Mixture models with a proof: the best fit there is, or how far from it you are.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"gopfast {gopfast.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-
-    command = _add(commands, "fit", fit, "find the proved best fit of a Gaussian mixture", FIT_EXAMPLES)
-    _add_model(command, needs_k=True)
-    _add_search(command)
-    _add_outputs(command, "the bounds against time")
-
-    command = _add(commands, "certify", certify, "prove that a fit is globally optimal, or beat it", CERTIFY_EXAMPLES)
-    command.add_argument("fit", metavar="fit.json", help="the fit")
-    _add_model(command, needs_k=False)
-    _add_search(command)
-
-    command = _add(
-        commands, "compare", compare, "run every local method against the proved optimum", COMPARE_EXAMPLES
-    )
-    _add_model(command, needs_k=True)
-    command.add_argument("--starts", type=int, default=100, metavar="N", help="runs of each method (default: 100)")
-    _add_search(command)
-    _add_outputs(command, "where the runs ended")
-    return parser
-
-
-def _add(commands, name, run, what, examples):
-    command = commands.add_parser(
-        name,
-        help=what,
-        description=f"{what[0].upper()}{what[1:]}.",
-        epilog=f"{examples}\n\n{EXIT_CODES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.set_defaults(run=run)
-    command.add_argument("data", metavar="data.csv", help="numbers, one sample per line, with or without a header")
-    command.add_argument(
-        "--columns", type=_names, metavar="A,B", help="columns to use, by name or by place from 1 (default: all)"
-    )
-    return command
-
-
-def _add_model(command, needs_k):
-    model = command.add_argument_group("model")
-    model.add_argument(
-        "-k", "--components", dest="n_components", type=int, required=needs_k, metavar="K",
-        help="number of components",
-    )  # fmt: skip
-    model.add_argument(
-        "--covariance", choices=COVARIANCES,
-        help="which variances are estimated (default: diag; known with --prior, --posterior or --noise-variance)",
-    )  # fmt: skip
-    model.add_argument(
-        "--variance-floor", type=_numbers, metavar="V",
-        help="least variance, one or one per column (default: 0.05 standard deviations, squared)",
-    )  # fmt: skip
-    model.add_argument(
-        "--noise-variance", type=_numbers, metavar="V", help="the known variance, one or one per column (default: 1)"
-    )
-    model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")
-    model.add_argument("--posterior", choices=("point", "gaussian"), help="posterior of the means (default: point)")
-
-
-def _add_search(command):
-    search = command.add_argument_group("search")
-    search.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="absolute gap, in nats (0.01)")
-    search.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: none)")
-    search.add_argument("--threads", type=int, metavar="N", help="threads (default: one per processor)")
-    search.add_argument("-q", "--quiet", action="store_true", help="print no progress")
-
-
-def _add_outputs(command, what):
-    outputs = command.add_argument_group("output")
-    outputs.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    outputs.add_argument("--plot", metavar="FILE", help=f"draw {what}: a file such as bounds.png")
-
-
-def _names(text):
-    return [name.strip() for name in text.split(",")]
-
-
-def _numbers(text):
-    try:
-        values = [float(value) for value in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number or several with commas") from None
-    return values[0] if len(values) == 1 else values
-
-
-def _prior(text):
-    try:
-        return text if text == "empirical" else float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'empirical'") from None
 
 
 if __name__ == "__main__":

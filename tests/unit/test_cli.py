@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import cli, comparison
+from gopfast import _arguments, cli, comparison
 from gopfast.report import Progress
 
 DATA = Path(__file__).resolve().parents[2] / "bench" / "data"
@@ -54,14 +55,35 @@ def test_variances_are_estimated_unless_the_model_needs_them_known(capsys):
 
 
 def test_a_limit_is_exit_code_1(capsys, hard):
-    assert cli.main(["fit", hard, "-k", "4", "--time-limit", "0.1"]) == 1
-    assert "TIME_LIMIT" in capsys.readouterr().out
+    assert cli.main(["fit", hard, "-k", "4", "--time-limit", "0.1", "-q"]) == 1
+    out, err = capsys.readouterr()
+    assert "TIME_LIMIT" in out
+    gap = re.search(r"gap ([^)]+)\)", out).group(1)
+    assert err.startswith("gopfast: warning: not proved: the time limit of 0.1 s came first; ") and err.count("\n") == 1
+    assert f"at most {gap} nats above the optimum" in err and "--time-limit 600, or none" in err
+
+
+def test_certify_and_compare_say_that_time_ran_out(tmp_path, capsys, hard, em_only):
+    path = str(tmp_path / "fit.json")
+    cli.main(["fit", hard, "-k", "3", "--time-limit", "0.1", "--json", path, "-q"])
+    capsys.readouterr()
+    for command in (["certify", hard, path], ["compare", hard, "-k", "3", "--starts", "1"]):
+        assert cli.main([*command, "--time-limit", "0.1", "-q"]) == 1
+        assert "warning: not proved: the time limit of 0.1 s came first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["fit x -k 2", "certify x y", "compare x -k 2"])
+def test_the_time_limit_is_finite_unless_lifted(command):
+    parser = _arguments.parser(cli.fit, cli.certify, cli.compare)
+    assert parser.parse_args(command.split()).time_limit == 60.0
+    assert parser.parse_args([*command.split(), "--time-limit", "none"]).time_limit is None
+    assert parser.parse_args([*command.split(), "--time-limit", "5"]).time_limit == 5.0
 
 
 @pytest.mark.parametrize(
     "model",
     [["--prior", "empirical"], ["--prior", "50"], ["--prior", "50", "--posterior", "gaussian"],
-     ["--noise-variance", "4"], ["--variance-floor", "2"], ["--covariance", "tied"]],
+     ["--noise-variance", "4"], ["--variance-floor", "2"], ["--covariance", "tied"], ["--covariance-type", "tied"]],
     ids=" ".join,
 )  # fmt: skip
 def test_fit_and_certify_go_round(tmp_path, capsys, model):
@@ -136,6 +158,12 @@ def test_compare_tells_how_often_each_method_misses(tmp_path, capsys, em_only):
         (["fit", MINIMAL, "-k", "2", "--plot", "bounds.xyz"], "--plot must end with one of"),
         (["certify", MINIMAL, "none.json"], "none.json: No such file"),
         (["certify", MINIMAL, MINIMAL], "not JSON"),
+        (["certify", "-", "-"], "cannot both come from standard input"),
+        (["fit", sys.executable, "-k", "2"], "not a text file"),
+        (["fit", MINIMAL, "-k", "2", "--json", MINIMAL], "would overwrite the data"),
+        (["fit", MINIMAL, "-k", "2", "--time-limit", "-1"], "time_limit"),
+        (["fit", MINIMAL, "-k", "2", "--epsilon", "nan"], "epsilon"),
+        (["fit", MINIMAL, "-k", "2", "--separator", ";", "--columns", "z"], "no column 'z'"),
     ],
     ids=str,
 )
@@ -147,12 +175,57 @@ def test_wrong_input_is_exit_code_2_and_one_line(capsys, arguments, message):
     assert message in err
 
 
-@pytest.mark.parametrize("text", ["[1]", "{}", '{"weights": 3}', '{"weights": [1.0], "model": {"k": 1}}'])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("a,b\n", "no data"),
+        ("a,b\n1,2\n", "n_components must be an integer from 1 to 1"),
+        ("a,b\n1,1e400\n3,4\n", "line 2, column 'b': '1e400' is too large"),
+        ("a,b\n1,2\n3,setosa\n", "line 3, column 'b': 'setosa' is not a number; correct it, or choose columns of"),
+        ("a,b\n1,2\n3,NA\n", "--na drop"),
+        ("petal\n1,4\n1,5\n", "--decimal ,"),
+        ('"a\nb",c\n1,2\n3,x\n', "column 'c'"),
+        (b"a\0b", "not a text file"),
+    ],
+    ids=repr,
+)
+def test_bad_data_are_exit_code_2_and_one_line(tmp_path, capsys, text, message):
+    path = tmp_path / "data.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert cli.main(["fit", str(path), "-k", "2"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"gopfast: error: {path}" if "n_comp" not in message else "gopfast: error: ")
+    assert message in err and err.count("\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_files_without_permission(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text("1\n2\n")
+    path.chmod(0)
+    assert cli.main(["fit", str(path), "-k", "1"]) == 2
+    assert "Permission denied" in capsys.readouterr().err
+    path.chmod(0o400)
+    assert cli.main(["fit", MINIMAL, "-k", "1", "--json", str(path)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1]", "{}", '{"weights": 3}', '{"weights": [1.0], "model": {"k": 1}}', "[" * 100_000,
+        f'{{"weights": [{"9" * 6000}]}}', '{"weights": [1.0], "columns": 3}', '{"weights": [1.0], "columns": [1]}',
+    ],
+    ids=lambda text: text[:40],
+)  # fmt: skip
 def test_what_is_no_record_of_a_fit_is_refused(tmp_path, capsys, text):
     path = tmp_path / "fit.json"
     path.write_text(text)
     assert cli.main(["certify", MINIMAL, str(path)]) == 2
-    assert str(path) in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert str(path) in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -180,7 +253,8 @@ def test_a_terminal_gets_one_line_that_is_rewritten_and_then_cleared(monkeypatch
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("COLUMNS", "120")
     cli.main(["fit", hard, "-k", "3", "--time-limit", "0.5"])
-    text = stream.getvalue()
+    text, warning = stream.getvalue().split("gopfast: warning: ")
+    assert warning.endswith("\n")
     first, *others = text.split("\r\x1b[K")[1:-1]
     assert first == "local search ..."
     assert others
@@ -235,3 +309,87 @@ def test_a_decimal_comma_is_told(tmp_path, capsys):
     path.write_text("x;y\n1,5;2\n")
     assert cli.main(["fit", str(path), "-k", "1"]) == 2
     assert "line 2, column 'x': '1,5' is not a number; for decimal commas: --decimal ," in capsys.readouterr().err
+
+
+def test_the_ways_to_read_a_file_are_options(tmp_path, capsys):
+    path = tmp_path / "messwerte.csv"
+    path.write_text("art;x;y\nA;1,5;0\nB;NA;1\nC;2,5;0\nD;4,5;0\n", encoding="utf-16")
+    options = ["--decimal", ",", "--separator", "semicolon", "--header", "yes", "--na", "drop", "--columns", "x"]
+    assert cli.main(["fit", str(path), "-k", "1", "-q", *options]) == 0
+    out = capsys.readouterr().out
+    assert "3 samples, columns x (separated by semicolons, decimal commas, 1 line with missing values left out)" in out
+    assert re.search(r"1\.0000 +2\.83333", out)
+
+
+def test_names_with_commas_are_quoted_in_columns(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text('"length, cm",kind\n1,a\n2,b\n')
+    assert cli.main(["fit", str(path), "-k", "1", "-q", "--columns", '"length, cm"']) == 0
+    assert "columns length, cm" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("separator", ["", "ab", "1", ".", '"'])
+def test_a_wrong_separator_is_wrong_usage(capsys, separator):
+    assert cli.main(["fit", MINIMAL, "-k", "2", "--separator", separator]) == 2
+    assert "--separator" in capsys.readouterr().err
+
+
+def test_data_from_standard_input_and_json_to_standard_output(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(MINIMAL).read_bytes())))
+    assert cli.main(["fit", "-", *BAYES, "-q", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    record = json.loads(out)
+    assert (record["status"], record["n_samples"], record["n_dropped"]) == ("OPTIMAL", 4, 0)
+    assert err.startswith("standard input: 4 samples, columns y\n") and "OPTIMAL" in err
+
+
+def test_a_column_that_counts_the_lines_is_warned_of(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text("id,x\n1,5\n2,6\n3,7\n4,9\n5,1\n")
+    assert cli.main(["fit", str(path), "-k", "1", "-q"]) == 0
+    assert capsys.readouterr().err.startswith("gopfast: warning: column 'id' only counts the lines")
+    cli.main(["fit", str(path), "-k", "1", "-q", "--columns", "x"])
+    assert capsys.readouterr().err == ""
+
+
+def run(*arguments, **options):
+    """Run the command in a process of its own, where the installed package is found."""
+    return subprocess.run(
+        [sys.executable, "-m", "gopfast", *arguments], text=True, stderr=subprocess.PIPE,
+        cwd=Path(gopfast.__file__).resolve().parents[1], **options,
+    )  # fmt: skip
+
+
+def test_python_m_gopfast():
+    done = run("--version", stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout) == (0, f"gopfast {gopfast.__version__}\n")
+
+
+def test_names_that_the_terminal_cannot_show_are_escaped(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("caf\u00e9\n1\n2\n4\n", encoding="utf-8")
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = run("fit", str(path), "-k", "1", "-q", stdout=subprocess.PIPE, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "columns caf\\xe9" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_a_full_disk_is_told_in_one_line_and_the_result_printed():
+    done = run("fit", MINIMAL, *BAYES, "-q", "--json", "/dev/full", stdout=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (2, "gopfast: error: /dev/full: No space left on device\n")
+    assert "84.030159" in done.stdout
+    with open("/dev/full", "w") as full:
+        done = run("fit", MINIMAL, *BAYES, "-q", stdout=full)
+    assert (done.returncode, done.stderr) == (2, "gopfast: error: standard output: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-"])
+def test_closed_streams(closed):
+    command = f'exec "{sys.executable}" -m gopfast fit {"-" if closed[0] == "<" else MINIMAL} -k 2 {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, cwd=Path(gopfast.__file__).resolve().parents[1]
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    assert done.returncode == (2 if closed[0] == "<" else 0)

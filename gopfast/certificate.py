@@ -8,6 +8,7 @@ from typing import Any
 
 from gopfast import _checks
 from gopfast._fits import solution_of
+from gopfast._words import Word
 from gopfast.result import Result, Status
 from gopfast.solution import MixtureSolution
 from gopfast.solver import solve
@@ -18,8 +19,8 @@ SEARCH_SHARE = 0.9
 ROUNDING = 1e-12
 
 
-class Verdict(enum.Enum):
-    """What is proved of a fit."""
+class Verdict(Word, enum.Enum):
+    """What is proved of a fit; prints as its name and equals it, ``certificate.verdict == "PROVED"``."""
 
     PROVED = "no fit has an objective lower by more than epsilon"
     BEATEN = "another fit has an objective lower by more than epsilon"

@@ -10,18 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gopfast import _checks
+from gopfast._words import Word
 from gopfast.solution import MixtureSolution as MixtureSolution
 from gopfast.solution import to_json_types
 
 CLOSED_FORM = "closed form"
 
 
-class Status(enum.IntEnum):
+class Status(Word, enum.IntEnum):
     """
     Why a search stopped and what is proved then.
 
     Whatever the status, ``lower_bound <= global optimum <= objective`` is proved, and `objective` is attained
-    by the solution. The numbers are those of ``StopReason`` in the compiled core.
+    by the solution. A status prints as its name and equals it: ``result.status == "OPTIMAL"``. The numbers are those
+    of ``StopReason`` in the compiled core.
     """
 
     OPTIMAL = 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from gopfast import _checks, _engine
 from gopfast._nonparametric import free_variance_bound
+from gopfast._words import Word
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
 from gopfast.models._base import MixtureProblem
@@ -23,8 +24,8 @@ OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
 
 
-class SelectionStatus(enum.Enum):
-    """What is proved of a choice."""
+class SelectionStatus(Word, enum.Enum):
+    """What is proved of a choice; prints as its name and equals it, ``choice.status == "PROVED"``."""
 
     PROVED = "no other number of components has a lower criterion"
     UNDECIDED = "the limit came before the proof: another number of components may have a lower criterion"

@@ -124,7 +124,8 @@ def _add_model(command, needs_k):
     )  # fmt: skip
     model.add_argument(
         "--variance-floor", type=_numbers, metavar="V",
-        help="least variance, one or one per column (default: 0.05 standard deviations, squared)",
+        help="least variance, one or one per column (default: the square of 0.05 standard deviations, or of half the "
+        "step of rounded data)",
     )  # fmt: skip
     model.add_argument(
         "--noise-variance", type=_numbers, metavar="V", help="the known variance, one or one per column (default: 1)"

@@ -86,8 +86,9 @@ class Certificate:
 
     def __str__(self):
         """Return a short readable summary."""
+        caution = f"; but {self.result.caution}" if self.result.caution else ""
         lines = [
-            f"{self.verdict.name}: {self.verdict.value} ({self.epsilon:g})",
+            f"{self.verdict.name}: {self.verdict.value} ({self.epsilon:g}){caution}",
             f"  the fit      {self.objective:.8g}",
         ]
         if self.better is not None:

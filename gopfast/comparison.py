@@ -86,6 +86,7 @@ class Comparison:
         lines = [
             f"{proved} {result.objective:.8g}, lower bound {result.lower_bound:.8g}; {result.n_nodes:,} nodes in "
             f"{result.time:.3g} s",
+            *([f"but {result.caution}"] if result.caution else []),
             f"a run misses if it ends more than {self.epsilon:g} above; excess of all runs, in nats",
             f"  {'method':<20} {'start':<12} {'runs':>5} {'missed':>7} {'median':>10} {'mean':>10} {'worst':>10} "
             f"{'time':>8}",

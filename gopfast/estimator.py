@@ -36,7 +36,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         Which variances are estimated; see `gopfast.GaussianMixture`.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
-        deviations.
+        deviations, or of half the step of rounded data; see `gopfast.GaussianMixture`.
     prior : None, "empirical" or float, optional
         Prior of the means; with ``covariance="known"`` only.
     posterior : {"point", "gaussian"}, default "point"

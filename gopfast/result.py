@@ -92,8 +92,11 @@ class Result:
         The methods used; of one component relaxation is "closed form" and there are no others.
     notes : tuple of str
         What a reader should know, such as "prior_variance sits on its lower bound".
+    caution : str
+        What makes the optimum of the model no useful fit, whatever is proved of it: components on `variance_floor` on
+        few distinct values. Empty where there are none; part of `message`.
     message : str
-        One sentence that says what is proved.
+        One sentence that says what is proved, and with a `caution` what it is worth.
 
     References
     ----------
@@ -121,6 +124,7 @@ class Result:
     branching: str = ""
     subproblem: str = "enumerate"
     notes: Sequence[str] = ()
+    caution: str = ""
     message: str = ""
 
     def __post_init__(self):
@@ -132,7 +136,8 @@ class Result:
         meaning = self.status.meaning
         if self.status is Status.NUMERICAL and self.rounding_margin > 0.0:
             meaning = f"a rounding margin of {self.rounding_margin:.2g} exceeds the tolerance; {_BOUNDS_ONLY}"
-        object.__setattr__(self, "message", self.message or meaning)
+        cautioned = f"{meaning}; but {self.caution}" if self.caution else meaning
+        object.__setattr__(self, "message", self.message or cautioned)
 
     @property
     def success(self) -> bool:
@@ -259,7 +264,8 @@ class Result:
 
 
 _RECORDED = (
-    "status", "success", "message", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
-    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation",
+    "status", "success", "message", "caution", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
+    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time",
+    "rounding_margin", "relaxation",
     "partition", "branching", "subproblem", "history_columns", "history",
 )  # fmt: skip

@@ -101,8 +101,9 @@ class Selection:
     def __str__(self):
         """Return a table of the proved intervals."""
         name = self.criterion.upper()
+        caution = f"; but {self.result.caution}" if self.result.caution else ""
         lines = [
-            f"{self.status.name}: {self.n_components} components by {name}; {self.status.value}",
+            f"{self.status.name}: {self.n_components} components by {name}; {self.status.value}{caution}",
             f"  {'K':>3} {'parameters':>10} {name + ' at least':>15} {'at most':>15} {'nodes':>9}",
         ]
         for one in self.candidates:

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from gopfast import _ceiling, _engine, _single, _ties
+from gopfast import _ceiling, _engine, _single, _spikes, _ties
 from gopfast._basin import MixtureBasin
 from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
@@ -13,15 +13,15 @@ from gopfast._gaussian import GaussianFamily
 from gopfast._hitting import HittingSets
 from gopfast._search import Search
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import BiconvexProblem
+from gopfast.models import BiconvexProblem, GaussianMixture
 from gopfast.models._base import MixtureProblem
 from gopfast.options import Options
 from gopfast.report import Progress, ProgressLog
 from gopfast.result import CLOSED_FORM, MixtureSolution, Result, Status
 
 EPSILON = 0.01  # default for mixtures, nats
-ON_FLOOR = 1e-6  # relative excess over the floor that rounding may leave
 UNUSED = 1e-9  # components of less weight
+MOST_COLUMNS_SHOWN = 5
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
@@ -183,7 +183,10 @@ def _closed_form(problem, found, options, started):
 def _report(problem, solution, monitor, **fields):
     """Make the result and end the log."""
     notes = _notes(problem, solution, fields["status"])
-    result = Result(solution=solution, elbo_constant=problem.elbo_constant, notes=notes, **fields)
+    result = Result(
+        solution=solution, elbo_constant=problem.elbo_constant, notes=notes,
+        caution=_spikes.caution(problem, solution), **fields,
+    )  # fmt: skip
     monitor.finish(result)
     return result
 
@@ -316,8 +319,8 @@ def _notes(problem, solution, status):
                 notes.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
                 break
     if solution.parameters.get("covariances") is not None:
-        floors = problem._floors(solution.covariances)
-        on_floor = np.flatnonzero(floors <= 1.0 + ON_FLOOR)
+        floors = _spikes.floors(problem, solution.covariances)
+        on_floor = np.flatnonzero(floors <= 1.0 + _spikes.ON_FLOOR)
         if on_floor.size and np.ndim(floors) == 0:
             notes.append("the shared covariance sits on variance_floor")
         elif on_floor.size:
@@ -328,6 +331,7 @@ def _notes(problem, solution, status):
                 "covariance='full' with more than two columns: the bound holds, but seldom comes near the objective; "
                 "'tied' and 'diag' can be proved"
             )
+    notes += _constant_columns(problem)
     flat = problem.prior in problem._flat_priors
     used = np.flatnonzero(solution.weights >= UNUSED)
     if len(used) < problem.n_components:
@@ -343,6 +347,22 @@ def _notes(problem, solution, status):
             "the components' order; the value is proved nevertheless"
         )
     return notes
+
+
+def _constant_columns(problem):
+    """Return a note on columns of a Gaussian mixture that do not vary beside others that do."""
+    if not isinstance(problem, GaussianMixture):
+        return []
+    constant = problem._constant_columns()
+    if not constant.size or (constant.size == problem.n_features and not problem._default_floor):
+        return []
+    which = ", ".join(map(str, constant[:MOST_COLUMNS_SHOWN])) + ", ..." * (constant.size > MOST_COLUMNS_SHOWN)
+    note = f"constant in X: column{'s' * (constant.size > 1)} {which}; nothing is learnt from constant columns"
+    if problem._default_floor and np.ndim(problem.variance_floor):
+        floors = np.unique(problem.variance_floor[constant])
+        shown = f"{floors[0]:.3g}" if len(floors) == 1 else f"{floors[0]:.3g} to {floors[-1]:.3g}"
+        note += f", and their variance_floor, {shown} by default, moves the likelihood but not the fit"
+    return [note]
 
 
 def _equal_components(solution, used):

@@ -7,14 +7,13 @@ import numpy as np
 from gopfast import _checks
 from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem, average
+from gopfast.models._floors import constant_columns, default_floors
 
 COVARIANCES = ("known", "spherical", "diag", "tied", "tied_spherical", "full")
 # Kinds whose covariances are matrices of any shape above the floor.
 MATRICES = ("tied", "full")
 # Kinds of one covariance for all components.
 SHARED = ("tied", "tied_spherical")
-# Share of a column's standard deviation below which no component's may fall, unless the user says otherwise.
-FLOOR_SHARE = 0.05
 # Relative slack when a given covariance is compared with the floor: users' fits are rounded.
 FLOOR_TOL = 1e-9
 # Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
@@ -67,8 +66,11 @@ class GaussianMixture(MixtureProblem):
         ``covariance="known"``.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the free variances, in squared units of X; a number for "spherical" and "tied_spherical".
-        "tied" and "full" have ``C - diag(floor)`` positive semidefinite. By default the square of 0.05 standard
-        deviations of the column; for "spherical" and "tied_spherical", of the least of the columns.
+        "tied" and "full" have ``C - diag(floor)`` positive semidefinite. By default, per column, the square of 0.05
+        standard deviations, or if that is larger the square of half the resolution: the least distance between
+        distinct values, where all distances are multiples of it, as of counts and rounded data. A constant column,
+        whose floor does not change the fit, takes the least floor of the others (1e-6 if there are none);
+        "spherical" and "tied_spherical" take the least of the columns.
     sample_weight : array_like of shape (n,), optional
         Weights w_i of the samples, at least 0 and not all 0; 1 by default.
     prior_variance_bounds : (float, float)
@@ -122,6 +124,7 @@ class GaussianMixture(MixtureProblem):
     prior: str | float | None
     covariance: str
     prior_variance_bounds: tuple[float, float]
+    _default_floor = False  # of problems pickled by versions that did not tell
 
     def __init__(
         self,
@@ -158,7 +161,9 @@ class GaussianMixture(MixtureProblem):
             covariance=covariance,
             prior_variance_bounds=_checks.positive_bounds("prior_variance_bounds", prior_variance_bounds),
         )
-        self.__setstate__({"variance_floor": None if covariance == "known" else self._check_floor(variance_floor)})
+        default = covariance != "known" and variance_floor is None
+        floor = None if covariance == "known" else self._check_floor(variance_floor)
+        self.__setstate__({"variance_floor": floor, "_default_floor": default})
         self._check_magnitude()
 
     def _model_names(self):
@@ -271,15 +276,24 @@ class GaussianMixture(MixtureProblem):
             )
         return array
 
-    def _floors(self, covariances):
-        """Return the least variance of each component in any direction, in units of the floor, (K,) or ()."""
+    def _floors(self, covariances, columns=slice(None)):
+        """
+        Return the least variance of each component in any direction, in units of the floor, (K,) or ().
+
+        `columns`: indices of those whose directions count, by default all.
+        """
         if self.covariance in MATRICES:
             scale = np.sqrt(self.variance_floor)
-            return np.linalg.eigvalsh(covariances / np.outer(scale, scale)).min(axis=-1)
+            scaled = (covariances / np.outer(scale, scale))[..., columns, :][..., columns]
+            return np.linalg.eigvalsh(scaled).min(axis=-1)
         if self.covariance == "tied_spherical":
             covariances = np.diagonal(covariances)
         ratios = covariances / self.variance_floor
-        return ratios if self.covariance == "spherical" else ratios.min(axis=-1)
+        return ratios if self.covariance == "spherical" else ratios[..., columns].min(axis=-1)
+
+    def _constant_columns(self):
+        """Return the indices of the columns without spread in the samples of positive weight."""
+        return np.flatnonzero(constant_columns(self.X, self.sample_weight))
 
     # Likelihood
 
@@ -368,27 +382,11 @@ class GaussianMixture(MixtureProblem):
     def _check_floor(self, value):
         per_column = self.covariance in ("diag", *MATRICES)
         if value is None:
-            floor = FLOOR_SHARE**2 * self._column_variances()
+            floor = default_floors(self.X, self.sample_weight)
             return floor if per_column else float(floor.min())
         if per_column:
             return _per_column("variance_floor", value, self.X)
         return _checks.positive_number("variance_floor", value)
-
-    def _column_variances(self):
-        """Weighted variances of the columns; a constant one is an error."""
-        used = self.X[self.sample_weight > 0.0]
-        constant = np.flatnonzero(used.min(axis=0) == used.max(axis=0))
-        if constant.size:
-            raise InputError(
-                f"variance_floor must be given: column {constant[0]} of X is constant, so that no floor follows "
-                "from its spread"
-            )
-        weight = self.sample_weight / self.total_weight
-        with np.errstate(over="ignore", invalid="ignore"):
-            variances = weight @ np.square(self.X - weight @ self.X)
-        if not variances.min() > 0.0:
-            raise InputError("variance_floor must be given: the variance of a column of X underflows")
-        return variances
 
     def _check_magnitude(self):
         """Reject data whose weighted sum of squares overflows: no bound could be computed from it."""

@@ -119,15 +119,6 @@ def test_default_floor_follows_the_spread_of_the_columns():
 
 
 @every_covariance
-def test_a_constant_column_needs_a_floor(covariance):
-    data, weight = np.column_stack([X, np.full(20, 0.1)]), np.r_[0.0, np.ones(19)]
-    data[0, 2] = 5.0  # a sample without weight has no say
-    with pytest.raises(InputError, match="^variance_floor must be given: column 2 of X is constant"):
-        GaussianMixture(data, 2, covariance=covariance, sample_weight=weight)
-    assert GaussianMixture(data, 2, covariance=covariance, variance_floor=1e-3, sample_weight=weight)
-
-
-@every_covariance
 @pytest.mark.parametrize(
     "bad", [0.0, -1.0, math.nan, math.inf, "1", True, [1.0], [1.0, 1.0, 1.0], [[1.0, 1.0]], [1.0, 0.0]]
 )

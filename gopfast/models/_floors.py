@@ -1,0 +1,105 @@
+"""The default floor of free variances, from the spread and the resolution of each column."""
+
+import numpy as np
+
+from gopfast.errors import InputError
+
+# Share of a column's standard deviation below which no component's may fall, unless the user says otherwise.
+FLOOR_SHARE = 0.05
+# What scikit-learn adds to every variance: the floor where all columns are constant, in squared units of X.
+CONSTANT_FLOOR = 1e-6
+# Distances that rounding makes between equal numbers, relative to the largest: of doubles, and of single precision.
+DOUBLE_NOISE, SINGLE_NOISE = 16 * 2.0**-53, 16 * 2.0**-24
+# Distinct values from which equal distances show a resolution: those of three are equal too easily.
+FEWEST_VALUES = 4
+# A resolution must be this many times the noise, and distances may be this share of it away from its multiples.
+LEAST_STEP, OFF_STEP = 1000.0, 0.05
+SAMPLE = 2000  # values that mostly tell already that the resolution is too fine to matter
+
+
+def default_floors(X, weight):
+    """
+    Compute the floor of every column that nobody has chosen.
+
+    The square of 0.05 standard deviations or of half the resolution, whichever is larger: components narrower than
+    the steps of rounded data are spikes on single values. Of a constant column, to which any floor gives the same fit,
+    the least floor of the others.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+    weight : ndarray, shape (n,)
+        At least 0, not all 0.
+
+    Returns
+    -------
+    ndarray, shape (d,)
+        In squared units of X.
+
+    Raises
+    ------
+    InputError
+        If the variance of a column underflows.
+    """
+    used = X if weight.min() > 0.0 else X[weight > 0.0]
+    share = weight / weight.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        variances = share @ np.square(X - share @ X)
+        reach = np.ptp(used, axis=0)
+    constant = constant_columns(X, weight)
+    varying = np.flatnonzero(~constant)
+    if not (variances[varying] > 0.0).all():
+        raise InputError("variance_floor must be given: the variance of a column of X underflows")
+    floors = FLOOR_SHARE**2 * variances
+    for j in varying:
+        floors[j] = max(floors[j], (0.5 * resolution(used[:, j], 2.0 * np.sqrt(floors[j]))) ** 2)
+    # The noise of a column that is constant but for rounding stays below its floor.
+    least = floors[varying].min() if varying.size else CONSTANT_FLOOR
+    floors[constant] = np.maximum(least, np.square(reach[constant]))
+    return floors
+
+
+def constant_columns(X, weight):
+    """Whether each column has one value only, but for rounding, in the samples of positive weight; shape (d,)."""
+    used = X if weight.min() > 0.0 else X[weight > 0.0]
+    low, high = used.min(axis=0), used.max(axis=0)
+    with np.errstate(over="ignore"):
+        return high - low <= DOUBLE_NOISE * np.maximum(np.abs(low), np.abs(high))
+
+
+def resolution(values, least=0.0):
+    """
+    Find the step of numbers that were rounded or counted: the least distance between distinct ones.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    least : float
+        Steps up to this do not matter.
+
+    Returns
+    -------
+    float
+        0 where the distances are not all multiples of the least, as in continuous data, where there are fewer than
+        four values, or where the step is not above `least`.
+    """
+    size = float(np.abs(values).max())
+    for noise in (DOUBLE_NOISE * size, SINGLE_NOISE * size):
+        # The step of a part is no smaller than that of all.
+        if len(values) > SAMPLE and not _gaps(values[:SAMPLE], noise).min(initial=np.inf) > least:
+            continue
+        gaps = _gaps(values, noise)
+        step = gaps.min(initial=np.inf)
+        if len(gaps) < FEWEST_VALUES - 1 or not (step > least and step >= LEAST_STEP * noise):
+            continue
+        times = np.rint(gaps / step)
+        if (np.abs(gaps - times * step) <= np.minimum(4.0 * noise * (1.0 + times), OFF_STEP * step)).all():
+            return float(step)
+    return 0.0
+
+
+def _gaps(values, noise):
+    """Distances between neighbouring values, those of equal ones left out."""
+    with np.errstate(over="ignore"):
+        gaps = np.diff(np.unique(values))
+    return gaps[gaps > noise]

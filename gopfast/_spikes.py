@@ -103,7 +103,7 @@ def _few(groups, mass):
 
 
 def _group(values):
-    """Number the values, equal ones alike, in increasing order."""
+    """Return the numbers of the values in increasing order; equal ones have the same."""
     order = np.argsort(values, kind="stable")
     new = np.diff(values[order], prepend=values[order[0]]) > EQUAL
     groups = np.empty(len(values), dtype=np.intp)

@@ -35,8 +35,8 @@ def bounds(result, ax=None, elbo=False):
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     elbo : bool
-        Whether to draw the ELBO, ``elbo_constant - objective``, instead of the objective. The proved bound is
-        the upper curve then.
+        Whether to draw the ELBO (without a prior the log-likelihood), ``elbo_constant - objective``, instead of
+        the objective. The proved bound is the upper curve then.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def bounds(result, ax=None, elbo=False):
     if limits is not None:
         ax.set_ylim(limits)
     ax.set_xlabel(f"time ({unit})")
-    ax.set_ylabel("ELBO (nats)" if elbo else "objective (nats)")
+    ax.set_ylabel(f"{result._elbo_name} (nats)" if elbo else "objective (nats)")
     ax.grid(alpha=0.25, linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="best")

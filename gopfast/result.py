@@ -151,13 +151,33 @@ class Result:
 
     @property
     def elbo(self) -> float | None:
-        """The ELBO of the solution with all its constants, in nats; None where there is no ELBO."""
+        """The ELBO of the solution with all its constants, in nats; without a prior the log-likelihood."""
         return None if self.elbo_constant is None else self.elbo_constant - self.objective
 
     @property
     def elbo_bound(self) -> float | None:
         """Upper bound of the ELBO over all solutions, in nats; None where there is no ELBO."""
         return None if self.elbo_constant is None else self.elbo_constant - self.lower_bound
+
+    @property
+    def log_likelihood(self) -> float | None:
+        """The log-likelihood of the solution, in nats: `elbo` of a model without a prior; None with a prior."""
+        return self.elbo if self._is_likelihood else None
+
+    @property
+    def log_likelihood_bound(self) -> float | None:
+        """Upper bound of the log-likelihood over all solutions, in nats; None where the model has a prior."""
+        return self.elbo_bound if self._is_likelihood else None
+
+    @property
+    def _is_likelihood(self):
+        """Whether the model has no prior, so that the ELBO is the log-likelihood."""
+        return getattr(getattr(self.solution, "problem", None), "prior", "unknown") is None
+
+    @property
+    def _elbo_name(self):
+        """What `elbo` is, in words."""
+        return "log-likelihood" if self._is_likelihood else "ELBO"
 
     def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
         """
@@ -236,15 +256,15 @@ class Result:
         """Return a short readable summary."""
         lines = [
             f"{self.status.name}: {self.message}",
-            f"  objective    {self.objective:.8g}  (lower bound {self.lower_bound:.8g}, gap {self.gap:.3g})",
+            _line("objective", f"{self.objective:.8g}  (lower bound {self.lower_bound:.8g}, gap {self.gap:.3g})"),
         ]
         if self.elbo is not None:
-            lines.append(f"  ELBO         {self.elbo:.8g}  (at most {self.elbo_bound:.8g})")
+            lines.append(_line(self._elbo_name, f"{self.elbo:.8g}  (at most {self.elbo_bound:.8g})"))
         counts = (
             (self.n_nodes, "nodes"), (self.n_lps, "LPs"), (self.n_milps, "MILPs"), (self.n_passes, "data passes")
         )  # fmt: skip
         work = ", ".join(f"{count:,} {what}" for count, what in counts if count)
-        lines.append(f"  work         {work or 'no nodes'} in {self.time:.3g} s")
+        lines.append(_line("work", f"{work or 'no nodes'} in {self.time:.3g} s"))
         method = ", ".join(
             f"{value} {what}"
             for value, what in (
@@ -254,18 +274,23 @@ class Result:
             if value
         )
         if self.relaxation == CLOSED_FORM:
-            lines.append(f"  method       {CLOSED_FORM}")
+            lines.append(_line("method", CLOSED_FORM))
         elif method:
-            lines.append(f"  method       {method}")
-        lines.extend(f"  note         {note}" for note in self.notes)
+            lines.append(_line("method", method))
+        lines.extend(_line("note", note) for note in self.notes)
         if self.solution is not None:
             lines.append(str(self.solution))
         return "\n".join(lines)
 
 
+def _line(name, value):
+    """Return a line of the summary."""
+    return f"  {name:<14} {value}"
+
+
 _RECORDED = (
     "status", "success", "message", "caution", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
-    "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time",
-    "rounding_margin", "relaxation",
-    "partition", "branching", "subproblem", "history_columns", "history",
+    "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps",
+    "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
+    "history_columns", "history",
 )  # fmt: skip

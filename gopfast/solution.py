@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+MATRICES = ("tied", "full")  # kinds of covariance
 MAX_ROWS_SHOWN = 12
 MAX_COORDINATES_SHOWN = 6
+ZERO_CORRELATION = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,9 +92,11 @@ class MixtureSolution:
         return {name: to_json_types(getattr(self, name)) for name in names}
 
     def __str__(self):
-        """One row per component."""
+        """One row per component; then covariance matrices, and what components share."""
         shared = [name for name in self.problem.shared_names if self.parameters.get(name) is not None]
+        matrices = self._matrices()
         own = [name for name in self.parameters if name not in self.problem.shared_names]
+        own = [name for name in own if not (matrices and name == "covariances")]
         columns = [["weight", *(f"{weight:.4f}" for weight in self.weights[:MAX_ROWS_SHOWN])]]
         columns += [
             [_LABELS[name], *(_row_text(row, MAX_COORDINATES_SHOWN + 2 - 2 * len(own)) for row in _rows(value))]
@@ -102,8 +106,23 @@ class MixtureSolution:
         lines = ["    " + "    ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
         if len(self.weights) > MAX_ROWS_SHOWN:
             lines.append(f"  ... {len(self.weights) - MAX_ROWS_SHOWN} more components")
-        lines += [f"  {_LABELS[name]} {_shared_text(getattr(self, name), self.problem)}" for name in shared]
+        for title, matrix in matrices.items():
+            lines += [f"  {title}", *_matrix_lines(matrix)]
+        lines += [
+            f"  {_LABELS[name]} {_shared_text(getattr(self, name), self.problem)}"
+            for name in shared
+            if not (matrices and name == "covariances")
+        ]
         return "\n".join(lines)
+
+    def _matrices(self):
+        """Return the covariance matrices to be shown whole, by title."""
+        C = self.covariances
+        if C is None or not 1 < C.shape[-1] <= MAX_COORDINATES_SHOWN or self.problem.covariance not in MATRICES:
+            return {}
+        if C.ndim == 2:
+            return {"covariance of every component": C}
+        return {f"covariance of component {k}": matrix for k, matrix in enumerate(C[:MAX_ROWS_SHOWN])}
 
 
 _LABELS = {
@@ -119,16 +138,26 @@ _LABELS = {
 def _rows(value):
     """Rows of a parameter, as many as are shown; each a tuple of arrays, one per column of a categorical mixture."""
     arrays = value if isinstance(value, tuple) else (value,)
-    # Of a matrix the diagonal, of a single number a row.
+    # Of a matrix too large to be shown the diagonal, of a single number a row.
     arrays = [np.diagonal(array, axis1=1, axis2=2) if array.ndim == 3 else array for array in arrays]
     return zip(*(np.reshape(array, (len(array), -1))[:MAX_ROWS_SHOWN] for array in arrays), strict=True)
 
 
 def _shared_text(value, problem):
-    """Print a number; of a matrix the diagonal, or one number where that says all."""
+    """Print a number; of a matrix too large to be shown the diagonal, or one number where that says all."""
     if np.ndim(value) < 2 or problem.covariance == "tied_spherical":
         value = np.ravel(value)[:1]
     return _row_text([np.diagonal(value) if np.ndim(value) == 2 else value], MAX_COORDINATES_SHOWN)
+
+
+def _matrix_lines(matrix):
+    """Lines of a matrix, in columns of one width."""
+    scale = np.sqrt(np.diagonal(matrix))
+    # What only rounding keeps from 0 reads as 0.
+    matrix = np.where(np.abs(matrix) < ZERO_CORRELATION * np.outer(scale, scale), 0.0, matrix)
+    rows = [[f"{number:.6g}" for number in row] for row in matrix]
+    width = max(len(number) for row in rows for number in row)
+    return ["    " + "  ".join(number.rjust(width) for number in row) for row in rows]
 
 
 def _row_text(groups, most):

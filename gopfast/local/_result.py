@@ -19,7 +19,7 @@ class LocalResult:
     objective : float
         Objective at `solution`, in nats, without the constant that the paper drops.
     elbo : float
-        ``problem.elbo_constant - objective``.
+        ``problem.elbo_constant - objective``; without a prior the log-likelihood.
     trace : ndarray, shape (n_iter + 1,)
         ELBO before the first step and after each step; of `kmeans` the first and the last only, shape (2,).
     converged : bool
@@ -34,6 +34,11 @@ class LocalResult:
     trace: np.ndarray
     converged: bool
     n_iter: int
+
+    @property
+    def log_likelihood(self) -> float | None:
+        """The log-likelihood, in nats; None where the model has a prior."""
+        return self.elbo if self.solution.problem.prior is None else None
 
     @classmethod
     def from_state(cls, problem, state, objectives, converged, n_iter=None) -> "LocalResult":

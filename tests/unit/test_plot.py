@@ -58,6 +58,11 @@ def test_elbo_turns_the_bounds_over(ax):
     assert "ELBO" in ax.get_ylabel()
 
 
+def test_without_a_prior_the_values_are_likelihoods(ax):
+    gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2)).plot(ax=ax, elbo=True)
+    assert ax.get_ylabel() == "log-likelihood (nats)"
+
+
 @pytest.mark.parametrize(("end", "scale"), [(10.0, "log"), (0.002, "linear")])
 def test_time_axis_is_logarithmic_when_its_range_is_large(ax, end, scale):
     assert plot.bounds(make_result(end=end), ax=ax).get_xscale() == scale

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support import datasets
 
+import gopfast
 from gopfast.models import GaussianMixture
 from gopfast.result import MixtureSolution, Result, Status
 
@@ -53,6 +54,45 @@ def test_derived_values():
     assert make_result(history=[]).history.shape == (0, 5)
 
 
+@pytest.mark.parametrize(
+    ("problem", "label"),
+    [
+        (GaussianMixture(datasets.minimal(), 2), "log-likelihood"),
+        (GaussianMixture(datasets.minimal(), 2, covariance="diag"), "log-likelihood"),
+        (GaussianMixture(datasets.minimal(), 1, covariance="diag"), "log-likelihood"),
+        (gopfast.PoissonMixture([1, 2, 9], 2), "log-likelihood"),
+        (GaussianMixture(datasets.minimal(), 2, prior="empirical"), "ELBO"),
+        (GaussianMixture(datasets.minimal(), 2, prior=4.0, posterior="gaussian"), "ELBO"),
+        (gopfast.BernoulliMixture([[0, 1], [1, 1], [0, 0]], 2, prior=(2.0, 2.0)), "ELBO"),
+    ],
+    ids=repr,
+)
+def test_only_with_a_prior_the_value_is_called_an_elbo(problem, label):
+    result = gopfast.solve(problem)
+    words = {"log-likelihood", "ELBO"}
+    shown = {line.split()[0] for line in str(result).splitlines()}
+    assert shown & words == {label}
+    record = result.to_dict()
+    if label == "ELBO":
+        assert result.log_likelihood is None and result.log_likelihood_bound is None
+    else:
+        assert result.log_likelihood == result.elbo
+        assert result.log_likelihood_bound == result.elbo_bound
+        densities = problem.log_densities(**result.solution.parameters) + np.log(result.solution.weights)
+        by_definition = problem.sample_weight @ np.logaddexp.reduce(densities, axis=1)
+        assert result.log_likelihood == pytest.approx(by_definition, rel=1e-9)
+    assert (record["log_likelihood"], record["log_likelihood_bound"]) == (
+        result.log_likelihood, result.log_likelihood_bound,
+    )  # fmt: skip
+    fit = gopfast.local.em(problem, random_state=0)
+    assert fit.log_likelihood == (fit.elbo if label == "log-likelihood" else None)
+
+
+def test_a_biconvex_problem_has_no_likelihood():
+    result = gopfast.solve(gopfast.BiconvexProblem([1.0], lower=0, upper=1))
+    assert result.log_likelihood is None and "likelihood" not in str(result) and "ELBO" not in str(result)
+
+
 def test_result_and_solution_cannot_be_changed():
     result = make_result()
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -82,7 +122,7 @@ def test_summary_reads_well():
     text = str(make_result(notes=["prior_variance sits on its lower bound"]))
     for part in ("OPTIMAL", "84.0302", "84.0251", "0.0051", "9 nodes", "98 data passes", "entropic", "-10"):
         assert part in text
-    assert "note         prior_variance sits on its lower bound" in text
+    assert "note           prior_variance sits on its lower bound" in text
     assert "LPs" not in text
     assert max(map(len, text.splitlines())) <= 110
     assert repr(make_result()) == (

@@ -93,3 +93,54 @@ def test_text_by_example():
     problem = gopfast.GaussianMixture([1.0, 2.0], 1, covariance="full", variance_floor=0.5)
     solution = MixtureSolution.canonical(problem, [1.0], [[1.5]], [[[0.5]]])
     assert str(solution).splitlines() == ["    weight    mean    variance", "    1.0000    1.5     0.5"]
+
+
+X = np.random.default_rng(0).normal(size=(20, 6))
+
+
+def test_a_shared_matrix_is_printed_whole():
+    problem = gopfast.GaussianMixture(X[:, :2], 2, covariance="tied", variance_floor=0.1)
+    solution = MixtureSolution.canonical(problem, [0.25, 0.75], [[2.0, 3.5], [-1.0, 0.0]], [[4.0, -1.25], [-1.25, 9.0]])
+    assert str(solution).splitlines() == [
+        "    weight    mean",
+        "    0.7500    -1  0",
+        "    0.2500    2  3.5",
+        "  covariance of every component",
+        "        4  -1.25",
+        "    -1.25      9",
+    ]
+
+
+def test_matrices_of_components_are_printed_whole_in_the_components_order():
+    problem = gopfast.GaussianMixture(X[:, :2], 2, covariance="full", variance_floor=0.1)
+    matrices = [[[4.0, -1.25], [-1.25, 9.0]], [[1.0, 1e-17], [1e-17, 1.0]]]
+    solution = MixtureSolution.canonical(problem, [0.25, 0.75], [[2.0, 3.5], [-1.0, 0.0]], matrices)
+    assert str(solution).splitlines()[3:] == [
+        "  covariance of component 0",
+        "    1  0",
+        "    0  1",
+        "  covariance of component 1",
+        "        4  -1.25",
+        "    -1.25      9",
+    ]
+
+
+@pytest.mark.parametrize("covariance", ["tied", "full"])
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_every_entry_of_a_matrix_is_printed_and_lines_stay_readable(covariance, d):
+    problem = gopfast.GaussianMixture(X[:, :d], 2, covariance=covariance, variance_floor=1e-3)
+    tau = np.random.default_rng(1).dirichlet(np.ones(2), 20)
+    solution = MixtureSolution.canonical(problem, **problem.maximize(tau))
+    text = str(solution)
+    for number in solution.covariances.ravel():
+        assert f"{number:.6g}" in text
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100
+    first = next(k for k, line in enumerate(lines) if "covariance" in line)
+    assert len({len(line) for line in lines[first + 1 : first + 1 + d]}) == 1
+
+
+def test_one_number_says_all_of_a_round_covariance():
+    problem = gopfast.GaussianMixture(X[:, :3], 2, covariance="tied_spherical", variance_floor=0.1)
+    solution = MixtureSolution.canonical(problem, **problem.maximize(np.full((20, 2), 0.5)))
+    assert str(solution).splitlines()[-1] == f"  variance {solution.covariances[0, 0]:.6g}"

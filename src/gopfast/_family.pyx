@@ -132,6 +132,17 @@ cdef class Family:
         self.seed(&centers[0], &point[0])
         return np.asarray(point)
 
+    def root_box(self):
+        """The root cells (low, high), shapes (n_connected,), for tests."""
+        cdef real[::1] low = np.empty(self.n_connected), high = np.empty(self.n_connected)
+        self.root(&low[0], &high[0])
+        return np.asarray(low), np.asarray(high)
+
+    def tightened(self, low, high):
+        """What `tighten` leaves of a box, (low, high), or None, for tests."""
+        cdef real[::1] least = np.array(low, dtype=float).ravel(), most = np.array(high, dtype=float).ravel()
+        return (np.asarray(least), np.asarray(most)) if self.tighten(&least[0], &most[0]) else None
+
     def subproblem(self, low, high):
         """Minorant and facets of the cells [low, high], for tests.
 

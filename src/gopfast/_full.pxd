@@ -18,10 +18,10 @@ cdef class FullFamily(Family):
     cdef real conditional_floor         # of the second coordinate given the first
     cdef real log_floor                 # log det of the floor
     cdef real whiten_x, whiten_xy, whiten_y
-    cdef real ridge                     # added to the first variance in the regression coefficient
+    cdef readonly real ridge            # added to the first variance in the regression coefficient
     cdef real size_x, size_y            # of the centred samples about a center: rounding errors
     cdef real largest(self, int j, real low, real high) noexcept nogil
-    cdef real steepest(self, real v0, real v1, real other) noexcept nogil
+    cdef real steepest(self, real v0, real v1, real u0, real u1, real most) noexcept nogil
     cdef Matrix matrix(self, real variance, real slope, real residual) noexcept nogil
     cdef void factors(self, Matrix C, real *out) noexcept nogil
     cdef real cost(self, Matrix C, real *size) noexcept nogil

@@ -9,13 +9,24 @@ concave in C. Cells are boxes in the mean and in the factors of C: with a small 
 
     variance v = C_xx,   slope b = C_xy / (C_xx + r),   residual u = C_yy - b^2 (C_xx + r) >= 0,
 
-so that every cell holds covariances only, and log det C is nearly a sum over factors (r keeps b within bounds).
+so that log det C is nearly a sum over factors (r keeps b within bounds). They satisfy b^2 (v + r) = C_yy - u, and
+C_xy^2 <= C_xx C_yy is C_yy r <= u (v + r). What follows cuts cells down (`tighten`, `root`); no covariance is lost:
+
+- m in [l, h] of samples in [min, max] has v <= (m - min)(max - m), concave in m, and u <= C_yy, bounded likewise by Y;
+- C_yy = u + b^2 (v + r) <= u1 + max b^2 (v1 + r), a bound that Y may take, and u <= Y - min b^2 (v0 + r),
+  v + r <= (Y - u0) / min b^2;
+- b^2 = (C_yy - u) / (v + r) <= (Y - u0) / (v + r), falling in v; b^2 = C_xy^2 / (v + r)^2 <= v Y / (v + r)^2, rising
+  up to v = r and falling from there; the first is the smaller from v = r (Y - u0) / u0 on;
+- b^2 = (C_yy - u) / (v + r) <= u v / (r (v + r)), rising in u and v.
+
 A minorant k + <P, C> of G over a cell is linear in the statistics up to -m'Pm, which is bounded over the box of m.
 Its slopes P are averages between corners of the cell, its constant the least of G - <P, C> over the cell:
 
 - for fixed b, C is affine in (v, u) and G concave, so that corners are enough;
 - for fixed (v, u), G - <P, C> is a minimum over Sigma of quadratics in b, with curvature of at most
   (v + r) (1 / (2 s) - P_yy), s the least conditional variance of an optimal Sigma: a chord less what that allows.
+  Sigma >= C and Sigma >= F, so s is at least f_2 and C_yy - C_xy^2 / v = u - b^2 (v + r) r / v. What is allowed is
+  linear in v, and convex in u where s is the same formula for all u: then corners are enough for all of it.
 
 Where that is loose, G is replaced by sums that do not depend on b, with the costs g of one variance and the floors f_1
 of the first coordinate, f_2 of the second given the first, f_1' of the first given the second:
@@ -183,10 +194,13 @@ cdef class FullFamily(Family):
         cdef real m = clip(0.5 * (self.low[j] + self.high[j]), low, high)
         return (m - self.low[j]) * (self.high[j] - m) * (1 + 1e-12)
 
-    cdef real steepest(self, real v0, real v1, real other) noexcept nogil:
-        """Largest |slope| of covariances with the first variance in [v0, v1], the second at most `other`."""
-        cdef real v = clip(self.ridge, v0, v1)
-        return sqrt(v * other) / (v + self.ridge) * (1 + 1e-12)
+    cdef real steepest(self, real v0, real v1, real u0, real u1, real most) noexcept nogil:
+        """Largest |slope| of covariances with factors v in [v0, v1] and u in [u0, u1], and C_yy at most `most`."""
+        cdef real r = self.ridge, room = max(0.0, most - u0), v
+        # the two bounds by `most` cross at v = r room / u0; up to there the first rises until v = r, then both fall
+        v = clip(min(r, r * room / u0) if u0 > 0 else r, v0, v1)
+        room = min(sqrt(room / (v + r)), sqrt(v * most) / (v + r))
+        return min(room, sqrt(u1 * v1 / (r * (v1 + r)))) * (1 + 1e-12)
 
     cdef void root(self, real *low, real *high) noexcept nogil:
         cdef int k, a
@@ -195,7 +209,7 @@ cdef class FullFamily(Family):
             a = k * N_CELL
             low[a], high[a], low[a + 1], high[a + 1] = self.low[0], self.high[0], self.low[1], self.high[1]
             low[a + 2], high[a + 2] = 0, x
-            high[a + 3] = self.steepest(0, x, y)
+            high[a + 3] = self.steepest(0, x, 0, y, y)
             low[a + 3] = -high[a + 3]
             low[a + 4], high[a + 4] = 0, y
 
@@ -219,10 +233,9 @@ cdef class FullFamily(Family):
             high[a + 4] = min(high[a + 4], other - flattest * (low[a + 2] + self.ridge) * (1 - 1e-12))
             if flattest > 0:
                 high[a + 2] = min(high[a + 2], (other - low[a + 4]) / flattest * (1 + 1e-12) - self.ridge * (1 - 1e-12))
-            if low[a + 2] > high[a + 2]:
+            if low[a + 2] > high[a + 2] or low[a + 4] > high[a + 4]:
                 return 0
-            # C_xy^2 <= C_xx (C_yy - u)
-            steepest = self.steepest(low[a + 2], high[a + 2], max(0.0, other - low[a + 4]))
+            steepest = self.steepest(low[a + 2], high[a + 2], low[a + 4], high[a + 4], other)
             low[a + 3], high[a + 3] = max(low[a + 3], -steepest), min(high[a + 3], steepest)
             for j in range(3, N_CELL):
                 if low[a + j] > high[a + j]:

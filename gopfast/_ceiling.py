@@ -8,9 +8,10 @@ result has to show when a limit comes before the first node is bounded.
 import math
 
 import numpy as np
-from scipy.special import betaln, xlogy
+from scipy.special import xlogy
 
 from gopfast._exponential import ExponentialFamily
+from gopfast._log_gamma import log_beta, log_dirichlet, poisson_cost
 from gopfast.models import BernoulliMixture, CategoricalMixture, ExponentialMixture, GaussianMixture, PoissonMixture
 from gopfast.models.gaussian import LOG_2_PI
 
@@ -34,31 +35,40 @@ def least_objective(problem):
     """
     for model, terms in _MODELS.items():
         if isinstance(problem, model):
-            terms = terms(problem)
-            value = math.fsum(terms) - ROUNDING * math.fsum(map(abs, terms))
-            return value if math.isfinite(value) else -math.inf
+            return _rounded_down(terms(problem))
     return -math.inf
 
 
-def saturated_bound(family):
+def saturated_bound(problem, family):
     """
     Bound the objective of discrete data: no model gives rows better probabilities than their shares.
 
     Parameters
     ----------
+    problem : MixtureProblem
     family : Family
+        The core's copy of it.
 
     Returns
     -------
     float
-        Entropy of the rows, which mixtures attain where their columns are too few to identify them; -inf for other
-        families, and with a prior.
+        Entropy of the rows, which mixtures attain where their columns are too few to identify them, and with a prior
+        what its densities at their modes add; -inf for other families.
     """
-    if not (isinstance(family, ExponentialFamily) and family.discrete) or family.has_prior:
+    if not (isinstance(family, ExponentialFamily) and family.discrete):
         return -math.inf
     _, weights = family.data.arrays()
     total = math.fsum(weights)
-    return math.fsum(-weights * np.log(weights / total)) - ENTROPY_ROUNDING * total * (1 + np.log(len(weights)))
+    entropy = math.fsum(-weights * np.log(weights / total))
+    entropy -= ENTROPY_ROUNDING * total * (1 + np.log(len(weights)))
+    # Their probabilities are at most 1, so that what bounds the objective of any samples bounds the prior's part.
+    return _rounded_down([*_MODELS[type(problem)](problem), entropy])
+
+
+def _rounded_down(terms):
+    """Sum of terms, each within half of ROUNDING times its size."""
+    value = math.fsum(terms) - ROUNDING * math.fsum(map(abs, terms))
+    return value if math.isfinite(value) else -math.inf
 
 
 def _gaussian(problem):
@@ -78,9 +88,12 @@ def _gaussian(problem):
 
 def _bernoulli(problem):
     """Take probabilities of 1, and the mode of the prior."""
-    a, b = problem.prior or (1.0, 1.0)
+    if problem.prior is None:
+        return [0.0]
+    a, b = problem.prior
+    value, size = log_beta(a, b)
     number = problem.n_components * problem.n_features
-    return [number * betaln(a, b), *(number * term for term in _modes([a - 1.0, b - 1.0]))]
+    return [number * term for term in (value, *_modes(a - 1.0, b - 1.0), -ROUNDING * size)]
 
 
 def _categorical(problem):
@@ -90,14 +103,14 @@ def _categorical(problem):
     K, alpha = problem.n_components, problem.prior
     terms = []
     for n in problem.n_categories:
-        terms += [K * n * math.lgamma(alpha), -K * math.lgamma(n * alpha)]
-        terms += [K * term for term in _modes([alpha - 1.0] * n)]
+        value, size = log_dirichlet(alpha, n)
+        terms += [K * term for term in (value, n * (alpha - 1.0) * math.log(n), -ROUNDING * size)]
     return terms
 
 
-def _modes(counts):
-    """Terms of ``-sum_l c_l log p_l`` at its least."""
-    return [float(xlogy(count, sum(counts)) - xlogy(count, count)) for count in counts]
+def _modes(a, b):
+    """Terms of ``-a log p - b log(1 - p)`` at its least."""
+    return [a * math.log1p(b / a) if a > 0.0 else 0.0, b * math.log1p(a / b) if b > 0.0 else 0.0]
 
 
 def _poisson(problem):
@@ -120,15 +133,15 @@ def _exponential(problem):
         logs = w * np.log(problem.X[used])
         return [W * d, math.fsum(logs.ravel()), -ROUNDING * math.fsum(np.abs(logs).ravel())]
     shape, rate = problem.prior
-    largest = _gamma(shape + W, rate)[:2] + _gamma(shape, rate)[2:]
-    others = _gamma(shape, rate)
+    others, more = _gamma(shape, rate), shape + W - 1.0
+    largest = [more, -float(xlogy(more, more / rate)), math.lgamma(shape), -shape * math.log(rate), -ROUNDING]
     return [d * term for term in largest] + [(K - 1) * d * term for term in others]
 
 
 def _gamma(shape, rate):
-    """Terms of the negative logarithm of a Gamma density at its mode, the two of its normaliser last."""
-    more = shape - 1.0
-    return [more, -float(xlogy(more, more / rate)), math.lgamma(shape), -shape * math.log(rate)]
+    """Terms of the negative logarithm of a Gamma density at its mode, (shape - 1) / rate."""
+    value, size = poisson_cost(shape - 1.0, shape - 1.0)
+    return [float(value), -math.log(rate), -ROUNDING * float(size)]
 
 
 _MODELS = {

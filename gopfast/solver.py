@@ -220,7 +220,7 @@ class MixtureSearch:
             monitor=self.monitor if self.monitor.wanted else None,
             basin=_basin(self.family, primal) if entropic else None,
             reduction=_reduction(self.family) if entropic else None,
-            least=max(_ceiling.least_objective(problem), _ceiling.saturated_bound(self.family)),
+            least=max(_ceiling.least_objective(problem), _ceiling.saturated_bound(problem, self.family)),
         )
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):

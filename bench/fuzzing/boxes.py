@@ -1,0 +1,298 @@
+"""Attacks on what the core claims of boxes: random ones that hold a known point, and bounds of whole problems.
+
+For any responsibilities the best parameters are known (`definitions`), and their objective is attained. So tightening
+must keep a box that holds these parameters, and the bound of the box must not exceed the objective.
+"""
+
+import math
+
+import numpy as np
+from gopfast._basin import MixtureBasin
+from gopfast._em import MixturePrimal
+from gopfast._entropic import EntropicRelaxation
+from gopfast._gaussian import GaussianFamily
+from gopfast._hitting import HittingSets
+from gopfast._linear import LinearRelaxation
+from gopfast._nonparametric import NonparametricBound, free_variance_bound
+from gopfast._search import Search
+from gopfast._stop import StopSignal
+
+from gopfast import _ceiling, _engine, _single
+
+from . import generator
+from .definitions import LONG, ROUND, define
+
+# Of what is compared, relative: far below any defect that matters, above the rounding of scaled samples.
+TINY = 1e-12
+N_RESPONSIBILITIES = 5
+N_BOXES = 24
+MOST_PATH = 12
+
+
+class Failure(Exception):
+    """A claim that does not hold, with what is needed to see it."""
+
+
+def responsibilities(rng, definition, float_definition):
+    """Soft, hard, contiguous, near a vertex, with an empty component, or near a local optimum of EM."""
+    n, K = definition.n, definition.K
+    kind = rng.integers(8)
+    if kind == 0:
+        tau = rng.dirichlet(np.full(K, 10.0 ** rng.uniform(-1.5, 1)), n)
+    elif kind == 1:
+        tau = np.eye(K)[rng.integers(K, size=n)]
+    elif kind == 2:
+        # clusters that are contiguous along a direction, as k-means makes them
+        along = definition.X @ rng.standard_normal(definition.d)
+        cuts = np.sort(rng.choice(along, K - 1)) if K > 1 else np.zeros(0)
+        tau = np.eye(K)[np.searchsorted(cuts, along)]
+    elif kind == 3:
+        share = 10.0 ** rng.uniform(-12, -1)
+        tau = (1 - share) * np.eye(K)[rng.integers(K, size=n)] + share / K
+    elif kind == 4:
+        tau = np.zeros((n, K))
+        used = rng.choice(K, max(1, K - 1), replace=False)
+        tau[:, used] = rng.dirichlet(np.full(len(used), 0.5), n)
+    elif kind == 5:
+        tau = np.broadcast_to(rng.dirichlet(np.ones(K)), (n, K)).copy()
+    else:
+        tau = rng.dirichlet(np.full(K, 0.3), n)
+        tau = float_definition.em(0.98 * tau + 0.02 / K, int(rng.choice([1, 3, 10, 100])))
+    tau = np.maximum(tau.astype(LONG), 0)
+    return tau / tau.sum(axis=1, keepdims=True)
+
+
+def place_empty(rng, cells, S):
+    """Components without samples may lie anywhere in the root: here at another component."""
+    full = np.flatnonzero(S > 0)
+    for k in np.flatnonzero(~(S > 0)):
+        cells[k] = cells[rng.choice(full)]
+
+
+class Target:
+    """One state of a problem: its point in the core's coordinates, in label order, and its objective."""
+
+    def __init__(self, definition, family, tau, rng):
+        state = definition.best(tau)
+        self.value, self.size = definition.value(state, tau)
+        cells, errors, shared, shared_error = definition.point(state, family)
+        cells, errors = np.array(cells), np.array(errors)
+        S, K = state["S"], definition.K
+        self.empty = int((~(S > 0)).sum())
+        flat = definition.problem.prior in definition.problem._flat_priors or definition.problem.prior is None
+        if flat and self.empty:
+            place_empty(rng, cells, S)
+        order = np.argsort(cells[:, 0], kind="stable")
+        self.weights, self.S = state["weights"][order], S[order]
+        self.point = np.concatenate([cells[order].ravel(), shared])
+        self.error = np.concatenate([errors[order].ravel(), shared_error]).astype(float) + 1e-300
+        # an endless cell stands for all means beyond the root's end
+        self.point = np.where(np.isposinf(self.point), LONG(np.finfo(float).max), self.point)
+        self.state, self.n_cell, self.K = state, cells.shape[1], K
+
+    def limit(self, W):
+        """What no bound may exceed."""
+        return float(self.value + TINY * (1 + abs(self.value) + W) + 64 * ROUND * self.size)
+
+
+def random_box(rng, point, error, low, high):
+    """A box around a point within the root: wide, tiny, or with faces on it, each side for itself."""
+    n = len(point)
+    width = high - low
+    style = rng.integers(4)
+    reach = {
+        0: lambda: np.full(n, 10.0 ** rng.uniform(-8, 0)),
+        1: lambda: 10.0 ** rng.uniform(-8, 0, n),
+        2: lambda: rng.choice([0.0, 1e-9, 1e-3, 0.1, 1.0], n),
+        3: lambda: rng.choice([0.0, 1.0], n),
+    }[style]
+    below, above = width * reach() * rng.random(n) ** rng.integers(0, 2), width * reach() * rng.random(n) ** rng.integers(0, 2)
+    face = rng.random(n)
+    below, above = np.where(face < 0.1, 0.0, below), np.where(face > 0.9, 0.0, above)
+    least = np.minimum(np.maximum(low, np.minimum(point - below, point - error)), high)
+    most = np.maximum(np.minimum(high, np.maximum(point + above, point + error)), least)
+    return least, most
+
+
+def halved(rng, low, high, point, error):
+    """The part of a box that holds the point, after a cut in one variable, often through the point itself."""
+    low, high = low.copy(), high.copy()
+    j = rng.choice(np.flatnonzero(high > low)) if (high > low).any() else 0
+    at = point[j] if rng.random() < 0.3 else low[j] + rng.uniform(0.1, 0.9) * (high[j] - low[j])
+    at = min(max(at, low[j]), high[j])
+    if point[j] <= at:
+        high[j] = min(high[j], max(at, point[j] + error[j]))
+    else:
+        low[j] = max(low[j], min(at, point[j] - error[j]))
+    return low, high
+
+
+def relaxations(name, family, rng):
+    """The relaxations to attack."""
+    if name in generator.LINEAR:
+        return LinearRelaxation(family, name == "paper", max_rounds=int(rng.choice([1, 4, 20])))
+    return EntropicRelaxation(family, n_split=int(rng.choice([0, 2, 2, 3])), patience=rng.choice([None, 0.01]))
+
+
+def attack_box(relaxed, target, point, error, low, high, W, rng):
+    """Tighten and bound one box that holds the target; what is left of it, or raises Failure."""
+    limit = target.limit(W)
+    cutoff = rng.choice([math.inf, limit, limit + 1e-3, limit + 0.3 * (1 + abs(limit)), limit - 1.0])
+    found = relaxed.probe(low, high, cutoff)
+    if found is None:
+        raise Failure("empty", dict(low=low.tolist(), high=high.tolist(), point=point.tolist()))
+    least, most, lower = found
+    # rounding of the point itself, and an ulp of the comparison
+    slack = 2 * error + 2.0**-50 * (np.abs(least) + np.abs(most))
+    if (point < least - slack).any() or (point > most + slack).any():
+        off = np.maximum(least - point, point - most)
+        j = int(np.argmax(off / slack))
+        raise Failure("cut off", dict(variable=j, by=float(off[j]), error=float(error[j]), low=low.tolist(), high=high.tolist(),
+                                      point=point.tolist(), least=least.tolist(), most=most.tolist()))  # fmt: skip
+    if lower > limit:
+        raise Failure("bound", dict(lower=lower, value=float(target.value), by=float(lower - target.value), limit=limit,
+                                    low=low.tolist(), high=high.tolist(), point=point.tolist()))  # fmt: skip
+    return least, most
+
+
+def attack_problem(name, problem, rng, n_responsibilities=N_RESPONSIBILITIES, n_boxes=N_BOXES):
+    """Attack a problem's boxes and whole-problem bounds; returns how many were tried, raises Failure."""
+    definition, fast = define(problem), define(problem, float)
+    family = _engine.family(problem)
+    relaxed = relaxations(name, family, rng)
+    low, high = relaxed.root_box()
+    W = float(definition.W)
+    if name in generator.LINEAR:
+        n_responsibilities, n_boxes = 2, 6
+    least = whole_bounds(problem, family)
+    tried = len(least)
+    for _ in range(n_responsibilities):
+        tau = responsibilities(rng, definition, fast)
+        if not np.isfinite(tau).all():
+            continue
+        target = Target(definition, family, tau, rng)
+        if not np.isfinite(target.value):
+            raise Failure("definition", dict(value=float(target.value)))
+        for what, bound in least.items():
+            if bound > target.limit(W):
+                raise Failure(what, dict(bound=bound, value=float(target.value), by=float(bound - target.value)))
+        point, error = target.point, target.error
+        if name == "paper":
+            point = np.concatenate([point, target.weights])
+            error = np.concatenate([error, np.full(len(target.weights), 1e-15)])
+        if (point < low - error - 2.0**-50 * np.abs(low)).any() or (
+            (point > high + error + 2.0**-50 * np.abs(high)) & ~endless(family, problem, len(point))
+        ).any():
+            raise Failure("root", dict(point=point.astype(float).tolist(), low=low.tolist(), high=high.tolist(), error=error.tolist()))
+        point = np.minimum(np.maximum(point, low), high).astype(float)
+        done = 0
+        while done < n_boxes:
+            at = (low, high) if done == 0 else random_box(rng, point, error, low, high)
+            for _ in range(int(rng.integers(1, MOST_PATH))):
+                at = attack_box(relaxed, target, point, error, *at, W, rng)
+                done += 1
+                at = halved(rng, *at, point, error)
+                if done >= n_boxes:
+                    break
+        tried += done
+    tried += attack_learning(problem, definition, fast, family, rng)
+    return tried
+
+
+def endless(family, problem, n):
+    """Where cells that reach the root's end have no end."""
+    ends = type(problem).__name__ == "ExponentialMixture" and problem.prior is not None and problem.prior[0] == 1.0
+    return np.full(n, ends)
+
+
+def whole_bounds(problem, family):
+    """Bounds of the whole problem that need no search, by name."""
+    found = {"ceiling": _ceiling.least_objective(problem), "saturated": _ceiling.saturated_bound(family)}
+    if problem.n_components == 1:
+        optimum = _single.optimum(problem)
+        if optimum is not None:
+            found["single"] = optimum.lower_bound
+    found["free variance"] = -math.inf
+    samples, weights = family.data.arrays()
+    if type(family).__name__ in ("NormalFamily", "LineFamily") and samples.shape[0] == 1 and np.ptp(samples) < 300:
+        K = problem.n_components
+        means = np.quantile(problem.X[problem.sample_weight > 0], np.linspace(0, 1, K), axis=0)
+        found["free variance"] = free_variance_bound(family, np.full(K, 1 / K), means=means)
+    if type(family) is GaussianFamily and samples.shape[0] == 1 and not family.has_prior and np.ptp(samples) < 300:
+        bound = NonparametricBound(samples[0], weights)
+        start = np.quantile(samples[0], np.linspace(0, 1, problem.n_components))
+        found["nonparametric"] = bound.solve(start, np.full(len(start), 1 / len(start)), 1e-3)
+    return found
+
+
+def attack_learning(problem, definition, fast, family, rng):
+    """Attack the incumbent's box and the hitting sets, which say something of good mixtures only."""
+    if type(family) is not GaussianFamily or family.n_ranges or rng.random() < 0.5:
+        return 0
+    primal = MixturePrimal(family, n_starts=3, seed=int(rng.integers(2**32)))
+    Search(EntropicRelaxation(family), primal, 0.01, max_nodes=1).run()
+    search = Search(EntropicRelaxation(family), primal, 0.01, max_nodes=1)
+    search.run()
+    fields, vector = search.summary()
+    K, W, best = problem.n_components, float(definition.W), fields["objective"]
+    tolerance = float(10.0 ** rng.uniform(-4, 0))
+    basin = MixtureBasin(family, MixturePrimal(family))
+    report = basin.report() if (vector[:K] > 0).all() and basin.find(vector, tolerance) else None
+    sets, parts = None, []
+    if HittingSets.applies(family):
+        sets = HittingSets(family)
+        sets.learn(vector, best + float(rng.choice([0.01, 1.0, 10.0])), 400)
+        parts, _, _ = sets.report()
+    if report is None and not parts:
+        return 2
+    scale, order = family.data.scale.astype(LONG), family.data.order
+    shift = family.data.center.astype(LONG) - definition.origin
+    incumbent = vector[K:-1].reshape(K, -1)
+    incumbent = incumbent[np.argsort(incumbent[:, 0], kind="stable")]
+    weights = vector[:K][np.argsort(vector[K:-1].reshape(K, -1)[:, 0], kind="stable")]
+
+    def objective(core, share):
+        """Of means in the core's coordinates and weights; the best prior variance, a few steps of the weights."""
+        means = np.empty((K, definition.d), LONG)
+        means[:, order] = core
+        state = {"means": means * scale + shift, "weights": share.astype(LONG)}
+        if problem.prior is not None:
+            m = state["means"] + definition.origin
+            gamma = LONG(problem.prior) if problem.prior != "empirical" else np.clip(
+                np.square(m).mean(), *(LONG(b) for b in problem.prior_variance_bounds))  # fmt: skip
+            state["precision"] = 1 / gamma
+        for _ in range(3):
+            tau = definition.e_step(state)
+            state["weights"] = definition.w @ tau / definition.W
+        return definition.value(state)
+
+    n = 0
+    for _ in range(20):
+        if report is not None and report["lower"] > -math.inf:
+            low, high = report["low"].reshape(K, -1), report["high"].reshape(K, -1)
+            u = rng.random(low.shape) if rng.random() < 0.5 else rng.integers(0, 2, low.shape)
+            value, size = objective((low + u * (high - low)).astype(LONG), weights)
+            n += 1
+            if report["lower"] > value + TINY * (1 + abs(value) + W) + 64 * ROUND * size:
+                raise Failure("basin", dict(lower=report["lower"], value=float(value), at=(low + u * (high - low)).tolist(),
+                                            vector=vector.tolist(), tolerance=tolerance))  # fmt: skip
+        if parts:
+            core = incumbent + 10.0 ** rng.uniform(-3, 1) * rng.standard_normal(incumbent.shape) * (rng.random(incumbent.shape) < 0.5)
+            core = np.clip(np.sort(core, axis=0), family.data.arrays()[0].min(), family.data.arrays()[0].max())
+            share = np.maximum(weights * np.exp(rng.standard_normal(K) * rng.integers(2)), 1e-12)
+            value, size = objective(core.astype(LONG), share / share.sum())
+            limit = sets.lower
+            n += 1
+            if value + TINY * (1 + abs(value) + W) + 64 * ROUND * size < limit:
+                flat = core[:, 0]
+                hit = [((p[:, 0] - 1e-12 <= flat[:, None]) & (flat[:, None] <= p[:, 1] + 1e-12)).any() for p in parts]
+                if not all(hit) or sets.cut(flat, flat) is None and sets.cut(flat - 1e-12, flat + 1e-12) is None:
+                    raise Failure("hitting", dict(limit=limit, value=float(value), means=flat.tolist(), vector=vector.tolist()))
+    return n + 2
+
+
+def run(name, seed, n_responsibilities=N_RESPONSIBILITIES, n_boxes=N_BOXES):
+    """One case: (number tried, problem); raises Failure, or whatever the package raises."""
+    rng = np.random.default_rng([11, generator.NAMES.index(name), seed])
+    problem = generator.problem(name, rng)
+    return attack_problem(name, problem, rng, n_responsibilities, n_boxes), problem

@@ -1,0 +1,542 @@
+"""Mixtures by the formulas of their docstrings in extended precision, sharing no code with the package.
+
+A `Definition` of a problem gives the best parameters of given responsibilities (a *state*), objectives with all
+constants that the model's docstring names, and the *point*: the connected variables of the core at a state. Means of
+Gaussian components are kept relative to `origin`, so that data far from 0 lose no digits.
+
+Besides each value stands its *size*: the magnitude of the terms of its own sum, for the rounding of this module.
+"""
+
+import numpy as np
+
+LONG = np.longdouble
+ROUND = np.finfo(LONG).eps
+PI = LONG("3.14159265358979323846264338327950288")
+LOG_2_PI = np.log(2 * PI)
+
+
+def log_zero(x):
+    with np.errstate(divide="ignore"):
+        return np.log(x)
+
+
+def x_log(x, y):
+    """x log y with 0 log 0 = 0."""
+    x, y = np.broadcast_arrays(x, y)
+    return np.where(x == 0, 0, x * log_zero(np.where(x == 0, 1, y)))
+
+
+def stirling_error(x):
+    """log Gamma(x + 1) - (x + 1/2) log x + x - 1/2 log(2 pi), for x > 0."""
+    x = np.asarray(x, dtype=LONG)
+    shift, product = np.maximum(0, 32 - np.floor(np.minimum(x, 32))).astype(int), np.zeros_like(x)
+    far = x + shift
+    for i in range(1, int(shift.max(initial=0)) + 1):
+        product += np.where(i <= shift, np.log(x + np.minimum(i, shift)), 0)
+    inverse = 1 / far
+    square = inverse * inverse
+    series = inverse * (
+        LONG(1) / 12 - square * (LONG(1) / 360 - square * (LONG(1) / 1260 - square * (LONG(1) / 1680 - square / 1188)))
+    )
+    # log Gamma(x + 1) = log Gamma(far + 1) - log((x + 1) ... far)
+    near = shift > 0
+    moved = series + (far + LONG(0.5)) * np.log(far) - far - product - (x + LONG(0.5)) * np.log(x) + x
+    return np.where(near, moved, series)
+
+
+def log_gamma(x):
+    """log Gamma(x) for x > 0."""
+    x = np.asarray(x, dtype=LONG)
+    return stirling_error(x) + (x - LONG(0.5)) * np.log(x) - x + LOG_2_PI / 2
+
+
+def excess(x, mean):
+    """x log(x / mean) - x + mean, also where both are large and near; mean for x = 0."""
+    x, mean = np.broadcast_arrays(np.asarray(x, dtype=LONG), mean)
+    some = np.where(x > 0, x, 1)
+    t = (np.where(x > 0, mean, 1) - some) / some
+    with np.errstate(invalid="ignore"):
+        return np.where(x > 0, some * (t - np.log1p(t)), mean)
+
+
+def eigen(C):
+    """Eigenvalues (K, d) and vectors (K, d, d) of symmetric matrices, by Jacobi's method in extended precision."""
+    A, d = np.array(C, dtype=LONG), C.shape[-1]
+    V = np.broadcast_to(np.eye(d, dtype=LONG), A.shape).copy()
+    for _ in range(12 if d > 2 else 2):
+        for p in range(d - 1):
+            for q in range(p + 1, d):
+                off = A[:, p, q]
+                zero = off == 0
+                theta = (A[:, q, q] - A[:, p, p]) / (2 * np.where(zero, 1, off))
+                t = np.where(zero, 0, np.where(theta < 0, -1, 1) / (np.abs(theta) + np.sqrt(theta * theta + 1)))
+                c = 1 / np.sqrt(t * t + 1)
+                G = np.broadcast_to(np.eye(d, dtype=LONG), A.shape).copy()
+                G[:, p, p] = G[:, q, q] = c
+                G[:, p, q], G[:, q, p] = t * c, -t * c
+                A = np.swapaxes(G, 1, 2) @ A @ G
+                V = V @ G
+        if all(np.abs(A[:, p, q]).max() == 0 for p in range(d) for q in range(p)):
+            break
+    return np.diagonal(A, axis1=1, axis2=2), V
+
+
+class Definition:
+    """What all models share: weights, entropy, EM.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    dtype : type
+        `LONG` for values that are compared, float for EM.
+    """
+
+    def __init__(self, problem, dtype=LONG):
+        used = problem.sample_weight > 0
+        self.problem, self.dtype = problem, dtype
+        self.log_2_pi = LOG_2_PI if dtype is LONG else float(LOG_2_PI)
+        self.X, self.w = problem.X[used], problem.sample_weight[used].astype(dtype)
+        self.n, self.d, self.K = len(self.X), problem.n_features, problem.n_components
+        self.W = self.w.sum()
+        self.prepare()
+
+    def prepare(self):
+        """Set what the samples alone determine."""
+
+    def best(self, tau, former=None):
+        """The state that is best for responsibilities (n, K) of the samples with weight."""
+        tau = np.asarray(tau, dtype=self.dtype)
+        mass = self.w[:, None] * tau
+        S = mass.sum(axis=0)
+        state = {"weights": S / S.sum(), "S": S, "mass": mass}
+        state.update(self.parameters(mass, S, former))
+        return state
+
+    def value(self, state, tau=None):
+        """Objective at a state and its size; responsibilities (n, K) are the best ones unless given."""
+        logs = self.log_densities(state)
+        score = log_zero(state["weights"]) + logs
+        penalty, penalty_size = self.penalty(state)
+        if tau is None:
+            top = score.max(axis=1)
+            top = np.where(np.isneginf(top), 0, top)
+            cost = -(top + log_zero(np.exp(score - top[:, None]).sum(axis=1)))
+            size = self.w @ (1 + np.abs(top) + self.sample_size(state))
+        else:
+            tau = np.asarray(tau, dtype=self.dtype)
+            with np.errstate(invalid="ignore"):
+                terms = np.where(tau > 0, tau * (log_zero(np.where(tau > 0, tau, 1)) - score), 0)
+            cost = terms.sum(axis=1)
+            size = self.w @ (1 + np.abs(terms).sum(axis=1) + self.sample_size(state))
+        return self.w @ cost + penalty, size + penalty_size
+
+    def sample_size(self, state):
+        return 0
+
+    def penalty(self, state):
+        return self.dtype(0), self.dtype(0)
+
+    def e_step(self, state):
+        score = log_zero(state["weights"]) + self.log_densities(state)
+        score -= score.max(axis=1, keepdims=True)
+        tau = np.exp(score)
+        return tau / tau.sum(axis=1, keepdims=True)
+
+    def em(self, tau, n_steps, tol=1e-10):
+        """EM from responsibilities; the last responsibilities."""
+        state, last = None, np.inf
+        for _ in range(n_steps):
+            state = self.best(tau, state)
+            score = log_zero(state["weights"]) + self.log_densities(state)
+            top = score.max(axis=1)
+            if not np.isfinite(top).all():
+                break
+            p = np.exp(score - top[:, None])
+            total = p.sum(axis=1)
+            tau = p / total[:, None]
+            now = -float(self.w @ (top + np.log(total)))
+            if abs(last - now) < tol * (1 + abs(now)) and self.penalty(state)[1] == 0:
+                break
+            last = now
+        return tau
+
+
+def averages(mass, S, values):
+    """Means (K, d) of components with mass; NaN for the others."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (mass.T @ values) / S[:, None]
+
+
+class Gaussian(Definition):
+    """Known variance, or free: `covariance` of the problem."""
+
+    def prepare(self):
+        self.origin = self.X[0].astype(LONG)
+        self.Z = (self.X.astype(LONG) - self.origin).astype(self.dtype)
+        if self.problem.covariance == "known":
+            self.v = self.problem.noise_variance.astype(self.dtype)
+        else:
+            self.floor = np.broadcast_to(self.problem.variance_floor, self.d).astype(self.dtype)
+
+    def relative(self, means):
+        """Means in the user's coordinates relative to the origin."""
+        return (np.asarray(means).astype(LONG) - self.origin).astype(self.dtype)
+
+    def parameters(self, mass, S, former):
+        if self.problem.covariance == "known":
+            return self.known(mass, S)
+        means = averages(mass, S, self.Z)
+        empty = ~(S > 0)
+        means[empty] = self.Z[0] if former is None else former["means"][empty]
+        if self.problem.covariance in ("tied", "full"):
+            scatter = np.zeros((self.K, self.d, self.d), dtype=self.dtype)
+            for k in np.flatnonzero(~empty):
+                z = self.Z - means[k]
+                scatter[k] = (mass[:, k] * z.T) @ z / S[k]
+            if self.problem.covariance == "tied":
+                scatter = np.tensordot(S / S.sum(), scatter, 1)
+        else:
+            scatter = np.zeros((self.K, self.d), dtype=self.dtype)
+            for k in np.flatnonzero(~empty):
+                scatter[k] = mass[:, k] @ np.square(self.Z - means[k]) / S[k]
+            if self.problem.covariance == "spherical":
+                scatter = scatter.mean(axis=1)
+            elif self.problem.covariance == "tied_spherical":
+                scatter = S / S.sum() @ scatter.mean(axis=1)
+        return {"means": means, "scatter": scatter, "covariances": self.raised(scatter)}
+
+    def raised(self, scatter):
+        """The best covariances at or above the floor."""
+        if self.problem.covariance == "diag":
+            return np.maximum(scatter, self.floor)
+        if self.problem.covariance in ("spherical", "tied_spherical"):
+            return np.maximum(scatter, self.floor[0])
+        root = np.sqrt(self.floor)
+        scaled = np.reshape(scatter, (-1, self.d, self.d)) / np.outer(root, root)
+        if self.dtype is LONG:
+            values, vectors = eigen(scaled)
+        else:
+            values, vectors = np.linalg.eigh(scaled)
+        raised = (vectors * np.maximum(values, 1)[:, None, :]) @ np.swapaxes(vectors, 1, 2) * np.outer(root, root)
+        return np.reshape(raised, np.shape(scatter))
+
+    def log_densities(self, state):
+        means, kind = state["means"], self.problem.covariance
+        if kind == "known":
+            logs = np.stack([-(np.square(self.Z - m) / self.v).sum(axis=1) / 2 for m in means], axis=1)
+            if "posterior_variances" in state:
+                logs -= (state["posterior_variances"] / self.v).sum(axis=1) / 2
+            return logs
+        C = state["covariances"]
+        if kind in ("tied", "full"):
+            matrices = np.broadcast_to(C, (self.K, self.d, self.d))
+            return np.stack([self.log_normal(self.Z - m, S) for m, S in zip(means, matrices, strict=True)], axis=1)
+        v = C[:, None] if kind == "spherical" else C
+        v = np.broadcast_to(v, (self.K, self.d))
+        logs = [-(np.square(self.Z - m) / s + np.log(s) + self.log_2_pi).sum(axis=1) / 2 for m, s in zip(means, v, strict=True)]
+        return np.stack(logs, axis=1)
+
+    def log_normal(self, z, C):
+        """By elimination, column by column, in units of the floor."""
+        root = np.sqrt(self.floor)
+        C, z, d = C / np.outer(root, root), (z / root).copy(), self.d
+        total = -(d * self.log_2_pi + np.log(self.floor).sum()) / 2
+        C = C.copy()
+        for j in range(d):
+            total = total - np.log(C[j, j]) / 2 - np.square(z[:, j]) / (2 * C[j, j])
+            for i in range(j + 1, d):
+                ratio = C[i, j] / C[j, j]
+                z[:, i] -= ratio * z[:, j]
+                C[i, j + 1 :] -= ratio * C[j, j + 1 :]
+        return total
+
+    def sample_size(self, state):
+        if self.problem.covariance in ("tied", "full"):
+            # the smallest eigenvalue has lost the digits by which the largest exceeds it
+            root = np.sqrt(self.floor)
+            trace = np.trace(state["covariances"] / np.outer(root, root), axis1=-2, axis2=-1)
+            return 64 * np.max(trace) * np.ones(self.n)
+        return 0
+
+    def known(self, mass, S):
+        """The prior variance is the best one of all, found from everywhere."""
+        prior, gaussian = self.problem.prior, self.problem.posterior == "gaussian"
+        averages_ = averages(mass, S, self.Z)
+        empty = ~(S > 0)
+        if prior is None:
+            averages_[empty] = self.Z[0]
+            return {"means": averages_}
+        mu = np.where(empty[:, None], 0, averages_ + self.origin.astype(self.dtype))
+        a = S[:, None] / self.v
+        if prior == "empirical":
+            e = self.best_precision(a, mu, gaussian)
+        else:
+            e = 1 / self.dtype(prior)
+        # a (mu - m) + e (0 - m) = 0; relative to the origin
+        pulled = np.where(empty[:, None], 0, averages_) - e * mu / (a + e)
+        pulled[empty] = -self.origin.astype(self.dtype)
+        found = {"means": pulled, "precision": e}
+        if gaussian:
+            found["posterior_variances"] = 1 / (a + e)
+        return found
+
+    def best_precision(self, a, mu, gaussian):
+        low, high = (1 / self.dtype(bound) for bound in self.problem.prior_variance_bounds[::-1])
+        half, q = self.dtype(a.size) / 2, np.square(mu)
+
+        def cost(e):
+            value = (a * e / (a + e) * q).sum() / 2 - half * np.log(e)
+            return value + np.log(a + e).sum() / 2 if gaussian else value
+
+        def slope(e):
+            value = (np.square(a / (a + e)) * q).sum() / 2 - half / e
+            return value + (1 / (a + e)).sum() / 2 if gaussian else value
+
+        grid = np.exp(np.linspace(np.log(low), np.log(high), 200))
+        grid[0], grid[-1] = low, high
+        values = [cost(e) for e in grid]
+        i = int(np.argmin(values))
+        left, right = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
+        if not slope(left) < 0:
+            return left
+        if not slope(right) > 0:
+            return right
+        for _ in range(80 if self.dtype is LONG else 55):
+            middle = np.sqrt(left * right)
+            left, right = (middle, right) if slope(middle) < 0 else (left, middle)
+        return left
+
+    def penalty(self, state):
+        if self.problem.prior is None or self.problem.covariance != "known":
+            return self.dtype(0), self.dtype(0)
+        m, e = state["means"] + self.origin.astype(self.dtype), state["precision"]
+        terms = [e * np.square(m).sum() / 2, -m.size * np.log(e) / 2]
+        if "posterior_variances" in state:
+            s = state["posterior_variances"]
+            terms += [(e * s).sum() / 2, -np.log(s).sum() / 2, -s.size * (LOG_2_PI + 1) / 2]
+        return sum(terms), sum(abs(term) for term in terms)
+
+    def read(self, solution):
+        """The state of a `MixtureSolution`."""
+        state = {"weights": solution.weights.astype(self.dtype), "means": self.relative(solution.means)}
+        if self.problem.covariance != "known":
+            C = np.asarray(solution.covariances, dtype=self.dtype)
+            state["covariances"] = C[0, 0] if self.problem.covariance == "tied_spherical" else C
+        elif self.problem.prior is not None:
+            state["precision"] = 1 / self.dtype(solution.prior_variance)
+            if self.problem.posterior == "gaussian":
+                state["posterior_variances"] = solution.posterior_variances.astype(self.dtype)
+        return state
+
+    # The core's coordinates
+
+    def point(self, state, family):
+        """Connected variables (K, n_cell) and shared ones, and bounds of their rounding errors."""
+        if self.problem.covariance in ("tied", "full") and self.d > 1:
+            return self.matrix_point(state, family)
+        data = family.data
+        scale, order = data.scale.astype(LONG), data.order
+        shift = self.origin - data.center.astype(LONG)
+        means = ((state["means"] + shift) / scale)[:, order]
+        reach = (np.abs(self.Z).max(axis=0) + np.abs(shift)) / scale
+        error = np.broadcast_to(8 * 2.0**-53 * reach[order], means.shape)
+        cells, errors, shared, shared_error = [means], [error], [], []
+        if "posterior_variances" in state:
+            precisions = (np.square(scale) / state["posterior_variances"])[:, order][:, : family.n_cell - self.d]
+            cells.append(precisions)
+            errors.append(1e-13 * precisions)
+        if "scatter" in state:
+            v = state["scatter"]
+            square = np.square(scale)
+            if self.problem.covariance == "tied_spherical" or (self.d == 1 and self.problem.covariance == "tied"):
+                shared = [np.ravel(v)[0] / square[0]]
+                shared_error = [2.0**-48 * np.square(reach).mean()]
+            else:
+                v = v[:, None] / square[0] if v.ndim == 1 else (np.reshape(v, (self.K, -1)) / square)[:, order]
+                cells.append(v)
+                errors.append(np.broadcast_to(2.0**-48 * (np.square(reach)[order] if v.shape[1] == self.d else
+                                                          np.square(reach).mean()), v.shape))
+        return np.hstack(cells), np.hstack(errors), np.array(shared, LONG), np.array(shared_error, LONG)
+
+    def matrix_point(self, state, family):
+        axes = family.axes.astype(LONG)
+        shift = self.origin - np.asarray(family.center).astype(LONG)
+        Z = (self.Z + shift) @ axes.T
+        means = (state["means"] + shift) @ axes.T
+        # of the core's columns, whose products cancel where axes are ill-conditioned
+        size = np.abs(axes) @ (np.abs(self.Z).max(axis=0) + np.abs(shift))
+        error = np.broadcast_to(16 * 2.0**-53 * size, means.shape)
+        # not axes @ scatter @ axes.T, which cancels
+        C = np.zeros((self.K, self.d, self.d), LONG)
+        for k in np.flatnonzero(state["S"] > 0):
+            z = Z - means[k]
+            C[k] = (state["mass"][:, k] * z.T) @ z / state["S"][k]
+        if self.problem.covariance == "tied":
+            C = np.tensordot(state["weights"], C, 1)
+        reach = np.abs(Z).max(axis=0) + 2.0**-47 * size
+        loose = 64 * 2.0**-53 * (np.outer(size, reach) + np.outer(reach, size))
+        rows = np.triu_indices(self.d)
+        if self.problem.covariance == "tied":
+            return means, error, C[rows], loose[rows]
+        if self.d > 2:
+            packed = C[:, rows[0], rows[1]]
+            return np.hstack([means, packed]), np.hstack([error, np.broadcast_to(loose[rows], packed.shape)]), *EMPTY
+        ridge = LONG(0.1) * (np.square(axes[0]) * self.floor).sum()
+        v, b = C[:, 0, 0], C[:, 0, 1] / (C[:, 0, 0] + ridge)
+        u = np.maximum(0, C[:, 1, 1] - b * C[:, 0, 1])
+        off = (loose[0, 1] + np.abs(b) * loose[0, 0]) / (v + ridge)
+        residual = loose[1, 1] + 2 * np.abs(b) * loose[0, 1] + b * b * loose[0, 0]
+        errors = np.stack([np.broadcast_to(loose[0, 0], v.shape), off, residual], axis=1)
+        return np.hstack([means, np.stack([v, b, u], axis=1)]), np.hstack([error, errors]), *EMPTY
+
+
+EMPTY = np.zeros(0, LONG), np.zeros(0, LONG)
+
+
+class Separable(Definition):
+    """Exponential families: means (T + chi) / (S + nu) of statistics."""
+
+    def core(self, means, family):
+        """Means (K, c) in the user's order in the core's coordinates."""
+        return (means / family.data.scale.astype(LONG))[:, family.data.order]
+
+    def point(self, state, family):
+        cells = self.core(self.statistics(state), family)
+        return cells, 16 * 2.0**-53 * np.abs(cells), *EMPTY
+
+
+class Bernoulli(Separable):
+    def parameters(self, mass, S, former):
+        a, b = self.problem.prior or (1.0, 1.0)
+        ones, zeros = mass.T @ self.X + (a - 1.0), mass.T @ (1 - self.X) + (b - 1.0)
+        total = ones + zeros
+        with np.errstate(invalid="ignore"):
+            p = np.where(total > 0, ones / np.where(total > 0, total, 1), 0.5)
+            q = np.where(total > 0, zeros / np.where(total > 0, total, 1), 0.5)
+        return {"probabilities": p, "others": q}
+
+    def log_densities(self, state):
+        p, q = state["probabilities"], state["others"]
+        return np.stack([(x_log(self.X, a) + x_log(1 - self.X, b)).sum(axis=1) for a, b in zip(p, q, strict=True)], axis=1)
+
+    def penalty(self, state):
+        if self.problem.prior is None:
+            return self.dtype(0), self.dtype(0)
+        a, b = (LONG(x) for x in self.problem.prior)
+        terms = [-x_log(a - 1, state["probabilities"]).sum(), -x_log(b - 1, state["others"]).sum()]
+        constants = [state["probabilities"].size * x for x in (log_gamma(a), log_gamma(b), -log_gamma(a + b))]
+        return sum(terms) + sum(constants), sum(abs(x) for x in terms + constants)
+
+    def statistics(self, state):
+        return state["probabilities"]
+
+    def read(self, solution):
+        p = solution.probabilities.astype(self.dtype)
+        return {"weights": solution.weights.astype(self.dtype), "probabilities": p, "others": 1 - p}
+
+
+class Rates(Separable):
+    """Poisson and exponential: a rate in each column, with a Gamma prior."""
+
+    def penalty(self, state):
+        if self.problem.prior is None:
+            return self.dtype(0), self.dtype(0)
+        shape, rate = (LONG(x) for x in self.problem.prior)
+        r = state["rates"]
+        # at the mode the terms cancel: shape - 1 times the excess of r over it
+        terms = [(rate * r).sum(), -x_log(shape - 1, r).sum(), r.size * log_gamma(shape), -r.size * shape * np.log(rate)]
+        return sum(terms), sum(abs(term) for term in terms)
+
+    def read(self, solution):
+        return {"weights": solution.weights.astype(self.dtype), "rates": solution.rates.astype(self.dtype)}
+
+
+class Poisson(Rates):
+    def prepare(self):
+        x = self.X.astype(LONG)
+        some = np.where(x > 0, x, 1)
+        self.base = np.where(x > 0, (np.log(2 * PI * some)) / 2 + stirling_error(some), 0).astype(self.dtype)
+        self.peak = (x_log(x, some) - x + self.base).astype(self.dtype)
+
+    def parameters(self, mass, S, former):
+        shape, rate = (self.dtype(x) for x in (self.problem.prior or (1.0, 0.0)))
+        total = mass.T @ self.X + (shape - 1)
+        size = S[:, None] + rate
+        return {"rates": np.where(size > 0, total / np.where(size > 0, size, 1), self.X[0])}
+
+    def log_densities(self, state):
+        if self.dtype is LONG:
+            return np.stack([-(excess(self.X, r) + self.base).sum(axis=1) for r in state["rates"]], axis=1)
+        return np.stack([(x_log(self.X, r) - r - self.peak).sum(axis=1) for r in state["rates"]], axis=1)
+
+    def sample_size(self, state):
+        # what the rates' own rounding moves
+        return np.sqrt(self.X.astype(LONG)).sum(axis=1)
+
+    def statistics(self, state):
+        return state["rates"]
+
+
+class Exponential(Rates):
+    def parameters(self, mass, S, former):
+        shape, rate = (self.dtype(x) for x in (self.problem.prior or (1.0, 0.0)))
+        total = mass.T @ self.X + rate
+        size = S[:, None] + (shape - 1)
+        rates = np.where(total > 0, size / np.where(total > 0, total, 1), 1 / np.where(self.X[0] > 0, self.X[0], 1))
+        return {"rates": rates}
+
+    def log_densities(self, state):
+        r = state["rates"]
+        return log_zero(r).sum(axis=1) - self.X @ r.T
+
+    def point(self, state, family):
+        with np.errstate(divide="ignore"):
+            means = 1 / (state["rates"] * family.data.scale.astype(LONG))[:, family.data.order]
+        cells = np.log(means)
+        return cells, 16 * 2.0**-53 * (1 + np.abs(cells)), *EMPTY
+
+
+class Categorical(Separable):
+    def parameters(self, mass, S, former):
+        more = (self.dtype(self.problem.prior) if self.problem.prior else self.dtype(1)) - 1
+        arrays = []
+        for codes, n in zip(self.X.T, self.problem.n_categories, strict=True):
+            counts = np.stack([mass[codes == label].sum(axis=0) for label in range(n)], axis=1) + more
+            total = counts.sum(axis=1, keepdims=True)
+            arrays.append(np.where(total > 0, counts / np.where(total > 0, total, 1), self.dtype(1) / n))
+        return {"probabilities": tuple(arrays)}
+
+    def log_densities(self, state):
+        return sum(log_zero(p).T[codes] for p, codes in zip(state["probabilities"], self.X.T, strict=True))
+
+    def penalty(self, state):
+        if self.problem.prior is None:
+            return self.dtype(0), self.dtype(0)
+        alpha = LONG(self.problem.prior)
+        terms = []
+        for p in state["probabilities"]:
+            K, n = p.shape
+            terms += [K * n * log_gamma(alpha), -K * log_gamma(n * alpha), -x_log(alpha - 1, p).sum()]
+        return sum(terms), sum(abs(term) for term in terms)
+
+    def statistics(self, state):
+        parts = [p if p.shape[1] > 2 else p[:, 1:] for p in state["probabilities"]]
+        columns = np.hstack(parts)
+        return columns if columns.shape[1] else np.zeros((self.K, 1), LONG)
+
+    def read(self, solution):
+        return {
+            "weights": solution.weights.astype(self.dtype),
+            "probabilities": tuple(p.astype(self.dtype) for p in solution.probabilities),
+        }
+
+
+MODELS = {
+    "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
+    "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
+}  # fmt: skip
+
+
+def define(problem, dtype=LONG):
+    """The Definition of a problem."""
+    return MODELS[type(problem).__name__](problem, dtype)

@@ -1,0 +1,214 @@
+"""Problems as real data make them nasty: ties, lattices, dependent columns, offsets, scales, extreme weights and priors."""
+
+import numpy as np
+
+import gopfast
+
+COUNTS = (0.3, 3.0, 30.0, 1e3, 1e6, 1e9, 1e12, 1e14)
+# At and around 1, where priors stop to pull, and far out. A family refuses what it must.
+PRIORS = (1.0, 1.0 + 1e-9, 1.0 + 1e-15, 1.5, 2.0, 1e8)
+SCALES = (1e-8, 1e-3, 0.5, 1.0, 2.0, 1e8)
+
+
+def size(rng, small):
+    """Samples, columns, components."""
+    if small:
+        n = int(rng.choice([2, 3, 4, 5, 6, 8, 12, 20, 40], p=[0.08, 0.1, 0.13, 0.14, 0.14, 0.14, 0.13, 0.1, 0.04]))
+    else:
+        n = int(rng.choice([4, 8, 15, 30, 60, 150, 300, 400]))
+    d = int(rng.choice([1, 2, 3, 4], p=[0.45, 0.35, 0.15, 0.05]))
+    K = int(min(n, rng.choice([1, 2, 3, 4, 5], p=[0.06, 0.5, 0.27, 0.1, 0.07])))
+    return n, d, K
+
+
+def weights(rng, n):
+    kind = rng.integers(6)
+    if kind < 3:
+        return None
+    if kind == 3:
+        w = rng.uniform(0.5, 2.0, n)
+    elif kind == 4:
+        w = 10.0 ** rng.uniform(-6, 6, n)
+    else:
+        w = rng.integers(0, 4, n).astype(float)
+    w[rng.random(n) < 0.1] = 0.0
+    w[rng.integers(n)] = 10.0 ** rng.integers(-3, 4)
+    return w
+
+
+def repeated(rng, X):
+    """Rows of which some are equal: sometimes fewer different ones than components."""
+    kind = rng.integers(5)
+    if kind == 0:
+        X = X[rng.integers(0, max(1, len(X) // 2), len(X))]
+    elif kind == 1:
+        X = X[rng.integers(0, min(len(X), int(rng.integers(1, 4))), len(X))]
+    return X
+
+
+def column(rng, n):
+    kind = rng.integers(9)
+    if kind == 0:
+        return rng.integers(1, 6, n).astype(float)
+    if kind == 1:
+        return rng.poisson(3, n).astype(float)
+    if kind == 2:
+        return np.round(rng.standard_normal(n) * 2, 1)
+    if kind == 3:
+        return rng.integers(0, 2, n).astype(float)
+    if kind == 4:
+        return np.arange(n, dtype=float)
+    if kind == 5:
+        return rng.standard_cauchy(n)
+    groups = rng.integers(int(rng.integers(1, 5)), size=n)
+    return groups * rng.uniform(1, 8) + rng.standard_normal(n)
+
+
+def reals(rng, n, d):
+    """Columns of numbers; some constant, dependent, far from 0 or of other units."""
+    X = np.stack([column(rng, n) for _ in range(d)], axis=1)
+    for j in range(1, d):
+        kind = rng.integers(8)
+        if kind == 0:
+            X[:, j] = rng.choice([0.0, 0.1, 7.0])
+        elif kind == 1:
+            X[:, j] = 2.0 * X[:, 0] + 1.0
+        elif kind == 2:
+            X[:, j] = 100.0 - X[:, j - 1]
+    if rng.random() < 0.05:
+        X[:, 0] = 3.0
+    X = repeated(rng, X)
+    if rng.random() < 0.3:
+        X = X * 10.0 ** rng.uniform(-6, 6, 1 if rng.random() < 0.5 else d)
+    if rng.random() < 0.3:
+        X = X + rng.choice([-1.0, 1.0]) * 2.0 ** rng.integers(0, 41)
+    return X
+
+
+def spread(X):
+    """Squared unit of each column."""
+    variance = X.var(axis=0)
+    return np.where(variance > 0, variance, 1.0)
+
+
+def gaussian_known(rng, n, d, K, small, prior=None, posterior="point"):
+    X = reals(rng, n, d)
+    unit = spread(X) if rng.random() < 0.7 else np.full(d, spread(X).mean())
+    noise = unit * 10.0 ** (rng.uniform(-3, 2) if small else rng.uniform(-1.5, 0.5))
+    if rng.random() < 0.3:
+        noise = np.full(d, noise.max())
+    options = {}
+    if prior == "fixed":
+        prior = float(rng.choice(SCALES) * unit.max() if rng.random() < 0.7 else rng.choice(SCALES))
+    elif prior == "empirical" and rng.random() < 0.7:
+        options["prior_variance_bounds"] = (unit.max() * 10.0 ** rng.uniform(-8, 0), unit.max() * 10.0 ** rng.uniform(0, 8))
+    return gopfast.GaussianMixture(
+        X, K, noise_variance=noise, prior=prior, posterior=posterior, sample_weight=weights(rng, n), **options
+    )
+
+
+def gaussian_free(rng, n, d, K, small, covariance):
+    X = reals(rng, n, d)
+    kind = rng.integers(4)
+    unit = spread(X)
+    if kind == 0 and (np.ptp(X, axis=0) > 0).all():
+        floor = None
+    elif covariance in ("spherical", "tied_spherical"):
+        floor = float(unit.min() * 10.0 ** rng.uniform(-4, 1))
+    else:
+        floor = unit * 10.0 ** rng.uniform(-4, 1, 1 if rng.random() < 0.7 else d)
+    return gopfast.GaussianMixture(X, K, covariance=covariance, variance_floor=floor, sample_weight=weights(rng, n))
+
+
+def bernoulli(rng, n, d, K, small, prior=False):
+    d = int(rng.integers(1, 6)) if rng.random() < 0.5 else d
+    share = rng.choice([0.0, 0.02, 0.5, 1.0], d, p=[0.1, 0.2, 0.6, 0.1])
+    X = (rng.random((n, d)) < np.where(rng.random((n, 1)) < 0.5, share, rng.random(d))).astype(float)
+    if d > 1 and rng.random() < 0.3:
+        X[:, 1] = rng.choice([X[:, 0], 1.0 - X[:, 0]])
+    given = tuple(float(x) for x in rng.choice(PRIORS, 2)) if prior else None
+    return gopfast.BernoulliMixture(repeated(rng, X), K, prior=given, sample_weight=weights(rng, n))
+
+
+def poisson(rng, n, d, K, small, prior=False):
+    rate = rng.choice(COUNTS[:4] if rng.random() < 0.7 else COUNTS, (1, d)) * rng.choice([1.0, 1.0, 0.01, 3.0], (n, d))
+    X = np.where(rate > 1e15, 0.0, np.round(rng.normal(rate, np.sqrt(rate))).clip(0.0))
+    if rng.random() < 0.1:
+        X[:, 0] = rng.choice([0.0, 1.0, X[0, 0]])
+    given = None
+    if prior:
+        given = float(rng.choice(PRIORS)), float(rng.choice([1e-8, 0.5, 1.0 - 1e-9, 1.0, 2.0, 1e8]))
+    return gopfast.PoissonMixture(repeated(rng, X), K, prior=given, sample_weight=weights(rng, n))
+
+
+def exponential(rng, n, d, K, small, prior=False):
+    X = rng.exponential(rng.choice([1e-6, 0.1, 1.0, 10.0, 1e6], (n, d) if rng.random() < 0.4 else (1, d)), (n, d))
+    if rng.random() < 0.3:
+        X = np.ceil(X * 10) / 10
+    if rng.random() < 0.1:
+        X[:, 0] = X[0, 0]
+    given = None
+    if prior:
+        given = float(rng.choice(PRIORS)), float(rng.choice([1e-8, 0.5, 1.0, 2.0, 1e8]))
+        if rng.random() < 0.2:
+            X[rng.integers(n)] = 0.0
+    return gopfast.ExponentialMixture(repeated(rng, X), K, prior=given, sample_weight=weights(rng, n))
+
+
+def categorical(rng, n, d, K, small, prior=False):
+    sizes = rng.integers(1, 6, d)
+    X = np.stack([rng.choice(C, n, p=rng.dirichlet(np.full(C, rng.choice([0.2, 2.0])))) for C in sizes], axis=1)
+    if d > 1 and rng.random() < 0.3:
+        X[:, 1] = X[:, 0]
+        sizes[1] = sizes[0]
+    X = repeated(rng, X)
+    categories = [list(range(C)) for C in sizes] if rng.random() < 0.5 else None
+    given = float(rng.choice(PRIORS)) if prior else None
+    return gopfast.CategoricalMixture(X, K, categories=categories, prior=given, sample_weight=weights(rng, n))
+
+
+def _with_columns(make, least, most):
+    """Of `least` to `most` columns."""
+    return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
+
+
+def _of(make, **options):
+    return lambda rng, n, d, K, small: make(rng, n, d, K, small, **options)
+
+
+FAMILIES = {
+    "known": _of(gaussian_known),
+    "known_fixed": _of(gaussian_known, prior="fixed"),
+    "known_empirical": _of(gaussian_known, prior="empirical"),
+    "posterior_fixed": _of(gaussian_known, prior="fixed", posterior="gaussian"),
+    "posterior_empirical": _of(gaussian_known, prior="empirical", posterior="gaussian"),
+    "spherical": _of(gaussian_free, covariance="spherical"),
+    "diag": _of(gaussian_free, covariance="diag"),
+    "tied_spherical": _of(gaussian_free, covariance="tied_spherical"),
+    "tied": _of(gaussian_free, covariance="tied"),
+    "full_1": _with_columns(_of(gaussian_free, covariance="full"), 1, 1),
+    "full_2": _with_columns(_of(gaussian_free, covariance="full"), 2, 2),
+    "full_3": _with_columns(_of(gaussian_free, covariance="full"), 3, 4),
+    "bernoulli": _of(bernoulli),
+    "bernoulli_prior": _of(bernoulli, prior=True),
+    "poisson": _of(poisson),
+    "poisson_prior": _of(poisson, prior=True),
+    "exponential": _of(exponential),
+    "exponential_prior": _of(exponential, prior=True),
+    "categorical": _of(categorical),
+    "categorical_prior": _of(categorical, prior=True),
+}  # fmt: skip
+# The paper's relaxation has families of its own here: same problems, other bounds.
+LINEAR = {"linear": ("known", "known_fixed", "known_empirical"), "paper": ("known", "known_fixed", "known_empirical")}
+NAMES = (*FAMILIES, *LINEAR)
+
+
+def problem(family, rng, small=True):
+    """A random problem of a family of `NAMES`; InputError where the package refuses it."""
+    if family in LINEAR:
+        family = str(rng.choice(LINEAR[family]))
+        n, d, K = int(rng.integers(2, 9)), int(rng.integers(1, 3)), int(rng.integers(1, 4))
+        K = min(n, K)
+    else:
+        n, d, K = size(rng, small)
+    return FAMILIES[family](rng, n, d, K, small)

@@ -13,7 +13,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast -name '*.py') \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/csrc/*)
 
-.PHONY: all install test demo bench paper figures lint docs docs-links dist clean
+.PHONY: all install test demo bench fuzz paper figures lint docs docs-links dist clean
 
 all: install
 
@@ -43,6 +43,10 @@ demo: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/pytest bench --benchmark-only $(ARGS)
+
+# Random mixtures against their definitions, an hour by default; writes bench/results/fuzz.md.
+fuzz: $(INSTALLED)
+	$(BIN)/python bench/fuzz.py $(ARGS)
 
 # The experiments of the source; writes bench/results/paper/.
 paper: $(INSTALLED)

@@ -1,72 +1,141 @@
-"""Random mixtures of known variance: no lower bound may exceed the best solution of many starts.
+"""Random mixtures against the definitions of their models: boxes, searches, and searches told to prove too much.
 
-Searches start learning at random moments and stop at random limits, from few starts, so that bounds of every stage are
-tested. Prints each failure and a summary; the exit code is 1 if there was one. Nothing is written.
+Deterministic by seed: case i of a family in a run with --seed s is that of seed 1,000,000 s + i. Cases run in a child
+process, which is replaced when one crashes or hangs. Prints failures as they come; the exit code is 1 if there was one.
 
-Run: python bench/fuzz.py [seed] [seconds]     (one thread)
+Run: python bench/fuzz.py --seconds 3600 --seed 0 [--kinds boxes,searches,negative] [--families known,tied]
+     python bench/fuzz.py --only boxes:full_2:17      (one case, with its problem)
 """
 
+import argparse
+import itertools
+import multiprocessing
+import resource
 import sys
 import time
+import traceback
+import warnings
 
-import numpy as np
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._hitting import HittingSets
-from gopfast._search import Search
+from fuzzing import boxes, generator, report, searches
 
-import gopfast
-from gopfast import _engine
+from gopfast.errors import InputError
 
-ROUNDING = 1e-9
-
-
-def problem(rng):
-    """One to two columns, two to six components near and far, weights of any size, priors."""
-    d, K, n = 1 + (rng.random() < 0.2), int(rng.integers(2, 7)), int(rng.integers(10, 400))
-    X = rng.uniform(1, 7) * rng.integers(K, size=(n, 1)) + rng.uniform(0.5, 1.6) * rng.standard_normal((n, d))
-    weights = rng.uniform(0.5, 2, n) * 10.0 ** rng.integers(-2, 3) if rng.random() < 0.5 else None
-    prior = rng.choice([None, None, "empirical", 3.0, 100.0])
-    return gopfast.GaussianMixture(X, K, sample_weight=weights, prior=prior)
+KINDS = ("boxes", "searches", "negative")
+# Shares of the time; boxes are cheap.
+SHARES = {"boxes": 0.6, "searches": 0.25, "negative": 0.15}
+HANGS = 60.0  # seconds without a result after which a case counts as hanging
+MEMORY = 8 * 2**30
+# Cases of a family between two looks at the clock.
+TURN = {"boxes": 10, "searches": 1, "negative": 2}
 
 
-def bounds(family, rng):
-    """Lower and upper bound of a search, and whether it used hitting sets."""
-    primal = MixturePrimal(family, n_starts=int(rng.integers(1, 5)), seed=int(rng.integers(10**9)))
-    sets = HittingSets(family) if HittingSets.applies(family) else None
-    search = Search(
-        EntropicRelaxation(family), primal, 10.0 ** rng.uniform(-5, -1), basin=MixtureBasin(family, primal),
-        reduction=sets, reduce_from=int(rng.choice([2, 16, 64])), max_nodes=int(rng.choice([100, 1000, 6000])),
-    )  # fmt: skip
-    search.run()
-    fields, _ = search.summary()
-    return fields["lower_bound"], fields["objective"], sets is not None and len(sets.report()[0]) > 0
+def case(kind, family, seed):
+    """Run one case; (outcome, detail) as `report.Tally.add` takes them."""
+    try:
+        if kind == "boxes":
+            tried, _ = boxes.run(family, seed)
+            return "ok", (tried, None)
+        (tried, status), _ = searches.run(kind, family, seed)
+        return "ok", (tried, status)
+    except InputError as error:
+        return "refused", str(error)
+    except boxes.Failure as failure:
+        return failure.args
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:60]}", traceback.format_exc()[-2000:]
 
 
-def best_of_starts(family, rng):
-    primal = MixturePrimal(family, n_starts=60, seed=int(rng.integers(10**9)))
-    search = Search(EntropicRelaxation(family), primal, 0.01, max_nodes=1)
-    search.run()
-    return search.summary()[0]["objective"]
+def work(connection):
+    """Run the cases that are asked for, in a child process."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    while True:
+        connection.send(case(*connection.recv()))
 
 
-def main(seed=1, seconds=60.0):
-    rng = np.random.default_rng(seed)
-    end = time.monotonic() + seconds
-    n = used = failures = 0
-    while time.monotonic() < end:
-        family = _engine.family(problem(rng))
-        n += 1
-        lower, upper, with_sets = bounds(family, rng)
-        best = min(upper, best_of_starts(family, rng))
-        used += with_sets
-        if lower > best + ROUNDING * (1 + abs(best)):
-            failures += 1
-            print(f"problem {n} of seed {seed}: lower bound {lower!r} above {best!r}", flush=True)
-    print(f"{n} problems, {used} with hitting sets, {failures} failures")
-    return failures > 0
+class Worker:
+    """A child process that runs cases, started anew after a crash."""
+
+    def __init__(self):
+        self.process = None
+
+    def start(self):
+        """Fork before this process has used a thread."""
+        self.connection, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("fork").Process(target=work, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def run(self, *which):
+        """(outcome, detail) of one case."""
+        if self.process is None:
+            self.start()
+        self.connection.send(which)
+        try:
+            if self.connection.poll(HANGS):
+                return self.connection.recv()
+            outcome = "hangs"
+        except (EOFError, ConnectionError):
+            outcome = "crashes"
+        self.process.kill()
+        self.process.join()
+        code, self.process = self.process.exitcode, None
+        return outcome, f"exit code {code}"
+
+
+def fuzz(kinds, families, seconds, seed):
+    """Cases of all kinds and families in turn, each kind for its share of the time; the Tally."""
+    tally, worker, began = report.Tally(), Worker(), time.monotonic()
+    spent = dict.fromkeys(kinds, 0.0)
+    upcoming = {kind: itertools.cycle(families) for kind in kinds}
+    reached = dict.fromkeys(itertools.product(kinds, families), 1_000_000 * seed)
+    while time.monotonic() - began < seconds:
+        # the kind that has had least of its share
+        kind = min(kinds, key=lambda kind: spent[kind] / SHARES[kind])
+        family, started = next(upcoming[kind]), time.monotonic()
+        for _ in range(TURN[kind]):
+            at = reached[kind, family]
+            reached[kind, family] += 1
+            outcome, detail = worker.run(kind, family, at)
+            tally.add(kind, family, at, outcome, detail)
+            if outcome not in ("ok", "refused"):
+                print(f"{kind}:{family}:{at} {outcome} {report.shown(detail)[:500]}", flush=True)
+        spent[kind] += time.monotonic() - started
+    return tally
+
+
+def show(which):
+    """Run one case here, and print its problem and what became of it."""
+    kind, family, seed = which.split(":")
+    outcome, detail = case(kind, family, int(seed))
+    problem = generator.drawn(kind, family, int(seed))
+    print(problem)
+    for name in ("X", "sample_weight", "variance_floor", "noise_variance", "prior_variance_bounds", "categories"):
+        value = getattr(problem, name, None)
+        if value is not None:
+            print(f"{name} = {value.tolist() if hasattr(value, 'tolist') else value}")
+    print(outcome, report.shown(detail).replace("\\n", "\n"))
+    return outcome not in ("ok", "refused")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--families", default=",".join(generator.NAMES))
+    parser.add_argument("--output", default=str(report.ROOT / "bench" / "results" / "fuzz.md"))
+    parser.add_argument("--only", metavar="KIND:FAMILY:SEED", help="run and show one case")
+    arguments = parser.parse_args()
+    if arguments.only:
+        return show(arguments.only)
+    started = time.monotonic()
+    tally = fuzz(arguments.kinds.split(","), arguments.families.split(","), arguments.seconds, arguments.seed)
+    report.write(arguments.output, tally, time.monotonic() - started, arguments.seed)
+    print(tally.table())
+    print(tally.status_table())
+    return any(tally.failures.values())
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(kind(text) for kind, text in zip((int, float), sys.argv[1:], strict=False))))
+    sys.exit(main())

@@ -1,6 +1,8 @@
-"""Makes `support` importable, but not the repository's root: that would shadow the installed package."""
+"""Makes `support` and the fuzzer importable, but not the repository's root: that would shadow the installed package."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+TESTS = Path(__file__).resolve().parent
+sys.path.insert(0, str(TESTS))
+sys.path.append(str(TESTS.parent / "bench"))

@@ -7,30 +7,20 @@ must keep a box that holds these parameters, and the bound of the box must not e
 import math
 
 import numpy as np
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
-from gopfast._hitting import HittingSets
 from gopfast._linear import LinearRelaxation
-from gopfast._nonparametric import NonparametricBound, free_variance_bound
-from gopfast._search import Search
-from gopfast._stop import StopSignal
 
 from gopfast import _ceiling, _engine, _single
+from gopfast._nonparametric import NonparametricBound, free_variance_bound
 
-from . import generator
-from .definitions import LONG, ROUND, define
+from . import generator, learning
+from .definitions import LONG, define
+from .failure import Failure, slack
 
-# Of what is compared, relative: far below any defect that matters, above the rounding of scaled samples.
-TINY = 1e-12
 N_RESPONSIBILITIES = 5
 N_BOXES = 24
 MOST_PATH = 12
-
-
-class Failure(Exception):
-    """A claim that does not hold, with what is needed to see it."""
 
 
 def responsibilities(rng, definition, float_definition):
@@ -92,7 +82,7 @@ class Target:
 
     def limit(self, W):
         """What no bound may exceed."""
-        return float(self.value + TINY * (1 + abs(self.value) + W) + 64 * ROUND * self.size)
+        return float(self.value + slack(self.value, self.size, W))
 
 
 def random_box(rng, point, error, low, high):
@@ -106,7 +96,7 @@ def random_box(rng, point, error, low, high):
         2: lambda: rng.choice([0.0, 1e-9, 1e-3, 0.1, 1.0], n),
         3: lambda: rng.choice([0.0, 1.0], n),
     }[style]
-    below, above = width * reach() * rng.random(n) ** rng.integers(0, 2), width * reach() * rng.random(n) ** rng.integers(0, 2)
+    below, above = (width * reach() * rng.random(n) ** rng.integers(0, 2) for _ in range(2))
     face = rng.random(n)
     below, above = np.where(face < 0.1, 0.0, below), np.where(face > 0.9, 0.0, above)
     least = np.minimum(np.maximum(low, np.minimum(point - below, point - error)), high)
@@ -139,19 +129,18 @@ def attack_box(relaxed, target, point, error, low, high, W, rng):
     limit = target.limit(W)
     cutoff = rng.choice([math.inf, limit, limit + 1e-3, limit + 0.3 * (1 + abs(limit)), limit - 1.0])
     found = relaxed.probe(low, high, cutoff)
+    said = dict(low=low, high=high, point=point)
     if found is None:
-        raise Failure("empty", dict(low=low.tolist(), high=high.tolist(), point=point.tolist()))
+        raise Failure("empty", said)
     least, most, lower = found
-    # rounding of the point itself, and an ulp of the comparison
-    slack = 2 * error + 2.0**-50 * (np.abs(least) + np.abs(most))
-    if (point < least - slack).any() or (point > most + slack).any():
-        off = np.maximum(least - point, point - most)
-        j = int(np.argmax(off / slack))
-        raise Failure("cut off", dict(variable=j, by=float(off[j]), error=float(error[j]), low=low.tolist(), high=high.tolist(),
-                                      point=point.tolist(), least=least.tolist(), most=most.tolist()))  # fmt: skip
+    # rounding of the point itself, and some ulps of the comparison
+    loose = 2 * error + 2.0**-50 * (np.abs(least) + np.abs(most))
+    off = np.maximum(least - point, point - most)
+    if (off > loose).any():
+        j = int(np.argmax(off / loose))
+        raise Failure("cut off", dict(variable=j, by=off[j], error=error[j], **said, least=least, most=most))
     if lower > limit:
-        raise Failure("bound", dict(lower=lower, value=float(target.value), by=float(lower - target.value), limit=limit,
-                                    low=low.tolist(), high=high.tolist(), point=point.tolist()))  # fmt: skip
+        raise Failure("bound", dict(lower=lower, value=target.value, by=lower - target.value, limit=limit, **said))
     return least, most
 
 
@@ -172,19 +161,15 @@ def attack_problem(name, problem, rng, n_responsibilities=N_RESPONSIBILITIES, n_
             continue
         target = Target(definition, family, tau, rng)
         if not np.isfinite(target.value):
-            raise Failure("definition", dict(value=float(target.value)))
+            raise Failure("definition", dict(value=target.value))
         for what, bound in least.items():
             if bound > target.limit(W):
-                raise Failure(what, dict(bound=bound, value=float(target.value), by=float(bound - target.value)))
+                raise Failure(what, dict(bound=bound, value=target.value, by=bound - target.value))
         point, error = target.point, target.error
         if name == "paper":
             point = np.concatenate([point, target.weights])
             error = np.concatenate([error, np.full(len(target.weights), 1e-15)])
-        if (point < low - error - 2.0**-50 * np.abs(low)).any() or (
-            (point > high + error + 2.0**-50 * np.abs(high)) & ~endless(family, problem, len(point))
-        ).any():
-            raise Failure("root", dict(point=point.astype(float).tolist(), low=low.tolist(), high=high.tolist(), error=error.tolist()))
-        point = np.minimum(np.maximum(point, low), high).astype(float)
+        point = within_root(problem, point, error, low, high)
         done = 0
         while done < n_boxes:
             at = (low, high) if done == 0 else random_box(rng, point, error, low, high)
@@ -195,14 +180,18 @@ def attack_problem(name, problem, rng, n_responsibilities=N_RESPONSIBILITIES, n_
                 if done >= n_boxes:
                     break
         tried += done
-    tried += attack_learning(problem, definition, fast, family, rng)
+    tried += learning.attack(problem, definition, family, rng)
     return tried
 
 
-def endless(family, problem, n):
-    """Where cells that reach the root's end have no end."""
-    ends = type(problem).__name__ == "ExponentialMixture" and problem.prior is not None and problem.prior[0] == 1.0
-    return np.full(n, ends)
+def within_root(problem, point, error, low, high):
+    """The point as floats within the root, which it may leave by rounding only."""
+    slack = error + 2.0**-50 * np.maximum(np.abs(low), np.abs(high))
+    # there cells that reach the root's end have no end
+    endless = type(problem).__name__ == "ExponentialMixture" and problem.prior is not None and problem.prior[0] == 1.0
+    if (point < low - slack).any() or (not endless and (point > high + slack).any()):
+        raise Failure("root", dict(point=point, low=low, high=high, error=error))
+    return np.minimum(np.maximum(point, low), high).astype(float)
 
 
 def whole_bounds(problem, family):
@@ -225,74 +214,8 @@ def whole_bounds(problem, family):
     return found
 
 
-def attack_learning(problem, definition, fast, family, rng):
-    """Attack the incumbent's box and the hitting sets, which say something of good mixtures only."""
-    if type(family) is not GaussianFamily or family.n_ranges or rng.random() < 0.5:
-        return 0
-    primal = MixturePrimal(family, n_starts=3, seed=int(rng.integers(2**32)))
-    Search(EntropicRelaxation(family), primal, 0.01, max_nodes=1).run()
-    search = Search(EntropicRelaxation(family), primal, 0.01, max_nodes=1)
-    search.run()
-    fields, vector = search.summary()
-    K, W, best = problem.n_components, float(definition.W), fields["objective"]
-    tolerance = float(10.0 ** rng.uniform(-4, 0))
-    basin = MixtureBasin(family, MixturePrimal(family))
-    report = basin.report() if (vector[:K] > 0).all() and basin.find(vector, tolerance) else None
-    sets, parts = None, []
-    if HittingSets.applies(family):
-        sets = HittingSets(family)
-        sets.learn(vector, best + float(rng.choice([0.01, 1.0, 10.0])), 400)
-        parts, _, _ = sets.report()
-    if report is None and not parts:
-        return 2
-    scale, order = family.data.scale.astype(LONG), family.data.order
-    shift = family.data.center.astype(LONG) - definition.origin
-    incumbent = vector[K:-1].reshape(K, -1)
-    incumbent = incumbent[np.argsort(incumbent[:, 0], kind="stable")]
-    weights = vector[:K][np.argsort(vector[K:-1].reshape(K, -1)[:, 0], kind="stable")]
-
-    def objective(core, share):
-        """Of means in the core's coordinates and weights; the best prior variance, a few steps of the weights."""
-        means = np.empty((K, definition.d), LONG)
-        means[:, order] = core
-        state = {"means": means * scale + shift, "weights": share.astype(LONG)}
-        if problem.prior is not None:
-            m = state["means"] + definition.origin
-            gamma = LONG(problem.prior) if problem.prior != "empirical" else np.clip(
-                np.square(m).mean(), *(LONG(b) for b in problem.prior_variance_bounds))  # fmt: skip
-            state["precision"] = 1 / gamma
-        for _ in range(3):
-            tau = definition.e_step(state)
-            state["weights"] = definition.w @ tau / definition.W
-        return definition.value(state)
-
-    n = 0
-    for _ in range(20):
-        if report is not None and report["lower"] > -math.inf:
-            low, high = report["low"].reshape(K, -1), report["high"].reshape(K, -1)
-            u = rng.random(low.shape) if rng.random() < 0.5 else rng.integers(0, 2, low.shape)
-            value, size = objective((low + u * (high - low)).astype(LONG), weights)
-            n += 1
-            if report["lower"] > value + TINY * (1 + abs(value) + W) + 64 * ROUND * size:
-                raise Failure("basin", dict(lower=report["lower"], value=float(value), at=(low + u * (high - low)).tolist(),
-                                            vector=vector.tolist(), tolerance=tolerance))  # fmt: skip
-        if parts:
-            core = incumbent + 10.0 ** rng.uniform(-3, 1) * rng.standard_normal(incumbent.shape) * (rng.random(incumbent.shape) < 0.5)
-            core = np.clip(np.sort(core, axis=0), family.data.arrays()[0].min(), family.data.arrays()[0].max())
-            share = np.maximum(weights * np.exp(rng.standard_normal(K) * rng.integers(2)), 1e-12)
-            value, size = objective(core.astype(LONG), share / share.sum())
-            limit = sets.lower
-            n += 1
-            if value + TINY * (1 + abs(value) + W) + 64 * ROUND * size < limit:
-                flat = core[:, 0]
-                hit = [((p[:, 0] - 1e-12 <= flat[:, None]) & (flat[:, None] <= p[:, 1] + 1e-12)).any() for p in parts]
-                if not all(hit) or sets.cut(flat, flat) is None and sets.cut(flat - 1e-12, flat + 1e-12) is None:
-                    raise Failure("hitting", dict(limit=limit, value=float(value), means=flat.tolist(), vector=vector.tolist()))
-    return n + 2
-
-
 def run(name, seed, n_responsibilities=N_RESPONSIBILITIES, n_boxes=N_BOXES):
     """One case: (number tried, problem); raises Failure, or whatever the package raises."""
-    rng = np.random.default_rng([11, generator.NAMES.index(name), seed])
-    problem = generator.problem(name, rng)
+    rng = generator.stream("boxes", name, seed)
+    problem = generator.drawn("boxes", name, seed, rng)
     return attack_problem(name, problem, rng, n_responsibilities, n_boxes), problem

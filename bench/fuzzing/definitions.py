@@ -55,8 +55,9 @@ def excess(x, mean):
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=LONG), mean)
     some = np.where(x > 0, x, 1)
     t = (np.where(x > 0, mean, 1) - some) / some
-    with np.errstate(invalid="ignore"):
-        return np.where(x > 0, some * (t - np.log1p(t)), mean)
+    near = np.abs(t) < 0.5
+    log = np.where(near, np.log1p(np.where(near, t, 0)), log_zero(np.where(x > 0, mean, 1)) - np.log(some))
+    return np.where(x > 0, some * (t - log), mean)
 
 
 def eigen(C):
@@ -69,7 +70,7 @@ def eigen(C):
                 off = A[:, p, q]
                 zero = off == 0
                 theta = (A[:, q, q] - A[:, p, p]) / (2 * np.where(zero, 1, off))
-                t = np.where(zero, 0, np.where(theta < 0, -1, 1) / (np.abs(theta) + np.sqrt(theta * theta + 1)))
+                t = np.where(zero, 0, np.where(theta < 0, -1, 1) / (np.abs(theta) + np.hypot(theta, 1)))
                 c = 1 / np.sqrt(t * t + 1)
                 G = np.broadcast_to(np.eye(d, dtype=LONG), A.shape).copy()
                 G[:, p, p] = G[:, q, q] = c
@@ -155,7 +156,7 @@ class Definition:
             total = p.sum(axis=1)
             tau = p / total[:, None]
             now = -float(self.w @ (top + np.log(total)))
-            if abs(last - now) < tol * (1 + abs(now)) and self.penalty(state)[1] == 0:
+            if abs(last - now) < tol * (1 + abs(now)):
                 break
             last = now
         return tau
@@ -184,7 +185,7 @@ class Gaussian(Definition):
 
     def parameters(self, mass, S, former):
         if self.problem.covariance == "known":
-            return self.known(mass, S)
+            return self.known(mass, S, former)
         means = averages(mass, S, self.Z)
         empty = ~(S > 0)
         means[empty] = self.Z[0] if former is None else former["means"][empty]
@@ -233,8 +234,8 @@ class Gaussian(Definition):
             return np.stack([self.log_normal(self.Z - m, S) for m, S in zip(means, matrices, strict=True)], axis=1)
         v = C[:, None] if kind == "spherical" else C
         v = np.broadcast_to(v, (self.K, self.d))
-        logs = [-(np.square(self.Z - m) / s + np.log(s) + self.log_2_pi).sum(axis=1) / 2 for m, s in zip(means, v, strict=True)]
-        return np.stack(logs, axis=1)
+        terms = [np.square(self.Z - m) / s + np.log(s) + self.log_2_pi for m, s in zip(means, v, strict=True)]
+        return np.stack([-term.sum(axis=1) / 2 for term in terms], axis=1)
 
     def log_normal(self, z, C):
         """By elimination, column by column, in units of the floor."""
@@ -258,8 +259,8 @@ class Gaussian(Definition):
             return 64 * np.max(trace) * np.ones(self.n)
         return 0
 
-    def known(self, mass, S):
-        """The prior variance is the best one of all, found from everywhere."""
+    def known(self, mass, S, former):
+        """The prior variance is the best one of all, found from everywhere; in EM that for the state before."""
         prior, gaussian = self.problem.prior, self.problem.posterior == "gaussian"
         averages_ = averages(mass, S, self.Z)
         empty = ~(S > 0)
@@ -267,8 +268,13 @@ class Gaussian(Definition):
             averages_[empty] = self.Z[0]
             return {"means": averages_}
         mu = np.where(empty[:, None], 0, averages_ + self.origin.astype(self.dtype))
-        a = S[:, None] / self.v
-        if prior == "empirical":
+        a = S[:, None] / self.v  # (K, d)
+        if prior == "empirical" and former is not None:
+            squares = np.square(former["means"] + self.origin.astype(self.dtype)).sum()
+            squares += former["posterior_variances"].sum() if gaussian else 0
+            low, high = self.problem.prior_variance_bounds
+            e = 1 / min(max(squares / a.size, low), high)
+        elif prior == "empirical":
             e = self.best_precision(a, mu, gaussian)
         else:
             e = 1 / self.dtype(prior)
@@ -294,8 +300,7 @@ class Gaussian(Definition):
 
         grid = np.exp(np.linspace(np.log(low), np.log(high), 200))
         grid[0], grid[-1] = low, high
-        values = [cost(e) for e in grid]
-        i = int(np.argmin(values))
+        i = int(np.argmin([cost(e) for e in grid]))
         left, right = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
         if not slope(left) < 0:
             return left
@@ -339,6 +344,8 @@ class Gaussian(Definition):
         shift = self.origin - data.center.astype(LONG)
         means = ((state["means"] + shift) / scale)[:, order]
         reach = (np.abs(self.Z).max(axis=0) + np.abs(shift)) / scale
+        if self.problem.prior is not None:
+            reach = reach + np.abs(data.center) / scale
         error = np.broadcast_to(8 * 2.0**-53 * reach[order], means.shape)
         cells, errors, shared, shared_error = [means], [error], [], []
         if "posterior_variances" in state:
@@ -416,8 +423,8 @@ class Bernoulli(Separable):
         return {"probabilities": p, "others": q}
 
     def log_densities(self, state):
-        p, q = state["probabilities"], state["others"]
-        return np.stack([(x_log(self.X, a) + x_log(1 - self.X, b)).sum(axis=1) for a, b in zip(p, q, strict=True)], axis=1)
+        pairs = zip(state["probabilities"], state["others"], strict=True)
+        return np.stack([(x_log(self.X, p) + x_log(1 - self.X, q)).sum(axis=1) for p, q in pairs], axis=1)
 
     def penalty(self, state):
         if self.problem.prior is None:
@@ -443,8 +450,8 @@ class Rates(Separable):
             return self.dtype(0), self.dtype(0)
         shape, rate = (LONG(x) for x in self.problem.prior)
         r = state["rates"]
-        # at the mode the terms cancel: shape - 1 times the excess of r over it
-        terms = [(rate * r).sum(), -x_log(shape - 1, r).sum(), r.size * log_gamma(shape), -r.size * shape * np.log(rate)]
+        terms = [(rate * r).sum(), -x_log(shape - 1, r).sum()]
+        terms += [r.size * log_gamma(shape), -r.size * shape * np.log(rate)]
         return sum(terms), sum(abs(term) for term in terms)
 
     def read(self, solution):

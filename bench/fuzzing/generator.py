@@ -1,4 +1,4 @@
-"""Problems as real data make them nasty: ties, lattices, dependent columns, offsets, scales, extreme weights and priors."""
+"""Problems as nasty as real data: ties, lattices, dependent columns, offsets, scales, extreme weights and priors."""
 
 import numpy as np
 
@@ -86,9 +86,8 @@ def reals(rng, n, d):
 
 
 def spread(X):
-    """Squared unit of each column."""
-    variance = X.var(axis=0)
-    return np.where(variance > 0, variance, 1.0)
+    """Squared unit of each column; 1 where it is constant, whatever its rounded variance says."""
+    return np.where(np.ptp(X, axis=0) > 0, X.var(axis=0), 1.0)
 
 
 def gaussian_known(rng, n, d, K, small, prior=None, posterior="point"):
@@ -101,7 +100,7 @@ def gaussian_known(rng, n, d, K, small, prior=None, posterior="point"):
     if prior == "fixed":
         prior = float(rng.choice(SCALES) * unit.max() if rng.random() < 0.7 else rng.choice(SCALES))
     elif prior == "empirical" and rng.random() < 0.7:
-        options["prior_variance_bounds"] = (unit.max() * 10.0 ** rng.uniform(-8, 0), unit.max() * 10.0 ** rng.uniform(0, 8))
+        options["prior_variance_bounds"] = tuple(unit.max() * 10.0 ** rng.uniform((-8, 0), (0, 8)))
     return gopfast.GaussianMixture(
         X, K, noise_variance=noise, prior=prior, posterior=posterior, sample_weight=weights(rng, n), **options
     )
@@ -212,3 +211,17 @@ def problem(family, rng, small=True):
     else:
         n, d, K = size(rng, small)
     return FAMILIES[family](rng, n, d, K, small)
+
+
+STREAMS = {"boxes": 11, "searches": 12, "negative": 13}
+
+
+def stream(kind, family, seed):
+    """The random numbers of a case."""
+    return np.random.default_rng([STREAMS[kind], NAMES.index(family), seed])
+
+
+def drawn(kind, family, seed, rng=None):
+    """The problem of a case."""
+    rng = stream(kind, family, seed) if rng is None else rng
+    return problem(family, rng, kind == "boxes" or rng.random() < 0.6)

@@ -1,52 +1,92 @@
-"""Boxes around what random responsibilities lead to, on awkward data: never emptied, never cut, never bounded too high.
+"""The fuzzer of bench/fuzz.py in short: no family may lose a known solution, bound it from above, or prove too much.
 
-`python tests/property/test_attacks.py [seconds] [seed]` goes on as long as it is told, and prints what fails.
+Problems have ties, lattices, constant and dependent columns, offsets, other units, weights and counts of all sizes and
+priors at 1; references are the models' definitions in extended precision. `make fuzz` runs millions of these.
 """
 
-import sys
-import time
-from pathlib import Path
-
+import numpy as np
 import pytest
+from fuzzing import boxes, definitions, generator, searches
+from gopfast._entropic import EntropicRelaxation
+from support import problems
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+import gopfast
+from gopfast import _engine
+from gopfast.errors import InputError
 
-from support.attack import DATA, attacked
-
-# Columns that bounds are taken for; "full" has one implementation for two columns and one for more.
-CASES = [("full", 2)]
-
-
-def sizes(seed, d):
-    """Samples and components of a problem: more components need more samples to differ."""
-    K = 2 + (seed % 3 == 0)
-    return {"n": 6 + 2 * K + seed % 5, "K": K, "d": d}
-
-
-@pytest.mark.parametrize("covariance, d", CASES)
-@pytest.mark.parametrize("kind", DATA)
-def test_boxes_keep_solutions_and_are_bounded_below_them(kind, covariance, d):
-    boxes = 0
-    for seed in range(9):
-        failures, tried = attacked(kind, covariance, seed, **sizes(seed, d))
-        assert not failures
-        boxes += tried
-    assert boxes > 100
+N_BOX_CASES = 25
+N_NEGATIVE_CASES = 5
+# A search's nodes; full matrices take long over one.
+NODES = 150
 
 
-def main(seconds=600.0, seed=0):
-    """Attack until the time is over; returns the number of failures."""
-    end, boxes, problems, failed = time.monotonic() + seconds, 0, 0, 0
-    while time.monotonic() < end:
-        for kind in DATA:
-            for covariance, d in CASES:
-                failures, tried = attacked(kind, covariance, seed, **sizes(seed, d))
-                boxes, problems, failed = boxes + tried, problems + 1, failed + len(failures)
-                print(*failures, sep="\n", end="\n" if failures else "", flush=True)
-        seed += 1
-    print(f"{problems} problems, {boxes} boxes, {failed} failures; next seed {seed}")
-    return failed
+def attack(run, name, seed):
+    """A case of the fuzzer; what it found is the test's failure."""
+    try:
+        return run(name, seed)
+    except InputError:
+        return None
 
 
-if __name__ == "__main__":
-    sys.exit(main(*(kind(text) for kind, text in zip((float, int), sys.argv[1:], strict=False))) > 0)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", generator.NAMES)
+def test_boxes_keep_known_parameters_and_bound_their_objective_from_below(name):
+    tried = 0
+    for seed in range(N_BOX_CASES):
+        found = attack(boxes.run, name, seed)
+        tried += found[0] if found else 0
+    assert tried > 100
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", generator.NAMES)
+def test_a_search_told_to_prove_one_nat_more_than_is_true_does_not(name):
+    for seed in range(N_NEGATIVE_CASES):
+        attack(lambda name, seed: searches.run("negative", name, seed, max_nodes=NODES), name, seed)
+
+
+@pytest.mark.parametrize("kind", problems.KINDS)
+def test_the_definitions_agree_with_the_problems(kind):
+    """Two formulas of each model, written apart; otherwise the fuzzer's reference could be wrong."""
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        problem = problems.make(kind, seed, sample_weight=rng.uniform(0.5, 2.0, 12))
+        definition = definitions.define(problem)
+        tau = rng.dirichlet(np.ones(problem.n_components), problem.n_samples)
+        state = definition.best(tau)
+        values = problem.maximize(tau)
+        if problem.prior != "empirical":
+            expected = problem.objective(**values, responsibilities=tau)
+            assert float(definition.value(state, tau)[0]) == pytest.approx(expected, rel=1e-12)
+            assert float(definition.value(state)[0]) == pytest.approx(problem.objective(**values), rel=1e-12)
+        result = gopfast.solve(problem, max_nodes=20, n_threads=1)
+        own = definition.value(definition.read(result.solution))[0]
+        assert float(own) == pytest.approx(result.objective, rel=1e-9)
+
+
+def test_an_attack_finds_a_bound_that_is_too_high():
+    """A bound just above what a box holds, and a box that has lost its point, are failures."""
+    problem = problems.make("diag", 0)
+    definition, rng = definitions.define(problem), np.random.default_rng(0)
+    family = _engine.family(problem)
+    relaxed = EntropicRelaxation(family)
+    # at a fixed point of EM the relaxed dual of a box of no width is exact
+    tau = definitions.define(problem, float).em(rng.dirichlet(np.ones(2), problem.n_samples), 5000, 1e-15)
+    target = boxes.Target(definition, family, tau, rng)
+    point, error = target.point.astype(float), target.error
+    low, high = relaxed.root_box()
+    boxes.attack_box(relaxed, target, point, error, point - error, point + error, 12.0, rng)
+    target.value -= 1e-3
+    with pytest.raises(boxes.Failure, match="bound"):
+        for _ in range(20):
+            boxes.attack_box(relaxed, target, point, error, point - error, point + error, 12.0, rng)
+    with pytest.raises(boxes.Failure, match="empty|cut off"):
+        boxes.attack_box(relaxed, target, high + 1.0, error, low, high, 12.0, rng)
+
+
+@pytest.mark.parametrize("x", [1e-8, 0.5, 1.0, 1.0 + 1e-9, 31.7, 1e8, 1e14])
+def test_log_gamma_is_exact_to_extended_precision(x):
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(40):
+        own, exact = mpmath.mpf(str(definitions.log_gamma(x))), mpmath.loggamma(x)
+        assert abs(own - exact) <= 100 * float(definitions.ROUND) * (1 + abs(exact) + x)

@@ -209,7 +209,8 @@ def whole_bounds(problem, family):
         found["free variance"] = free_variance_bound(family, np.full(K, 1 / K), means=means)
     if type(family) is GaussianFamily and samples.shape[0] == 1 and not family.has_prior and np.ptp(samples) < 300:
         bound = NonparametricBound(samples[0], weights)
-        start = np.quantile(samples[0], np.linspace(0, 1, problem.n_components))
+        # as `free_variance_bound` starts: no sample is without density
+        start = np.linspace(samples[0].min(), samples[0].max(), int(np.ptp(samples)) + 2)
         found["nonparametric"] = bound.solve(start, np.full(len(start), 1 / len(start)), 1e-3)
     return found
 

@@ -1,7 +1,6 @@
 """The global solve of a biconvex problem: bounds of the variables, scaling, search, the result in the user's units."""
 
 import time
-from functools import partial
 
 import numpy as np
 
@@ -10,7 +9,9 @@ from gopfast._alternating import AlternatingPrimal
 from gopfast._bilinear import BilinearRelaxation
 from gopfast._lifting import Lifting
 from gopfast._search import Search
+from gopfast._stop import StopSignal
 from gopfast.errors import InputError
+from gopfast.models.biconvex import FEASIBILITY_TOL
 from gopfast.result import Status
 
 REL_TOL = 1e-6  # default
@@ -19,6 +20,12 @@ EPSILON_SHARE = 1e-8
 WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
 N_RANDOM_STARTS = 20
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
+# Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
+WIDE = 1e4
+NEAR = (0.0, 0.5)  # powers of a bound to search within
+N_NEAR_STARTS = 6
+MUCH_NARROWER = 8.0  # where the cutoff leaves this part of a variable's range, everything is scaled anew
+MOST_NARROWINGS = 4
 
 
 def solve(problem, options, monitor, start=None):
@@ -44,21 +51,232 @@ def solve(problem, options, monitor, start=None):
     """
     started = time.perf_counter()
     start = _start(problem, start)
-    lifting = Lifting(problem)
-    box = _tightening.tighten(lifting)
-    if box is None:
-        return _infeasible(problem, started, monitor)
-    _tightening.check_bilinear(lifting, *box)
-    one_side = options.branching == "orthant" or options.partition == "paper"
-    data, scale, objective_scale = lifting.data(*box, one_side=one_side)
-    options.check_orthants(data.n_split)
-    units = _Units(problem, lifting, scale, objective_scale)
-    starts = _starts(data, units, start, options)
-    relaxed, units.notes = _relaxation(lifting, data, scale, starts, options)
+    stop = StopSignal(np.inf if options.time_limit is None else options.time_limit)
+    preparation = _Preparation(problem, options, start, stop)
+    found = None
+    try:
+        if preparation.run():
+            found = _search(preparation, options, monitor)
+        else:
+            found = _Found(Status.INFEASIBLE, np.inf)
+    except _tightening.Stopped:
+        found = preparation.so_far(Status(stop.stopped))
+    except KeyboardInterrupt:  # in Python, where no signal is polled
+        found = found or preparation.so_far(Status.INTERRUPTED)
+    result = _result(problem, preparation, found, options, time.perf_counter() - started)
+    monitor.finish(result)
+    return result
+
+
+class _Found:
+    """
+    What a search ends with, minimising, in the user's units.
+
+    Parameters
+    ----------
+    status : Status
+    bound : float
+        Proved, and not clipped to the objective of `point`.
+    point : ndarray, shape (n,), or None
+    epsilon : float
+        Absolute tolerance that OPTIMAL keeps.
+    limits : dict
+        Name -> magnitude up to which values were searched, of variables that nothing bounds.
+    fields : dict
+        Counts and history.
+    """
+
+    def __init__(self, status, bound, point=None, epsilon=np.inf, limits=None, **fields):
+        self.status, self.bound, self.point, self.epsilon = status, bound, point, epsilon
+        self.limits, self.fields = limits or {}, fields
+
+
+class _Preparation:
+    """
+    All that comes before the search: tightened bounds, a local solution, and scales to go with them.
+
+    Attributes
+    ----------
+    lifting : Lifting
+    data, scale, objective_scale
+        As `Lifting.data` returns them.
+    starts : ndarray, shape (S, n)
+        Points for local searches that have not been made, in the core's units.
+    point : ndarray, shape (n,), or None
+        The best point known, in the user's variables.
+    least : float
+        A lower bound of the objective, minimised, in the user's units.
+    n_lps : int
+        Linear programs of the local searches.
+    """
+
+    def __init__(self, problem, options, start, stop):
+        self.problem, self.options, self.start, self.stop = problem, options, start, stop
+        self.lifting = self.data = self.point = None
+        self.least, self.value = -np.inf, np.inf
+        self.n_lps = 0
+        self.unbounded = False
+
+    def run(self):
+        """Prepare; False: no point is feasible."""
+        self.lifting = Lifting(self.problem)
+        box = _tightening.tighten(self.lifting, self.stop)
+        if box is None:
+            return False
+        _tightening.check_bilinear(self.lifting, *box)
+        self._scale(box)
+        self.options.check_orthants(self.data.n_split)
+        lower, relaxed_point = self._relaxed()
+        self.least = lower * self.objective_scale
+        self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
+        if self.start is not None:
+            self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
+        self._search_locally()
+        if not self.unbounded:
+            self._search_near(box)
+            self._narrow()
+        return True
+
+    def so_far(self, status):
+        """Return what is known if the solve ends here."""
+        return _Found(status, self.least, self.point, n_lps=self.n_lps)
+
+    def _scale(self, box):
+        options = self.options
+        one_side = options.branching == "orthant" or options.partition == "paper"
+        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=one_side)
+
+    def to_core(self, point):
+        return (point[self.lifting.originals] / self.scale)[self.lifting.order]
+
+    def to_user(self, point):
+        return (point[self.lifting.place] * self.scale)[: self.problem.n_variables]
+
+    def _relaxed(self):
+        """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
+        lower, _, _, point, _ = BilinearRelaxation(self.data).bound_box(*self.data.box, signal=self.stop)
+        return lower, point
+
+    def _starts(self, data, point, n_random):
+        """Points for the local search: the relaxed dual's, the middle, and random ones."""
+        low, high = data.box
+        points = [] if point is None else [point]
+        finite_low = np.where(np.isfinite(low), low, np.minimum(high, 0.0) - 1.0)
+        finite_low = np.where(np.isfinite(finite_low), finite_low, -1.0)
+        finite_high = np.where(np.isfinite(high), high, np.maximum(finite_low, 0.0) + 1.0)
+        points.append(0.5 * (finite_low + finite_high))
+        rng = np.random.default_rng(self.options.seed)
+        points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(n_random)]
+        return np.array(points)
+
+    def _take(self, value, point):
+        """Keep a local solution, in the user's units, if it is the best."""
+        if value < self.value:
+            self.value, self.point = value, point
+            return True
+        return False
+
+    def _search_locally(self):
+        """Make local searches until one ends at a feasible point."""
+        value, point, n_lps, n_used = _local_search(self.data, self.starts, self.stop)
+        self.unbounded = value == -np.inf
+        if self.unbounded:
+            return  # the search finds the same
+        self.n_lps += n_lps
+        self.starts = self.starts[n_used:]
+        self._take(value * self.objective_scale, self.to_user(point))
+
+    def _search_near(self, box):
+        """Local searches in parts of a wide box, near 0: there tolerances of programs are finer."""
+        low, high = box
+        reach = np.maximum(abs(low), abs(high))
+        wide = np.isfinite(reach) & (reach > WIDE)
+        if not wide.any():
+            return
+        nearest = np.clip(0.0, low, high)
+        for power in NEAR:
+            within = np.where(wide, np.where(wide, reach, 1.0) ** power, np.inf)
+            data, scale, objective_scale = self.lifting.data(
+                np.maximum(low, nearest - within), np.minimum(high, nearest + within), lifted=False
+            )
+            if self.stop.stopped or data.tighten() is None:
+                continue
+            starts = self._starts(data, None, N_NEAR_STARTS)
+            value, point, n_lps, _ = _local_search(data, starts, self.stop)
+            self.n_lps += n_lps
+            if value > -np.inf:
+                point = (point[self.lifting.place] * scale)[: self.problem.n_variables]
+                self._take(value * objective_scale, point)
+
+    def _narrow(self):
+        """Scale anew where the best point's objective leaves little of the box: nothing better lies elsewhere."""
+        for _ in range(MOST_NARROWINGS):
+            if not np.isfinite(self.value) or self.stop.stopped:
+                return
+            low, high = self.data.box
+            box = self.data.tighten_box(low, high, self.value / self.objective_scale)
+            if box is None or not _much_narrower(low, high, *box):
+                return
+            user = self.lifting.to_user(box, self.scale)
+            point = self.point[self.lifting.originals]
+            # tightening may cut off a point that has just this objective
+            self._scale((np.minimum(user[0], point), np.maximum(user[1], point)))
+            value, point, n_lps, _ = _local_search(self.data, self.to_core(self.point)[np.newaxis], self.stop)
+            self.n_lps += n_lps
+            if value > -np.inf:
+                self._take(value * self.objective_scale, self.to_user(point))
+            self.starts = self._starts(self.data, None, N_RANDOM_STARTS)
+
+    def root_box(self):
+        """Return the box to search, as bounded as can be, and the names of variables that nothing bounds."""
+        low, high = self.data.box
+        free = [j for j in range(self.data.n) if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
+        if free and np.isfinite(self.value):
+            cutoff = self.value / self.objective_scale
+            _tightening.limit_by_cutoff(BilinearRelaxation(self.data), low, high, free, cutoff, self.stop)
+            box = self.data.tighten_box(low, high, cutoff)
+            if box is not None:
+                low, high = box
+        # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
+        # proves nothing along an infinite range.
+        limits = {}
+        for j in range(self.data.n):
+            if not (np.isfinite(low[j]) and np.isfinite(high[j])):
+                low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
+                i = self.lifting.order[j]
+                limits[self.problem.names[self.lifting.originals[i]]] = LARGEST * self.scale[i]
+        return low, high, limits
+
+
+def _much_narrower(low, high, new_low, new_high):
+    before, now = np.maximum(abs(low), abs(high)), np.maximum(abs(new_low), abs(new_high))
+    return bool((np.isfinite(before) & (MUCH_NARROWER * now < before)).any())
+
+
+def _local_search(data, starts, stop):
+    """Search from the starts until one ends at a feasible point: objective, point, programs and starts used."""
     primal = AlternatingPrimal(data, starts)
-    rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+    try:
+        value, point = primal.run(1e-9, stop)
+        return value, point, primal.n_lps, primal.next_start
+    finally:
+        primal.close()
+
+
+def _search(preparation, options, monitor):
+    """Search globally."""
+    data, objective_scale, stop = preparation.data, preparation.objective_scale, preparation.stop
+    low, high, limits = preparation.root_box()
+    relaxed = BilinearRelaxation(data, low, high, milp=options.subproblem == "milp")
+    given = None if preparation.point is None else preparation.to_core(preparation.point)
+    primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps)
     epsilon = options.epsilon / objective_scale if options.epsilon is not None else EPSILON_SHARE * _magnitude(data)
-    left = np.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
+    rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+    factor = preparation.lifting.sign * objective_scale
+
+    def report(time, n_nodes, n_open, lower, upper, new):
+        return monitor(time, n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
+
     search = Search(
         relaxed,
         primal,
@@ -66,53 +284,33 @@ def solve(problem, options, monitor, start=None):
         rel_tol=rel_tol * WITHIN,
         orthant=options.branching == "orthant",
         n_threads=_engine.n_threads(options.n_threads),
-        time_limit=max(left, 0.0),
+        stop=stop,
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
-        monitor=units.monitor(monitor) if monitor.wanted else None,
+        monitor=report if monitor.wanted else None,
+        least=preparation.least / objective_scale,
     )
     try:
-        reason = Status(search.run())
+        status = Status(search.run())
     finally:
         primal.close()
     fields, point = search.summary()
-    result = units.result(reason, fields, point, time.perf_counter() - started, options)
-    monitor.finish(result)
-    return result
+    history = fields.pop("history")
+    history[:, 2:4] = np.sort(factor * history[:, 2:4], axis=1)
+    del fields["objective"], fields["lower_bound"], fields["time"]
+    return _Found(
+        status,
+        -np.inf if status is Status.UNBOUNDED else search.least_bound * objective_scale,
+        preparation.to_user(point) if np.isfinite(point).all() else None,
+        epsilon * objective_scale,
+        limits,
+        history=history,
+        **fields,
+    )
 
 
-def _relaxation(lifting, data, scale, starts, options):
-    """Make the relaxation on a box as bounded as can be, and the notes on that."""
-    low, high = data.box
-    notes = []
-    bilinear = range(lifting.n_bilinear)
-    free = [j for j in range(data.n) if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
-    if free:
-        objective, _ = _local_search(data, starts)
-        if np.isfinite(objective):
-            make = partial(BilinearRelaxation, data)
-            _tightening.limit_by_cutoff(make, low, high, [j for j in free if j in bilinear], objective)
-            box = data.tighten_box(low, high, objective)
-            if box is not None:
-                low, high = box
-    # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
-    # proves nothing along an infinite range.
-    for j in range(data.n):
-        if not (np.isfinite(low[j]) and np.isfinite(high[j])):
-            low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
-            i = lifting.order[j]
-            name = lifting.problem.names[lifting.copies.get(i, i)]
-            notes.append(f"the constraints leave {name} unbounded: proved for values up to {LARGEST * scale[i]:.3g}")
-    return BilinearRelaxation(data, low, high, milp=options.subproblem == "milp"), notes
-
-
-def _infeasible(problem, started, monitor):
-    worst = np.inf if problem.sense == "min" else -np.inf
-    result = _biconvex_result.make(
-        problem, status=Status.INFEASIBLE, objective=worst, bound=worst, solution=None, branching="bisect",
-        time=time.perf_counter() - started, history=[(0.0, 0, worst, worst, 0)],
-    )  # fmt: skip
-    monitor.finish(result)
-    return result
+def _magnitude(data):
+    """Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance."""
+    return max(data.objective_range(), 1e-300)
 
 
 def _start(problem, start):
@@ -125,80 +323,68 @@ def _start(problem, start):
     return point
 
 
-def _starts(data, units, start, options):
-    """Points for the local search: the user's, the relaxed dual's, the middle, and random ones."""
-    low, high = data.box
-    _, _, _, point, _ = BilinearRelaxation(data).bound_box(low, high)
-    points = [point]
-    if start is not None:
-        points.insert(0, units.to_core(start))
-    finite_low = np.where(np.isfinite(low), low, np.minimum(high, 0.0) - 1.0)
-    finite_low = np.where(np.isfinite(finite_low), finite_low, -1.0)
-    finite_high = np.where(np.isfinite(high), high, np.maximum(finite_low, 0.0) + 1.0)
-    points.append(0.5 * (finite_low + finite_high))
-    rng = np.random.default_rng(options.seed)
-    points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(N_RANDOM_STARTS)]
-    return np.array(points)
+def _result(problem, preparation, found, options, seconds):
+    """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
+    status, notes, sign = found.status, list(_copied(preparation.lifting)), -1.0 if problem.sense == "max" else 1.0
+    limits = found.limits
+    solution, value = None, np.inf  # minimised
+    if found.point is not None and status is not Status.INFEASIBLE:
+        z = np.clip(found.point, problem.lower, problem.upper)
+        solution = _biconvex_result.BiconvexSolution(z=z, names=problem.names, violations=problem.violations(z))
+        value = sign * problem.objective(z)
+        if not (solution.max_violation <= FEASIBILITY_TOL and np.isfinite(value)):
+            solution, value = None, np.inf
+            notes.append("no point was found that meets the constraints to the tolerance")
+    bound = found.bound
+    if solution is not None and bound > value:
+        notes += _below_bound(problem, solution.z, bound, limits)
+    bound = min(bound, value)
+    if status is Status.UNBOUNDED:
+        if solution is None:
+            status = Status.NUMERICAL
+        else:
+            value = -np.inf
+        bound = -np.inf
+    elif status is Status.OPTIMAL:
+        rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+        if not value - bound <= max(found.epsilon, rel_tol * abs(value)):
+            status = Status.NUMERICAL
+    if limits and status is not Status.UNBOUNDED:
+        notes += [f"the constraints leave {name} unbounded: proved for values up to {limit:.3g}"
+                  for name, limit in limits.items()]
+        if status is Status.INFEASIBLE:
+            status, bound = Status.NUMERICAL, preparation.least
+    last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
+    history = found.fields.pop("history", np.empty((0, 5)))
+    if len(history):
+        last[4] = history[-1, 4]
+    return _biconvex_result.make(
+        problem, status=status, objective=sign * value, bound=sign * bound, solution=solution, time=seconds,
+        history=np.vstack([history[:-1], last]), notes=notes, branching=options.branching or "bisect",
+        subproblem=options.subproblem, **found.fields,
+    )  # fmt: skip
 
 
-def _local_search(data, starts):
-    """Best of the primal's first search: objective and point, in the core's units."""
-    primal = AlternatingPrimal(data, starts)
-    try:
-        return primal.run(1e-9)
-    finally:
-        primal.close()
+def _below_bound(problem, z, bound, limits):
+    """
+    Return a note on a point whose objective lies below what is proved of all points that meet the constraints.
+
+    Raises
+    ------
+    RuntimeError
+        If it meets them itself, in exact arithmetic: the bound is wrong.
+    """
+    value, feasible = problem.exact(z)
+    if feasible and value < bound and not limits:
+        raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
+    if feasible:
+        return []
+    return ["the solution uses the feasibility tolerance: no point that meets the constraints exactly is as good"]
 
 
-def _magnitude(data):
-    """Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance."""
-    return max(data.objective_range(), 1e-300)
-
-
-class _Units:
-    """Between the core's variables and objective and the user's."""
-
-    def __init__(self, problem, lifting, scale, objective_scale):
-        self.problem, self.lifting, self.scale = problem, lifting, scale
-        self.factor = lifting.sign * objective_scale
-        self.notes = []
-
-    def to_core(self, point):
-        copied = np.concatenate([point, [point[i] for i in self.lifting.copies.values()]])
-        return (copied / self.scale)[self.lifting.order]
-
-    def bounds(self, lower, upper):
-        """Lower and upper bound of the user's optimum; a power of two rounds nothing."""
-        lower, upper = self.factor * lower, self.factor * upper
-        return (lower, upper) if self.factor > 0 else (upper, lower)
-
-    def monitor(self, monitor):
-        return lambda time, n_nodes, n_open, lower, upper, new: monitor(
-            time, n_nodes, n_open, *self.bounds(lower, upper), new
-        )
-
-    def result(self, status, fields, point, seconds, options):
-        problem = self.problem
-        solution = None
-        if np.isfinite(point).all() and status is not Status.INFEASIBLE:
-            z = (point[self.lifting.place] * self.scale)[: problem.n_variables]
-            z = np.clip(z, problem.lower, problem.upper)
-            solution = _biconvex_result.BiconvexSolution(
-                z=z, names=problem.names, violations=problem.violations(z)
-            )
-        history = fields.pop("history")
-        history[:, 2:4] = [self.bounds(*row) for row in history[:, 2:4]]
-        fields["time"] = seconds
-        notes = [*self.copied(), *(self.notes if status is not Status.UNBOUNDED else ())]
-        return _biconvex_result.make(
-            problem, status=status, objective=self.factor * fields.pop("objective"),
-            bound=self.factor * fields.pop("lower_bound"), solution=solution, history=history,
-            branching=options.branching or "bisect", subproblem=options.subproblem, notes=notes, **fields,
-        )  # fmt: skip
-
-    def copied(self):
-        names, copies = self.problem.names, self.lifting.copies
-        if not copies:
-            return ()
-        shown = ", ".join(names[i] for i in list(copies.values())[:5]) + (", ..." if len(copies) > 5 else "")
-        return (f"no partition into x and y: solved with {len(copies)} copies of variables ({shown})",)
+def _copied(lifting):
+    if lifting is None or not lifting.copies:
+        return ()
+    names, copies = lifting.problem.names, lifting.copies
+    shown = ", ".join(names[i] for i in list(copies.values())[:5]) + (", ..." if len(copies) > 5 else "")
+    return (f"no partition into x and y: solved with {len(copies)} copies of variables ({shown})",)

@@ -13,6 +13,9 @@ EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
 # Lifted rows and the products that they add
 MOST_LIFTED_ROWS = 600
 MOST_ADDED_PRODUCTS = 150
+# Of a variable, up or down: so that a coefficient (up to 1e100) of a product of two still is a number
+LARGEST_SCALE = 1e60
+LEAST_FLOOR = 1e-200  # of violations
 
 
 class Row:
@@ -77,6 +80,7 @@ class Lifting:
         self.products = sorted({pair for row in everything for pair in row.products})
         self.n = n + len(self.copies)
         originals = [self.copies.get(i, i) for i in range(self.n)]
+        self.originals = np.array(originals)
         self.low, self.high = problem.lower[originals], problem.upper[originals]
         split = [i for i in self.side if self.side[i] == 0]
         other = [i for i in self.side if self.side[i] == 1]
@@ -160,12 +164,31 @@ class Lifting:
         BiconvexData, ndarray, float
             The data, the variables' scale (user = scale * core, in the user's order) and the objective's.
         """
+        low, high = self._joined(low, high)
         scale = self._scales(low, high)
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
-        record = _Record(self, scale, lifts)
-        record.box(low, high)
+        record = _Record(self, scale, lifts, low, high)
         record.fields["n_split"] = self.n_split if one_side else self.n_bilinear
         return BiconvexData(record.fields), scale, record.objective_scale
+
+    def _joined(self, low, high):
+        """Return a box with the same bounds for a copy and its original."""
+        low, high = low.copy(), high.copy()
+        for copy, i in self.copies.items():
+            a, b = max(low[copy], low[i]), min(high[copy], high[i])
+            if a <= b:
+                low[[copy, i]], high[[copy, i]] = a, b
+        return low, high
+
+    def violation_floor(self, row):
+        """Return the least magnitude that a violation of a row is relative to, see `BiconvexProblem.violations`."""
+        reach = np.maximum(abs(self.low), abs(self.high))
+        coefficients = [(abs(a), reach[i]) for i, a in row.linear.items()]
+        for terms in (row.products, *row.forms):
+            for (i, j), a in terms.items():
+                coefficients.append((abs(a), reach[i] * reach[j] if reach[i] and reach[j] else 0.0))
+        greatest = max(a for a, _ in coefficients)
+        return max(min(1.0, greatest, max(a * size for a, size in coefficients)), LEAST_FLOOR)
 
     def _scales(self, low, high):
         """Powers of two near each variable's magnitude: scaling rounds nothing."""
@@ -180,7 +203,8 @@ class Lifting:
                     others += [abs(b) for b in (row.lower, row.upper) if math.isfinite(b) and b != 0]
                     if others:
                         scale[i] = max(max(others) / abs(a), scale[i] if reach[i] else 0)
-        return 2.0 ** np.floor(np.log2(scale))
+        scale = 2.0 ** np.floor(np.log2(np.clip(scale, 1 / LARGEST_SCALE, LARGEST_SCALE)))
+        return scale[self.originals]
 
     def _lifts(self, low, high):
         """Products of linear rows with a bilinear variable (equalities) or its distance from a bound."""
@@ -235,15 +259,20 @@ class _Lifts:
 class _Record:
     """Fills the arrays of BiconvexData in the core's order and scale."""
 
-    def __init__(self, lifting, scale, lifts):
+    def __init__(self, lifting, scale, lifts, low, high):
         self.place, self.scale, self.lifting = lifting.place, scale, lifting
+        # Their terms are 0, and large coefficients of them would make the others small in a scaled row.
+        self.zero = {i for i in range(lifting.n) if low[i] == high[i] == 0}
         self.n = lifting.n
         self.products = lifts.products
         self.forms, self.form_columns = [], []
-        rows = [row for row in map(self._row, lifting.rows) if row[0]]
+        own = [row for row in lifting.rows if row.linear or row.products or row.forms]
+        rows = [self._row(row) for row in own]
         n_own_rows = len(rows)
-        rows += [self._lifted_equation(row, j) for row, j in lifts.equations]
-        rows = [_scaled(*row) for row in rows]
+        rows += [row for row in (self._lifted_equation(row, j) for row, j in lifts.equations) if row[0]]
+        sizes = [_size(terms) for terms, *_ in rows]
+        rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
+        floors = [lifting.violation_floor(row) / size for row, size in zip(own, sizes[:n_own_rows], strict=True)]
         objective, lower, upper = self._row(lifting.objective)
         greatest = max((abs(a) for a in objective.values()), default=1.0)
         self.objective_scale = _power(greatest)
@@ -260,6 +289,9 @@ class _Record:
         for column, a in objective.items():
             cost[column] = a
         fields = {"n_own_rows": n_own_rows, "constant": constant / self.objective_scale, "cost": cost}
+        fields["row_floor"] = floors
+        fields["original"] = self.place[lifting.originals[lifting.order]]
+        fields["low"], fields["high"] = (low / scale)[lifting.order], (high / scale)[lifting.order]
         fields |= _csr(rows)
         fields |= self._blocks(n_forms)
         fields |= self._lifted(lifts.inequalities)
@@ -271,25 +303,30 @@ class _Record:
         fields |= self._directions(rows, fields)
         self.fields = fields
 
-    def box(self, low, high):
-        order = self.lifting.order
-        self.fields["low"], self.fields["high"] = (low / self.scale)[order], (high / self.scale)[order]
-
     def _row(self, row):
-        terms = {int(self.place[i]): a * self.scale[i] for i, a in row.linear.items()}
+        terms = self._terms(row, self.zero)
+        # a row of such terms alone shows whether the problem is infeasible
+        return terms or self._terms(row, set()), row.lower, row.upper
+
+    def _terms(self, row, zero):
+        terms = {int(self.place[i]): a * self.scale[i] for i, a in row.linear.items() if i not in zero}
         for (i, j), a in row.products.items():
-            terms[self.n + self.products[i, j]] = a * self.scale[i] * self.scale[j]
+            if i not in zero and j not in zero:
+                terms[self.n + self.products[i, j]] = a * self.scale[i] * self.scale[j]
         for form in row.forms:
+            form = {pair: a for pair, a in form.items() if not zero.intersection(pair)}
+            if not form:
+                continue
             size = _power(max(abs(a) * self.scale[i] * self.scale[j] for (i, j), a in form.items()))
             terms[self.n + len(self.products) + len(self.forms)] = size
             self.forms.append((form, size))
-        return terms, row.lower, row.upper
+        return terms
 
     def _lifted_equation(self, row, j):
         """(a'z - b) z_j = 0."""
         terms = {self.n + self.products[_ordered((i, j))]: a * self.scale[i] * self.scale[j]
-                 for i, a in row.linear.items()}
-        if row.lower != 0:
+                 for i, a in row.linear.items() if i not in self.zero and j not in self.zero}
+        if row.lower != 0 and terms:
             terms[int(self.place[j])] = -row.lower * self.scale[j]
         return terms, 0.0, 0.0
 
@@ -311,9 +348,13 @@ class _Record:
         }  # fmt: skip
 
     def _lifted(self, inequalities):
-        start, variable, product, value, constant = [0], [], [], [], []
-        for factor, bound, j, _ in inequalities:
-            terms = {i: a * self.scale[i] for i, a in factor.items()}
+        start, variable, product, value, constant, kept = [0], [], [], [], [], []
+        for factor, bound, j, side in inequalities:
+            # its distances from a bound are 0, and so are the rows of one that is fixed at 0
+            terms = {i: a * self.scale[i] for i, a in factor.items() if i not in self.zero}
+            if not terms or j in self.zero:
+                continue
+            kept.append((j, side))
             size = _power(max(abs(a) for a in terms.values()))
             for i, a in terms.items():
                 variable.append(self.place[i])
@@ -323,8 +364,8 @@ class _Record:
             start.append(len(value))
         return {
             "lift_start": start, "lift_variable": variable, "lift_product": product, "lift_value": value,
-            "lift_constant": constant, "lift_factor": [self.place[j] for _, _, j, _ in inequalities],
-            "lift_side": [side for *_, side in inequalities],
+            "lift_constant": constant, "lift_factor": [self.place[j] for j, _ in kept],
+            "lift_side": [side for _, side in kept],
         }  # fmt: skip
 
     def _directions(self, rows, fields):
@@ -355,9 +396,12 @@ def _power(x):
     return 2.0 ** math.floor(math.log2(x)) if x > 0 else 1.0
 
 
-def _scaled(terms, lower, upper):
-    """Scale a row by a power of two so that its greatest coefficient is from 1 to 2."""
-    size = _power(max(abs(a) for a in terms.values()))
+def _size(terms):
+    """Return the power of two that leaves a row's greatest coefficient from 1 to 2."""
+    return _power(max(abs(a) for a in terms.values()))
+
+
+def _scaled(terms, lower, upper, size):
     return {column: a / size for column, a in terms.items()}, lower / size, upper / size
 
 

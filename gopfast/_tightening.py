@@ -18,18 +18,27 @@ TRIAL_REACHES = (1e3, 1e6)
 TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 
 
-def tighten(lifting):
+class Stopped(Exception):
+    """The time limit or Ctrl-C came before the variables had bounds."""
+
+
+def tighten(lifting, stop):
     """
     Bound all variables by the constraints.
 
     Parameters
     ----------
     lifting : Lifting
+    stop : StopSignal
 
     Returns
     -------
     (ndarray, ndarray) or None
         Bounds in the user's units and order, None if no point is feasible.
+
+    Raises
+    ------
+    Stopped
     """
     low, high = lifting.low, lifting.high
     empty = [row for row in lifting.rows if not (row.linear or row.products or row.forms)]
@@ -38,7 +47,7 @@ def tighten(lifting):
     box = _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:
         return box
-    low, high = _bound_polyhedra(lifting, *box)
+    low, high = _bound_polyhedra(lifting, *box, stop)
     return None if (low > high).any() else _propagate(lifting, low, high)
 
 
@@ -73,7 +82,7 @@ def _propagate(lifting, low, high):
     return None if box is None else lifting.to_user(box, scale)
 
 
-def _bound_polyhedra(lifting, low, high):
+def _bound_polyhedra(lifting, low, high, stop):
     """
     Bound unbounded variables by all linear rows together.
 
@@ -94,7 +103,7 @@ def _bound_polyhedra(lifting, low, high):
             if not free:
                 continue
             for reach in TRIAL_REACHES:
-                found = _bound_component(members, own_rows, free, low, high, reach)
+                found = _bound_component(members, own_rows, free, low, high, reach, stop)
                 if isinstance(found, dict):
                     for i, (a, b) in found.items():
                         low[i], high[i] = max(low[i], a), min(high[i], b)
@@ -127,7 +136,7 @@ def _components(rows):
     return [(members[key], own_rows[key]) for key in members]
 
 
-def _bound_component(members, rows, free, low, high, reach):
+def _bound_component(members, rows, free, low, high, reach, stop):
     """Return bounds of the free variables, or the set of those that reach the box put around."""
     place = {i: k for k, i in enumerate(members)}
     known = [abs(b) for row in rows for b in (row.lower, row.upper) if math.isfinite(b)]
@@ -145,42 +154,47 @@ def _bound_component(members, rows, free, low, high, reach):
             for side, sign, edge in ((0, 1.0, a), (1, -1.0, b)):
                 if math.isfinite((low, high)[side][i]):
                     continue
+                if stop.stopped:
+                    raise Stopped
                 program.set_cost(place[i], sign)
                 status = program.solve()
                 bound = sign * program.safe_bound
                 program.set_cost(place[i], 0.0)
                 inside = abs(bound) < 0.99 * abs(edge[place[i]])
-                if status == "infeasible" or not inside:
+                if status != "optimal" or not inside:
                     reaching.add(i)
                     break
                 bounds[i][side] = bound
     return reaching or bounds
 
 
-def limit_by_cutoff(make_relaxation, low, high, wanted, cutoff):
+def limit_by_cutoff(relaxed, low, high, wanted, cutoff, stop):
     """
     Bound variables by showing that nothing beyond a limit is better than a known point.
 
     Parameters
     ----------
-    make_relaxation : callable
-        Returns a BilinearRelaxation.
+    relaxed : BilinearRelaxation
     low, high : ndarray, shape (n,)
         Core's box; changed in place.
     wanted : sequence of int
         Variables to bound.
     cutoff : float
         Objective of the point.
+    stop : StopSignal
+        Ends it early.
     """
-    relaxed = make_relaxation()
     for j in wanted:
         for side in range(2):
             if math.isfinite((low, high)[side][j]):
                 continue
             sign = -1.0 if side == 0 else 1.0
             for limit in TRIAL_LIMITS:
+                if stop.stopped:
+                    return
                 beyond_low, beyond_high = low.copy(), high.copy()
                 (beyond_high if side == 0 else beyond_low)[j] = sign * limit
-                if beyond_low[j] > beyond_high[j] or relaxed.bound_box(beyond_low, beyond_high, cutoff)[0] >= cutoff:
+                crossed = beyond_low[j] > beyond_high[j]
+                if crossed or relaxed.bound_box(beyond_low, beyond_high, cutoff, signal=stop)[0] >= cutoff:
                     (low, high)[side][j] = sign * limit
                     break

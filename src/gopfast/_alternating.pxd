@@ -14,8 +14,10 @@ cdef class AlternatingPrimal(Primal):
     cdef bint is_open
     cdef real row_scale                 # of the row last added
     cdef readonly bint unbounded        # proved: a feasible point and a checked ray from it
+    cdef real[::1] given                # (n,) a feasible point known beforehand, NaN: none
+    cdef readonly int n_lps             # linear programs made before the search
     cdef real[:, ::1] starts
-    cdef int next_start                 # the first that has not been used
+    cdef readonly int next_start                 # the first that has not been used
     cdef int[:, ::1] fixed              # (3, n) what is fixed: side 0, side 1, nothing
     cdef int n_forms, n_own_rows        # columns q; rows without the objective
     cdef int n_cols, n_rows, nnz, max_rows
@@ -30,6 +32,7 @@ cdef class AlternatingPrimal(Primal):
     cdef int[::1] kept_form
     cdef int n_kept                     # ever
     cdef real[::1] coefficient, term_size, gradient, point, trial
+    cdef real[::1] unit                 # (n,) of a correction of each variable, 0: it stays
 
     cdef int open(self) noexcept nogil
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
@@ -48,9 +51,11 @@ cdef class AlternatingPrimal(Primal):
     cdef void take(self, real *z) noexcept nogil
     cdef int step_back(self) noexcept nogil
     cdef real excess(self, int row) noexcept nogil
-    cdef real price_of_violations(self, const real *z, Effort *effort) noexcept nogil
-    cdef real own_excess(self, int row, const real *z) noexcept nogil
+    cdef real settle(self, real *z, Effort *effort) noexcept nogil
+    cdef int load_repair(self, const real *z, real *share) noexcept nogil
+    cdef void set_units(self, const real *z) noexcept nogil
+    cdef real step(self, real *z, real share, real violation) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
-    cdef bint is_ray(self, const real *ray) noexcept nogil
+    cdef bint is_ray(self, real *ray) noexcept nogil
     cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

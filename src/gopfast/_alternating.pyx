@@ -5,6 +5,12 @@ quadratic program for HiGHS; where its active set method fails, and for those of
 approach them in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of
 violations) is solved instead and the sides are exchanged. Where that ends, too, and for copied variables, which
 alternation cannot move, the products are linearised at the point and all variables move within a trust region.
+
+Those programs keep rows to a tolerance relative to what their terms can be within the bounds. A point counts only if it
+meets the user's rows in the user's units, see `FEASIBLE`: so it is settled at the end. Copies are put on their
+originals, and Newton steps, each the shortest that meets the linearised rows, in units of the point's own coordinates
+and with the violation for the unit of the rows, take the violations down to rounding errors. The objective is that of
+the point settled.
 """
 
 import numpy as np
@@ -21,18 +27,25 @@ from gopfast._types cimport LP_FAILED, OK, real
 
 cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
-cdef real FEASIBLE = 1e-8           # greatest relative violation of a point that counts as feasible
+# Greatest violation of a point that counts as feasible, relative as in `BiconvexProblem.violations`; a fourth of what
+# the documents promise, as sizes of terms are rounded here
+cdef real FEASIBLE = 0.25e-8
+cdef real NEARLY_FEASIBLE = 1e-6    # before a point is settled
+cdef real SETTLED = 1e-14           # violations that are rounding errors
 cdef real TANGENT_TOLERANCE = 1e-9
-cdef real NEGLIGIBLE = 1e-13        # of the scaled objective
-cdef real PRICE_RADIUS = 1e-4       # trust region of the problem whose multipliers price violations
+cdef real LEFT_BY_TANGENTS = 5e-9   # violations of a row with forms
 cdef real CANCELLED = 1e-13         # of the terms' size
 cdef int MOST_STEPS = 40             # of alternation
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
 cdef int N_TANGENTS = 400
+cdef real RAY_ROUNDING = 1e-11      # entries of a ray that are rounding errors of the factorisation
+cdef real ROUNDING = 1e-14          # of sums of a few terms
 cdef enum:
     N_KEPT = 50                     # tangents from one problem to the next
 cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
+cdef int MOST_CORRECTIONS = 40      # Newton steps; where rows are tangent to each other they converge linearly
+cdef real WORTH_A_CORRECTION = 0.7  # share of the violation that a step must not leave
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
 
@@ -45,11 +58,15 @@ cdef class AlternatingPrimal(Primal):
     data : BiconvexData
     starts : array (S, n)
         Points to start from, in the core's units.
+    given : (n,) array, optional
+        A feasible point that is known: the first incumbent, whatever the limits.
+    n_lps : int
+        Linear programs that it took to find it.
     """
 
-    def __init__(self, BiconvexData data, starts):
+    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0):
         cdef int k, m = data.n_own_rows, n_forms = data.n_cols - data.n - data.n_products
-        self.data, self.n_solution = data, data.n
+        self.data, self.n_solution, self.has_tolerance = data, data.n, True
         self.lp = LpWorker()
         self.starts = np.ascontiguousarray(starts, dtype=np.float64).reshape(-1, data.n)
         self.n_forms, self.n_own_rows = n_forms, m
@@ -59,11 +76,15 @@ cdef class AlternatingPrimal(Primal):
                 self.fixed[0, data.first[k]] = self.fixed[1, data.second[k]] = 1
         self.n_cols = data.n + n_forms + 2 * m
         self.max_rows = rows = m + n_forms + N_KEPT + N_TANGENTS
+        self.given = np.full(data.n, np.nan) if given is None else np.array(given, dtype=np.float64)
+        self.n_lps = n_lps
         nnz = 2 * data.row_start[data.n_rows] + 2 * m + (n_forms + N_KEPT + N_TANGENTS) * (data.n + 1)
+        nnz = max(nnz, 2 * sum_of_supports(data))
         self.start, self.col_index = np.zeros(rows + 1, np.intc), np.zeros(nnz, np.intc)
         self.value, self.row_lower, self.row_upper = np.zeros(nnz), np.zeros(rows), np.zeros(rows)
-        self.cost, self.col_lower = np.zeros(self.n_cols), np.zeros(self.n_cols)
-        self.col_upper = np.zeros(self.n_cols)
+        wide = max(self.n_cols, 2 * data.n)
+        self.cost, self.col_lower, self.col_upper = np.zeros(wide), np.zeros(wide), np.zeros(wide)
+        self.unit = np.zeros(data.n)
         self.coefficient, self.term_size = np.zeros(data.n + n_forms), np.zeros(data.n + n_forms)
         self.gradient = np.zeros(data.n)
         self.lp_row, self.lp_scale = np.zeros(m + 1, np.intc), np.zeros(m + 1)
@@ -97,7 +118,10 @@ cdef class AlternatingPrimal(Primal):
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Starts until a point is feasible; improve() takes the others, as the root may not need them."""
-        cdef real best = INFINITY
+        cdef real best = self.value_of(&self.given[0])
+        if best < INFINITY:
+            memcpy(solution, &self.given[0], self.data.n * sizeof(real))
+            effort.n_lps += self.n_lps
         while self.next_start < self.starts.shape[0] and not isfinite(best) and not self.unbounded:
             if self.stop.poll(0):
                 break
@@ -120,8 +144,8 @@ cdef class AlternatingPrimal(Primal):
             return INFINITY
         if self.open() != OK:
             return INFINITY
-        cdef real value = self.alternate(solution, 0, 0, effort)
-        return value + self.price_of_violations(solution, effort) if isfinite(value) else value
+        self.alternate(solution, 0, 0, effort)
+        return -INFINITY if self.unbounded else self.settle(solution, effort)
 
     cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from a point, either side fixed first, then all free; OUT solution, its objective or inf."""
@@ -136,12 +160,11 @@ cdef class AlternatingPrimal(Primal):
             if stage == FREE:
                 # Alternation stops wherever neither side can improve alone
                 self.linearise(&self.trial[0], tolerance, effort)
-            value = self.alternate(&self.trial[0], stage % 2, tolerance, effort)
+            self.alternate(&self.trial[0], stage % 2, tolerance, effort)
             if self.unbounded:
                 memcpy(solution, &self.trial[0], n * sizeof(real))
                 return -INFINITY
-            if value < best and isfinite(value):
-                value += self.price_of_violations(&self.trial[0], effort)
+            value = self.settle(&self.trial[0], effort)
             if value < best:
                 best = value
                 memcpy(solution, &self.trial[0], n * sizeof(real))
@@ -162,12 +185,13 @@ cdef class AlternatingPrimal(Primal):
                 # A ray of a problem that has a feasible point
                 if self.solve(side, z, PENALTY, INFINITY, effort) == LP_OPTIMAL:
                     self.take(z)
-                    self.unbounded = self.data.violation(z) <= FEASIBLE
+                    self.unbounded = self.settle(z, effort) < INFINITY
             if self.unbounded:
                 return -INFINITY
             if status == LP_OPTIMAL:
                 self.take(z)
-                value = self.value_of(z)
+                # what programs leave of violations is settled at the end
+                value = self.data.objective(z) if self.data.violation(z) <= NEARLY_FEASIBLE else INFINITY
                 idle = 0 if value < best - tolerance else idle + 1
                 best = min(best, value)
             elif best == INFINITY:
@@ -198,7 +222,7 @@ cdef class AlternatingPrimal(Primal):
             then = self.merit(z, PENALTY)
             if then < now:
                 radius *= 2
-                if now - then <= tolerance and self.data.violation(z) <= FEASIBLE:
+                if now - then <= tolerance and self.data.violation(z) <= NEARLY_FEASIBLE:
                     break
                 now = then
             else:
@@ -224,7 +248,7 @@ cdef class AlternatingPrimal(Primal):
         cdef real total = 0
         cdef int row
         for row in range(self.n_own_rows):
-            total += self.own_excess(row, z)
+            total += self.data.row_excess(row, z)
         return total if penalty == 1 else self.data.objective(z) + penalty * total
 
     cdef real value_of(self, const real *z) noexcept nogil:
@@ -233,28 +257,111 @@ cdef class AlternatingPrimal(Primal):
             return INFINITY
         return self.data.objective(z) + self.data.objective_error(z)
 
-    cdef real price_of_violations(self, const real *z, Effort *effort) noexcept nogil:
-        """What a point gains by violating rows within HiGHS's tolerance: no objective claims that.
+    # Settling: a point that meets the user's rows
 
-        Multipliers times violations, with the multipliers of the problem linearised there: those of a problem with a
-        side fixed need not exist when it is overdetermined.
+    cdef real settle(self, real *z, Effort *effort) noexcept nogil:
+        """Corrects a point until the user's rows hold. IN/OUT z; returns its objective, inf: not feasible."""
+        cdef real violation, share
+        cdef int step
+        self.data.unify(z)
+        violation = self.data.violation(z)
+        for step in range(MOST_CORRECTIONS):
+            if not SETTLED < violation < INFINITY or self.stop.poll(0):
+                break
+            self.set_units(z)
+            if self.load_repair(z, &share) != OK:
+                break
+            effort.n_lps += 1
+            if self.lp.solve_or_restart(INFINITY) != LP_OPTIMAL:
+                break
+            share = self.step(z, share, violation)
+            if share > WORTH_A_CORRECTION * violation:
+                break
+            violation = share
+        return self.value_of(z)
+
+    cdef void set_units(self, const real *z) noexcept nogil:
+        """OUT unit: the size of each coordinate, but at least what it alone needs to mend one of its rows."""
+        cdef int row, j
+        cdef real excess
+        for j in range(self.data.n):
+            self.unit[j] = INFINITY
+        for row in range(self.n_own_rows):
+            excess = self.data.row_excess(row, z)
+            if not excess > 0:
+                continue
+            self.data.add_gradient(row, z, &self.gradient[0])
+            for j in range(self.data.n):
+                if self.gradient[j] != 0:
+                    self.unit[j] = min(self.unit[j], excess / fabs(self.gradient[j]))
+                self.gradient[j] = 0
+        for j in range(self.data.n):
+            if self.unit[j] == INFINITY:
+                self.unit[j] = 1 if z[j] == 0 else 0
+            self.unit[j] = max(self.unit[j], fabs(z[j]))
+            if self.data.low[j] == self.data.high[j] or not isfinite(self.unit[j]):
+                self.unit[j] = 0
+
+    cdef int load_repair(self, const real *z, real *share) noexcept nogil:
+        """The least sum of corrections, in their units, that meets the rows linearised at z.
+
+        OUT share: the columns' unit, the greatest violation of a row with coefficients scaled to 1.
         """
-        cdef int row
-        cdef real total = 0, most
+        cdef int row, j, n = self.data.n, part
+        cdef real value, greatest, scale, size, worst = 0
+        self.n_rows = self.nnz = 0
         for row in range(self.n_own_rows):
-            total += PENALTY * self.own_excess(row, z)
-        if total <= NEGLIGIBLE or self.solve(FREE, z, PENALTY, PRICE_RADIUS, effort) != LP_OPTIMAL:
-            return total
-        most = total
-        total = 0
-        for row in range(self.n_own_rows):
-            if self.lp_row[row] >= 0:
-                total += fabs(self.lp.row_dual[self.lp_row[row]]) * self.own_excess(row, z) * self.lp_scale[row]
-        return min(most, 2 * total + NEGLIGIBLE)
+            value = self.data.add_gradient(row, z, &self.gradient[0])
+            greatest = 0
+            for j in range(n):
+                greatest = max(greatest, fabs(self.gradient[j]) * self.unit[j])
+            self.start[self.n_rows] = self.nnz
+            for j in range(n):
+                size = self.gradient[j] * self.unit[j]
+                self.gradient[j] = 0
+                if fabs(size) <= CANCELLED * greatest:
+                    continue
+                for part in range(2):
+                    self.col_index[self.nnz] = 2 * j + part
+                    self.value[self.nnz] = size / greatest if part == 0 else -size / greatest
+                    self.nnz += 1
+            if self.nnz == self.start[self.n_rows]:
+                continue
+            self.row_lower[self.n_rows] = (self.data.row_lower[row] - value) / greatest
+            self.row_upper[self.n_rows] = (self.data.row_upper[row] - value) / greatest
+            worst = max(worst, max(self.row_lower[self.n_rows], -self.row_upper[self.n_rows]))
+            self.n_rows += 1
+        if not 0 < worst < INFINITY:
+            return LP_FAILED
+        share[0] = worst = min(worst, 1.0)
+        for row in range(self.n_rows):
+            self.row_lower[row] /= worst
+            self.row_upper[row] /= worst
+        for j in range(n):
+            for part in range(2):
+                self.cost[2 * j + part], self.col_lower[2 * j + part], self.col_upper[2 * j + part] = 1, 0, 0
+            if self.unit[j] > 0:
+                self.col_upper[2 * j] = (self.data.high[j] - z[j]) / self.unit[j] / worst
+                self.col_upper[2 * j + 1] = (z[j] - self.data.low[j]) / self.unit[j] / worst
+        return self.lp.load(2 * n, self.n_rows, &self.cost[0], &self.col_lower[0], &self.col_upper[0],
+                            &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
+                            &self.value[0])
 
-    cdef real own_excess(self, int row, const real *z) noexcept nogil:
-        cdef real activity = self.data.row_activity(row, z, NULL)
-        return max(0.0, max(self.data.row_lower[row] - activity, activity - self.data.row_upper[row]))
+    cdef real step(self, real *z, real share, real violation) noexcept nogil:
+        """Takes the correction, halved while it does not help. IN/OUT z; returns the violation there."""
+        cdef real length = 1, now
+        cdef int j, attempt, n = self.data.n
+        memcpy(&self.point[0], z, n * sizeof(real))
+        for attempt in range(5):
+            for j in range(n):
+                z[j] = self.point[j] + length * share * self.unit[j] * (self.lp.x[2 * j] - self.lp.x[2 * j + 1])
+            self.data.unify(z)
+            now = self.data.violation(z)
+            if now < violation:
+                return now
+            length *= 0.5
+        memcpy(z, &self.point[0], n * sizeof(real))
+        return violation
 
     cdef void take(self, real *z) noexcept nogil:
         """The solution of the last program, on a bound where it is as good as there."""
@@ -368,15 +475,15 @@ cdef class AlternatingPrimal(Primal):
             self.lp_row[row], self.lp_scale[row] = self.n_rows, self.row_scale
             if self.nnz == self.start[self.n_rows]:
                 # nothing of the row is left: it holds or not whatever this problem does
-                size = 1e-9 * max(1.0, fabs(constant))
+                size = FEASIBLE * self.data.row_size(row, z)
                 if penalty == 0 and (self.data.row_lower[row] > constant + size
                                      or self.data.row_upper[row] < constant - size):
                     return LP_FAILED
                 self.lp_row[row] = -1
                 continue
             # What tangents left of the last solution's violation must not make this problem infeasible
-            size = self.own_excess(row, z) if penalty == 0 and self.has_form(row) else 0
-            if not size <= 0.5 * FEASIBLE:
+            size = self.data.row_excess(row, z) if penalty == 0 and self.has_form(row) else 0
+            if not size <= LEFT_BY_TANGENTS:
                 size = 0
             self.row_lower[self.n_rows] = (self.data.row_lower[row] - constant - size) * self.row_scale
             self.row_upper[self.n_rows] = (self.data.row_upper[row] - constant + size) * self.row_scale
@@ -536,35 +643,45 @@ cdef class AlternatingPrimal(Primal):
                 return True
         return False
 
-    cdef bint is_ray(self, const real *ray) noexcept nogil:
+    cdef bint is_ray(self, real *ray) noexcept nogil:
+        """Whether rows hold along a ray, but for rounding, and costs fall. IN/OUT ray: what is rounding becomes 0."""
         cdef int i, k, j
-        cdef real along, size, fall = 0
+        cdef real along, size, fall = 0, magnitude = 0, greatest = 0
         for j in range(self.n_cols):
-            fall += self.cost[j] * ray[j]
+            greatest = max(greatest, fabs(ray[j]))
+        for j in range(self.n_cols):
+            if fabs(ray[j]) <= RAY_ROUNDING * greatest:
+                ray[j] = 0
             # forms and violations must not grow: then the tangents' rows say nothing about the forms
-            if j >= self.data.n and fabs(ray[j]) > 1e-9:
+            if j >= self.data.n and ray[j] != 0:
                 return False
-            if (ray[j] < -1e-12 and isfinite(self.col_lower[j])) or (ray[j] > 1e-12 and isfinite(self.col_upper[j])):
+            if (ray[j] < 0 and isfinite(self.col_lower[j])) or (ray[j] > 0 and isfinite(self.col_upper[j])):
                 return False
+            fall += self.cost[j] * ray[j]
+            magnitude += fabs(self.cost[j] * ray[j])
         for j in range(self.n_forms):
-            if fabs(self.data.block_at(j, ray)) > 1e-15:
+            if fabs(self.data.block_at(j, ray)) > ROUNDING * self.data.block_size(j, ray):
                 return False
         for i in range(self.n_rows):
             along = size = 0
             for k in range(self.start[i], self.start[i + 1]):
                 along += self.value[k] * ray[self.col_index[k]]
                 size += fabs(self.value[k] * ray[self.col_index[k]])
-            if ((along > 1e-9 * size and isfinite(self.row_upper[i]))
-                    or (along < -1e-9 * size and isfinite(self.row_lower[i]))):
+            if ((along > ROUNDING * size and isfinite(self.row_upper[i]))
+                    or (along < -ROUNDING * size and isfinite(self.row_lower[i]))):
                 return False
-        return fall < -1e-9
+        return fall < -1e-9 * magnitude
 
-    def run(self, real tolerance, real time_limit=INFINITY):
-        """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point."""
+    def run(self, real tolerance, StopSignal stop=None):
+        """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point; `n_lps` counts programs."""
         cdef real[::1] solution = np.full(self.data.n, np.nan)
         cdef Effort effort = no_effort()
-        self.prepare(1, StopSignal(time_limit))
-        value = self.first(tolerance, &solution[0], &effort)
+        cdef real value
+        self.prepare(1, StopSignal() if stop is None else stop)
+        with nogil:
+            value = self.first(tolerance, &solution[0], &effort)
+        self.stop.reraise()
+        self.n_lps = effort.n_lps
         return value, np.array(solution)
 
     def close(self):
@@ -579,3 +696,15 @@ cdef void answer_interrupt(int kind, const char *message, const void *out, Callb
     # Written on every call: HiGHS does not clear it.
     if answer != NULL:
         answer.user_interrupt = (<AlternatingPrimal> primal).stop.poll(0)
+
+
+cdef int sum_of_supports(BiconvexData data):
+    """At least the number of entries of all rows' gradients."""
+    cdef int row, e, b, total = 0
+    for row in range(data.n_own_rows):
+        for e in range(data.row_start[row], data.row_start[row + 1]):
+            total += 2
+            if data.row_index[e] >= data.n + data.n_products:
+                b = data.own_block(data.row_index[e])
+                total += data.block_start[b + 1] - data.block_start[b]
+    return total

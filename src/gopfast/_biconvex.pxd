@@ -14,6 +14,8 @@ cdef class BiconvexData:
     # Rows: the problem's own, lifted equations, and last the objective without its constant
     cdef int[::1] row_start, row_index
     cdef real[::1] row_value, row_lower, row_upper
+    cdef real[::1] row_floor            # (n_own_rows,) least size that a violation is relative to
+    cdef int[::1] original              # (n,) the variable itself, or the one that it is a copy of
     cdef int[::1] block_column          # (K,) column that is at least z'Qz
     cdef int[::1] block_start, block_i, block_j     # Q, both triangles
     cdef real[::1] block_value, block_defect        # Q is convex but for -defect * |z|^2
@@ -25,7 +27,12 @@ cdef class BiconvexData:
     cdef real objective(self, const real *z) noexcept nogil
     cdef real objective_error(self, const real *z) noexcept nogil
     cdef real row_activity(self, int row, const real *z, real *size) noexcept nogil
+    cdef real greatest_term(self, int row, const real *z) noexcept nogil
+    cdef real row_size(self, int row, const real *z) noexcept nogil
+    cdef real row_excess(self, int row, const real *z) noexcept nogil
     cdef real violation(self, const real *z) noexcept nogil
+    cdef void unify(self, real *z) noexcept nogil
+    cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil
     cdef real block_at(self, int block, const real *z) noexcept nogil
     cdef real block_size(self, int block, const real *z) noexcept nogil
     cdef int own_block(self, int column) noexcept nogil

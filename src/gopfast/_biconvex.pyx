@@ -64,6 +64,7 @@ cdef class BiconvexData:
         self.row_start, self.row_index = ints(record["row_start"]), ints(record["row_index"])
         self.row_value = reals(record["row_value"])
         self.row_lower, self.row_upper = reals(record["row_lower"]), reals(record["row_upper"])
+        self.row_floor, self.original = reals(record["row_floor"]), ints(record["original"])
         self.n_rows = <int> self.row_lower.shape[0]
         self.block_column, self.block_start = ints(record["block_column"]), ints(record["block_start"])
         self.block_i, self.block_j = ints(record["block_i"]), ints(record["block_j"])
@@ -110,16 +111,75 @@ cdef class BiconvexData:
         """The block whose column this is; blocks of squares come last and share a product's column."""
         return column - self.n - self.n_products
 
+    cdef real greatest_term(self, int row, const real *z) noexcept nogil:
+        cdef real greatest = 0, entry
+        cdef int k, e, column, p, b
+        for k in range(self.row_start[row], self.row_start[row + 1]):
+            column = self.row_index[k]
+            if column < self.n:
+                greatest = max(greatest, fabs(self.row_value[k] * z[column]))
+            elif column < self.n + self.n_products:
+                p = column - self.n
+                greatest = max(greatest, fabs(self.row_value[k] * z[self.first[p]] * z[self.second[p]]))
+            else:
+                b = self.own_block(column)
+                for e in range(self.block_start[b], self.block_start[b + 1]):
+                    entry = self.block_value[e] * z[self.block_i[e]] * z[self.block_j[e]]
+                    greatest = max(greatest, fabs(self.row_value[k] * entry))
+        return greatest
+
+    cdef real row_size(self, int row, const real *z) noexcept nogil:
+        """What a violation of one of the problem's own rows is relative to: as `BiconvexProblem.violations`."""
+        return max(self.row_floor[row], self.greatest_term(row, z))
+
+    cdef real row_excess(self, int row, const real *z) noexcept nogil:
+        """By how much a row is violated, at least 0."""
+        cdef real activity = self.row_activity(row, z, NULL)
+        return max(0.0, max(self.row_lower[row] - activity, activity - self.row_upper[row]))
+
     cdef real violation(self, const real *z) noexcept nogil:
-        """Greatest violation of a row or bound, relative to the row's terms, but at least to 1 (rows are scaled)."""
-        cdef real worst = 0, activity, size
+        """Greatest violation of a row, relative as in `BiconvexProblem.violations`; bounds must hold as they are.
+
+        Rows and sizes are those of the user times one power of two, so that the ratio is the user's.
+        """
+        cdef real worst = 0, excess
         cdef int row, j
-        for row in range(self.n_own_rows):
-            activity = self.row_activity(row, z, &size)
-            worst = max(worst, max(self.row_lower[row] - activity, activity - self.row_upper[row]) / max(1.0, size))
         for j in range(self.n):
-            worst = max(worst, max(self.low[j] - z[j], z[j] - self.high[j]) / max(1.0, fabs(z[j])))
+            if not self.low[j] <= z[j] <= self.high[j]:
+                return INFINITY
+        for row in range(self.n_own_rows):
+            excess = self.row_excess(row, z)
+            if not excess <= 0:
+                worst = max(worst, excess / self.row_size(row, z))
+            if excess != excess:
+                return INFINITY
         return worst
+
+    cdef void unify(self, real *z) noexcept nogil:
+        """Moves a point into the bounds, copies onto their originals: the user has no copies."""
+        cdef int j
+        for j in range(self.n):
+            z[j] = min(self.high[j], max(self.low[j], z[j]))
+        for j in range(self.n):
+            z[j] = z[self.original[j]]
+
+    cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil:
+        """Adds the gradient of a row to gradient (n,); returns the row's value."""
+        cdef int k, e, column, p, b
+        cdef real a
+        for k in range(self.row_start[row], self.row_start[row + 1]):
+            column, a = self.row_index[k], self.row_value[k]
+            if column < self.n:
+                gradient[column] += a
+            elif column < self.n + self.n_products:
+                p = column - self.n
+                gradient[self.first[p]] += a * z[self.second[p]]
+                gradient[self.second[p]] += a * z[self.first[p]]
+            else:
+                b = self.own_block(column)
+                for e in range(self.block_start[b], self.block_start[b + 1]):
+                    gradient[self.block_i[e]] += 2 * a * self.block_value[e] * z[self.block_j[e]]
+        return self.row_activity(row, z, NULL)
 
     cdef real block_at(self, int block, const real *z) noexcept nogil:
         cdef real total = 0

@@ -724,11 +724,14 @@ cdef class BilinearRelaxation(Relaxation):
     cdef void release(self, int worker) noexcept nogil:
         (<BilinearWorker> self.workers[worker]).close()
 
-    def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, real time_limit=INFINITY):
-        """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs."""
+    def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, StopSignal signal=None):
+        """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs.
+
+        What a stop leaves is valid.
+        """
         cdef Tree tree = Tree(self.n_connected, self.n_warm, self.n_split, self.selects)
         cdef Node *node = tree.new_node()
-        cdef StopSignal stop = StopSignal(time_limit)
+        cdef StopSignal stop = StopSignal() if signal is None else signal
         cdef Effort effort = no_effort()
         cdef int j, n = self.data.n, sweeps = self.root_sweeps
         if node == NULL:
@@ -743,8 +746,7 @@ cdef class BilinearRelaxation(Relaxation):
             with nogil:
                 self.bound(node, cutoff, 0, &effort)
                 self.release(0)
-            if stop.exception is not None:
-                raise stop.exception
+            stop.reraise()
             self.choice = tree.combination(node)
             return (node.lower, *(np.array([at[j] for j in range(n)]) for at in (
                 <real[:n]> node_low(node), <real[:n]> node_high(node, n), <real[:n]> node_point(node, n))),

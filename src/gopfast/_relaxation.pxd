@@ -76,6 +76,7 @@ cdef class Reduction:
 
 cdef class Primal:
     cdef readonly index n_solution
+    cdef readonly bint has_tolerance    # points meet constraints within it: an objective may lie below the optimum
     cdef int prepare(self, int n_workers, StopSignal stop) except -1
     # First incumbent from multi-start. OUT solution (n_solution,), returns its objective.
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil

@@ -58,6 +58,8 @@ cdef class Search:
         Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
     least : float
         A lower bound known beforehand.
+    stop : None or StopSignal
+        That of the preparation, whose time counts then; instead of `time_limit`.
     known : None or (point, objective)
         A solution against which every bound is audited (n_audit_failures).
     trace : None or list
@@ -86,11 +88,11 @@ cdef class Search:
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
                  Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
-                 list trace=None):
+                 list trace=None, StopSignal stop=None):
         self.relaxation, self.primal = relaxation, primal
         self.epsilon, self.rel_tol, self.orthant = epsilon, rel_tol, orthant
         self.n_threads, self.max_nodes, self.monitor = n_threads, max_nodes, monitor
-        self.stop = StopSignal(time_limit)
+        self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
         self.capacity = relaxation.batch_size * self.tree.most_children(orthant)
         self.children = <Node **> calloc(self.capacity, sizeof(Node *))
@@ -165,9 +167,9 @@ cdef class Search:
         if self.stop.exception is not None:
             raise self.stop.exception
         least = self.least()
-        if isfinite(self.upper) and least > self.upper + 1e-12 * fabs(self.upper):
-            # Every solution lies in some node, so the least bound cannot exceed an objective attained, but for the
-            # rounding of an objective that an LP solver's point attains.
+        if isfinite(self.upper) and least > self.upper + 1e-12 * fabs(self.upper) and not self.primal.has_tolerance:
+            # Every solution lies in some node, so the least bound cannot exceed an objective attained. Where points
+            # meet their constraints within a tolerance, who started the search compares with `least_bound`.
             raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
         self.reason = self.stop.reason
         return self.reason
@@ -538,6 +540,11 @@ cdef class Search:
         else:
             for i in prange(self.n_threads, schedule="static", chunksize=1, num_threads=self.n_threads):
                 self.relaxation.release(i)
+
+    @property
+    def least_bound(self):
+        """LBD as it is proved, also where it exceeds UBD."""
+        return max(self.floor, self.least())
 
     def summary(self):
         """Bounds, counts, solution vector and history (time, nodes, lower, upper, open) of the run."""

@@ -43,6 +43,17 @@ cdef class StopSignal:
                 self.check_signals()
         return self.reason != STOP_NONE
 
+    @property
+    def stopped(self):
+        """Whether to stop, asked on the caller's thread: the reason as a number, 0 for none."""
+        self.poll(0)
+        return self.reason
+
+    def reraise(self):
+        """Raise what a signal handler raised, if it was not KeyboardInterrupt."""
+        if self.exception is not None:
+            raise self.exception
+
     cdef void check_signals(self) noexcept:
         try:
             PyErr_CheckSignals()

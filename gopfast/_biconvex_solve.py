@@ -11,7 +11,7 @@ from gopfast._lifting import Lifting
 from gopfast._search import Search
 from gopfast._stop import StopSignal
 from gopfast.errors import InputError
-from gopfast.models.biconvex import FEASIBILITY_TOL
+from gopfast.models.biconvex import FEASIBILITY_TOL, LARGEST_NUMBER
 from gopfast.result import Status
 
 REL_TOL = 1e-6  # default
@@ -320,6 +320,8 @@ def _start(problem, start):
     point = _checks.real_array("start", getattr(start, "z", start))
     if point.shape != (problem.n_variables,):
         raise InputError(f"start must have shape ({problem.n_variables},); got {point.shape}")
+    if (abs(point) > LARGEST_NUMBER).any():
+        raise InputError(f"start must have entries of magnitudes up to {LARGEST_NUMBER:g}; got {abs(point).max():g}")
     return point
 
 

@@ -127,7 +127,7 @@ class BiconvexProblem:
         names=None,
         name="",
     ):
-        self.c = _checks.real_array("c", c.toarray() if sparse.issparse(c) else c)
+        self.c = _in_range("c", _checks.real_array("c", c.toarray() if sparse.issparse(c) else c))
         if self.c.ndim != 1 or self.c.size == 0:
             raise InputError(f"c must have shape (n,) with n of at least 1; got {self.c.shape}")
         n = self.n_variables = len(self.c)
@@ -146,6 +146,7 @@ class BiconvexProblem:
         self.constant = _checks.real_number("constant", constant, wanted="a finite number")
         if not math.isfinite(self.constant):
             raise InputError(f"constant must be a finite number; got {self.constant}")
+        _in_range("constant", np.array([self.constant]))
         self.names = _names(names, n)
         self.name = str(name)
         self.x, self.y = self._group("x", x), self._group("y", y)
@@ -303,33 +304,40 @@ class BiconvexProblem:
             If it cannot be read.
         """
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            # integers as floats: of too many digits they are infinite, and refused by name
+            record = json.loads(Path(path).read_text(encoding="utf-8"), parse_int=float)
             return cls._from_record(record)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
-        except KeyError as error:
-            raise InputError(f"{path}: the field {error} is missing") from None
-        except (ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"{path} is no biconvex problem: {type(error).__name__}: {error}") from None
+        except (InputError, InputTypeError) as error:
+            raise type(error)(f"{path}: {error}") from None
+        except RecursionError:
+            raise InputError(f"{path} is no biconvex problem: it is nested too deeply") from None
+        except ValueError as error:
+            raise InputError(f"{path} is no biconvex problem: {error}") from None
 
     @classmethod
     def _from_record(cls, record):
-        unknown = set(record) - FILE_KEYS
+        unknown = set(_object("the file", record)) - FILE_KEYS
         if unknown:
             raise InputError(f"unknown key {min(unknown)!r}")
-        names = list(record["variables"])
+        variables = _object("variables", _entry(record, "variables"))
+        names = list(variables)
         index = {name: i for i, name in enumerate(names)}
-        bounds = [record["variables"][name] for name in names]
+        bounds = [_interval(f"variables[{name!r}]", variables[name]) for name in names]
         linear, quadratic = [], []
-        for number, constraint in enumerate(record.get("constraints", ())):
-            shift, a, Q = _expression(constraint, index)
-            limits = _limits(constraint, number, constraint["rhs"] - shift)
+        for number, constraint in enumerate(_list("constraints", record.get("constraints"))):
+            place = f"constraints[{number}]"
+            shift, a, Q = _expression(place, constraint, index)
+            rhs = _checks.real_number(f"{place}.rhs", _entry(constraint, "rhs", place))
+            limits = _limits(constraint, place, rhs - shift)
             if Q is None:
                 linear.append((a, *limits))
             else:
                 quadratic.append(QuadraticRow(Q, a, *limits))
-        constant, c, Q = _expression(record["objective"], index)
-        partition = record.get("partition") or {}
+        constant, c, Q = _expression("objective", _entry(record, "objective"), index)
+        partition = {
+            side: None if group is None else _list(f"partition.{side}", group)
+            for side, group in _object("partition", record.get("partition") or {}).items()
+        }
         return cls(
             c,
             Q=Q,
@@ -337,8 +345,8 @@ class BiconvexProblem:
             row_lower=[row[1] for row in linear] if linear else None,
             row_upper=[row[2] for row in linear] if linear else None,
             quadratic_rows=quadratic,
-            lower=[-math.inf if low is None else low for low, _ in bounds],
-            upper=[math.inf if high is None else high for _, high in bounds],
+            lower=[low for low, _ in bounds],
+            upper=[high for _, high in bounds],
             sense=record.get("sense", "min"),
             constant=constant,
             x=partition.get("x"),
@@ -402,32 +410,75 @@ class BiconvexProblem:
         return {"const": constant, "lin": lin, "quad": quad}
 
 
-def _expression(record, index):
+def _object(place, value):
+    if not isinstance(value, dict):
+        raise InputTypeError(f"{place} must be an object; got {_checks._shown(value)}")
+    return value
+
+
+def _list(place, value):
+    """Return a list of a file; what is missing is an empty one."""
+    if value is not None and not isinstance(value, list):
+        raise InputTypeError(f"{place} must be a list; got {_checks._shown(value)}")
+    return value or []
+
+
+def _entry(record, key, place="the file"):
+    if key not in record:
+        raise InputError(f"{place} has no {key!r}")
+    return record[key]
+
+
+def _interval(place, value):
+    """Return bounds [lower, upper] of a file, null for infinite."""
+    low, high = _checks.pair(place, value, "[lower, upper]")
+    low = -math.inf if low is None else _checks.real_number(f"{place}[0]", low)
+    return low, math.inf if high is None else _checks.real_number(f"{place}[1]", high)
+
+
+def _expression(place, record, index):
     """Constant, linear coefficients and matrix (or None) of an expression in a file."""
     n = len(index)
     a = np.zeros(n)
-    for name, value in record.get("lin", {}).items():
-        a[_variable(name, index)] += value
-    quad = record.get("quad") or ()
-    if not quad:
-        return float(record.get("const", 0.0)), a, None
-    rows = [_variable(first, index) for first, _, _ in quad]
-    columns = [_variable(second, index) for _, second, _ in quad]
-    Q = sparse.coo_array(([float(value) for *_, value in quad], (rows, columns)), shape=(n, n))
-    return float(record.get("const", 0.0)), a, Q
+    for name, value in _object(f"{place}.lin", _object(place, record).get("lin") or {}).items():
+        a[_variable(name, index)] += _checks.real_number(f"{place}.lin[{name!r}]", value)
+    constant = _checks.real_number(f"{place}.const", record.get("const", 0.0))
+    rows, columns, values = [], [], []
+    for number, term in enumerate(_list(f"{place}.quad", record.get("quad"))):
+        if not isinstance(term, list) or len(term) != 3:
+            shown = _checks._shown(term)
+            raise InputTypeError(f"{place}.quad[{number}] must be [name, name, coefficient]; got {shown}")
+        rows.append(_variable(term[0], index))
+        columns.append(_variable(term[1], index))
+        values.append(_checks.real_number(f"{place}.quad[{number}][2]", term[2]))
+    return constant, a, sparse.coo_array((values, (rows, columns)), shape=(n, n)) if rows else None
 
 
 def _variable(name, index):
-    if name not in index:
-        raise InputError(f"{name!r} is no variable of the problem")
+    if not isinstance(name, str) or name not in index:
+        raise InputError(f"{_checks._shown(name)} is no variable of the problem")
     return index[name]
 
 
-def _limits(constraint, number, rhs):
-    sense = constraint["sense"]
+def _limits(constraint, place, rhs):
+    sense = _entry(constraint, "sense", place)
     if sense not in ("<=", ">=", "=="):
-        raise InputError(f"constraints[{number}]: sense must be '<=', '>=' or '=='; got {sense!r}")
+        raise InputError(f"{place}: sense must be '<=', '>=' or '=='; got {_checks._shown(sense)}")
+    if math.isinf(rhs) and (sense == "==" or (rhs > 0) == (sense == ">=")):
+        raise InputError(f"{place}.rhs: no point has a value {sense} {rhs:g}")
     return (-math.inf if sense == "<=" else rhs), (math.inf if sense == ">=" else rhs)
+
+
+def _in_range(name, numbers):
+    """Return an array whose entries are 0 or of a magnitude that can be computed with; `InputError` otherwise."""
+    size = np.abs(numbers[numbers != 0.0])
+    bad = size[(size > LARGEST_NUMBER) | (size < SMALLEST_NUMBER)]
+    if bad.size:
+        raise InputError(
+            f"{name} must have entries of 0 or of magnitudes from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}; "
+            f"got {bad[0]:g}"
+        )
+    return numbers
 
 
 def _matrix(name, value, n):
@@ -444,6 +495,7 @@ def _matrix(name, value, n):
         raise InputError(f"{name} must have {n} columns; got shape {array.shape}")
     array.sum_duplicates()
     array.eliminate_zeros()
+    _in_range(name, array.data)
     return array
 
 
@@ -466,18 +518,18 @@ def _quadratic_rows(rows, n):
             Q, a, lower, upper = row
         except (TypeError, ValueError):
             raise InputTypeError(f"{name} must be (Q, a, lower, upper)") from None
-        a = np.zeros(n) if a is None else _checks.real_array(f"{name}.a", a)
+        a = np.zeros(n) if a is None else _in_range(f"{name}.a", _checks.real_array(f"{name}.a", a))
         if a.shape != (n,):
             raise InputError(f"{name}.a must have shape ({n},); got {a.shape}")
         lower, upper = (-math.inf if lower is None else lower), (math.inf if upper is None else upper)
-        lower = _checks.real_number(f"{name}.lower", lower)
-        upper = _checks.real_number(f"{name}.upper", upper)
+        lower = float(_bounds(f"{name}.lower", _checks.real_number(f"{name}.lower", lower), 1, -math.inf)[0])
+        upper = float(_bounds(f"{name}.upper", _checks.real_number(f"{name}.upper", upper), 1, math.inf)[0])
         checked.append(QuadraticRow(_symmetric(f"{name}.Q", Q, n), a, lower, upper))
     return tuple(checked)
 
 
 def _bounds(name, value, n, default):
-    """Return bounds as an array; infinities pass, NaN does not."""
+    """Return bounds as an array; infinities pass on the side of the default, which is none, NaN does not."""
     if value is None:
         return np.full(n, default)
     array = np.asarray(value)
@@ -488,6 +540,13 @@ def _bounds(name, value, n, default):
     array = np.array(np.broadcast_to(array, (n,)), dtype=np.float64)
     if np.isnan(array).any():
         raise InputError(f"{name} must not have NaN entries")
+    if (array == -default).any():
+        raise InputError(f"{name} must not be {-default:g}: no point meets that")
+    finite = array[np.isfinite(array)]
+    if (abs(finite) > LARGEST_NUMBER).any():
+        raise InputError(
+            f"{name} must be infinite or of a magnitude up to {LARGEST_NUMBER:g}; got {abs(finite).max():g}"
+        )
     return array
 
 

@@ -156,3 +156,33 @@ def test_exact_values_are_those_of_every_kind_of_row():
         assert value == -(Fraction(1, 4) + x + x * y)
         rows = Fraction(0.1) * x + Fraction(0.2) * y <= Fraction(0.5)
         assert feasible == (rows and x * y + Fraction(0.3) * y >= Fraction(0.1) and max(x, y) <= 2.5)
+
+
+def test_extreme_magnitudes_do_not_raise_and_claim_nothing_wrong():
+    coefficients, bounds = [1e100, -1e100, 1e-100, 1e50, 1e-50, 1e20, 1e-20, 1.0], [1e100, 1e-100, 1e20, 1e-300, 1.0]
+    rng = np.random.default_rng(0)
+    statuses = set()
+    for _ in range(60):
+        v, upper = rng.choice(coefficients, 6), rng.choice(bounds, 2)
+        lower = rng.choice([0, -1], 2) * upper
+        square = np.diag([abs(v[5]), 0]) * (rng.random() < 0.5)
+        rows = [(PRODUCT * v[4] + square, [1, 1], rng.choice([-np.inf, 1, 0, 1e100]), rng.choice([np.inf, 1e100]))]
+        row_upper = rng.choice(bounds)
+        problem = BiconvexProblem(
+            v[:2], Q=PRODUCT * v[2], A=[[v[3], 1]], row_upper=row_upper, quadratic_rows=rows, lower=lower, upper=upper
+        )
+        result = gopfast.solve(problem, n_threads=1, max_nodes=20, start=rng.choice([0, 1e99, -1e99, 1], 2))
+        statuses.add(result.status)
+        for point in itertools.product(*zip(lower, (lower + upper) / 2, upper, strict=True)):
+            value, feasible = problem.exact(point)
+            assert not feasible or result.bound <= value
+        if result.solution is not None:
+            assert problem.violations(result.solution.z).max() <= 1e-8
+            assert result.objective == problem.objective(result.solution.z)
+    assert {Status.OPTIMAL, Status.INFEASIBLE} <= statuses
+
+
+def test_a_start_that_cannot_be_computed_with_is_named():
+    problem = BiconvexProblem([1, 1], Q=PRODUCT, lower=0, upper=1)
+    with pytest.raises(gopfast.InputError, match="^start must have entries"):
+        gopfast.solve(problem, start=[1e300, 0])

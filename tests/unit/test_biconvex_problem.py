@@ -140,3 +140,93 @@ def test_a_missing_field_of_a_file_is_named(field, text, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError, match=f"bad.json: the field '{field}' is missing"):
         BiconvexProblem.from_json(path)
+
+
+def problem_text(**changes):
+    record = {
+        "variables": {"x": [0, 1], "y": [0, None]},
+        "objective": {"lin": {"x": 1}, "quad": [["x", "y", 1]]},
+        "constraints": [{"sense": "<=", "rhs": 1, "lin": {"x": 1}}],
+    }
+    return json.dumps(record | changes)
+
+
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[" * DEEP + "]" * DEEP, "nested"),
+        ('{"variables": ' + '{"x":' * DEEP + "1" + "}" * DEEP + "}", "nested"),
+        (problem_text(variables=["x", "y"]), "variables"),
+        (problem_text(variables=[[0, 1]]), "variables"),
+        (problem_text(variables={"x": 3, "y": [0, 1]}), r"variables\['x'\]"),
+        (problem_text(variables={"x": ["a", 1], "y": [0, 1]}), r"variables\['x'\]\[0\]"),
+        (problem_text(variables={"x": [0, 1, 2], "y": [0, 1]}), r"variables\['x'\]"),
+        (problem_text(objective={"const": 7}).replace("7", "9" * 6000), "constant"),
+        (problem_text(objective={"lin": {"x": 7}}).replace("7", "9" * 6000), "c must be finite"),
+        (problem_text(objective={"lin": {"x": 7}}).replace("7", "9" * 400), "c must be finite"),
+        (problem_text(objective={"lin": {"x": 1e308}}), "^.*c must have entries"),
+        (problem_text(objective={"lin": {"x": True}}), r"objective.lin\['x'\]"),
+        (problem_text(objective={"lin": ["x"]}), "objective.lin"),
+        (problem_text(objective=[1]), "objective"),
+        (problem_text(objective={"quad": [[["x"], "y", 1]]}), "no variable"),
+        (problem_text(objective={"quad": [["x", "y", "1"]]}), r"objective.quad\[0\]\[2\]"),
+        (problem_text(constraints=[{"sense": "<=", "rhs": 7}]).replace("7", "-Infinity"), r"constraints\[0\].rhs"),
+        (problem_text(constraints=[{"sense": "==", "rhs": 7}]).replace("7", "Infinity"), r"constraints\[0\].rhs"),
+        (problem_text(constraints=[{"sense": ">=", "rhs": 7}]).replace("7", "1e999"), r"constraints\[0\].rhs"),
+        (problem_text(constraints=[{"sense": ">=", "rhs": 7}]).replace("7", "NaN"), r"constraints\[0\].rhs"),
+        (problem_text(constraints={"sense": ">=", "rhs": 7}), "constraints must be a list"),
+        (problem_text(constraints=[7]), r"constraints\[0\]"),
+        (problem_text(partition=["x"]), "partition"),
+        (problem_text(partition={"x": "x"}), "partition.x"),
+        (problem_text(sense=["min"]), "sense"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(text, named, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"bad.json.*{named}" if not named.startswith("^") else named):
+        BiconvexProblem.from_json(path)
+
+
+def test_an_infinite_right_side_on_the_open_side_is_no_constraint(tmp_path):
+    path = tmp_path / "open.json"
+    path.write_text(problem_text(constraints=[{"sense": "<=", "rhs": 7, "lin": {"x": 1}}]).replace("7", "Infinity"))
+    assert BiconvexProblem.from_json(path).row_upper.tolist() == [math.inf]
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e101, 1e-101, 5e-324])
+@pytest.mark.parametrize("name", ["c", "Q", "A", "constant", "quadratic_rows"])
+def test_coefficients_that_cannot_be_computed_with_are_named(name, value):
+    matrix = [[0, value, 0], [0, 0, 0], [0, 0, 0]]
+    wrong = {
+        "c": [value, 0, 0], "Q": matrix, "A": [[0, value, 0]], "constant": value,
+        "quadratic_rows": [(matrix, None, None, 1)],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=rf"^{name}.* must have entries"):
+        small(**{name: wrong[name]})
+    if name == "quadratic_rows":
+        with pytest.raises(InputError, match=r"quadratic_rows\[0\].a must have entries"):
+            small(quadratic_rows=[(None or [[0.0] * 3] * 3, [0, value, 0], None, 1)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lower": math.inf}, {"upper": -math.inf}, {"upper": [5, 5, -math.inf]}, {"row_lower": math.inf},
+        {"row_upper": -math.inf}, {"lower": -1e200}, {"upper": 1e300}, {"row_upper": 1e200}, {"upper": math.nan},
+    ],
+)  # fmt: skip
+def test_bounds_that_no_point_meets_or_that_are_huge_are_named(wrong):
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"^{name} must"):
+        small(**wrong)
+
+
+@pytest.mark.parametrize(("lower", "upper", "name"), [(math.inf, None, "lower"), (None, -math.inf, "upper"),
+                                                      (math.nan, 1, "lower"), (0, 1e150, "upper")])
+def test_bounds_of_quadratic_rows_are_named(lower, upper, name):
+    with pytest.raises(InputError, match=rf"^quadratic_rows\[0\].{name} must"):
+        small(quadratic_rows=[([[0.0, 1, 0], [0, 0, 0], [0, 0, 0]], None, lower, upper)])

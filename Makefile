@@ -29,7 +29,8 @@ $(BIN)/python:
 $(INSTALLED): $(SOURCES) | $(BIN)/python
 	$(if $(filter setup.py pyproject.toml,$?),rm -rf build src/gopfast/*.c)
 	mkdir -p build && find build -path 'build/lib*' -name '*.py' -delete
-	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; [ -f "src/gopfast/$${name%%.*}.pyx" ] || rm -f "$$so"; done
+	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; name=$${name%%.*}; \
+		[ -f "src/gopfast/$$name.pyx" ] || [ "$$name" = _cyutility ] || rm -f "$$so"; done
 	$(BIN)/pip install $(BUILD_NEEDS)
 	$(BIN)/pip install --no-build-isolation '.[test,plot]'
 	touch $@

@@ -1,43 +1,7 @@
-#include "pass.h"
-
-#include <math.h>
-#include <string.h>
-
-#define SIGN ((long long)0x8000000000000000LL)
-
-/* Neumaier summation: block sums of a long data set are added without loss. */
-typedef struct { double sum, lost; } compensated;
-static inline void add(compensated *c, double x)
-{
-    double t = c->sum + x;
-    c->lost += fabs(c->sum) >= fabs(x) ? (c->sum - t) + x : (x - t) + c->sum;
-    c->sum = t;
-}
-
-#define NAME(f) f##_portable
-#define TARGET
-#define LANES 8
-#include "pass_kernel.h"
-#undef NAME
-#undef TARGET
-#undef LANES
+/* Which instruction set a pass runs on. */
+#include "pass_variants.h"
 
 #if defined(__x86_64__)
-#define NAME(f) f##_avx2
-#define TARGET __attribute__((target("avx2,fma")))
-#define LANES 4
-#include "pass_kernel.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#define NAME(f) f##_avx512
-#define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
-#define LANES 8
-#include "pass_kernel.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-
 static int most = 2; /* what may be used of what the machine has: less only in tests and counts */
 
 static int isa(void)
@@ -65,11 +29,11 @@ static int most = 0;
 void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components, const pass_costs *costs,
               const double *weights, pass_level level, double *scratch, pass_sums *out)
 {
-    DISPATCH(run, data, begin, end, n_components, costs, weights, level, scratch, out);
+    DISPATCH(pass_run, data, begin, end, n_components, costs, weights, level, scratch, out);
 }
 
-void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(exp, n, x, y); }
-void pass_log(ptrdiff_t n, const double *x, double *y) { DISPATCH(log, n, x, y); }
+void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(pass_exp, n, x, y); }
+void pass_log(ptrdiff_t n, const double *x, double *y) { DISPATCH(pass_log, n, x, y); }
 void pass_limit_isa(int which) { most = which; }
 const char *pass_isa(void)
 {

@@ -1,6 +1,22 @@
-/* The kernel, included once per instruction set with NAME(), TARGET and LANES defined. No include guard.
-   As many lanes as its vectors have: gcc takes comparisons of wider ones apart into scalars. Two would need a wider
-   rounding margin: a block's value is a sum of PASS_BLOCK / LANES terms in each lane, then of the lanes. */
+/* The kernel. Each instruction set has a file of its own that defines NAME(), TARGET and LANES and includes this once,
+   so that they compile side by side. As many lanes as its vectors have: gcc takes comparisons of wider ones apart into
+   scalars. Two would need a wider rounding margin: a block's value is a sum of PASS_BLOCK / LANES terms in each lane,
+   then of the lanes. */
+#include "pass_variants.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SIGN ((long long)0x8000000000000000LL)
+
+/* Neumaier summation: block sums of a long data set are added without loss. */
+typedef struct { double sum, lost; } compensated;
+static inline void add(compensated *c, double x)
+{
+    double t = c->sum + x;
+    c->lost += fabs(c->sum) >= fabs(x) ? (c->sum - t) + x : (x - t) + c->sum;
+    c->sum = t;
+}
 
 typedef double NAME(vec) __attribute__((vector_size(8 * LANES)));
 typedef long long NAME(ivec) __attribute__((vector_size(8 * LANES)));
@@ -81,12 +97,12 @@ INLINE NAME(vec) NAME(log8)(NAME(vec) x)
     return exponent * 0x1.62e42fefa0000p-1 + ((2.0 * s + s * (z * q)) + low);
 }
 
-TARGET static void NAME(exp)(ptrdiff_t n, const double *x, double *y)
+TARGET void NAME(pass_exp)(ptrdiff_t n, const double *x, double *y)
 {
     for (ptrdiff_t i = 0; i < n; i += LANES) NAME(store)(y + i, NAME(exp8)(NAME(load)(x + i)));
 }
 
-TARGET static void NAME(log)(ptrdiff_t n, const double *x, double *y)
+TARGET void NAME(pass_log)(ptrdiff_t n, const double *x, double *y)
 {
     for (ptrdiff_t i = 0; i < n; i += LANES) NAME(store)(y + i, NAME(log8)(NAME(load)(x + i)));
 }
@@ -256,8 +272,8 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
 }
 
 /* Constant d and F let the compiler unroll the loops over coordinates and statistics. */
-TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K, const pass_costs *costs,
-                             const double *weights, pass_level level, double *scratch, pass_sums *out)
+TARGET void NAME(pass_run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int K, const pass_costs *costs,
+                           const double *weights, pass_level level, double *scratch, pass_sums *out)
 {
     const int d = data->n_columns, F = pass_n_statistics(data);
     if (d == 1 && F == 1) NAME(body)(data, begin, end, 1, 1, K, costs, weights, level, scratch, out);
@@ -266,4 +282,3 @@ TARGET static void NAME(run)(const pass_data *data, ptrdiff_t begin, ptrdiff_t e
     else if (d == 2) NAME(body)(data, begin, end, 2, 4, K, costs, weights, level, scratch, out);
     else NAME(body)(data, begin, end, d, F, K, costs, weights, level, scratch, out);
 }
-#undef INLINE

@@ -10,7 +10,8 @@ BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.to
 
 # Folders are listed too: their times change when a file is removed.
 SOURCES := pyproject.toml setup.py README.md LICENSE \
-	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast -name '*.py') \
+	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast/datasets -type f ! -name '*.pyc') \
+	$(shell find gopfast -name '*.py') \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/csrc/*)
 
 .PHONY: all install test demo bench fuzz paper figures lint docs docs-links dist clean

@@ -23,6 +23,7 @@ GAP = 1e-6
 SHIFT = 0.01  # seconds, of the shifted geometric mean
 HERE = Path(__file__).parent
 OUT = HERE / "results" / "biconvex.md"
+FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
 
 
 def run_gopfast(path):
@@ -130,7 +131,7 @@ def shifted_mean(seconds):
 
 
 def main(names):
-    paths = [path for path in sorted((HERE / "data" / "biconvex").glob("*.json")) if not names or path.stem in names]
+    paths = [path for path in sorted(FOLDER.glob("*.json")) if not names or path.stem in names]
     rows, times, failures = [], {name: [] for name in SOLVERS}, dict.fromkeys(SOLVERS, 0)
     for path in paths:
         published = json.loads(path.read_text())["optimum"]

@@ -10,6 +10,11 @@ True
 
 import os
 
+from gopfast import _checkout
+
+__path__ = _checkout.package_path(__path__)
+__file__ = os.path.join(__path__[0], "__init__.py")
+
 # libgomp's threads spin between batches unless told otherwise, and starve a busy machine. It reads its setting once,
 # when the core loads it; the environment is left as it was found.
 _policy = os.environ.get("OMP_WAIT_POLICY")
@@ -18,14 +23,13 @@ try:
     from gopfast import _search as _search
 except ImportError as error:
     raise ImportError(
-        f"gopfast's compiled core cannot be loaded ({error}). Build it first: run 'pip install .' in the source "
-        "folder, and start Python outside that folder."
+        f"gopfast's compiled core cannot be loaded ({error}). If it is not built, {_checkout.ADVICE}."
     ) from error
 finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import local
+from gopfast import datasets, local
 from gopfast._biconvex_result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.errors import GopfastError, InputError, InputTypeError
@@ -63,6 +67,7 @@ __all__ = [
     "Status",
     "Verdict",
     "certify",
+    "datasets",
     "local",
     "select_components",
     "solve",
@@ -76,3 +81,8 @@ def __getattr__(name):
 
         return GlobalGaussianMixture
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    """List the public names, those that are loaded on first use among them."""
+    return sorted({*globals(), *__all__})

@@ -11,11 +11,9 @@ import pytest
 import gopfast
 from gopfast import BiconvexProblem, InputError, Status
 
-INSTANCES = Path(__file__).parents[2] / "bench" / "data" / "biconvex"
+INSTANCES = Path(gopfast.datasets.__file__).parent / "biconvex"
 PATHS = sorted(INSTANCES.glob("*.json"))
 REL_TOL = 1e-6
-
-pytestmark = pytest.mark.skipif(not PATHS, reason="no bench/data beside the tests")
 
 
 def optimum(path):

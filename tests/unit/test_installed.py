@@ -1,5 +1,7 @@
 """The tests must see the package as installed, and importing it must stay light."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,10 +23,11 @@ def test_the_tests_import_the_installed_package_and_not_the_source_tree():
 
 @needs_source
 def test_the_installed_package_is_the_one_of_this_source_tree():
-    def modules(folder):
-        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.py")}
+    def files(folder):
+        kinds = (".py", ".csv", ".json", ".md")
+        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.suffix in kinds}
 
-    source, installed = modules(SOURCE), modules(INSTALLED)
+    source, installed = files(SOURCE), files(INSTALLED)
     paths = source.keys() | installed.keys()
     stale = sorted(str(path) for path in paths if source.get(path) != installed.get(path))
     assert not stale, "run `make test`: the installed package is out of date"
@@ -36,3 +39,50 @@ def test_import_leaves_out(heavy, tmp_path):
     code = f"import gopfast, sys; sys.exit({heavy!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr or f"`import gopfast` imports {heavy}"
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A source folder as git makes it: the package without its compiled core."""
+    shutil.copytree(INSTALLED, tmp_path / "gopfast", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    return tmp_path
+
+
+def run_in(folder, code, *flags, **environment):
+    return subprocess.run(
+        [sys.executable, *flags, "-c", code], cwd=folder, env=os.environ | environment, capture_output=True, text=True
+    )
+
+
+SOLVE = (
+    "import gopfast, gopfast.solver; print(gopfast.solve(gopfast.GaussianMixture([0, 1, 9], 2)).success);"
+    "print(gopfast.__file__); print(gopfast.solver.__file__)"
+)
+
+
+def test_in_the_source_folder_the_installed_package_is_imported(checkout):
+    # on the path for the case that the package under test is not installed but built in place
+    done = run_in(checkout, SOLVE, PYTHONPATH=str(INSTALLED.parent))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", str(INSTALLED / "__init__.py"), str(INSTALLED / "solver.py")]
+
+
+def test_a_source_folder_other_than_the_installed_one_says_so(checkout):
+    with (checkout / "gopfast" / "__init__.py").open("a") as file:
+        file.write("\nNEW = 1\n")
+    done = run_in(checkout, SOLVE, PYTHONPATH=str(INSTALLED.parent))
+    assert done.returncode == 1
+    assert done.stderr.rstrip().splitlines()[-1].startswith("ImportError: the gopfast in ")
+    assert "run `pip install .` in the source folder" in done.stderr
+
+
+def test_a_source_folder_without_an_installed_package_says_how_to_build_it(checkout):
+    # -S: without what is installed
+    done = run_in(checkout, "import gopfast", "-S", PYTHONPATH="")
+    assert done.returncode == 1
+    assert "run `pip install .` in the source folder" in done.stderr.rstrip().splitlines()[-1]
+
+
+def test_dir_lists_the_names_that_are_loaded_on_first_use():
+    assert set(gopfast.__all__) <= set(dir(gopfast))
+    assert "GlobalGaussianMixture" in dir(gopfast)

@@ -1,0 +1,118 @@
+"""
+The data sets and biconvex problems of the documentation, which come with the package.
+
+>>> from gopfast import datasets
+>>> datasets.load("galaxies").shape
+(82, 1)
+>>> datasets.load_problem("haverly").n_variables
+12
+
+Samples, by name for `load` (where they were published, and what is known of their licences: ``README.md`` beside this
+file):
+
+============= ==== ======= ============================================================================
+name          rows columns what
+============= ==== ======= ============================================================================
+``minimal``   4    1       -10, -10, 5, 25: the minimal data set of the method's source
+``galaxies``  82   1       velocities of galaxies in the Corona Borealis region, km/s
+``acidity``   155  1       log acid-neutralising capacity of lakes in Wisconsin
+``enzyme``    245  1       enzymatic activity in blood
+``faithful``  272  2       Old Faithful: length of an eruption and waiting time for the next, minutes
+============= ==== ======= ============================================================================
+
+`problem_names` lists the biconvex problems; each has a published optimum.
+"""
+
+from gopfast.errors import InputError
+
+__all__ = ["load", "load_problem", "names", "problem_names"]
+
+
+def names():
+    """
+    Names of the data sets that `load` reads.
+
+    Returns
+    -------
+    list of str
+    """
+    return _stems(_folder(), ".csv")
+
+
+def problem_names():
+    """
+    Names of the biconvex problems that `load_problem` reads.
+
+    Returns
+    -------
+    list of str
+    """
+    return _stems(_folder() / "biconvex", ".json")
+
+
+def load(name):
+    """
+    Read a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    ndarray, shape (n, d)
+        One row per sample, in the units that the module's table states.
+
+    Raises
+    ------
+    InputError
+        If there is no data set of this name.
+    """
+    import numpy as np
+
+    with _file(_folder(), name, ".csv", names()).open(encoding="utf-8") as lines:
+        return np.loadtxt(lines, delimiter=",", skiprows=1, ndmin=2)
+
+
+def load_problem(name):
+    """
+    Read a biconvex problem.
+
+    Parameters
+    ----------
+    name : str
+        One of `problem_names`.
+
+    Returns
+    -------
+    BiconvexProblem
+
+    Raises
+    ------
+    InputError
+        If there is no problem of this name.
+    """
+    from importlib.resources import as_file
+
+    from gopfast.models import BiconvexProblem
+
+    with as_file(_file(_folder() / "biconvex", name, ".json", problem_names())) as path:
+        return BiconvexProblem.from_json(path)
+
+
+def _folder():
+    # imported here: slow to import, and most programs read no data set
+    from importlib.resources import files
+
+    return files(__name__)
+
+
+def _stems(folder, suffix):
+    return sorted(item.name.removesuffix(suffix) for item in folder.iterdir() if item.name.endswith(suffix))
+
+
+def _file(folder, name, suffix, known):
+    if name not in known:
+        raise InputError(f"name must be one of {', '.join(known)}; got {name!r}")
+    return folder / f"{name}{suffix}"

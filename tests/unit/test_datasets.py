@@ -1,0 +1,40 @@
+"""The data that come with the package: all of them, as published."""
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import datasets
+
+SHAPES = {"acidity": (155, 1), "enzyme": (245, 1), "faithful": (272, 2), "galaxies": (82, 1), "minimal": (4, 1)}
+
+
+def test_every_data_set_is_read_with_its_shape():
+    assert datasets.names() == sorted(SHAPES)
+    assert {name: datasets.load(name).shape for name in SHAPES} == SHAPES
+
+
+def test_values_are_those_of_the_source():
+    assert datasets.load("minimal").ravel().tolist() == [-10.0, -10.0, 5.0, 25.0]
+    galaxies = datasets.load("galaxies").ravel()
+    # the 78th as published, not the widespread 26960; the extremes in km/s
+    assert (galaxies[77], galaxies.min(), galaxies.max()) == (26690.0, 9172.0, 34279.0)
+    assert np.isfinite(datasets.load("faithful")).all()
+
+
+def test_the_documented_names_are_the_names():
+    for name in datasets.names():
+        assert f"``{name}``" in datasets.__doc__
+
+
+def test_every_problem_is_read():
+    assert len(datasets.problem_names()) == 25
+    for name in datasets.problem_names():
+        assert isinstance(datasets.load_problem(name), gopfast.BiconvexProblem)
+
+
+@pytest.mark.parametrize("load", [datasets.load, datasets.load_problem])
+@pytest.mark.parametrize("name", ["nothing", "../galaxies", "", None])
+def test_an_unknown_name_is_refused_with_the_known_ones(load, name):
+    with pytest.raises(gopfast.InputError, match="name must be one of .*(galaxies|haverly).*; got"):
+        load(name)

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from scipy.special import betaln, gammaln
 
 from gopfast._exponential import ExponentialFamily
+from gopfast._log_gamma import gamma_prior, log_beta, log_dirichlet, poisson_cost
 from gopfast._samples import Samples
 from gopfast.errors import InputError
 
@@ -15,29 +15,33 @@ MOST_DECADES = 140
 
 def bernoulli(problem):
     """Take zeros and ones as they are."""
-    X, K, d = problem.X, problem.n_components, problem.n_features
+    K, d = problem.n_components, problem.n_features
     a, b = problem.prior or (1.0, 1.0)
     return _family(
-        problem, X, ["bernoulli"] * d, [a + b - 2.0] * d, [a - 1.0] * d,
-        constant=K * d * betaln(a, b), decode=np.array, encode=np.array,
+        problem, *merged(problem.X, problem.sample_weight), ["bernoulli"] * d, [(a - 1.0) + (b - 1.0)] * d,
+        [a - 1.0] * d,
+        constants=[] if problem.prior is None else [_times(K * d, log_beta(a, b))], decode=np.array, encode=np.array,
     )  # fmt: skip
 
 
 def poisson(problem):
-    """Take counts as they are; rates are relative to the average, which keeps the terms of large counts small."""
-    X, w, K = problem.X, problem.sample_weight, problem.n_components
+    """
+    Take counts as they are; costs are relative to those at the average rate, which makes large counts' small.
+
+    The constant is then the cost of the samples, and of the prior, at that rate.
+    """
+    K, d = problem.n_components, problem.n_features
+    X, w = merged(problem.X, problem.sample_weight)
     shape, rate = problem.prior or (1.0, 0.0)
     W, T = math.fsum(w), np.array([math.fsum(column * w) for column in X.T])
     average = (T + K * (shape - 1.0)) / (W + K * rate)
     reference = np.where(average > 0.0, average, 1.0)
-    shift = np.concatenate([
-        (w[:, np.newaxis] * gammaln(X + 1.0)).ravel(),
-        (W + K * rate) * reference,
-        -(T + K * (shape - 1.0)) * np.log(reference),
-    ])  # fmt: skip
+    constants = [tuple(math.fsum((w[:, np.newaxis] * part).ravel()) for part in poisson_cost(X, reference))]
+    if problem.prior is not None:
+        constants += [_times(K, gamma_prior(shape, rate, at)) for at in reference]
     return _family(
-        problem, X, ["poisson"] * X.shape[1], [rate] * X.shape[1], [shape - 1.0] * X.shape[1],
-        constant=math.fsum(shift) + _gamma_constant(problem), reference=reference, decode=np.array, encode=np.array,
+        problem, X, w, ["poisson"] * d, [rate] * d, [shape - 1.0] * d,
+        constants=constants, reference=reference, decode=np.array, encode=np.array,
     )  # fmt: skip
 
 
@@ -52,10 +56,13 @@ def exponential(problem):
         least = column[column > 0.0].min(initial=1.0)
         if max(column.max(initial=1.0), 1.0 / least, rate / scale[j]) > 10.0**MOST_DECADES:
             raise InputError(f"X spans more than {MOST_DECADES} decades in column {j}")
-    constant = (W + K * (shape - 1.0)) * float(np.log(scale).sum()) + _gamma_constant(problem)
+    constants = [(term, abs(term)) for term in (W + K * (shape - 1.0)) * np.log(scale)]
+    if problem.prior is not None:
+        normaliser = [math.lgamma(shape), -shape * math.log(rate)]
+        constants.append(_times(K * d, (math.fsum(normaliser), math.fsum(map(abs, normaliser)) + 1.0)))
     return _family(
-        problem, X, ["exponential"] * d, [shape - 1.0] * d, rate / scale, scale=scale, constant=constant,
-        decode=_inverse, encode=_inverse,
+        problem, *merged(X, w), ["exponential"] * d, [shape - 1.0] * d, rate / scale, scale=scale,
+        constants=constants, decode=_inverse, encode=_inverse,
     )  # fmt: skip
 
 
@@ -63,11 +70,10 @@ def categorical(problem):
     """Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none."""
     K, alpha = problem.n_components, problem.prior or 1.0
     sizes = problem.n_categories
-    columns, kinds, groups = [], [], []
-    constant = 0.0
+    columns, kinds, groups, constants = [], [], [], []
     for j, (codes, n) in enumerate(zip(problem.X.T, sizes, strict=True)):
         if problem.prior is not None:
-            constant += K * (n * math.lgamma(alpha) - math.lgamma(n * alpha))
+            constants.append(_times(K, log_dirichlet(alpha, n)))
         labels = range(n) if n > 2 else range(1, n)
         columns += [codes == label for label in labels]
         kinds += ["label" if n > 2 else "bernoulli"] * len(labels)
@@ -90,19 +96,27 @@ def categorical(problem):
         return np.hstack(parts) if ends[-1] else np.zeros((K, 1))
 
     return _family(
-        problem, np.column_stack(columns).astype(float), kinds, size * (alpha - 1.0), [alpha - 1.0] * len(kinds),
-        groups=groups, constant=constant, decode=decode, encode=encode,
+        problem, *merged(np.column_stack(columns).astype(float), problem.sample_weight), kinds, size * (alpha - 1.0),
+        [alpha - 1.0] * len(kinds), groups=groups, constants=constants, decode=decode, encode=encode,
     )  # fmt: skip
 
 
-def _family(problem, X, kinds, prior_mass, prior_moment, *, constant, decode, encode, scale=None, reference=None,
-            groups=None):  # fmt: skip
+def _family(problem, X, weights, kinds, prior_mass, prior_moment, *, constants, decode, encode, scale=None,
+            reference=None, groups=None):  # fmt: skip
+    """Make the family; `constants` are pairs of a value and its size (see `_log_gamma`)."""
     d = X.shape[1]
-    data = Samples(*merged(X, problem.sample_weight), np.ones(d) if scale is None else scale, np.zeros(d))
+    data = Samples(X, weights, np.ones(d) if scale is None else scale, np.zeros(d))
+    values, sizes = ([pair[i] for pair in constants] for i in range(2))
     return ExponentialFamily(
         data, problem.n_components, kinds, prior_mass, prior_moment, np.ones(d) if reference is None else reference,
-        np.zeros(d, dtype=int) if groups is None else groups, constant, problem.parameter_names[0], decode, encode,
+        np.zeros(d, dtype=int) if groups is None else groups, math.fsum(values), math.fsum(sizes),
+        problem.parameter_names[0], decode, encode,
     )  # fmt: skip
+
+
+def _times(factor, pair):
+    value, size = pair
+    return factor * value, factor * size
 
 
 def merged(X, weights):
@@ -122,14 +136,6 @@ def merged(X, weights):
     index = index.reshape(-1)
     groups = np.split(weights[np.argsort(index, kind="stable")], np.cumsum(np.bincount(index))[:-1])
     return rows, np.array([math.fsum(group) for group in groups])
-
-
-def _gamma_constant(problem):
-    """Negative logarithm of the Gamma priors' normalisers, of all rates."""
-    if problem.prior is None:
-        return 0.0
-    shape, rate = problem.prior
-    return problem.n_components * problem.n_features * (math.lgamma(shape) - shape * math.log(rate))
 
 
 def _inverse(values):

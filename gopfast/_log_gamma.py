@@ -34,7 +34,7 @@ def poisson_cost(x, m):
     x : array_like
         Counts, at least 0; need not be whole.
     m : array_like
-        Rates, positive.
+        Rates, at least 0; at 0 the value of a positive count is infinite.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def poisson_cost(x, m):
 
 
 def deviance(x, m):
-    """Compute ``x log(x / m) + m - x``, at least 0, to a few ulps; x and m positive."""
+    """Compute ``x log(x / m) + m - x``, at least 0, to a few ulps; x positive, infinite where m is 0."""
     difference = x - m
     v = difference / (x + m)
     near = np.abs(v) < NEAR
@@ -61,10 +61,10 @@ def deviance(x, m):
         total = (total + 1.0 / (2 * i + 1)) * s * s
     # x log(x / m) = 2 x (v + v^3 / 3 + v^5 / 5 + ...)
     series = difference * s + 2.0 * x * s * total
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         ratio = x / m
-    # of a ratio beyond the floats' range the logarithm is so large that its two parts do not cancel
-    logs = np.where(np.isinf(ratio), np.log(x) - np.log(m), np.log(np.where(np.isinf(ratio), 1.0, ratio)))
+        # of a ratio beyond the floats' range the logarithm is so large that its two parts do not cancel
+        logs = np.where(np.isinf(ratio), np.log(x) - np.log(m), np.log(np.where(np.isinf(ratio), 1.0, ratio)))
     return np.where(near, series, x * logs - difference)
 
 

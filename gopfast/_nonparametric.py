@@ -212,4 +212,5 @@ def free_variance_bound(family, weights, **parameters):
         shares.append((1 - SPREAD) * share * heights / heights.sum())
     bound = NonparametricBound(samples, sample_weight).solve(np.concatenate(atoms), np.concatenate(shares), FLOOR_GAP)
     constant = 0.5 * float(sample_weight.sum()) * math.log(2 * math.pi)
-    return bound + constant + family.constant - ROUNDING * (abs(bound) + constant + abs(family.constant))
+    size = abs(bound) + constant + max(abs(family.constant), family.constant_size)
+    return bound + constant + family.constant - ROUNDING * size

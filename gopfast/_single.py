@@ -22,8 +22,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, gammaln
+from scipy.special import xlog1py, xlogy
 
+from gopfast._log_gamma import gamma_prior, log_beta, log_dirichlet, poisson_cost
 from gopfast.models import (
     BernoulliMixture,
     CategoricalMixture,
@@ -40,6 +41,8 @@ ERROR = (BLOCK + 32) * ROUND
 SQUARES_ERROR = 4 * ERROR
 # Sums of products below this may have lost digits to underflow.
 LEAST = 1e-280
+# The largest probability below 1.
+MOST = 1.0 - ROUND
 # Eigenvalues less exact than this, in units of the floor, may leave a covariance below it.
 LOOSEST = 5e-10
 
@@ -223,34 +226,42 @@ def _free(problem, X, w):
 
 
 def _bernoulli(problem, X, w):
-    a, b = problem.prior or (1.0, 1.0)
+    d, (a, b) = problem.n_features, problem.prior or (1.0, 1.0)
     ones = _totals(w[:, np.newaxis] * X) + (a - 1.0)
     zeros = _totals(w[:, np.newaxis] * (1.0 - X)) + (b - 1.0)
-    constant = problem.n_features * betaln(a, b)
-    return _settled(
-        {"probabilities": (ones / (ones + zeros))[np.newaxis]},
-        [*_shares(ones, zeros), *_shares(zeros, ones), constant],
-        [math.lgamma(a), math.lgamma(b), math.lgamma(a + b)] * problem.n_features,
+    constant, size = log_beta(a, b) if problem.prior else (0.0, 0.0)
+    # 1 where no zero allows it is impossible, and near 1 the floats are far apart as seen by a zero.
+    p = ones / (ones + zeros)
+    p = np.where((zeros > 0.0) & (p > MOST), MOST, p)
+    found = _settled(
+        {"probabilities": p[np.newaxis]}, [*_shares(ones, zeros), *_shares(zeros, ones), d * constant], [d * size]
     )
+    return _at_floats(found, [*-xlogy(ones, p), *-xlog1py(zeros, -p), d * constant], [d * size])
+
+
+def _at_floats(found, terms, sizes):
+    """Raise the objective to that of the probabilities returned, from its terms: those next to 1 are rounded most."""
+    return found._replace(objective=max(found.objective, _settled(None, terms, sizes).objective))
 
 
 def _categorical(problem, X, w):
     alpha = problem.prior or 1.0
-    probabilities, terms, sizes = [], [], []
+    probabilities, terms, attained, sizes = [], [], [], []
     for codes, n in zip(X.T, problem.n_categories, strict=True):
         ends = np.cumsum(np.bincount(codes, minlength=n))[:-1]
         groups = np.split(w[np.argsort(codes, kind="stable")], ends)
         counts = np.array([math.fsum(group) for group in groups]) + (alpha - 1.0)
         total = math.fsum(counts)
         probabilities.append((counts / total)[np.newaxis])
-        constants = [] if problem.prior is None else [n * math.lgamma(alpha), -math.lgamma(n * alpha)]
+        constant, size = (0.0, 0.0) if problem.prior is None else log_dirichlet(alpha, n)
         # All but the largest are at most half of the total: nothing cancels.
         largest = counts.argmax()
         others = total - counts
         others[largest] = math.fsum(np.delete(counts, largest))
-        terms += [*_shares(counts, others), *constants]
-        sizes += constants
-    return _settled({"probabilities": tuple(probabilities)}, terms, sizes)
+        terms += [*_shares(counts, others), constant]
+        attained += [*-xlogy(counts, counts / total), constant]
+        sizes.append(size)
+    return _at_floats(_settled({"probabilities": tuple(probabilities)}, terms, sizes), attained, sizes)
 
 
 def _shares(part, others):
@@ -263,9 +274,12 @@ def _poisson(problem, X, w):
     shape, rate = problem.prior or (1.0, 0.0)
     counts, size = _totals(w[:, np.newaxis] * X) + (shape - 1.0), math.fsum(w) + rate
     rates = counts / size
-    logs = np.log(np.where(rates > 0.0, rates, 1.0))
-    factorials = _totals(w[:, np.newaxis] * gammaln(X + 1.0))
-    return _settled({"rates": rates[np.newaxis]}, [*counts, *(-counts * logs), *factorials, *_gamma_terms(problem)])
+    terms, sizes = (list(_totals(w[:, np.newaxis] * part)) for part in poisson_cost(X, rates))
+    if problem.prior is not None:
+        constants = np.array([gamma_prior(shape, rate, at) for at in rates])
+        terms, sizes = [*terms, *constants[:, 0]], [*sizes, *constants[:, 1]]
+    # The terms are those at the rounded rates: these miss the optimum by size * (m - m* - m* log(m / m*)).
+    return _settled({"rates": rates[np.newaxis]}, terms, [*sizes, ERROR * counts.sum()])
 
 
 def _exponential(problem, X, w):
@@ -274,16 +288,12 @@ def _exponential(problem, X, w):
     if not times.min() > LEAST:
         return None
     d = problem.n_features
-    terms = [size * d, *(size * np.log(times)), -d * size * math.log(size), *_gamma_terms(problem)]
-    return _settled({"rates": (size / times)[np.newaxis]}, terms)
-
-
-def _gamma_terms(problem):
-    """Normaliser of the Gamma prior."""
-    if problem.prior is None:
-        return []
-    shape, rate = problem.prior
-    return [problem.n_features * math.lgamma(shape), -problem.n_features * shape * math.log(rate)]
+    terms = [size * d, *(size * np.log(times / size))]
+    sizes = []
+    if problem.prior is not None:
+        terms += [d * math.lgamma(shape), -d * shape * math.log(rate)]
+        sizes = [d]
+    return _settled({"rates": (size / times)[np.newaxis]}, terms, sizes)
 
 
 def _settled(parameters, terms, sizes=()):

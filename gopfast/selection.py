@@ -221,7 +221,8 @@ def select_components(
         budget[K] *= GROWTH
         found[K], status = runs[K].search(budget[K], best.upper)
         stopped = status if status in _STOPPED else None
-        if status in (Status.NUMERICAL, Status.OPTIMAL):
+        # Nothing is left to do below a cutoff, which never rises.
+        if status in (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF):
             exhausted.add(K)
     best = _best(found)
     return Selection(

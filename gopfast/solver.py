@@ -11,6 +11,7 @@ from gopfast._em import MixturePrimal
 from gopfast._entropic import EntropicRelaxation
 from gopfast._gaussian import GaussianFamily
 from gopfast._hitting import HittingSets
+from gopfast._representation import COUNTED, Representation
 from gopfast._search import Search
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import BiconvexProblem, GaussianMixture
@@ -180,9 +181,9 @@ def _closed_form(problem, found, options, started):
     )
 
 
-def _report(problem, solution, monitor, **fields):
+def _report(problem, solution, monitor, notes=(), **fields):
     """Make the result and end the log."""
-    notes = _notes(problem, solution, fields["status"])
+    notes = [*notes, *_notes(problem, solution, fields["status"])]
     result = Result(
         solution=solution, elbo_constant=problem.elbo_constant, notes=notes,
         caution=_spikes.caution(problem, solution), **fields,
@@ -208,13 +209,18 @@ class MixtureSearch:
         start = _engine.start_parameters(problem, start)
         relaxed, self.names = _relaxation(self.family, options)
         self.monitor = _Monitor(options)
-        primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=_ties_to_try(problem))
+        ties = _ties_to_try(problem)
+        self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
         entropic = self.names["relaxation"] == "entropic"
+        self.epsilon = EPSILON if options.epsilon is None else options.epsilon
+        self.rel_tol = options.rel_tol or 0.0
+        self.representation = Representation(problem, self.family)
+        kept = self.representation.tolerance_kept(self.epsilon)
         self.search = Search(
             relaxed,
             primal,
-            EPSILON if options.epsilon is None else options.epsilon,
-            rel_tol=options.rel_tol or 0.0,
+            kept * self.epsilon,
+            rel_tol=kept * self.rel_tol,
             orthant=self.names["branching"] == "orthant",
             n_threads=_engine.n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
@@ -242,12 +248,33 @@ class MixtureSearch:
         Result
             Counts and time are those of all runs.
         """
+        cutoff += 2.0 * self.representation.loss(cutoff)
         reason = self.search.resume(
             np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
         )
         fields, vector = self.search.summary()
-        solution = unpack(self.problem, self.family, vector)
-        return _report(self.problem, solution, self.monitor, status=reason, **fields, **self.names)
+        solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
+        return self._in_users_units(Status(reason), solution, attained, fields)
+
+    def _in_users_units(self, status, solution, attained, fields):
+        """Make the result of what the core found, less what rounding between its units and the user's costs."""
+        upper, lower = fields["objective"], fields["lower_bound"]
+        # Two evaluations of the same sum differ by less than their margin.
+        raised = attained if attained > upper + COUNTED * (self.problem.total_weight + abs(upper)) else upper
+        lost = self.representation.loss(lower)
+        fields.update(objective=raised, lower_bound=min(raised, lower - lost))
+        fields["history"][:, 2] -= lost
+        fields["history"][:, 3] += raised - upper
+        gap, notes = raised - fields["lower_bound"], []
+        tolerance = max(self.epsilon, self.rel_tol * abs(raised))
+        if raised - upper + lost > 0.5 * tolerance:
+            notes.append(
+                f"rounding in the units of X costs {raised - upper + lost:.3g} nats: subtract an offset from X, so "
+                "that its values are not much larger than their differences"
+            )
+        if status is Status.OPTIMAL and gap > tolerance:
+            status = Status.NUMERICAL
+        return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
 
 
 def _solve_biconvex(problem, options, start):

@@ -1,9 +1,9 @@
 """Mixtures of products of Bernoulli distributions, for binary data."""
 
 import numpy as np
-from scipy.special import betaln, xlog1py, xlogy
+from scipy.special import xlog1py, xlogy
 
-from gopfast import _checks
+from gopfast import _checks, _log_gamma
 from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem
 
@@ -92,7 +92,8 @@ class BernoulliMixture(MixtureProblem):
         if self.prior is None:
             return 0.0
         (a, b), p = self.prior, parameters["probabilities"]
-        return float(betaln(a, b) * p.size - (xlogy(a - 1.0, p) + xlog1py(b - 1.0, -p)).sum())
+        constant, _ = _log_gamma.log_beta(a, b)
+        return float(constant * p.size - (xlogy(a - 1.0, p) + xlog1py(b - 1.0, -p)).sum())
 
     def _m_step(self, mass, weights, former):
         a, b = self.prior or (1.0, 1.0)

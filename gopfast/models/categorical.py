@@ -1,12 +1,11 @@
 """Mixtures of products of categorical distributions, for labels."""
 
-import math
 import numbers
 
 import numpy as np
 from scipy.special import xlogy
 
-from gopfast import _checks
+from gopfast import _checks, _log_gamma
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models._base import MixtureProblem, log_zero
 
@@ -121,7 +120,7 @@ class CategoricalMixture(MixtureProblem):
         cost = 0.0
         for p in parameters["probabilities"]:
             n_rows, n_labels = p.shape
-            constant = n_labels * math.lgamma(alpha) - math.lgamma(n_labels * alpha)
+            constant, _ = _log_gamma.log_dirichlet(alpha, n_labels)
             cost += n_rows * constant - float(xlogy(alpha - 1.0, p).sum())
         return cost
 

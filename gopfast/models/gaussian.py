@@ -16,6 +16,8 @@ MATRICES = ("tied", "full")
 SHARED = ("tied", "tied_spherical")
 # Relative slack when a given covariance is compared with the floor: users' fits are rounded.
 FLOOR_TOL = 1e-9
+# Variances below this have too few digits, or none, once a posterior's or a product is formed.
+LEAST_VARIANCE = 1e-300
 # Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
 MOST_FLOORS = 1e6
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -315,7 +317,7 @@ class GaussianMixture(MixtureProblem):
         variances = self._variances(parameters["covariances"])
         return np.stack(
             [
-                -0.5 * (np.square(self.X - m) / v + (LOG_2_PI + np.log(v))).sum(axis=1)
+                -0.5 * (np.square((self.X - m) / np.sqrt(v)) + (LOG_2_PI + np.log(v))).sum(axis=1)
                 for m, v in zip(means, variances, strict=True)
             ],
             axis=1,
@@ -389,8 +391,11 @@ class GaussianMixture(MixtureProblem):
         return _checks.positive_number("variance_floor", value)
 
     def _check_magnitude(self):
-        """Reject data whose weighted sum of squares overflows: no bound could be computed from it."""
+        """Reject data whose variances underflow or whose weighted sum of squares overflows: nothing can be computed."""
         name = "noise_variance" if self.covariance == "known" else "variance_floor"
+        least = np.min(getattr(self, name))
+        if least < LEAST_VARIANCE:
+            raise InputError(f"{name} must be at least {LEAST_VARIANCE:g}; it is {least:g}: give X in a smaller unit")
         with np.errstate(over="ignore", invalid="ignore"):
             squares = (np.square(self.X) / getattr(self, name)).sum(axis=1)
             total = self.total_weight + self.sample_weight @ squares
@@ -425,7 +430,9 @@ def half_squared_distances(X, means, noise_variance):
     ndarray, shape (n, K)
     """
     # Differences first, squares second: expanding the square loses all digits for data far from zero.
-    return np.stack([0.5 * (np.square(X - mean) / noise_variance).sum(axis=1) for mean in means], axis=1)
+    # In units of the noise, where squares do not underflow.
+    scale = np.sqrt(noise_variance)
+    return np.stack([0.5 * np.square((X - mean) / scale).sum(axis=1) for mean in means], axis=1)
 
 
 def _log_normal(difference, covariance):

@@ -1,9 +1,8 @@
 """Mixtures of products of Poisson distributions, for counts."""
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
-from gopfast import _checks
+from gopfast import _checks, _log_gamma
 from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem
 from gopfast.models._gamma import check_gamma_prior, gamma_cost
@@ -74,8 +73,7 @@ class PoissonMixture(MixtureProblem):
         return (_checks.at_least("rates", self._check_rows("rates", rates), 0.0),)
 
     def _log_kernel(self, parameters):
-        base = gammaln(self.X + 1.0)
-        return np.stack([(xlogy(self.X, r) - r - base).sum(axis=1) for r in parameters["rates"]], axis=1)
+        return np.stack([-_log_gamma.poisson_cost(self.X, r)[0].sum(axis=1) for r in parameters["rates"]], axis=1)
 
     def _penalty(self, parameters):
         return gamma_cost(self.prior, parameters["rates"])

@@ -143,14 +143,15 @@ cdef class MixturePrimal(Primal):
         self.sweep(data, solution)
         prior = self.family.prior_cost(point, &e)
         solution[K + self.family.n_connected] = e
-        size = sums.magnitude + fabs(prior) + fabs(self.family.constant)
+        # W: weights and probabilities that add up to 1 only up to rounding
+        size = sums.magnitude + self.family.prior_size(point) + data.total_weight
         for k in range(K):
             self.mass[k] = solution[k] * sums.density[k]
             size += self.mass[k] * cost_size(data, k, &self.buffer.costs, sums, self.mass[k])
             solution[k] = self.mass[k] / data.total_weight
         objective = prior + sums.value + summary_shift(data, K, &self.buffer.costs) + self.family.constant
         self.family.maximise(&self.mass[0], sums.first, e, &self.buffer.costs, point)
-        return objective + OBJECTIVE_ROUNDING * size
+        return objective + OBJECTIVE_ROUNDING * size + self.family.constant_margin()
 
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
                   Effort *effort) noexcept nogil:

@@ -367,7 +367,7 @@ cdef class EntropicRelaxation(Relaxation):
         # Rounding of value: 8 u of |c_min| + |log s| per sample, 40 u from the lanes, 2 u compensated: 64 u covers it.
         nt.margin += (64 * ROUND + data.rounding) * (sums.magnitude - shift)
         nt.margin += (16 * ROUND + data.rounding) * W * (1 + fabs(worst))
-        nt.margin += 64 * ROUND * (size + fabs(self.family.constant))
+        nt.margin += 64 * ROUND * size + self.family.constant_margin()
         # Jensen: sum_i w_i log(p'_i / p_i) <= W log max_k D_k / W for every p' in the simplex
         bound = sums.value + shift - W * worst + constant + self.family.constant - nt.margin
         nt.margin += W * slack

@@ -85,8 +85,8 @@ cdef class ExponentialFamily(Family):
         Positive rate that costs of counts are relative to.
     groups : array_like of int, shape (n_columns,)
         Categorical variable of each label column.
-    constant : float
-        What the objective has beside these costs.
+    constant, constant_size : float
+        What the objective has beside these costs, and the sum of the magnitudes of its terms.
     name : str
         The user's parameter.
     decode, encode : callable
@@ -96,7 +96,7 @@ cdef class ExponentialFamily(Family):
     """
 
     def __init__(self, Samples data, int n_components, kinds, prior_mass, prior_moment, reference, groups,
-                 real constant, name, decode, encode, real split_pull=0.4):
+                 real constant, real constant_size, name, decode, encode, real split_pull=0.4):
         cdef int j, d = data.n_columns
         columns, weights = data.arrays()
         order = np.asarray(data.order)
@@ -110,7 +110,7 @@ cdef class ExponentialFamily(Family):
         nu, chi = (np.asarray(prior, dtype=float)[order] for prior in (prior_mass, prior_moment))
         self.prior_mass, self.prior_moment = nu, chi
         self.has_prior = bool(nu.any() or chi.any())
-        self.e_power, self.constant = 0.0, constant
+        self.e_power, self.constant, self.constant_size = 0.0, constant, constant_size
         self.names, self.decode, self.encode = name, decode, encode
         self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
         self.split_pull = split_pull
@@ -323,6 +323,9 @@ cdef class ExponentialFamily(Family):
                     center += (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s
                     if self.kinds[j] != EXPONENTIAL and center < NOTHING:
                         center = 0
+                    # a prior makes 1 impossible, however near to it the mode is
+                    if self.kinds[j] == BERNOULLI and self.prior_mass[j] > self.prior_moment[j]:
+                        center = min(center, 1 - ROUND)
                     point[a] = clip(self.coordinate(j, max(center, 0.0)), self.low[j], self.high[j])
                 elif self.endless[j]:
                     point[a] = self.high[j]
@@ -338,6 +341,18 @@ cdef class ExponentialFamily(Family):
                 value = self.natural(point + k * d, j, &center, &slope)
                 cost += self.prior_mass[j] * value + slope * (self.prior_moment[j] - self.prior_mass[j] * center)
         return cost
+
+    cdef real prior_size(self, const real *point) noexcept nogil:
+        cdef int k, j, d = self.n_columns
+        cdef real size = 0, center, slope, value
+        if not self.has_prior:
+            return 0
+        for k in range(self.n_components):
+            for j in range(d):
+                value = self.natural(point + k * d, j, &center, &slope)
+                size += self.prior_mass[j] * fabs(value)
+                size += fabs(slope) * (self.prior_moment[j] + self.prior_mass[j] * fabs(center))
+        return size
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         """Half way to the average: EM never leaves a saturated parameter."""

@@ -39,6 +39,7 @@ cdef class Family:
     cdef readonly bint divisible_cells  # no prior, no shared variables: each minorant and facet is of one component
     cdef readonly real e_power          # the objective has e C - e_power log e
     cdef readonly real constant         # what every objective and bound of the core lacks
+    cdef readonly real constant_size    # sum of the magnitudes of its terms, where they may cancel; 0: its own
     # OUT: the root cells.
     cdef void root(self, real *low, real *high) noexcept nogil
     # IN/OUT: removes label copies and what cannot hold a solution; 0: empty.
@@ -56,6 +57,10 @@ cdef class Family:
                        real *point) noexcept nogil
     # The objective's part that no sample has; OUT e: its optimum.
     cdef real prior_cost(self, const real *point, real *e) noexcept nogil
+    # Sum of the magnitudes of its terms: scale of its rounding error.
+    cdef real prior_size(self, const real *point) noexcept nogil
+    # Bound of the rounding error of the constant.
+    cdef real constant_margin(self) noexcept nogil
     # OUT point: parameters to start a local search from, around given samples (K, d).
     cdef void seed(self, const real *centers, real *point) noexcept nogil
     # OUT: a component that takes no part, in a model with a prior.

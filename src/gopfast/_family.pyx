@@ -6,6 +6,8 @@ from libc.math cimport INFINITY, fabs
 
 # Relative slack of what `balance` derives; it takes a few operations.
 cdef real ROUNDING = 1e-12
+# Of the sum of a constant's terms, each within 16 u of its magnitude.
+cdef real CONSTANT_ROUNDING = 64 * 2.0 ** -53
 
 
 cdef bint order_components(int n_components, int n_cell, real *low, real *high) noexcept nogil:
@@ -109,6 +111,13 @@ cdef class Family:
     cdef real prior_cost(self, const real *point, real *e) noexcept nogil:
         e[0] = 0
         return 0
+
+    cdef real prior_size(self, const real *point) noexcept nogil:
+        cdef real e
+        return fabs(self.prior_cost(point, &e))
+
+    cdef real constant_margin(self) noexcept nogil:
+        return CONSTANT_ROUNDING * max(fabs(self.constant), self.constant_size)
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         pass

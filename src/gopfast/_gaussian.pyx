@@ -60,7 +60,8 @@ cdef class GaussianFamily(Family):
         self.e_power = 0.5 * n_components * d if self.has_prior else 0.0
         self.constant = 0.0
         if gaussian_posterior:  # the posterior's entropy, in the user's units
-            self.constant = -self.e_power * (np.log(2 * np.pi) + 1) - 0.5 * n_components * np.log(scale).sum()
+            terms = [self.e_power * (np.log(2 * np.pi) + 1), *(0.5 * n_components * np.log(scale))]
+            self.constant, self.constant_size = -np.sum(terms), np.abs(terms).sum()
         if self.has_prior:
             self.core.e_low, self.core.e_high = prior_precision
             low, high = np.minimum(low, prior_point), np.maximum(high, prior_point)
@@ -256,6 +257,18 @@ cdef class GaussianFamily(Family):
                 rest += 0.5 * d / self.n_ranges * log(point[a])
         e[0] = clip(self.e_power / cost if cost > 0 else model.e_high, model.e_low, model.e_high)
         return rest + e[0] * cost - self.e_power * log(e[0])
+
+    cdef real prior_size(self, const real *point) noexcept nogil:
+        """The costs are positive but for logarithms of precisions and of e."""
+        cdef int k, j
+        cdef real e, size = fabs(self.prior_cost(point, &e)) + 2 * self.e_power
+        if not self.core.has_prior:
+            return 0
+        size += 2 * self.e_power * fabs(log(e))
+        for k in range(self.n_components):
+            for j in range(self.n_ranges):
+                size += self.n_columns * fabs(log(point[k * self.n_cell + self.n_columns + j])) / self.n_ranges
+        return size
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         cdef int k, j, d = self.n_columns

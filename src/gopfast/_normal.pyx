@@ -78,7 +78,8 @@ cdef class NormalFamily(Family):
         self.n_facets = 2 * n_components * d + VARIANCE_FACETS * (n_components * self.n_groups + self.n_shared)
         self.has_prior, self.e_power = False, 0.0
         self.divisible_cells = not self.n_shared
-        self.constant = data.total_weight * np.log(data.scale).sum()
+        logs = data.total_weight * np.log(data.scale)
+        self.constant, self.constant_size = logs.sum(), np.abs(logs).sum()
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
         mean = np.average(columns, axis=1, weights=weights)
         self.spread = np.average(np.square(columns - mean[:, None]), axis=1, weights=weights)

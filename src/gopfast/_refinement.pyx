@@ -226,7 +226,7 @@ cdef class Refinement:
         margin = margin * W * (1 + 1e-9)
         margin += (64 * ROUND + data.rounding) * (at.sums.magnitude - shift)
         margin += (16 * ROUND + data.rounding) * W * (1 + fabs(worst))
-        margin += 64 * ROUND * fabs(self.family.constant)
+        margin += self.family.constant_margin()
         value = at.sums.value + shift + self.family.constant
         most[0] = value + W * (sum_weights - 1)
         # sum_i w_i log(p'_i / p_i) <= W log max D / W for every p' in the simplex

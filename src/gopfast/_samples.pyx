@@ -1,5 +1,7 @@
 """The samples of a mixture as the kernels see them: scaled, centred, padded columns, and their summaries."""
 
+import math
+
 import numpy as np
 
 from libc.math cimport fabs, sqrt
@@ -68,7 +70,8 @@ cdef class Samples:
         self.columns, self.weights, self.spread = padded, mass, np.ascontiguousarray(spread)
         self.core.samples = pass_data(n_padded, d, squares, &self.columns[0, 0], &self.weights[0])
         self.core.spread, self.core.rounding = &self.spread[0], rounding
-        self.core.n_samples, self.core.total_weight = n, weights.sum()
+        # rounded once, but for the sums of a few
+        self.core.n_samples, self.core.total_weight = n, math.fsum(mass.reshape(-1, PASS_PAD).sum(axis=1))
         self.reach = np.zeros(d)
         self.levels = []
         return 0

@@ -48,6 +48,10 @@ def test_large_counts_lose_nothing_to_cancellation():
             assert abs(mpf(float(value)) - exact_poisson(count, rate)) < 1e-14
 
 
+def test_a_rate_of_0_makes_counts_impossible():
+    np.testing.assert_array_equal(poisson_cost([0.0, 1.0, 15.0, 16.0, 1e9], 0.0)[0], [0.0] + [np.inf] * 4)
+
+
 @pytest.mark.parametrize("x", MAGNITUDES)
 def test_deviances_have_full_relative_accuracy(x):
     rng = np.random.default_rng(2)

@@ -12,6 +12,7 @@ from scipy import optimize, stats
 import gopfast
 from gopfast._single import optimum
 from gopfast.result import Status
+from tests.support import definitions
 from tests.support.problems import KINDS, make, nudged
 
 WEIGHTS = [0.0, 0.3, 1.0, 7.5]
@@ -222,7 +223,11 @@ def test_shares_far_apart_keep_their_digits(light):
             result = gopfast.solve(problem)
             assert result.relaxation == "closed form"
             assert mpmath.mpf(result.lower_bound) <= exact <= mpmath.mpf(result.objective)
-            assert result.gap <= 1e-12 * float(exact)
+            assert exact - mpmath.mpf(result.lower_bound) <= 1e-12 * exact
+            # what the parameters attain: probabilities next to 1 are rounded
+            attained = definitions.of_solution(result)
+            assert attained <= mpmath.mpf(result.objective) <= max(exact, attained) * (1 + 1e-12)
+            assert result.gap <= 1e-12 * float(exact) + 1e6 * 2.0**-53
 
 
 def test_several_components_have_no_closed_form():

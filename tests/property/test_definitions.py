@@ -1,0 +1,164 @@
+"""
+Results against the definition of the objective in mpmath: what is reported is attained, what is proved holds.
+
+Data as real ones may be: huge counts, priors at and around 1 and far from it, weights from 1e-6 to 1e6 and 1e15.
+"""
+
+import numpy as np
+import pytest
+from gopfast._em import MixturePrimal
+from gopfast._entropic import EntropicRelaxation
+from gopfast._search import Search
+
+import gopfast
+from gopfast import _engine
+from gopfast.result import Status
+from tests.support import definitions
+from tests.support.problems import KINDS, make, random_state
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+NODES = 400
+PRIORS = [1.0, 1.0 + 2.0**-52, 1.0 + 1e-9, 1.01, 3.0, 1e8, 1e15]
+WEIGHTS = [(1.0, 1.0), (1e-6, 1e6), (1e15, 1e15)]
+
+
+def counts(magnitude, apart, seed=0, n=60):
+    """Two groups of counts, of rates that differ by some deviations or by a factor of 2."""
+    rng = np.random.default_rng(seed)
+    other = magnitude + 10.0 * np.sqrt(magnitude) if apart == "near" else 2.0 * magnitude
+    rate = np.where(rng.random(n) < 0.5, magnitude, other)
+    return np.round(rate + np.sqrt(rate) * rng.normal(size=n))
+
+
+def weights_of(name, rng, n):
+    low, high = name
+    return np.exp(rng.uniform(np.log(low), np.log(high), n))
+
+
+def exponential_family(kind, prior, weights, K, seed):
+    """A problem of any exponential family; `prior` is its shape or concentration, the rate is drawn."""
+    rng = np.random.default_rng(seed)
+    n = 12
+    w, rate = weights_of(weights, rng, n), float(rng.choice([1e-8, 0.4, 1.0, 1e8]))
+    if kind == "categorical":
+        return gopfast.CategoricalMixture(rng.integers(0, 3, (n, 2)), K, prior=prior, sample_weight=w)
+    if kind == "Bernoulli":
+        given = None if prior is None else (prior, float(rng.choice(PRIORS)))
+        return gopfast.BernoulliMixture(rng.integers(0, 2, (n, 2)), K, prior=given, sample_weight=w)
+    given = None if prior is None else (prior, rate)
+    if kind == "Poisson":
+        return gopfast.PoissonMixture(rng.poisson([1.0, 9.0], (n, 2)), K, prior=given, sample_weight=w)
+    unit = float(rng.choice([1e-290, 1.0, 1e290]))
+    given = None if prior is None else (prior, rate * unit)
+    return gopfast.ExponentialMixture(unit * rng.exponential([1.0, 9.0], (n, 2)), K, prior=given, sample_weight=w)
+
+
+def assert_honest(result, epsilon=0.01):
+    """The objective is attained by the solution; OPTIMAL is a gap; the plain objective agrees with the definition."""
+    problem, solution = result.solution.problem, result.solution
+    attained = definitions.of_solution(result)
+    assert result.lower_bound <= attained <= result.objective
+    if result.status is Status.OPTIMAL:
+        assert result.objective - result.lower_bound <= epsilon * (1 + 1e-12)
+        assert result.objective - attained <= epsilon
+    plain = problem.objective(solution.weights, **solution.parameters)
+    size = magnitude(problem, solution)
+    assert abs(plain - attained) <= 1e-13 * size
+    # what is reported is the value but for the rounding margin; costs of counts are relative to their average
+    if isinstance(problem, gopfast.PoissonMixture):
+        size += 1e-2 * float(problem.sample_weight @ problem.X.sum(axis=1))
+    assert result.objective - attained <= 1e-11 * size
+
+
+def magnitude(problem, solution):
+    """Sum of the magnitudes of an objective's terms: its rounding is in units of this."""
+    densities = np.abs(problem.log_densities(**solution.parameters))
+    finite = np.where(np.isfinite(densities), densities, 0.0)
+    size = problem.total_weight + float(problem.sample_weight @ (solution.responsibilities * finite).sum(axis=1))
+    if problem.prior is None or problem.prior == "empirical":
+        return size
+    prior = np.ravel(problem.prior).max()
+    return size + 100.0 * problem.n_components * problem.n_features * prior * (1.0 + np.log(prior))
+
+
+def assert_bound_holds(result, rng, n_states=3):
+    """No state that EM reaches from random responsibilities lies below the bound."""
+    problem = result.solution.problem
+    for _ in range(n_states):
+        state = random_state(problem, rng)
+        for _ in range(8):
+            state = problem.maximize(problem.responsibilities(**state), **state)
+        assert result.lower_bound <= definitions.objective(problem, **state)
+
+
+def bound_around(result, width=1e-3):
+    """The core's bound of a small box around the solution's parameters: no clipping hides an excess."""
+    problem, solution = result.solution.problem, result.solution
+    family = _engine.family(problem)
+    point = family.pack(**solution.parameters)
+    low, high = root_of(family)
+    reach = width * (high - low)
+    return EntropicRelaxation(family).box_bound(np.maximum(low, point - reach), np.minimum(high, point + reach), np.inf)
+
+
+def root_of(family):
+    """The root box, by the search's own first node."""
+    trace = []
+    Search(EntropicRelaxation(family), MixturePrimal(family), 1.0, max_nodes=1, trace=trace).run()
+    return np.array(trace[0][3]), np.array(trace[0][4])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_objectives_are_those_of_the_definition(kind):
+    for seed, K in ((0, 1), (1, 2), (2, 3)):
+        result = gopfast.solve(make(kind, seed, n=12, K=K, d=2), max_nodes=60, n_threads=1)
+        assert_honest(result)
+        assert_bound_holds(result, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("K", [1, 2])
+@pytest.mark.parametrize("apart", ["near", "far"])
+@pytest.mark.parametrize("magnitude", [1e3, 1e6, 1e9, 1e12, 1e14, 1e15])
+def test_huge_counts(magnitude, apart, K):
+    result = gopfast.solve(gopfast.PoissonMixture(counts(magnitude, apart), K), max_nodes=NODES, n_threads=1)
+    assert_honest(result)
+    assert_bound_holds(result, np.random.default_rng(0))
+    attained = definitions.of_solution(result)
+    if K > 1:
+        assert -np.inf < bound_around(result) <= attained
+    # near one another, even the largest counts have all digits that a proof needs
+    if apart == "near" or magnitude <= 1e9:
+        assert result.status is Status.OPTIMAL
+    if result.objective - attained > 0.01:
+        assert result.status is not Status.OPTIMAL
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("prior", [None, *PRIORS])
+@pytest.mark.parametrize("kind", ["Bernoulli", "categorical", "Poisson", "exponential"])
+def test_priors_and_weights_of_all_magnitudes(kind, prior, weights):
+    for seed, K in ((0, 1), (1, 2), (2, 2)):
+        problem = exponential_family(kind, prior, weights, K, seed)
+        result = gopfast.solve(problem, max_nodes=60, n_threads=1)
+        assert_honest(result)
+        assert_bound_holds(result, np.random.default_rng(seed), n_states=2)
+        if K > 1 and (prior is None or prior <= 3.0):
+            assert bound_around(result) <= definitions.of_solution(result)
+
+
+@pytest.mark.parametrize("kind", ["Bernoulli", "categorical", "Poisson", "exponential"])
+@pytest.mark.parametrize("prior", [None, *PRIORS])
+def test_the_cores_objective_is_that_of_the_definition_at_any_state(kind, prior):
+    """Rounded up, by its margin; with the constants of priors that cancel against the rest."""
+    for seed in range(4):
+        problem = exponential_family(kind, prior, (1e-6, 1e6), 2, seed)
+        state = random_state(problem, np.random.default_rng(seed))
+        weights = state.pop("weights")
+        family = _engine.family(problem)
+        solution, trace, _ = MixturePrimal(family).em(weights, family.pack(**state), 0.0, 0)
+        exact = definitions.objective(problem, weights, **family.parameters(solution))
+        scale = abs(float(exact)) + problem.total_weight
+        if prior is not None:
+            scale += 100.0 * prior * (1.0 + np.log(prior))
+        assert 0 <= trace[0] - exact <= 1e-10 * scale

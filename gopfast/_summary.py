@@ -14,9 +14,10 @@ import numpy as np
 from gopfast import _grid
 
 COARSEST = 0.5  # grid step in standard deviations of a component
+WIDEST_STEP = 1.0  # of data too wide for COARSEST: what a wider one loses makes it useless
 REFINEMENT = 3
 SMALLEST_SAVING = 2  # a level must have this many times fewer points than the samples
-MOST_CELLS = 4_000_000
+MOST_CELLS = 4_000_000  # of any grid: 12 bytes each
 MOST_FEATURES = 3
 FEWEST_SAMPLES = 256
 ULP = 2.0**-53
@@ -57,7 +58,10 @@ def levels(columns, weights):
     if n_features > MOST_FEATURES or n_samples < FEWEST_SAMPLES:
         return []
     low, width = columns.min(axis=1), np.ptp(columns, axis=1)
-    grids = [np.maximum(1, np.ceil(width / COARSEST)).astype(np.int64)]
+    coarsest = _coarsest(width)
+    if coarsest is None:
+        return []
+    grids = [coarsest]
     # in one dimension nearly every cell is occupied
     most = MOST_CELLS if n_features > 1 else min(MOST_CELLS, n_samples / SMALLEST_SAVING)
     while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
@@ -70,6 +74,15 @@ def levels(columns, weights):
         if len(source.weights) * SMALLEST_SAVING <= n_samples:
             found.append(source)
     return found[::-1]
+
+
+def _coarsest(width):
+    """Return the cells (d,) of the first grid, or None where even the widest step makes too many of them."""
+    for step in np.geomspace(COARSEST, WIDEST_STEP, 5):
+        cells = np.maximum(1.0, np.ceil(width / step))
+        if np.prod(cells + 1.0) <= MOST_CELLS:
+            return cells.astype(np.int64)
+    return None
 
 
 def _summarise(source, low, width, n_cells):

@@ -1,5 +1,7 @@
 """Summaries of many samples: a lower bound for all centers and weights, and the same proved optimum."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from gopfast._em import MixturePrimal
@@ -64,6 +66,47 @@ def test_an_axis_without_width_is_summarised():
 
 def test_few_samples_are_not_summarised():
     assert _summary.levels(np.random.default_rng(0).standard_normal((1, 100)), np.ones(100)) == []
+
+
+def many_wide(n_features, width, n_samples=300):
+    return width * np.random.default_rng(2).random((n_features, n_samples))
+
+
+WIDTHS = {1: [1e5, 1.9e6, 3e6, 1e9, 1e300], 2: [900.0, 1500.0, 3e4], 3: [70.0, 120.0, 1e6]}
+
+
+@pytest.mark.parametrize("n_features, width", [(d, width) for d, widths in WIDTHS.items() for width in widths])
+def test_memory_does_not_grow_with_the_range_of_the_data(n_features, width):
+    columns = many_wide(n_features, width)
+    tracemalloc.start()
+    levels = _summary.levels(columns, np.ones(300))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak <= 16 * _summary.MOST_CELLS + 2**20
+    # no point stands for more than its cell
+    for level in levels:
+        assert (level.reach <= 1.6 * _summary.WIDEST_STEP).all()
+
+
+@pytest.mark.parametrize("n_features, width", [(1, 1e9), (2, 3e4)])
+@pytest.mark.parametrize("covariance", ["known", "diag", "tied", "full"])
+def test_wide_data_are_bounded_in_little_memory(covariance, n_features, width):
+    given = {} if covariance == "known" else {"variance_floor": max(1.0, (width / 9e5) ** 2)}
+    problem = gopfast.GaussianMixture(many_wide(n_features, width).T, 2, covariance=covariance, **given)
+    tracemalloc.start()
+    result = gopfast.solve(problem, max_nodes=30, n_threads=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak <= 20 * _summary.MOST_CELLS
+    assert result.lower_bound <= result.objective < np.inf
+
+
+def test_data_a_little_too_wide_get_a_wider_step():
+    rng = np.random.default_rng(4)
+    columns = rng.choice([0.0, 1500.0], (2, 5000)) + rng.standard_normal((2, 5000))
+    levels = _summary.levels(columns, np.ones(5000))
+    assert levels
+    assert (levels[0].reach > _summary.COARSEST).all()
 
 
 @pytest.mark.parametrize("prior", [None, (1e-3, 1e-3), (1e-6, 1e3)])

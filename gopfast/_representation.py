@@ -55,7 +55,9 @@ class Representation:
         self.shifted = isinstance(family, (GaussianFamily, NormalFamily, LineFamily))
         if self.shifted:
             self.least = _ceiling.least_objective(problem)
-            self.distance = self._distance(problem.X, problem.sample_weight)
+            weight = problem.sample_weight[:, np.newaxis]
+            # A prior's precision is so many samples at 0.
+            self.distance = math.hypot(self._distance(problem.X, weight), self._distance(*self._pseudo_samples()))
 
     def loss(self, objective, extra=0.0):
         """Bound of the change of an objective, or of a lower bound of at most this, by the rounding of the samples."""
@@ -97,18 +99,31 @@ class Representation:
         family, parameters = self.family, solution.parameters
         _, trace, _ = primal.em(solution.weights, family.pack(**parameters), math.inf, 0)
         value = float(trace[0])
-        extra = self._distance(solution.means, self.problem.total_weight * solution.weights) if self.shifted else 0.0
+        extra = 0.0
+        if self.shifted:
+            extra = self._distance(solution.means, self.problem.total_weight * solution.weights[:, np.newaxis])
         return solution, value + self.loss(value, extra)
 
     def _distance(self, points, weights):
-        """Return A of points (n, d) in the user's units: what the shift rounds exactly, what the scaling bounded."""
+        """
+        Return A of points (n, d) in the user's units, of weights (n, 1) or (n, d).
+
+        What the shift rounds is computed exactly, what the scaling rounds is bounded.
+        """
         center, scale = self.family.data.center, self.family.data.scale
         shifted = points - center
         back = shifted - points
         lost = np.abs((points - (shifted - back)) - (center + back))
         exact = np.frexp(scale)[0] == 0.5
         delta = lost / scale + np.where(exact, 0.0, ROUND) * np.abs(shifted / scale)
-        return math.sqrt(float(weights @ np.square(delta).sum(axis=1))) * (1.0 + 1e-9)
+        return math.sqrt(float((weights * np.square(delta)).sum())) * (1.0 + 1e-9)
+
+    def _pseudo_samples(self):
+        problem, d = self.problem, self.problem.n_features
+        if problem.prior is None:
+            return np.zeros((0, d)), np.zeros((0, d))
+        least = problem.prior_variance_bounds[0] if problem.prior == "empirical" else problem.prior
+        return np.zeros((1, d)), problem.n_components * problem.noise_variance[np.newaxis] / least
 
     def _possible(self, solution):
         """Move probabilities of 1 that cannot be."""

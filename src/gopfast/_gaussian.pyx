@@ -135,7 +135,7 @@ cdef class GaussianFamily(Family):
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         cdef const GaussianModel *model = &self.core
         cdef int k, j, a, side, d = self.n_columns, mark = 0
-        cdef real center, half, z, scale, slope, least, most, times
+        cdef real center, half, z, scale, slope, least, most, times, lost
         cdef real mass = model.total_weight / self.n_components
         cdef pass_costs *costs = &out.minorant
         cdef Facet *facet = out.facets
@@ -154,12 +154,15 @@ cdef class GaussianFamily(Family):
                 scale, z = 0, 0
                 if model.has_prior:
                     scale, z = model.prior_scale[j], model.prior_point[j] - center
-                    out.prior += 0.5 * scale * (z * z - half * half)
+                    # less the rounding of all squares and of their sum
+                    lost = (8 + self.n_connected) * ROUND * (z * z + half * half)
+                    out.prior += 0.5 * scale * (z * z - half * half - lost)
                 for side in range(2):
                     facet.active = half > 1e-13 * (fabs(low[a]) + fabs(high[a]))
                     facet.paired = side == 0
                     facet.first, facet.count = k * (1 + d), 1 + d
                     facet.constant, facet.prior = 0, scale * (half + z if side == 0 else half - z)
+                    facet.prior += 4 * ROUND * scale * (half + fabs(z))
                     facet.multiplier, facet.slack = 0.1 * half, 0.1 * half * mass
                     facet.cap = INFINITY
                     for mark in range(1, 1 + d):

@@ -1,0 +1,370 @@
+"""Random biconvex problems: what results claim against formulas and optima that share no code with the solver.
+
+Objective and violations are computed in rational arithmetic from the arrays that a problem is made from. Optima are
+bounded from above by points: a point planted where all rows hold, samples of the box, and SCIP's solution (PySCIPOpt)
+moved to where the rows hold exactly, or left out. A failure is
+
+- a bound above the objective of a point that is exactly feasible, or INFEASIBLE where there is one;
+- OPTIMAL without a point, with a violation beyond the documented 1e-8, or with a gap beyond the tolerance;
+- an objective that is not the value at the solution; an exception; bounds of a node, in a search told to prove more
+  than is true, above a feasible point.
+
+Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
+
+Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED]     (one thread)
+"""
+
+import argparse
+import sys
+import time
+import traceback
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+
+import gopfast
+from gopfast import BiconvexProblem, Status
+
+FEASIBLE = Fraction(1, 10**8)  # documented
+ROUNDING = 1e-12  # of an objective's terms
+REL_TOL = 1e-6
+KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain")
+
+
+class Instance:
+    """
+    A problem as arrays, minimised or maximised, and a point that is exactly feasible, or None.
+
+    Rows are (Q, a, lower, upper); Q is upper triangular, each product once.
+    """
+
+    def __init__(self, kind, c, Q, rows, lower, upper, sense, constant, point):
+        self.kind, self.c, self.Q, self.rows = kind, c, Q, rows
+        self.lower, self.upper, self.sense, self.constant, self.point = lower, upper, sense, constant, point
+        self.n = len(c)
+
+    def problem(self):
+        linear = [row for row in self.rows if not row[0].any()]
+        quadratic = [row for row in self.rows if row[0].any()]
+        return BiconvexProblem(
+            self.c, Q=self.Q, A=[row[1] for row in linear] or None,
+            row_lower=[row[2] for row in linear] or None, row_upper=[row[3] for row in linear] or None,
+            quadratic_rows=quadratic, lower=self.lower, upper=self.upper, sense=self.sense, constant=self.constant,
+        )  # fmt: skip
+
+    def value(self, z):
+        """Exact objective, minimised, and the greatest magnitude of its terms."""
+        terms = [Fraction(self.constant), *exact_terms(self.Q, self.c, z)]
+        return sum(terms) * (-1 if self.sense == "max" else 1), max(map(abs, terms))
+
+    def violation(self, z):
+        """Exact greatest violation of a row, relative to max(1, greatest term at z); inf outside the bounds."""
+        if any(not low <= x <= high for x, low, high in zip(z, self.lower.tolist(), self.upper.tolist(), strict=True)):
+            return float("inf")
+        worst = Fraction(0)
+        for Q, a, lower, upper in self.rows:
+            terms = exact_terms(Q, a, z)
+            total, size = sum(terms), max([Fraction(1), *map(abs, terms)])
+            if upper < np.inf:
+                worst = max(worst, (total - Fraction(upper)) / size)
+            if lower > -np.inf:
+                worst = max(worst, (Fraction(lower) - total) / size)
+        return worst
+
+
+def exact_terms(Q, a, z):
+    i, j = np.nonzero(Q)
+    terms = [Fraction(q) * z[p] * z[r] for q, p, r in zip(Q[i, j].tolist(), i.tolist(), j.tolist(), strict=True)]
+    return terms + [Fraction(value) * x for value, x in zip(np.asarray(a, float).tolist(), z, strict=True) if value]
+
+
+def fractions(z):
+    return [Fraction(x) for x in np.asarray(z, float).tolist()]
+
+
+def draw(rng):
+    """Integer data with every kind of row; a planted point of small dyadic numbers makes most of them feasible."""
+    kind = str(rng.choice(KINDS))
+    n = int(rng.integers(1, 6)) if kind != "chain" else int(rng.integers(2, 5))
+    square = kind in ("forms", "lattice") or rng.random() < 0.25
+    density = rng.choice([0.3, 0.6, 1.0])
+
+    def form():
+        Q = np.triu(rng.integers(-4, 5, (n, n)) * (rng.random((n, n)) < density), 0 if square else 1).astype(float)
+        return Q
+
+    lower = -rng.integers(0, 4, n).astype(float)
+    upper = lower + rng.integers(1, 6, n)
+    if kind == "wide":
+        reach = 10.0 ** rng.integers(1, 8, n)
+        lower, upper = np.where(rng.random(n) < 0.5, 0.0, -reach), reach
+    if kind == "fixed" or rng.random() < 0.1:
+        which = rng.random(n) < 0.4
+        upper = np.where(which, lower, upper)
+        zero = which & (rng.random(n) < 0.5)
+        lower, upper = np.where(zero, 0.0, lower), np.where(zero, 0.0, upper)
+    near = np.clip(0.0, lower, upper)
+    planted = np.clip(near + rng.integers(-8, 9, n) / 4, lower, upper)
+    rows = []
+    m = int(rng.integers(0, 4))
+    for _ in range(m):
+        Q = form() if rng.random() < 0.5 else np.zeros((n, n))
+        rows.append((Q, rng.integers(-4, 5, n).astype(float)))
+    if kind == "forms":
+        G = rng.integers(-2, 3, (n, n)).astype(float)
+        P = G @ G.T
+        rows.append((np.triu(P) + np.triu(P, 1), rng.integers(-2, 3, n).astype(float)))
+    if kind == "chain":
+        for i in range(n - 1):
+            Q = np.zeros((n, n))
+            Q[i, i + 1] = 1.0
+            rows.append((Q, np.zeros(n)))
+        lower, upper = np.zeros(n), np.full(n, 10.0 ** rng.integers(1, 8))
+        planted = 2.0 ** rng.integers(-2, 3, n)
+        planted = np.clip(planted, lower, upper)
+    if kind == "degenerate" and rows:
+        Q, a = rows[int(rng.integers(len(rows)))]
+        rows += [(2 * Q, 2 * a), (Q.copy(), a.copy())]
+    z = fractions(planted)
+    bounded = []
+    for Q, a in rows:
+        value = float(sum(exact_terms(Q, a, z)))
+        tight = 0.0 if kind in ("degenerate", "lattice") or rng.random() < 0.3 else float(rng.integers(0, 8)) / 2
+        what = rng.random()
+        if kind == "equations" or (kind == "degenerate" and what < 0.3) or what < 0.1:
+            bounded.append((Q, a, value, value))
+        elif kind == "chain" or what < 0.5:
+            bounded.append((Q, a, value - tight, np.inf))
+        elif what < 0.9:
+            bounded.append((Q, a, -np.inf, value + tight))
+        else:
+            bounded.append((Q, a, value - tight, value + float(rng.integers(0, 3))))
+    c, Q = rng.integers(-5, 6, n).astype(float), form()
+    if kind == "chain":
+        c, Q = rng.integers(0, 4, n).astype(float), np.zeros((n, n))
+    point = planted
+    if rng.random() < 0.08 and bounded:  # probably infeasible
+        k = int(rng.integers(len(bounded)))
+        P, a, low, high = bounded[k]
+        shift = float(rng.integers(5, 60))
+        bounded[k] = (P, a, low + shift, high + shift)
+        point = planted if all(within(row, z) for row in bounded) else None
+    if kind == "free" or rng.random() < 0.1:
+        # a disc or rows bound what has no bounds; the rest is for the solver to refuse or to find out
+        which = rng.random(n) < 0.6
+        lower, upper = np.where(which & (rng.random(n) < 0.7), -np.inf, lower), np.where(which, np.inf, upper)
+        if rng.random() < 0.7:
+            size = float(rng.integers(1, 20)) + float(sum(x * x for x in z))
+            bounded.append((np.eye(n), np.zeros(n), -np.inf, size))
+    sense = str(rng.choice(["min", "max"]))
+    constant = float(rng.choice([0.0, 0.0, rng.integers(-9, 10), 1000.0]))
+    if kind == "scaled" or rng.random() < 0.1:
+        # powers of two: the planted point stays exact
+        unit = 2.0 ** rng.integers(-20, 21, n)
+        size = 2.0 ** rng.integers(-20, 21, len(bounded))
+        factor = 2.0 ** rng.integers(-20, 21)
+        bounded = [
+            (P / np.outer(unit, unit) * s, a / unit * s, low * s, high * s)
+            for (P, a, low, high), s in zip(bounded, size, strict=True)
+        ]
+        Q, c, constant = Q / np.outer(unit, unit) * factor, c / unit * factor, constant * factor
+        lower, upper = lower * unit, upper * unit
+        point = None if point is None else point * unit
+    if sense == "max":
+        Q, c = -Q, -c
+    return Instance(kind, c, Q, bounded, lower, upper, sense, constant, point)
+
+
+def within(row, z):
+    Q, a, lower, upper = row
+    return lower <= sum(exact_terms(Q, a, z), Fraction(0)) <= upper
+
+
+def known_points(instance, rng, with_scip):
+    """Points that are exactly feasible."""
+    points = [] if instance.point is None else [instance.point]
+    low = np.where(np.isfinite(instance.lower), instance.lower, -4.0)
+    high = np.where(np.isfinite(instance.upper), instance.upper, 4.0)
+    points += list(low + (high - low) * rng.integers(0, 9, (30, instance.n)) / 8)
+    if with_scip:
+        points += scip_points(instance)
+    found = []
+    for point in points:
+        z = fractions(point)
+        if instance.violation(z) <= 0:
+            found.append((instance.value(z)[0], point))
+    return sorted(found, key=lambda entry: entry[0])
+
+
+def scip_points(instance):
+    """SCIP's solution, and points between it and the planted one, which are interior where rows are convex."""
+    from pyscipopt import Model
+
+    model = Model()
+    model.hideOutput()
+    for name, value in (("limits/time", 3.0), ("parallel/maxnthreads", 1)):
+        model.setParam(name, value)
+    finite = [(low if np.isfinite(low) else None, high if np.isfinite(high) else None)
+              for low, high in zip(instance.lower.tolist(), instance.upper.tolist(), strict=True)]
+    z = [model.addVar(f"z{i}", lb=low, ub=high) for i, (low, high) in enumerate(finite)]
+
+    def expression(Q, a):
+        i, j = np.nonzero(Q)
+        total = sum(float(Q[p, r]) * z[p] * z[r] for p, r in zip(i.tolist(), j.tolist(), strict=True))
+        return total + sum(float(value) * x for value, x in zip(a, z, strict=True) if value)
+
+    for Q, a, lower, upper in instance.rows:
+        left = expression(Q, a)
+        if isinstance(left, (int, float)):
+            continue
+        if upper < np.inf:
+            model.addCons(left <= upper)
+        if lower > -np.inf:
+            model.addCons(left >= lower)
+    t = model.addVar("t", lb=None)
+    objective = expression(instance.Q, instance.c)
+    model.addCons(objective - t <= 0 if instance.sense == "min" else t - objective <= 0)
+    model.setObjective(t, "minimize" if instance.sense == "min" else "maximize")
+    try:
+        model.optimize()
+    except Exception:  # SCIP's own, such as "error in LP solver"
+        return []
+    if model.getNSols() == 0:
+        return []
+    best = np.clip([model.getVal(x) for x in z], instance.lower, instance.upper)
+    rounded = [np.clip(np.round(best * s) / s, instance.lower, instance.upper) for s in (1.0, 4.0, 2.0**20)]
+    points = [best, *rounded]
+    if instance.point is not None:
+        points += [best + share * (instance.point - best) for share in (1e-9, 1e-8, 1e-6, 1e-4)]
+    return points
+
+
+def check(instance, result, points):
+    """Return what is wrong with a result, as texts."""
+    wrong = []
+    sign = Fraction(-1 if instance.sense == "max" else 1)
+    bound = float(sign) * result.bound
+    least = points[0][0] if points else None
+    if result.status is Status.UNBOUNDED:
+        return ["UNBOUNDED of a bounded box"] if np.isfinite([*instance.lower, *instance.upper]).all() else []
+    if least is not None and bound > least:
+        wrong.append(f"bound {bound} above the feasible {float(least)} by {bound - float(least):.3g}")
+    if result.status is Status.INFEASIBLE and points:
+        wrong.append("INFEASIBLE with a feasible point")
+    if result.status is Status.OPTIMAL and result.solution is None:
+        wrong.append("OPTIMAL without a solution")
+    if result.solution is None:
+        if np.isfinite(result.objective):
+            wrong.append("an objective without a solution")
+        return wrong
+    z = fractions(result.solution.z)
+    violation = instance.violation(z)
+    if violation > FEASIBLE:
+        wrong.append(f"{result.status.name} with violation {float(violation):.3g}")
+    value, size = instance.value(z)
+    if abs(sign * value - Fraction(result.objective)) > ROUNDING * size:
+        wrong.append(f"objective {result.objective} where the solution has {float(sign * value)}")
+    if not result.lower_bound <= result.objective <= result.upper_bound:
+        wrong.append(f"bounds in disorder: {result.lower_bound}, {result.objective}, {result.upper_bound}")
+    if result.status is Status.OPTIMAL and least is not None and not any("unbounded" in note for note in result.notes):
+        tolerance = REL_TOL * abs(float(value)) + 1e-6 * float(size)
+        if float(value) > float(least) + tolerance + epsilon_of(instance):
+            wrong.append(f"OPTIMAL {float(value)} where {float(least)} is feasible")
+    return wrong
+
+
+def epsilon_of(instance):
+    """The default absolute tolerance: 1e-8 of what the objective's terms can amount to."""
+    reach = np.maximum(abs(instance.lower), abs(instance.upper))
+    if not np.isfinite(reach).all():
+        return 0.0
+    return 1.1e-8 * (abs(instance.c) @ reach + reach @ abs(instance.Q) @ reach)
+
+
+def audit(instance, points, rng):
+    """Search told to prove more than is true: no node that holds a feasible point may be bounded above it."""
+    from gopfast._alternating import AlternatingPrimal
+    from gopfast._bilinear import BilinearRelaxation
+    from gopfast._search import Search
+
+    from gopfast._lifting import Lifting
+
+    if not points or not np.isfinite([*instance.lower, *instance.upper]).all():
+        return []
+    lifting = Lifting(instance.problem())
+    data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
+    value, best = points[0]
+    core = (best[lifting.originals] / scale)[lifting.order]
+    limit = float(value) / objective_scale
+    limit += 4e-16 * abs(limit)
+    primal = AlternatingPrimal(data, [core], core)
+    search = Search(
+        BilinearRelaxation(data), primal, -1e-3 * (1 + abs(limit)), max_nodes=int(rng.integers(10, 120)),
+        known=(core, limit), time_limit=5.0,
+    )  # fmt: skip
+    search.run()
+    wrong = [] if search.n_audit_failures == 0 else [f"{search.n_audit_failures} nodes bounded above a feasible point"]
+    if search.least_bound > limit:
+        wrong.append(f"the tree's bound {search.least_bound} exceeds the feasible {limit} (core's units)")
+    primal.close()
+    return wrong
+
+
+def one(seed, scip_share, audit_share, time_limit):
+    """Draw, solve and check a problem: kind, status and what is wrong."""
+    rng = np.random.default_rng(seed)
+    instance = draw(rng)
+    points = known_points(instance, rng, rng.random() < scip_share)
+    options = {"max_nodes": int(rng.choice([1, 20, 300, 1000])), "time_limit": time_limit}
+    try:
+        result = gopfast.solve(instance.problem(), n_threads=1, random_state=seed, **options)
+    except gopfast.InputError as error:
+        return instance.kind, "refused", [] if "unbounded" in str(error) else [str(error)]
+    except Exception:
+        return instance.kind, "raised", [traceback.format_exc()]
+    wrong = check(instance, result, points)
+    if rng.random() < audit_share:
+        try:
+            wrong += audit(instance, points, rng)
+        except Exception:
+            wrong.append(traceback.format_exc())
+    return instance.kind, result.status.name, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--seed", type=int, default=1, help="first seed")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--number", type=int, default=None, help="problems, whatever the time")
+    parser.add_argument("--only", type=int, default=None, help="one seed alone")
+    parser.add_argument("--scip", type=float, default=0.3, help="share of problems that SCIP solves too")
+    parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
+    arguments = parser.parse_args()
+    seed = arguments.seed if arguments.only is None else arguments.only
+    number = 1 if arguments.only is not None else arguments.number
+    counts, statuses, failed = Counter(), Counter(), Counter()
+    end = time.monotonic() + arguments.seconds
+    while (number is None and time.monotonic() < end) or sum(counts.values()) < (number or 0):
+        kind, status, wrong = one(seed, arguments.scip, arguments.audits, arguments.limit)
+        counts[kind] += 1
+        statuses[kind, status] += 1
+        if wrong:
+            failed[kind] += 1
+            print(f"seed {seed}, {kind}, {status}: " + "; ".join(wrong), flush=True)
+        seed += 1
+    names = sorted({status for _, status in statuses})
+    print(f"seeds {arguments.seed if arguments.only is None else seed - 1} to {seed - 1}")
+    print("| kind | problems | failures | " + " | ".join(names) + " |")
+    print("| --- " * (3 + len(names)) + "|")
+    for kind in [*KINDS, "all"]:
+        row = [counts[kind], failed[kind], *(statuses[kind, name] for name in names)]
+        if kind == "all":
+            row = [counts.total(), failed.total(), *(sum(statuses[k, name] for k in KINDS) for name in names)]
+        print(f"| {kind} | " + " | ".join(map(str, row)) + " |")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

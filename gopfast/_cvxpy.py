@@ -147,14 +147,15 @@ class Translation:
                 coefficients = np.zeros(n)
                 coefficients[list(polynomial.lin)] = list(polynomial.lin.values())
                 shift = polynomial.constant
-                quadratic.append(QuadraticRow(_matrix(polynomial.quad, n), coefficients, low - shift, high - shift))
+                bounds = _less(low, shift), _less(high, shift)
+                quadratic.append(QuadraticRow(_matrix(polynomial.quad, n), coefficients, *bounds))
         c[list(self.objective.lin)] = list(self.objective.lin.values())
         return BiconvexProblem(
             c,
             Q=_matrix(self.objective.quad, n) if self.objective.quad else None,
             A=a if linear else None,
-            row_lower=[low - polynomial.constant for polynomial, low, _ in linear] if linear else None,
-            row_upper=[high - polynomial.constant for polynomial, _, high in linear] if linear else None,
+            row_lower=[_less(low, polynomial.constant) for polynomial, low, _ in linear] if linear else None,
+            row_upper=[_less(high, polynomial.constant) for polynomial, _, high in linear] if linear else None,
             quadratic_rows=quadratic,
             lower=self.lower,
             upper=self.upper,
@@ -176,7 +177,7 @@ class Translation:
             Status.OPTIMAL: settings.OPTIMAL,
             Status.INFEASIBLE: settings.INFEASIBLE,
             Status.UNBOUNDED: settings.UNBOUNDED,
-            Status.NUMERICAL: settings.OPTIMAL_INACCURATE,
+            Status.NUMERICAL: settings.OPTIMAL_INACCURATE if result.solution is not None else settings.SOLVER_ERROR,
         }.get(result.status, settings.USER_LIMIT)
         # CVXPY offers no public way in for a solver from outside.
         self.source._value, self.source._status = result.objective, status
@@ -355,12 +356,14 @@ class Translation:
         for number, form, bounded_above, bounded_below in forms:
             for i, a in form.lin.items():
                 if i in self.epigraphs and (number, i) not in self.own_rows:
-                    if not (a > 0 and bounded_above and not bounded_below):
+                    if not (bounded_above and not bounded_below if a > 0 else bounded_below and not bounded_above):
                         self._refuse(i)
             for (i, j), a in form.quad.items():
                 for t, other in ((i, j), (j, i)):
                     grows = (a > 0 and self.lower[other] >= 0) or (a < 0 and self.upper[other] <= 0)
-                    if t in self.epigraphs and not (grows and bounded_above and not bounded_below):
+                    falls = (a > 0 and self.upper[other] <= 0) or (a < 0 and self.lower[other] >= 0)
+                    worse = (grows and not bounded_below) if bounded_above else (falls and bounded_below)
+                    if t in self.epigraphs and not worse:
                         self._refuse(t)
 
     def _refuse(self, t):
@@ -444,6 +447,11 @@ def _each(array, function):
 def _times(a, b):
     """Multiply bounds: 0 times an infinite one is 0."""
     return 0.0 if a == 0.0 or b == 0.0 else a * b
+
+
+def _less(bound, constant):
+    """Bound less a constant; what is infinite stays so, whatever the constant."""
+    return bound if math.isinf(bound) else bound - constant
 
 
 def _sum(first, second):

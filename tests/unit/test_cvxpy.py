@@ -1,10 +1,12 @@
 """CVXPY problems: values come back, and what is outside the class is refused with the expression."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import gopfast
-from gopfast import InputError, InputTypeError, Status
+from gopfast import InputError, InputTypeError, Status, _cvxpy
 
 cp = pytest.importorskip("cvxpy")
 
@@ -139,3 +141,49 @@ def test_other_variables_constraints_and_missing_parameters_are_refused():
         gopfast.solve(cp.Problem(cp.Minimize(x[0, 0]), [x >> 0]))
     with pytest.raises(InputError, match="parameter without a value"):
         gopfast.solve(cp.Problem(cp.Minimize(cp.Parameter() * x[0, 0])))
+
+
+def test_infinite_right_sides_and_huge_coefficients_are_named_or_no_constraint():
+    x, y = cp.Variable(bounds=[0, 5]), cp.Variable(bounds=[0, 5])
+    open_row = cp.Problem(cp.Minimize(x * y), [x + y <= np.inf, x + y >= 1])
+    assert gopfast.solve(open_row, n_threads=1).status is Status.OPTIMAL
+    for make, named in [
+        (lambda: cp.Problem(cp.Minimize(1e308 * x * y)), "^Q must"),
+        (lambda: cp.Problem(cp.Minimize(x * y), [x + y >= np.inf]), "^row_upper must"),
+        (lambda: cp.Problem(cp.Minimize(x * y), [x + y == np.nan]), "^row_lower must"),
+        (lambda: cp.Problem(cp.Minimize(x * y), [1e300 * x + y >= 1]), "^A must"),
+    ]:
+        with pytest.raises(gopfast.InputError, match=named):
+            gopfast.solve(make(), n_threads=1)
+
+
+def test_wide_bounds_reach_cvxpy_with_a_feasible_point():
+    z = cp.Variable(2, bounds=[0, 1e6])
+    problem = cp.Problem(cp.Minimize(z[0] + z[1]), [z[0] * z[1] == 1])
+    gopfast.solve(problem, n_threads=1)
+    assert problem.status == cp.OPTIMAL and problem.value == pytest.approx(2.0, rel=2e-6)
+    assert problem.objective.value == pytest.approx(problem.value, rel=1e-15)
+    assert abs(problem.constraints[0].violation()) <= 1e-8
+
+
+def test_without_a_solution_the_status_is_no_optimum():
+    z = cp.Variable(2, bounds=[0, 1])
+    problem = cp.Problem(cp.Minimize(z[0] * z[1]))
+    result = gopfast.solve(problem, n_threads=1)
+    translation = _cvxpy.Translation(problem)
+    translation.store(dataclasses.replace(result, status=Status.NUMERICAL, solution=None, objective=np.inf))
+    assert problem.status == cp.SOLVER_ERROR and z.value is None
+    translation.store(dataclasses.replace(result, status=Status.NUMERICAL))
+    assert problem.status == cp.OPTIMAL_INACCURATE
+
+
+def test_convex_terms_are_taken_where_a_maximised_objective_is_concave():
+    x, y = cp.Variable(bounds=[-1, 5]), cp.Variable(bounds=[0, 5])
+    problem = cp.Problem(cp.Maximize(x - 2 * cp.abs(x - 1) + x * y), [x + y <= 3, -cp.abs(y - 1) >= -1])
+    result = gopfast.solve(problem, n_threads=1)
+    grid, rest = np.meshgrid(np.linspace(-1, 5, 1201), np.linspace(0, 5, 1001))
+    feasible = (grid + rest <= 3 + 1e-12) & (abs(rest - 1) <= 1 + 1e-12)
+    reference = np.where(feasible, grid - 2 * abs(grid - 1) + grid * rest, -np.inf).max()
+    assert result.status is Status.OPTIMAL and result.objective == pytest.approx(reference, abs=1e-3)
+    with pytest.raises(gopfast.InputTypeError, match="abs"):
+        gopfast.solve(cp.Problem(cp.Maximize(cp.abs(x) + x * y)))

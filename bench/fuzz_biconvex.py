@@ -7,7 +7,7 @@ moved to where the rows hold exactly, or left out. A failure is
 - a bound above the objective of a point that is exactly feasible, or INFEASIBLE where there is one;
 - OPTIMAL without a point, with a violation beyond the documented 1e-8, or with a gap beyond the tolerance;
 - an objective that is not the value at the solution; an exception; bounds of a node, in a search told to prove more
-  than is true, above a feasible point.
+  than is true, above a feasible point, or boxes that lose it.
 
 Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
 
@@ -299,16 +299,30 @@ def audit(instance, points, rng):
     limit = float(value) / objective_scale
     limit += 4e-16 * abs(limit)
     primal = AlternatingPrimal(data, [core], core)
+    trace = []
     search = Search(
         BilinearRelaxation(data), primal, -1e-3 * (1 + abs(limit)), max_nodes=int(rng.integers(10, 120)),
-        known=(core, limit), time_limit=5.0,
+        known=(core, limit), time_limit=5.0, trace=trace,
     )  # fmt: skip
-    search.run()
+    reason = Status(search.run())
     wrong = [] if search.n_audit_failures == 0 else [f"{search.n_audit_failures} nodes bounded above a feasible point"]
     if search.least_bound > limit:
         wrong.append(f"the tree's bound {search.least_bound} exceeds the feasible {limit} (core's units)")
     primal.close()
+    if reason is not Status.TIME_LIMIT:
+        wrong += lost(trace, core)
     return wrong
+
+
+def lost(trace, point):
+    """Whether tightening has thrown a point away: a node that holds it must have a child that does, if it has any."""
+    holds = {serial: (low <= point).all() and (point <= high).all() for serial, _, _, low, high in trace}
+    children = {}
+    for serial, parent, *_ in trace:
+        children.setdefault(parent, []).append(serial)
+    parents = [serial for serial in children if holds.get(serial, True)]
+    return [f"node {serial} lost a feasible point" for serial in parents
+            if not any(holds[child] for child in children[serial])]
 
 
 def one(seed, scip_share, audit_share, time_limit):

@@ -67,13 +67,21 @@ class BiconvexResult(Result):
     Minimising, ``lower_bound <= global optimum <= objective``; maximising, ``objective <= global optimum <=
     upper_bound``. `bound` is the proved one of the two in either sense: no feasible point has a better objective.
 
+    The bound is of points that meet the constraints exactly. `solution` lies within the variables' bounds and meets
+    rows to a relative tolerance of 1e-8, see `BiconvexProblem.violations`; mostly to rounding errors. Where it makes
+    use of the tolerance, its objective can be better than the global optimum by what the constraints' multipliers make
+    of that, and where it is better than what is proved, `bound` is the objective and a note says so.
+
     Attributes
     ----------
     objective : float
-        Objective at `solution`. Without one, the worst there is: inf minimising, -inf maximising; where the
-        objective is unbounded, the best: -inf or inf.
+        Objective at `solution`, as `BiconvexProblem.objective` computes it. Without one, the worst there is: inf
+        minimising, -inf maximising; where the objective is unbounded, the best: -inf or inf.
     bound : float
-        Proved: no feasible point is better.
+        Proved: no feasible point is better. Also where it is infinite: nothing else is known.
+    status : Status
+        OPTIMAL: there is a solution within the tolerance, and ``gap <= max(epsilon, rel_tol * abs(objective))``.
+        INFEASIBLE: no point meets the constraints exactly. NUMERICAL: the gap stays open, or no point was found.
     sense : {"min", "max"}
     lower_bound, upper_bound : float
         `bound` and `objective`, in the order that the sense gives them.

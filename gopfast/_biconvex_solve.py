@@ -81,7 +81,7 @@ class _Found:
     epsilon : float
         Absolute tolerance that OPTIMAL keeps.
     limits : dict
-        Name -> magnitude up to which values were searched, of variables that nothing bounds.
+        Name -> magnitude up to which values were searched, of variables that nothing bounds; `bound` is of all values.
     fields : dict
         Counts and history.
     """
@@ -228,17 +228,27 @@ class _Preparation:
             self.starts = self._starts(self.data, None, N_RANDOM_STARTS)
 
     def root_box(self):
-        """Return the box to search, as bounded as can be, and the names of variables that nothing bounds."""
+        """
+        Return the box to search, as bounded as need be, and where it was cut: name -> magnitude.
+
+        A linear variable may stay unbounded where the linear relaxed dual has a bound nevertheless.
+        """
         low, high = self.data.box
-        free = [j for j in range(self.data.n) if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
-        if free and np.isfinite(self.value):
-            cutoff = self.value / self.objective_scale
-            _tightening.limit_by_cutoff(BilinearRelaxation(self.data), low, high, free, cutoff, self.stop)
-            box = self.data.tighten_box(low, high, cutoff)
-            if box is not None:
-                low, high = box
+        relaxed = BilinearRelaxation(self.data)
+        bilinear = self.lifting.n_bilinear
+        for wanted in (range(bilinear), range(bilinear, self.data.n)):
+            free = [j for j in wanted if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
+            if free and np.isfinite(self.value):
+                cutoff = self.value / self.objective_scale
+                _tightening.limit_by_cutoff(relaxed, low, high, free, cutoff, self.stop)
+                box = self.data.tighten_box(low, high, cutoff)
+                if box is not None:
+                    low, high = box
+            bounded = np.isfinite(low[:bilinear]).all() and np.isfinite(high[:bilinear]).all()
+            if bounded and (self._is_bounded(low, high) or relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf):
+                return low, high, {}
         # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
-        # proves nothing along an infinite range.
+        # proves nothing along an infinite range, so that this box is searched, but proves nothing of the rest.
         limits = {}
         for j in range(self.data.n):
             if not (np.isfinite(low[j]) and np.isfinite(high[j])):
@@ -246,6 +256,10 @@ class _Preparation:
                 i = self.lifting.order[j]
                 limits[self.problem.names[self.lifting.originals[i]]] = LARGEST * self.scale[i]
         return low, high, limits
+
+    @staticmethod
+    def _is_bounded(low, high):
+        return np.isfinite(low).all() and np.isfinite(high).all()
 
 
 def _much_narrower(low, high, new_low, new_high):
@@ -274,7 +288,11 @@ def _search(preparation, options, monitor):
     rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
     factor = preparation.lifting.sign * objective_scale
 
+    # nothing is known of what lies beyond the limits but the bound of the whole
+    most = preparation.least / objective_scale if limits else np.inf
+
     def report(time, n_nodes, n_open, lower, upper, new):
+        lower = min(lower, most)
         return monitor(time, n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
 
     search = Search(
@@ -295,11 +313,12 @@ def _search(preparation, options, monitor):
         primal.close()
     fields, point = search.summary()
     history = fields.pop("history")
+    history[:, 2] = np.minimum(history[:, 2], most)
     history[:, 2:4] = np.sort(factor * history[:, 2:4], axis=1)
     del fields["objective"], fields["lower_bound"], fields["time"]
     return _Found(
         status,
-        -np.inf if status is Status.UNBOUNDED else search.least_bound * objective_scale,
+        -np.inf if status is Status.UNBOUNDED else min(search.least_bound, most) * objective_scale,
         preparation.to_user(point) if np.isfinite(point).all() else None,
         epsilon * objective_scale,
         limits,
@@ -328,7 +347,6 @@ def _start(problem, start):
 def _result(problem, preparation, found, options, seconds):
     """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
     status, notes, sign = found.status, list(_copied(preparation.lifting)), -1.0 if problem.sense == "max" else 1.0
-    limits = found.limits
     solution, value = None, np.inf  # minimised
     if found.point is not None and status is not Status.INFEASIBLE:
         z = np.clip(found.point, problem.lower, problem.upper)
@@ -339,7 +357,7 @@ def _result(problem, preparation, found, options, seconds):
             notes.append("no point was found that meets the constraints to the tolerance")
     bound = found.bound
     if solution is not None and bound > value:
-        notes += _below_bound(problem, solution.z, bound, limits)
+        notes += _below_bound(problem, solution.z, bound)
     bound = min(bound, value)
     if status is Status.UNBOUNDED:
         if solution is None:
@@ -351,11 +369,11 @@ def _result(problem, preparation, found, options, seconds):
         rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
         if not value - bound <= max(found.epsilon, rel_tol * abs(value)):
             status = Status.NUMERICAL
-    if limits and status is not Status.UNBOUNDED:
-        notes += [f"the constraints leave {name} unbounded: proved for values up to {limit:.3g}"
-                  for name, limit in limits.items()]
-        if status is Status.INFEASIBLE:
-            status, bound = Status.NUMERICAL, preparation.least
+    if found.limits and status is not Status.UNBOUNDED:
+        notes += [f"the constraints leave {name} unbounded: searched up to {limit:.3g}, the bound is of all values"
+                  for name, limit in found.limits.items()]
+        if status is Status.INFEASIBLE and bound < np.inf:
+            status = Status.NUMERICAL
     last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
     history = found.fields.pop("history", np.empty((0, 5)))
     if len(history):
@@ -367,7 +385,7 @@ def _result(problem, preparation, found, options, seconds):
     )  # fmt: skip
 
 
-def _below_bound(problem, z, bound, limits):
+def _below_bound(problem, z, bound):
     """
     Return a note on a point whose objective lies below what is proved of all points that meet the constraints.
 
@@ -377,7 +395,7 @@ def _below_bound(problem, z, bound, limits):
         If it meets them itself, in exact arithmetic: the bound is wrong.
     """
     value, feasible = problem.exact(z)
-    if feasible and value < bound and not limits:
+    if feasible and value < bound:
         raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
     if feasible:
         return []

@@ -186,3 +186,41 @@ def test_a_start_that_cannot_be_computed_with_is_named():
     problem = BiconvexProblem([1, 1], Q=PRODUCT, lower=0, upper=1)
     with pytest.raises(gopfast.InputError, match="^start must have entries"):
         gopfast.solve(problem, start=[1e300, 0])
+
+
+@pytest.mark.parametrize("slope", [1e-8, 1e-10, 1e-12, 1e-13])
+def test_nearly_parallel_rows_are_no_ray_and_what_lies_far_out_counts(slope):
+    # z2 = z3, (1 + slope) z2 - z3 <= 5: z2 goes up to 5 / slope
+    Q = np.zeros((4, 4))
+    Q[0, 1] = 1.0
+    problem = BiconvexProblem(
+        [0, 0, -1, 0], Q=Q, A=[[0, 0, 1, -1], [0, 0, 1 + slope, -1]], row_lower=[0, -np.inf], row_upper=[0, 5],
+        lower=[0, 0, 0, -np.inf], upper=[1, 1, np.inf, np.inf],
+    )  # fmt: skip
+    lowest = []
+    result = gopfast.solve(problem, n_threads=1, max_nodes=50, callback=lambda state: lowest.append(state.lower))
+    far = 4.9 / slope
+    value, feasible = problem.exact([0.0, 0.0, far, far])
+    assert feasible and value == -far
+    assert result.status is not Status.UNBOUNDED and result.bound <= -far
+    assert max(lowest) <= -far and (result.history[:, 2] <= -far).all()
+
+
+def test_nothing_is_proved_infeasible_by_a_limit_of_ones_own():
+    # feasible where z2 is 1e12 alone: far beyond what the other rows suggest
+    Q = np.zeros((3, 3))
+    Q[0, 1] = 1.0
+    problem = BiconvexProblem(
+        [0, 0, 1], Q=Q, A=[[1, 0, 1e-12]], row_lower=2, row_upper=3, lower=[0, 0, -np.inf], upper=[1, 1, np.inf]
+    )
+    result = gopfast.solve(problem, n_threads=1, max_nodes=50)
+    assert problem.exact([1.0, 0.0, 1.5e12])[1]
+    assert result.status is not Status.INFEASIBLE and result.bound <= 1.5e12
+
+
+def test_a_free_variable_without_costs_is_no_obstacle_to_a_proof():
+    Q = np.zeros((3, 3))
+    Q[0, 1] = 1.0
+    problem = BiconvexProblem([0, 0, 0], Q=Q, A=[[1, 0, 1]], row_lower=1, lower=[-1, -1, -np.inf], upper=[1, 1, np.inf])
+    result = gopfast.solve(problem, n_threads=1)
+    assert result.status is Status.OPTIMAL and result.bound <= -1 and result.objective == pytest.approx(-1, abs=1e-6)

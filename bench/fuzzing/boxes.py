@@ -153,7 +153,7 @@ def attack_problem(name, problem, rng, n_responsibilities=N_RESPONSIBILITIES, n_
     W = float(definition.W)
     if name in generator.LINEAR:
         n_responsibilities, n_boxes = 2, 6
-    least = whole_bounds(problem, family)
+    least = whole_bounds(problem, family, fast, rng)
     tried = len(least)
     for _ in range(n_responsibilities):
         tau = responsibilities(rng, definition, fast)
@@ -194,7 +194,7 @@ def within_root(problem, point, error, low, high):
     return np.minimum(np.maximum(point, low), high).astype(float)
 
 
-def whole_bounds(problem, family):
+def whole_bounds(problem, family, fast, rng):
     """Bounds of the whole problem that need no search, by name."""
     found = {"ceiling": _ceiling.least_objective(problem), "saturated": _ceiling.saturated_bound(family)}
     if problem.n_components == 1:
@@ -204,9 +204,13 @@ def whole_bounds(problem, family):
     found["free variance"] = -math.inf
     samples, weights = family.data.arrays()
     if type(family).__name__ in ("NormalFamily", "LineFamily") and samples.shape[0] == 1 and np.ptp(samples) < 300:
-        K = problem.n_components
-        means = np.quantile(problem.X[problem.sample_weight > 0], np.linspace(0, 1, K), axis=0)
-        found["free variance"] = free_variance_bound(family, np.full(K, 1 / K), means=means)
+        # from a local optimum, as `select_components` starts it
+        state = fast.best(fast.em(rng.dirichlet(np.ones(fast.K), fast.n), 100))
+        covariances = np.atleast_1d(state["covariances"])
+        parameters = dict(means=state["means"] + fast.origin.astype(float), covariances=covariances)
+        if problem.covariance == "tied_spherical":
+            parameters["covariances"] = parameters["covariances"][:, np.newaxis]
+        found["free variance"] = free_variance_bound(family, state["weights"], **parameters)
     if type(family) is GaussianFamily and samples.shape[0] == 1 and not family.has_prior and np.ptp(samples) < 300:
         bound = NonparametricBound(samples[0], weights)
         # as `free_variance_bound` starts: no sample is without density

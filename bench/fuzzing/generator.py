@@ -13,7 +13,9 @@ SCALES = (1e-8, 1e-3, 0.5, 1.0, 2.0, 1e8)
 def size(rng, small):
     """Samples, columns, components."""
     if small:
-        n = int(rng.choice([2, 3, 4, 5, 6, 8, 12, 20, 40], p=[0.08, 0.1, 0.13, 0.14, 0.14, 0.14, 0.13, 0.1, 0.04]))
+        # 300 have summaries
+        shares = (0.08, 0.1, 0.13, 0.14, 0.14, 0.14, 0.13, 0.1, 0.03, 0.01)
+        n = int(rng.choice([2, 3, 4, 5, 6, 8, 12, 20, 40, 300], p=shares))
     else:
         n = int(rng.choice([4, 8, 15, 30, 60, 150, 300, 400]))
     d = int(rng.choice([1, 2, 3, 4], p=[0.45, 0.35, 0.15, 0.05]))

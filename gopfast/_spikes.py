@@ -65,7 +65,7 @@ def caution(problem, solution):
     more = len(spikes) - MOST_SHOWN
     text = "; ".join(spikes[:MOST_SHOWN]) + (f"; so do {more} more" if more > 0 else "")
     what = "a spike" if len(spikes) == 1 else "spikes"
-    return f"{text}: {what} of repeated or rounded values, which a larger variance_floor rules out"
+    return f"{text}: {what} on repeated, rounded or close values, which a larger variance_floor rules out"
 
 
 def _where(problem, covariances, k, mass, columns, rows):

@@ -195,9 +195,9 @@ class _Progress:
         self.live = sys.stderr.isatty()
         self.next_time, self.written = 0.0, False
         if options.quiet:
-            self.options = {}
+            self.options = {"log": False}
         elif self.live:
-            self.options = {"callback": self.update}
+            self.options = {"callback": self.update, "log": False}
         else:
             self.options = {"log": sys.stderr}
 
@@ -211,7 +211,7 @@ class _Progress:
 
     def __enter__(self):
         # The first bounds of a large file take seconds.
-        if self.live and self.options:
+        if self.live and "callback" in self.options:
             self.written = True
             sys.stderr.write("\r\x1b[Klocal search ...")
             sys.stderr.flush()

@@ -6,7 +6,7 @@ import numpy as np
 
 from gopfast.models import GaussianMixture
 from gopfast.models._base import log_sum_exp, log_zero
-from gopfast.models.gaussian import SHARED
+from gopfast.models.gaussian import SHARED, refuse_two_names
 from gopfast.result import Status
 from gopfast.solver import solve
 
@@ -32,8 +32,8 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
     ----------
     n_components : int, default 1
         Number of components K.
-    covariance : {"diag", "spherical", "tied", "tied_spherical", "full", "known"}, default "diag"
-        Which variances are estimated; see `gopfast.GaussianMixture`.
+    covariance : {"diag", "spherical", "tied", "tied_spherical", "full", "known"}, optional
+        Which variances are estimated; "diag" by default. See `gopfast.GaussianMixture`.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
         deviations, or of half the step of rounded data; see `gopfast.GaussianMixture`.
@@ -45,14 +45,17 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         The variance of every component with ``covariance="known"``; 1 by default.
     epsilon : float, default 0.01
         Absolute tolerance of the total log-likelihood (or ELBO) of the training data, in nats.
-    time_limit : float, optional
-        Seconds; no limit by default.
+    time_limit : float or None, default 60
+        Seconds; None for no limit. A fit that it stops warns with `ConvergenceWarning`.
     n_threads : int, optional
         Threads; one per processor by default. The fit does not depend on it.
     random_state : None, int or RandomState
         For the starts of the local search and for `sample`. The proved optimum does not depend on it.
     verbose : bool or int, default False
-        Whether to print a table of the progress.
+        Whether to print a table of the progress. Without a time limit a fit that takes long says so in any case, on one
+        line of standard error.
+    covariance_type : str, optional
+        Scikit-learn's name of `covariance`; give one of the two.
 
     Attributes
     ----------
@@ -109,16 +112,17 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         self,
         n_components=1,
         *,
-        covariance="diag",
+        covariance=None,
         variance_floor=None,
         prior=None,
         posterior="point",
         noise_variance=None,
         epsilon=0.01,
-        time_limit=None,
+        time_limit=60.0,
         n_threads=None,
         random_state=None,
         verbose=False,
+        covariance_type=None,
     ):
         self.n_components = n_components
         self.covariance = covariance
@@ -131,6 +135,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         self.n_threads = n_threads
         self.random_state = random_state
         self.verbose = verbose
+        self.covariance_type = covariance_type
 
     def fit(self, X, y=None, sample_weight=None):
         """
@@ -151,12 +156,16 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
             The estimator itself.
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        kind = self.covariance_type if self.covariance is None else self.covariance
+        if self.covariance is not None and self.covariance_type is not None:
+            refuse_two_names(self.covariance, self.covariance_type)
+        silent = None if self.time_limit is None else False
         problem = GaussianMixture(
             X,
             self.n_components,
             prior=self.prior,
             posterior=self.posterior,
-            covariance=self.covariance,
+            covariance="diag" if kind is None else kind,
             noise_variance=self.noise_variance,
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,
@@ -166,19 +175,23 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
             self.epsilon,
             time_limit=self.time_limit,
             n_threads=self.n_threads,
-            log=bool(self.verbose),
+            log=True if self.verbose else silent,
             random_state=check_random_state(self.random_state),
         )
         self._take(problem, result)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not result.success:
+            limit = "None" if self.time_limit is None else f"{self.time_limit:g} s; None lifts it"
             warnings.warn(
-                f"GlobalGaussianMixture is not proved optimal: {result.message}. The total log-likelihood is at most "
-                f"{result.gap:.3g} nats below the best; raise time_limit or epsilon.",
+                f"GlobalGaussianMixture is not proved optimal: {result.message}. The total {result._elbo_name} is at "
+                f"most {result.gap:.3g} nats below the best there is. To close the gap raise time_limit ({limit}) or "
+                f"epsilon ({self.epsilon:g}), or take fewer components or a larger variance_floor.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        elif result.caution:
+            warnings.warn(f"GlobalGaussianMixture: {result.caution}.", UserWarning, stacklevel=2)
         return self
 
     def _take(self, problem, result):

@@ -9,6 +9,7 @@ import numpy as np
 
 from gopfast import _checks
 from gopfast.errors import InputError, InputTypeError
+from gopfast.report import Heartbeat, ProgressLog
 
 RELAXATIONS = (None, "linear", "entropic")
 PARTITIONS = ("joint", "paper")
@@ -49,8 +50,9 @@ class Options:
         Number of nodes; None for no limit.
     callback : callable or None
         Called with a `gopfast.report.Progress`; returning True stops the search.
-    log : bool or file object
-        False for silence, True for a table on standard output, else the stream to print it on.
+    log : None, bool, file object or Heartbeat
+        False for silence, True for a table on standard output, else the stream to print it on. None: a line on
+        standard error after 10 seconds, and each time that the time has doubled.
     seed : int
         64-bit seed, drawn from `random_state`.
     """
@@ -82,7 +84,7 @@ class Options:
         time_limit=None,
         max_nodes=None,
         callback=None,
-        log=False,
+        log=None,
         random_state=0,
     ) -> "Options":
         """
@@ -152,12 +154,13 @@ class Options:
                 "subproblem='milp'"
             )
 
-    @property
-    def log_stream(self):
-        """The stream to log on, or None for silence."""
-        if self.log is True:
-            return sys.stdout
-        return None if self.log is False else self.log
+    def progress_log(self):
+        """Return what prints the progress, with `update`, or None for silence."""
+        if self.log is None or isinstance(self.log, Heartbeat):
+            return self.log or Heartbeat()
+        if self.log is False:
+            return None
+        return ProgressLog(sys.stdout if self.log is True else self.log)
 
 
 def seed_from(random_state) -> int:
@@ -201,8 +204,10 @@ def _check_callback(callback):
 
 
 def _check_log(log):
+    if log is None:
+        return None
     if isinstance(log, (bool, np.bool_)):
         return bool(log)
     if not callable(getattr(log, "write", None)):
-        raise InputTypeError(f"log must be True, False or a stream with a write method; got {log!r}")
+        raise InputTypeError(f"log must be None, True, False or a stream with a write method; got {log!r}")
     return log

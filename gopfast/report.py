@@ -1,6 +1,9 @@
-"""Progress of a search: what callbacks receive and the table that ``log=True`` prints."""
+"""Progress of a search: what callbacks receive, the table of ``log=True`` and the sign of life of ``log=None``."""
 
+import contextlib
 import sys
+import threading
+import time
 from typing import NamedTuple
 
 
@@ -94,6 +97,87 @@ class ProgressLog:
         flush = getattr(self._stream, "flush", None)
         if flush is not None:
             flush()
+
+
+class Heartbeat:
+    """
+    Says on one line that a long search is alive: after 10 seconds, and each time that the time has doubled.
+
+    Parameters
+    ----------
+    stream : file object, optional
+        Where to print; standard error, as it is then, by default.
+    what : str
+        What runs, where one search is not all.
+    clock : callable
+        Returns seconds.
+    """
+
+    FIRST = 10.0  # seconds
+    HINT = "time_limit= or Ctrl-C ends it with its bounds, log=True prints a table, log=False nothing"
+
+    def __init__(self, stream=None, what="", clock=time.monotonic):
+        self._stream, self._what, self._clock = stream, what, clock
+        self._started, self._next = clock(), self.FIRST
+        self._hint, self._state, self._lock = self.HINT, None, threading.Lock()
+
+    def update(self, state: Progress, final: bool = False) -> None:
+        """
+        Take the state of the search, and print a line if one is due.
+
+        Parameters
+        ----------
+        state : Progress
+        final : bool
+            Whether the search has ended: then there is nothing to say.
+        """
+        self._state = state
+        if not final:
+            self._show()
+
+    @contextlib.contextmanager
+    def watching(self):
+        """Print also while the search has no state to report, in its first local search and in long batches."""
+        over = threading.Event()
+
+        def watch():
+            while not over.wait(max(self._next - self._seconds(), 1e-3)):
+                self._show()
+
+        threading.Thread(target=watch, name="gopfast heartbeat", daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+
+    def _seconds(self):
+        return self._clock() - self._started
+
+    def _show(self):
+        if self._seconds() < self._next:
+            return
+        with self._lock:
+            seconds = self._seconds()
+            if seconds < self._next:
+                return
+            while self._next <= seconds:
+                self._next *= 2.0
+            stream = sys.stderr if self._stream is None else self._stream
+            # A search goes on whoever reads: standard error may be absent or closed.
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                stream.write(f"gopfast: {seconds:.0f} s, {self._what}{self._progress()}{self._hint}\n")
+                stream.flush()
+            self._hint = ""
+
+    def _progress(self):
+        state = self._state
+        hint = "; " if self._hint else ""
+        if state is None:
+            return f"local search, no bound yet{hint}"
+        return (
+            f"{state.n_nodes:,} nodes, {state.lower:.7g} <= global optimum <= {state.upper:.7g}, gap {state.gap:.3g}"
+            f"{hint}"
+        )
 
 
 def format_row(state: Progress) -> str:

@@ -13,6 +13,7 @@ from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
 from gopfast.models._base import MixtureProblem
 from gopfast.options import Options
+from gopfast.report import Heartbeat
 from gopfast.result import Result, Status
 from gopfast.solver import MixtureSearch
 
@@ -129,7 +130,7 @@ def select_components(
     time_limit=None,
     n_threads=None,
     random_state=0,
-    log=False,
+    log=None,
     **model_args,
 ) -> Selection:
     """
@@ -161,8 +162,9 @@ def select_components(
     n_threads : int, optional
     random_state : None, int, Generator or RandomState
         As of `gopfast.solve`.
-    log : bool or stream, default False
-        Print the searches' tables.
+    log : None, bool or stream
+        Whether to print the searches' tables. None, the default: only a line on standard error after 10 seconds, and
+        each time that the time has doubled; False: nothing at all.
     **model_args
         Arguments of the model.
 
@@ -194,6 +196,8 @@ def select_components(
         time_limit = _checks.nonnegative_number("time_limit", time_limit, infinite=True)
     problems = [_problem(data, K, model, model_args) for K in _sizes(range)]
     options = Options.from_arguments(epsilon, n_threads=n_threads, random_state=random_state, log=log)
+    if options.log is None:
+        options = replace(options, log=Heartbeat(what=f"one of {len(problems)} searches: "))
     finish = math.inf if time_limit is None else started + time_limit
 
     runs = {problem.n_components: _Run(problem, criterion, options, finish) for problem in problems}

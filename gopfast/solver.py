@@ -1,5 +1,6 @@
 """The global solve: validate, build, start the compiled search, report."""
 
+import contextlib
 import math
 import time
 
@@ -17,13 +18,15 @@ from gopfast.errors import InputError, InputTypeError
 from gopfast.models import BiconvexProblem, GaussianMixture
 from gopfast.models._base import MixtureProblem
 from gopfast.options import Options
-from gopfast.report import Progress, ProgressLog
+from gopfast.report import Heartbeat, Progress
 from gopfast.result import CLOSED_FORM, MixtureSolution, Result, Status
 
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
 MOST_COLUMNS_SHOWN = 5
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
+# Samples times columns times components from which the first local search, and a batch, may take seconds.
+WATCHED_FROM = 1_000_000
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -41,7 +44,7 @@ def solve(
     max_nodes=None,
     start=None,
     callback=None,
-    log=False,
+    log=None,
     random_state=0,
 ):
     """
@@ -86,8 +89,9 @@ def solve(
         own starts; for a biconvex problem a point of shape (n,) or a result.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
-    log : bool or stream, default False
-        Print a table of the progress.
+    log : None, bool or stream
+        Whether to print a table of the progress. None, the default: only a line on standard error after 10 seconds, and
+        each time that the time has doubled; False: nothing at all.
     random_state : None, int, Generator or RandomState
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
 
@@ -249,9 +253,10 @@ class MixtureSearch:
             Counts and time are those of all runs.
         """
         cutoff += 2.0 * self.representation.loss(cutoff)
-        reason = self.search.resume(
-            np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
-        )
+        with self.monitor.watching(self.problem):
+            reason = self.search.resume(
+                np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
+            )
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
         return self._in_users_units(Status(reason), solution, attained, fields)
@@ -284,11 +289,14 @@ def _solve_biconvex(problem, options, start):
 
     if options.relaxation == "entropic":
         raise InputError("relaxation='entropic' is for mixtures; biconvex problems take 'linear'")
+    # Here and not above: CVXPY is an optional extra.
     if isinstance(problem, BiconvexProblem):
-        return _biconvex_solve.solve(problem, options, _Monitor(options), start)
-    from gopfast import _cvxpy
-
-    return _cvxpy.solve(problem, options, _Monitor(options), start)
+        method = _biconvex_solve.solve
+    else:
+        from gopfast._cvxpy import solve as method
+    monitor = _Monitor(options)
+    with monitor.watching():
+        return method(problem, options, monitor, start)
 
 
 def unpack(problem, family, vector):
@@ -406,7 +414,7 @@ class _Monitor:
     """Passes the search's progress on to the log and the user's callback."""
 
     def __init__(self, options):
-        self.log = None if options.log_stream is None else ProgressLog(options.log_stream)
+        self.log = options.progress_log()
         self.callback = options.callback
         self.wanted = self.log is not None or self.callback is not None
 
@@ -415,6 +423,11 @@ class _Monitor:
         if self.log is not None:
             self.log.update(state)
         return self.callback is not None and self.callback(state) is True
+
+    def watching(self, problem=None):
+        """While this context lasts a sign of life needs no report; a small mixture reports soon enough."""
+        small = problem is not None and problem.X.size * problem.n_components < WATCHED_FROM
+        return contextlib.nullcontext() if small or not isinstance(self.log, Heartbeat) else self.log.watching()
 
     def finish(self, result):
         if self.log is not None:

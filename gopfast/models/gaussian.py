@@ -23,6 +23,15 @@ MOST_FLOORS = 1e6
 LOG_2_PI = math.log(2.0 * math.pi)
 
 
+class _Default(str):
+    """A default that can be told from the same value given."""
+
+    __slots__ = ()
+
+
+_KNOWN = _Default("known")
+
+
 class GaussianMixture(MixtureProblem):
     """
     Gaussian mixture with known or with free component variances.
@@ -78,6 +87,8 @@ class GaussianMixture(MixtureProblem):
     prior_variance_bounds : (float, float)
         Bounds of Gamma, in squared units of X; used by ``prior="empirical"`` only. The objective is unbounded
         as Gamma goes to 0 with all means 0, so that the lower bound is part of the model.
+    covariance_type : str, optional
+        Scikit-learn's name of `covariance`; give one of the two.
 
     Attributes
     ----------
@@ -135,14 +146,19 @@ class GaussianMixture(MixtureProblem):
         *,
         prior=None,
         posterior="point",
-        covariance="known",
+        covariance=_KNOWN,
         noise_variance=None,
         variance_floor=None,
         sample_weight=None,
         prior_variance_bounds=(1e-3, 1e6),
+        covariance_type=None,
     ):
         X = _checks.data_matrix("X", X)
         prior = _check_prior(prior)
+        if covariance_type is not None:
+            if covariance is not _KNOWN:
+                refuse_two_names(covariance, covariance_type)
+            covariance = _checks.choice("covariance_type", covariance_type, COVARIANCES)
         covariance = _checks.choice("covariance", covariance, COVARIANCES)
         posterior = _checks.choice("posterior", posterior, ("point", "gaussian"))
         if covariance == "known":
@@ -410,6 +426,14 @@ class GaussianMixture(MixtureProblem):
                     f"covariance={self.covariance!r}, for matrices of a usable condition; one range is {ratio:.3g} "
                     "times the root"
                 )
+
+
+def refuse_two_names(covariance, covariance_type):
+    """Raise for an argument given twice."""
+    raise InputError(
+        f"covariance and covariance_type are two names of one argument: give one; got {covariance!r} and "
+        f"{covariance_type!r}"
+    )
 
 
 def half_squared_distances(X, means, noise_variance):

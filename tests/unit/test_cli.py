@@ -80,6 +80,22 @@ def test_the_time_limit_is_finite_unless_lifted(command):
     assert parser.parse_args([*command.split(), "--time-limit", "5"]).time_limit == 5.0
 
 
+def test_the_default_time_limit_is_finite(capsys, monkeypatch):
+    asked = []
+
+    def solve(problem, **options):
+        asked.append((options["time_limit"], options["log"]))
+        return real(problem, **options)
+
+    real = gopfast.solve
+    monkeypatch.setattr(gopfast, "solve", solve)
+    cli.main(["fit", MINIMAL, *BAYES, "-q"])
+    cli.main(["fit", MINIMAL, *BAYES, "-q", "--time-limit", "inf"])
+    cli.main(["fit", MINIMAL, "-k", "2", "-q", "--covariance-type", "tied"])
+    assert asked == [(60.0, False), (float("inf"), False), (60.0, False)]
+    assert "covariance='tied'" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "model",
     [["--prior", "empirical"], ["--prior", "50"], ["--prior", "50", "--posterior", "gaussian"],

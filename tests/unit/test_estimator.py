@@ -33,7 +33,7 @@ def two_clusters(d=2, n=60):
 
 
 def expected_failures(estimator):
-    if estimator.covariance == "diag" and estimator.n_components > 1:
+    if estimator.covariance is None and estimator.n_components > 1:
         return {
             "check_sample_weight_equivalence_on_dense_data": "ten columns: stopped long before a proof, a fit depends "
             "on the order of the samples through its starts; proved fits are tested below"
@@ -121,6 +121,55 @@ def test_a_fit_stopped_by_its_limit_warns_and_keeps_its_bounds():
     assert not model.converged_
     assert model.score(X) == pytest.approx(model.lower_bound_, rel=1e-9)
     assert model.elbo_bound_ > model.lower_bound_
+
+
+def test_a_fit_is_limited_by_default_and_the_warning_says_what_to_do(monkeypatch):
+    asked = []
+
+    def stopped(problem, epsilon, *, time_limit, **options):
+        asked.append((time_limit, options["log"]))
+        return gopfast.solve(problem, epsilon, time_limit=0.0, **options)
+
+    monkeypatch.setattr("gopfast.estimator.solve", stopped)
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = GlobalGaussianMixture(4, variance_floor=0.2, random_state=0).fit(X)
+        GlobalGaussianMixture(4, time_limit=None).fit(X)
+        GlobalGaussianMixture(4, covariance="known", prior=9.0, verbose=1).fit(X)
+    assert asked == [(60.0, False), (None, None), (60.0, True)]
+    first, unlimited, bayes = (str(warning.message) for warning in caught)
+    assert first == (
+        "GlobalGaussianMixture is not proved optimal: time limit reached; the global optimum lies between lower_bound "
+        f"and objective, no more is proved. The total log-likelihood is at most {model.result_.gap:.3g} nats below the "
+        "best there is. To close the gap raise time_limit (60 s; None lifts it) or epsilon (0.01), or take fewer "
+        "components or a larger variance_floor."
+    )
+    assert "raise time_limit (None) or epsilon" in unlimited
+    assert "The total ELBO is at most" in bayes
+
+
+def test_spikes_are_warned_of():
+    X = np.append(np.random.default_rng(7).normal(3.0, 0.4, 100).round(1), np.full(20, 3.1)).reshape(-1, 1)
+    with pytest.warns(UserWarning, match=r"component 1 sits on variance_floor, on 1 distinct value \(3.1\)"):
+        assert GlobalGaussianMixture(2, variance_floor=1e-4).fit(X).converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert GlobalGaussianMixture(1).fit(X).converged_
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_covariance_type_is_another_name_of_covariance(kind):
+    X = two_clusters()
+    one, other = (
+        GlobalGaussianMixture(2, epsilon=10.0, random_state=0, **{name: kind})
+        for name in ("covariance", "covariance_type")
+    )
+    np.testing.assert_array_equal(one.fit(X).covariances_, other.fit(X).covariances_)
+    assert other.get_params()["covariance_type"] == clone(other).covariance_type == kind
+    with pytest.raises(ValueError, match="covariance and covariance_type are two names of one argument: give one"):
+        GlobalGaussianMixture(2, covariance="diag", covariance_type=kind).fit(X)
+    with pytest.raises(ValueError, match="^covariance must be one of"):
+        GlobalGaussianMixture(2, covariance_type="round").fit(X)
 
 
 def test_ctrl_c_sets_the_attributes_and_is_raised(monkeypatch):

@@ -223,7 +223,7 @@ def first_line(something):
 def test_the_first_line_names_a_component_on_the_floor_on_few_values(covariance):
     result = gopfast.solve(GaussianMixture(tied(), 2, covariance=covariance, variance_floor=1e-4))
     assert result.status == "OPTIMAL"
-    assert result.caution.startswith("component 1 sits on variance_floor, on 1 distinct value (3.1): a spike of ")
+    assert result.caution.startswith("component 1 sits on variance_floor, on 1 distinct value (3.1): a spike on ")
     assert first_line(result) == f"OPTIMAL: {result.status.meaning}; but {result.caution}"
     assert result.to_dict()["caution"] == pickle.loads(pickle.dumps(result)).caution == result.caution
 
@@ -246,7 +246,7 @@ def test_of_several_columns_the_one_with_few_values_is_named():
     state = {"weights": [0.8, 0.2], "means": [[0.0, 3.0], [0.0, 3.1]], "covariances": [[1.0, 0.16], [1.0, 1e-4]]}
     solution = gopfast.MixtureSolution.canonical(problem, **state)
     assert _spikes.caution(problem, solution).startswith(
-        "component 1 sits on variance_floor, on 1 distinct value of column 1 (3.1): a spike of"
+        "component 1 sits on variance_floor, on 1 distinct value of column 1 (3.1): a spike on"
     )
 
 
@@ -255,13 +255,15 @@ def test_few_distinct_samples_are_named_where_variances_are_shared(covariance):
     X = np.repeat([[0.0, 0.0], [5.0, 1.0], [9.0, 7.0]], 4, axis=0)
     result = gopfast.solve(GaussianMixture(X, 3, covariance=covariance, variance_floor=0.01), max_nodes=200)
     assert result.caution.count("sits on variance_floor, on 1 distinct") == 3
-    assert result.caution.endswith("spikes of repeated or rounded values, which a larger variance_floor rules out")
+    assert result.caution.endswith(
+        "spikes on repeated, rounded or close values, which a larger variance_floor rules out"
+    )
 
 
 def test_more_spikes_than_fit_on_a_line_are_counted():
     X = np.repeat(np.arange(6.0) ** 2, 5)
     result = gopfast.solve(GaussianMixture(X, 6, covariance="diag", variance_floor=0.01), max_nodes=50)
-    assert "; so do 3 more: spikes of" in result.caution
+    assert "; so do 3 more: spikes on" in result.caution
 
 
 def test_known_variances_and_other_families_have_no_spikes():

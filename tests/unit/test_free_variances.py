@@ -8,6 +8,7 @@ from support import datasets
 from support.problems import COVARIANCES
 from support.reference_em import em
 
+import gopfast
 from gopfast.errors import InputError
 from gopfast.models import GaussianMixture
 
@@ -137,6 +138,30 @@ def test_a_floor_for_each_column_is_refused_where_columns_share_a_variance(covar
 def test_bad_covariance_is_named(bad):
     with pytest.raises(InputError, match="^covariance must be one of 'known', .*'tied_spherical', 'full'"):
         GaussianMixture(X, 2, covariance=bad)
+
+
+@pytest.mark.parametrize("kind", ["known", *COVARIANCES])
+def test_covariance_type_is_another_name_of_covariance(kind):
+    one, other = GaussianMixture(X, 2, covariance=kind), GaussianMixture(X, 2, covariance_type=kind)
+    assert repr(one) == repr(other)
+    assert type(other.covariance) is str and other.covariance == kind
+    assert type(GaussianMixture(X, 2).covariance) is str
+    for given in (kind, "known", "diag", None):
+        with pytest.raises(InputError, match="covariance and covariance_type are two names of one argument: give one"):
+            GaussianMixture(X, 2, covariance=given, covariance_type=kind)
+    with pytest.raises(InputError, match="^covariance_type must be one of 'known'"):
+        GaussianMixture(X, 2, covariance_type="round")
+
+
+def test_components_are_selected_by_covariance_type_too():
+    data = X[:, 0]
+    one, other = (
+        gopfast.select_components(data, [1, 2], **{name: "diag"}) for name in ("covariance", "covariance_type")
+    )
+    assert one.n_components == other.n_components
+    assert one.result.objective == other.result.objective
+    with pytest.raises(InputError, match="two names of one argument"):
+        gopfast.select_components(data, [1, 2], covariance="diag", covariance_type="diag")
 
 
 def test_floor_is_refused_with_known_variance():

@@ -1,7 +1,6 @@
 import dataclasses
 import io
 import math
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -9,13 +8,14 @@ import pytest
 
 from gopfast.errors import GopfastError, InputError, InputTypeError
 from gopfast.options import Options, seed_from
+from gopfast.report import Heartbeat, Progress
 
 
 def test_defaults_are_those_of_solve():
     options = Options.from_arguments()
     assert options == Options(
         epsilon=None, rel_tol=None, relaxation=None, partition="joint", branching=None, subproblem="enumerate",
-        n_threads=None, time_limit=None, max_nodes=None, callback=None, log=False, seed=0,
+        n_threads=None, time_limit=None, max_nodes=None, callback=None, log=None, seed=0,
     )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def test_good_value_is_kept(name, value):
         *(("time_limit", bad) for bad in (-1, math.nan, "10", True, [1])),
         *(("max_nodes", bad) for bad in (0, -5, 10.0, False, "many", 2**63)),
         *(("callback", bad) for bad in (1, "print", True)),
-        *(("log", bad) for bad in (1, "yes", None, 0)),
+        *(("log", bad) for bad in (1, "yes", 0)),
         *(("random_state", bad) for bad in (-1, 2**64, 1.5, "seed", True, [1])),
     ],
 )
@@ -129,8 +129,10 @@ def test_rejected_call_leaves_the_generator_untouched():
     assert seed_from(generator) == seed_from(np.random.default_rng(1))
 
 
-def test_log_stream():
-    stream = io.StringIO()
-    assert Options.from_arguments(log=stream).log_stream is stream
-    assert Options.from_arguments(log=True).log_stream is sys.stdout
-    assert Options.from_arguments(log=np.False_).log_stream is None
+def test_what_prints_the_progress(capsys):
+    stream, state = io.StringIO(), Progress(0.0, 1, 0, 1.0, 2.0, 1.0, False)
+    Options.from_arguments(log=stream).progress_log().update(state)
+    Options.from_arguments(log=True).progress_log().update(state)
+    assert "nodes" in stream.getvalue() and stream.getvalue() == capsys.readouterr().out
+    assert Options.from_arguments(log=np.False_).progress_log() is None
+    assert isinstance(Options.from_arguments().progress_log(), Heartbeat)

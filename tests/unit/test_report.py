@@ -1,8 +1,13 @@
 import io
+import sys
+import threading
 
+import numpy as np
 import pytest
+from support import datasets
 
-from gopfast.report import Progress, ProgressLog, format_row
+import gopfast
+from gopfast.report import Heartbeat, Progress, ProgressLog, format_row
 
 
 def state(time, n_nodes=1, upper=5.0, new_incumbent=False):
@@ -68,3 +73,138 @@ def test_stream_needs_only_write():
     writer = Writer()
     ProgressLog(writer).update(state(0.0), final=True)
     assert writer.text.count("\n") == 3
+
+
+# The sign of life of a search without a log
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def beats(seconds, **options):
+    """Lines of a heartbeat that is updated at these seconds after its beginning."""
+    clock, stream = Clock(), io.StringIO()
+    heartbeat = Heartbeat(stream, clock=clock, **options)
+    for second in seconds:
+        clock.now = 100.0 + second
+        heartbeat.update(state(second, int(1000 * second)))
+    return stream.getvalue().splitlines()
+
+
+def test_a_search_is_silent_for_ten_seconds_and_then_says_how_far_it_is():
+    assert beats(np.arange(0.0, 10.0, 0.01)) == []
+    (line,) = beats([9.99, 10.0])
+    assert line == (
+        "gopfast: 10 s, 10,000 nodes, 1 <= global optimum <= 5, gap 4; time_limit= or Ctrl-C ends it with its bounds, "
+        "log=True prints a table, log=False nothing"
+    )
+
+
+def test_later_lines_come_whenever_the_time_has_doubled():
+    lines = beats(np.arange(0.0, 4000.0, 0.5))
+    assert [int(line.split()[1]) for line in lines] == [10, 20, 40, 80, 160, 320, 640, 1280, 2560]
+    assert not any("log=True" in line for line in lines[1:])
+    # After a long batch no line is made up for.
+    assert [line.split()[1] for line in beats([5.0, 75.0, 79.0, 81.0])] == ["75", "81"]
+
+
+def test_the_end_is_not_a_sign_of_life():
+    clock, stream = Clock(), io.StringIO()
+    heartbeat = Heartbeat(stream, clock=clock)
+    clock.now += 1000.0
+    heartbeat.update(state(1000.0), final=True)
+    assert stream.getvalue() == ""
+
+
+def test_one_of_several_searches_says_so():
+    assert beats([11.0], what="one of 3 searches: ")[0].startswith("gopfast: 11 s, one of 3 searches: 11,000 nodes,")
+
+
+class Closed(io.StringIO):
+    def write(self, text):
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stream", [None, Closed(), object()], ids=["absent", "closed", "no stream"])
+def test_a_stream_that_fails_does_not_end_the_search(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(Heartbeat, "FIRST", 1e-9)
+    assert gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 9.0], 2)).success
+
+
+PROBLEMS = {
+    "mixture": lambda: gopfast.GaussianMixture(datasets.galaxies(), 4),
+    "one component": lambda: gopfast.GaussianMixture([0.0, 1.0], 1),
+    "biconvex": lambda: gopfast.BiconvexProblem(
+        [-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3, lower=0, upper=5
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_signs_of_life_change_no_result(monkeypatch, capsys, kind, n_threads):
+    quiet = gopfast.solve(PROBLEMS[kind](), log=False, n_threads=1)
+    assert capsys.readouterr() == ("", "")
+    assert gopfast.solve(PROBLEMS[kind](), n_threads=n_threads).to_dict().keys()
+    assert capsys.readouterr() == ("", "")  # far less than ten seconds
+    monkeypatch.setattr(Heartbeat, "FIRST", 1e-9)
+    loud = gopfast.solve(PROBLEMS[kind](), n_threads=n_threads)
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("gopfast: 0 s, ")
+    records = [
+        {name: value for name, value in result.to_dict().items() if name not in ("time", "history")}
+        for result in (quiet, loud)
+    ]
+    assert records[0] == records[1]
+    assert [row[1:] for row in quiet.history.tolist()] == [row[1:] for row in loud.history.tolist()]
+
+
+def test_a_table_has_no_sign_of_life_beside_it(monkeypatch, capsys):
+    monkeypatch.setattr(Heartbeat, "FIRST", 1e-9)
+    stream = io.StringIO()
+    for log in (False, True, stream):
+        gopfast.solve(PROBLEMS["mixture"](), log=log)
+    assert capsys.readouterr().err == ""
+    assert "nodes" in stream.getvalue() and "gopfast:" not in stream.getvalue()
+
+
+def test_before_the_first_report_a_thread_says_that_the_search_is_alive():
+    stream = io.StringIO()
+    heartbeat = Heartbeat(stream)
+    heartbeat._next = 0.01
+    printed = threading.Event()
+    stream.flush = printed.set
+    with heartbeat.watching():
+        assert printed.wait(30.0)
+    assert "s, local search, no bound yet; time_limit= or Ctrl-C" in stream.getvalue()
+    n_lines = stream.getvalue().count("\n")
+    heartbeat._next = 1e-3
+    assert not [thread for thread in threading.enumerate() if thread.name == "gopfast heartbeat" and thread.join(5.0)]
+    assert stream.getvalue().count("\n") == n_lines
+
+
+def test_a_large_mixture_is_watched_from_its_first_local_search(monkeypatch, capsys):
+    watched = []
+    monkeypatch.setattr(Heartbeat, "watching", lambda self: watched.append(self) or threading.Lock())
+    gopfast.solve(PROBLEMS["mixture"]())
+    assert watched == []
+    gopfast.solve(gopfast.GaussianMixture(np.zeros((100_000, 5)), 2), time_limit=0)
+    gopfast.solve(PROBLEMS["biconvex"]())
+    assert len(watched) == 2
+
+
+def test_the_choice_of_a_number_of_components_has_one_sign_of_life(monkeypatch, capsys):
+    arguments = (datasets.galaxies(), range(1, 5))
+    options = {"covariance": "diag", "variance_floor": 0.09}
+    gopfast.select_components(*arguments, **options, log=False)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(Heartbeat, "FIRST", 1e-9)
+    gopfast.select_components(*arguments, **options)
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("log=True") == 1
+    assert all(line.split(" s, ")[1].startswith("one of 4 searches: ") for line in err.splitlines())

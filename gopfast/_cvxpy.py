@@ -25,7 +25,9 @@ def is_problem(problem) -> bool:
 
 def solve(problem, options, monitor, start=None):
     """
-    Solve a `cvxpy.Problem` and set its value, its status and the values of its variables.
+    Solve a `cvxpy.Problem` and set its value, its status, the values of its variables and its `solver_stats`.
+
+    Dual values are None: what proves a global optimum is the tree of bounds, and no multipliers of the constraints.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ class Translation:
         )
 
     def store(self, result):
-        """Set the values of the variables, the problem's value and its status."""
+        """Set the values of the variables, the problem's value, status and statistics; clear the dual values."""
         settings = self.cvxpy.settings
         for variable in self.source.variables():
             first = self.first[variable.id]
@@ -179,8 +181,19 @@ class Translation:
             Status.UNBOUNDED: settings.UNBOUNDED,
             Status.NUMERICAL: settings.OPTIMAL_INACCURATE if result.solution is not None else settings.SOLVER_ERROR,
         }.get(result.status, settings.USER_LIMIT)
+        # A global optimum has no multipliers that prove it; those of an earlier solver would pass for ours.
+        for constraint in self.source.constraints:
+            for dual in constraint.dual_variables:
+                dual.save_value(None)
         # CVXPY offers no public way in for a solver from outside.
         self.source._value, self.source._status = result.objective, status
+        self.source._solution = None
+        self.source._solver_stats = self.cvxpy.problems.problem.SolverStats(
+            solver_name="gopfast",
+            solve_time=result.time,
+            num_iters=result.n_nodes,
+            extra_stats={"bound": result.bound, "gap": result.gap, "n_lps": result.n_lps},
+        )
 
     def _add_variable(self, variable):
         refused = [name for name in ("boolean", "integer", "complex", "imag", "hermitian", "PSD", "NSD", "symmetric",

@@ -21,6 +21,22 @@ def test_bilinear_program_sets_values_status_and_objective():
     assert problem.objective.value == pytest.approx(problem.value, abs=1e-6)
 
 
+def test_statistics_are_those_of_the_search_and_there_are_no_duals():
+    x, y = cp.Variable(bounds=[0, 5]), cp.Variable(bounds=[0, 5])
+    rows = [x + y <= 4, x - y == 0.5]
+    convex = cp.Problem(cp.Minimize((x - 3) ** 2 + y), rows)
+    convex.solve()
+    assert rows[1].dual_value is not None and convex.solution is not None
+    problem = cp.Problem(cp.Minimize(-x - y + x * y), rows)
+    for one in (problem, convex):  # the second has duals of another solver
+        result = gopfast.solve(one, n_threads=1)
+        stats = one.solver_stats
+        assert (stats.solver_name, stats.solve_time, stats.num_iters) == ("gopfast", result.time, result.n_nodes)
+        assert stats.extra_stats == {"bound": result.bound, "gap": result.gap, "n_lps": result.n_lps}
+        assert [row.dual_value for row in rows] == [None, None]
+        assert one.solution is None
+
+
 def test_shapes_slices_and_affine_atoms_agree_with_cvxpys_own_value():
     rng = np.random.default_rng(0)
     X, y = cp.Variable((2, 3), bounds=[-1, 2]), cp.Variable(3, nonneg=True)

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from gopfast import _biconvex_result, _checks, _engine, _tightening
+from gopfast import _biconvex_result, _checks, _engine, _recession, _tightening
 from gopfast._alternating import AlternatingPrimal
 from gopfast._bilinear import BilinearRelaxation
 from gopfast._lifting import Lifting
@@ -19,6 +19,7 @@ REL_TOL = 1e-6  # default
 EPSILON_SHARE = 1e-8
 WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
 N_RANDOM_STARTS = 20
+MOST_SHOWN = 5  # variables in a note
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
 # Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
 WIDE = 1e4
@@ -47,7 +48,8 @@ def solve(problem, options, monitor, start=None):
     Raises
     ------
     InputError
-        If a bilinear variable has no finite bounds and the constraints imply none, or an option does not fit.
+        If a bilinear variable has no finite bounds and the constraints imply none, unless a ray is found along which
+        the problem is unbounded; or if an option does not fit.
     """
     started = time.perf_counter()
     start = _start(problem, start)
@@ -55,10 +57,13 @@ def solve(problem, options, monitor, start=None):
     preparation = _Preparation(problem, options, start, stop)
     found = None
     try:
-        if preparation.run():
-            found = _search(preparation, options, monitor)
-        else:
+        if not preparation.tighten():
             found = _Found(Status.INFEASIBLE, np.inf)
+        elif preparation.ray is not None:
+            found = _Found(Status.UNBOUNDED, -np.inf, preparation.point)
+        else:
+            preparation.run()
+            found = _search(preparation, options, monitor)
     except _tightening.Stopped:
         found = preparation.so_far(Status(stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
@@ -108,22 +113,35 @@ class _Preparation:
         A lower bound of the objective, minimised, in the user's units.
     n_lps : int
         Linear programs of the local searches.
+    ray : list of Fraction, or None
+        Along which the problem is unbounded from `point`, if that is known.
     """
 
     def __init__(self, problem, options, start, stop):
         self.problem, self.options, self.start, self.stop = problem, options, start, stop
-        self.lifting = self.data = self.point = None
+        self.lifting = self.data = self.point = self.ray = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
         self.unbounded = False
 
-    def run(self):
-        """Prepare; False: no point is feasible."""
+    def tighten(self):
+        """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
         self.lifting = Lifting(self.problem)
-        box = _tightening.tighten(self.lifting, self.stop)
-        if box is None:
+        self.box = _tightening.tighten(self.lifting, self.stop)
+        if self.box is None:
             return False
-        _tightening.check_bilinear(self.lifting, *box)
+        try:
+            _tightening.check_bilinear(self.lifting, *self.box)
+        except InputError:
+            found = _recession.find(self.problem, solve, self.options)
+            if found is None:
+                raise
+            self.point, self.ray = found
+        return True
+
+    def run(self):
+        """Scale, bound and search locally, in the tightened box."""
+        box = self.box
         self._scale(box)
         self.options.check_orthants(self.data.n_split)
         lower, relaxed_point = self._relaxed()
@@ -135,7 +153,6 @@ class _Preparation:
         if not self.unbounded:
             self._search_near(box)
             self._narrow()
-        return True
 
     def so_far(self, status):
         """Return what is known if the solve ends here."""
@@ -347,6 +364,8 @@ def _start(problem, start):
 def _result(problem, preparation, found, options, seconds):
     """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
     status, notes, sign = found.status, list(_copied(preparation.lifting)), -1.0 if problem.sense == "max" else 1.0
+    if preparation.ray is not None:
+        notes = [_along(problem.names, preparation.ray)]
     solution, value = None, np.inf  # minimised
     if found.point is not None and status is not Status.INFEASIBLE:
         z = np.clip(found.point, problem.lower, problem.upper)
@@ -400,6 +419,12 @@ def _below_bound(problem, z, bound):
     if feasible:
         return []
     return ["the solution uses the feasibility tolerance: no point that meets the constraints exactly is as good"]
+
+
+def _along(names, ray):
+    steps = [(name, step) for name, step in zip(names, ray, strict=True) if step]
+    moved = [f"{name} {'+' if step > 0 else '-'} {float(abs(step)):.6g} t" for name, step in steps]
+    return f"unbounded as t grows along {', '.join(moved[:MOST_SHOWN])}{', ...' * (len(moved) > MOST_SHOWN)}"
 
 
 def _copied(lifting):

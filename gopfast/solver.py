@@ -104,7 +104,8 @@ def solve(
     ------
     InputError
         If an argument is invalid; the message names it. No work has been done then. Also for a bilinear variable
-        that neither its bounds nor the constraints bound, and for a CVXPY expression outside the class.
+        that neither its bounds nor the constraints bound, unless a ray is found along which the problem is unbounded,
+        and for a CVXPY expression outside the class.
 
     Notes
     -----

@@ -17,7 +17,10 @@ N_BINS = 128
 CLOSE = 0.8
 MOST_DIRECTIONS = 400
 MOST_WORK = 10_000_000  # samples times directions
+ULP = 2.0**-53
+# Of sums of squares, in units of the range squared, and of what is made of them; bins are summed one after another.
 ROUNDING = 1e-9
+BIN_ROUNDING = 16.0 * ULP  # times the number of samples
 
 
 def least_within(columns, weights, n_groups):
@@ -41,13 +44,15 @@ def least_within(columns, weights, n_groups):
     d, n = columns.shape
     share = weights / weights.sum()
     moments = (share * columns) @ columns.T
+    largest = np.abs(columns).max(axis=1)
     serial = itertools.count()
     heap, best = [], np.inf
 
     def push(face, center, half):
         nonlocal best
         direction = np.insert(center, face, 1.0)
-        root = _root(direction @ columns, share, n_groups)
+        # where the columns cancel, the sum may be nothing but rounding
+        root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ULP * (np.abs(direction) @ largest))
         best = min(best, (root / np.linalg.norm(direction)) ** 2)
         # the corners' distances, for the worst signs of the correlations
         move = np.insert(half, face, 0.0)
@@ -92,5 +97,6 @@ def _root(x, share, n_groups):
     total = cost[0]
     for _ in range(n_groups - 1):
         total = np.min(total[:, None] + cost, axis=0)
-    least = max(0.0, total[-1] - ROUNDING * width * width)
-    return max(0.0, np.sqrt(least) * (1.0 - ROUNDING) - lost * (1.0 + ROUNDING))
+    rounding = ROUNDING + BIN_ROUNDING * len(x)
+    least = max(0.0, total[-1] - rounding * width * width)
+    return max(0.0, np.sqrt(least) * (1.0 - rounding) - lost * (1.0 + rounding))

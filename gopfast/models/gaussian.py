@@ -18,6 +18,8 @@ SHARED = ("tied", "tied_spherical")
 FLOOR_TOL = 1e-9
 # Variances below this have too few digits, or none, once a posterior's or a product is formed.
 LEAST_VARIANCE = 1e-300
+# What rounding a matrix's entries moves its eigenvalues by, in units of the largest entry.
+ENTRY_TOL = 1e-14
 # Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
 MOST_FLOORS = 1e6
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -286,8 +288,10 @@ class GaussianMixture(MixtureProblem):
             scaled = array / np.outer(scale, scale)
             if not np.allclose(scaled, np.swapaxes(scaled, -1, -2), rtol=FLOOR_TOL, atol=FLOOR_TOL):
                 raise InputError("covariances must be symmetric")
-        least = self._floors(array).min()
-        if least < 1.0 - FLOOR_TOL:
+        least, tolerance = self._floors(array).min(), FLOOR_TOL
+        if self.covariance in MATRICES:
+            tolerance += ENTRY_TOL * self.n_features * np.abs(scaled).max()
+        if least < 1.0 - tolerance:
             raise InputError(
                 f"covariances must not fall below variance_floor={self.variance_floor}: "
                 f"the least variance is {least:.6g} times the floor"

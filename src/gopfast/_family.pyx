@@ -119,6 +119,11 @@ cdef class Family:
     cdef real constant_margin(self) noexcept nogil:
         return CONSTANT_ROUNDING * max(fabs(self.constant), self.constant_size)
 
+    def set_constant(self, real constant, real error):
+        """Set the constant, and let its margin hold an error bound of what else it stands for."""
+        self.constant = constant
+        self.constant_size = fabs(constant) + error / CONSTANT_ROUNDING
+
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         pass
 

@@ -42,6 +42,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
+from gopfast import _axes
 from gopfast._em import short_runs
 from gopfast._family cimport order_components
 from gopfast._matrix cimport line_cost, split_factor, split_inside, within
@@ -102,25 +103,25 @@ cdef class FullFamily(Family):
         X, weights = X[used], np.ascontiguousarray(sample_weight[used])
         self.axes = np.ascontiguousarray(axes, dtype=np.float64)
         self.center = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0)
-        columns = self.axes @ (X - self.center).T
+        found = _axes.coordinates(X, weights, self.center, self.axes, floor)
+        columns = found.columns
         data.fill(np.vstack([columns, columns[:1] * columns[1:]]), weights, True, np.zeros(3), 0.0)
         self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, 3, N_STATISTICS
         self.n_cell, self.n_shared = N_CELL, 0
         self.n_connected = n_components * N_CELL
         self.n_facets = n_components * N_FACETS
         self.has_prior, self.e_power = False, 0.0
-        self.constant = -data.total_weight * np.log(abs(np.linalg.det(self.axes)))
+        self.set_constant(found.constant, found.error)
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
         self.size_x, self.size_y = 2 * np.abs(columns).max(axis=1)
         spread = np.atleast_2d(np.cov(columns, aweights=weights, ddof=0))
         self.spread = Matrix(spread[0, 0], spread[0, 1], spread[1, 1])
-        F = self.axes * floor @ self.axes.T
+        # exact, then rounded: the determinant cancels where the axes are ill-conditioned
+        F, (det, _) = _axes.floats(found.floor), _axes.eliminated(found.floor)
         self.floor = Matrix(F[0, 0], F[0, 1], F[1, 1])
-        lower = np.linalg.cholesky(F)
-        inverse = np.linalg.inv(lower)
-        self.whiten_x, self.whiten_xy, self.whiten_y = inverse[0, 0], inverse[1, 0], inverse[1, 1]
-        self.conditional_floor = lower[1, 1] ** 2
-        self.log_floor = 2 * np.log(np.diagonal(lower)).sum()
+        self.whiten_x, self.whiten_xy, self.whiten_y = found.whiten[0, 0], found.whiten[1, 0], found.whiten[1, 1]
+        self.conditional_floor = det / found.floor[0][0]
+        self.log_floor = _axes.log_abs(det)
         self.ridge = RIDGE * self.floor.xx
 
     # Geometry of covariances
@@ -557,17 +558,23 @@ def component_axes(kind, X, sample_weight, int n_components, floor):
     """Axes (d, d) along which the components of a good local optimum have about diagonal covariances.
 
     Their average is the unit matrix there, and that of the component that differs most from it is diagonal; with two
-    components both are. The coordinate in which the data are widest comes first.
+    components both are. The coordinate in which the data are widest comes first. Principal axes of the average instead,
+    where rounding costs too much in those.
     """
     family, vector = short_runs(
         lambda X, weight: kind(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
     )
     weights, covariances = vector[:n_components], family.covariances(vector)
-    whiten = np.linalg.inv(np.linalg.cholesky(np.tensordot(weights, covariances, 1)))
+    average = np.tensordot(weights, covariances, 1)
+    whiten = np.linalg.inv(np.linalg.cholesky(average))
     covariances = whiten @ covariances @ whiten.T
     odd = np.argmax(weights * np.square(covariances - np.eye(len(floor))).sum(axis=(1, 2)))
-    axes = np.linalg.eigh(covariances[odd])[1].T @ whiten @ family.axes
-    return axes[np.argsort(-np.ptp(axes @ X.T, axis=1), kind="stable")]
+    values, vectors = np.linalg.eigh(average)
+    candidates = []
+    for axes in (np.linalg.eigh(covariances[odd])[1].T @ whiten, (vectors / np.sqrt(values)).T, np.eye(len(floor))):
+        axes = axes @ family.axes
+        candidates.append(axes[np.argsort(-np.ptp(axes @ (X - family.center).T, axis=1), kind="stable")])
+    return _axes.safest(candidates, X, sample_weight, family.center, floor)
 
 
 cdef class LineFamily(NormalFamily):

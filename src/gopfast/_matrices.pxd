@@ -10,7 +10,7 @@ cdef class MatrixFamily(Family):
     cdef readonly object axes, center       # core coordinates: axes @ (x - center)
     cdef readonly FlooredCost cost
     cdef readonly int d                     # coordinates; their products are columns too
-    cdef real[::1] low, high, average
+    cdef real[::1] low, high, average, average_error
     cdef real[::1] mass_low, mass_high, mean_low, mean_high
     cdef real spread[MOST_ENTRIES]          # covariance of the samples, packed
     cdef real sizes[MOST_ENTRIES]           # of the products of two coordinates of a sample

@@ -12,6 +12,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, sqrt
 
+from gopfast import _axes
 from gopfast._family cimport Subproblem, balance, order_components
 from gopfast._matrix cimport N_PLANES, entry_plane, fit_minor, within
 from gopfast._samples cimport Samples
@@ -21,6 +22,8 @@ cdef real ROUND = 2.0 ** -53
 # Sweeps over the coordinates when a box is fitted to the samples' average.
 cdef int TURNS = 2
 cdef real LOOSE = 1e-12     # relative slack of what tightening derives
+# Error bound of a sum of products over the samples (pairwise, so whatever their number), in units of its terms' sizes.
+cdef real SUM_ROUNDING = 128 * ROUND
 
 
 cdef class MatrixFamily(Family):
@@ -47,8 +50,8 @@ cdef class MatrixFamily(Family):
         X, weights = X[used], np.ascontiguousarray(sample_weight[used])
         self.axes = np.ascontiguousarray(axes, dtype=np.float64)
         self.center = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0)
-        self.cost = FlooredCost(np.linalg.inv(self.axes * np.sqrt(floor)))
-        columns = self.axes @ (X - self.center).T
+        found = _axes.coordinates(X, weights, self.center, self.axes, floor)
+        self.cost, columns = FlooredCost(found.whiten), found.columns
         rows, others = np.triu_indices(d)
         data.fill(np.vstack([columns, columns[rows] * columns[others]]), weights, False, np.zeros(d + self.cost.n), 0.0)
         self.data, self.n_components, self.d = data, n_components, d
@@ -57,13 +60,14 @@ cdef class MatrixFamily(Family):
         self.n_connected = n_components * self.n_cell
         self.n_facets = n_components * (2 * d + N_PLANES * self.cost.n)
         self.has_prior, self.e_power = False, 0.0
-        self.constant = -data.total_weight * np.linalg.slogdet(self.axes)[1]
+        self.set_constant(found.constant, found.error)
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
-        self.average = np.average(columns, axis=1, weights=weights)
+        self.average = (weights * columns).sum(axis=1) / data.total_weight
+        self.average_error = SUM_ROUNDING * (weights * np.abs(columns)).sum(axis=1) / data.total_weight
         largest = 2 * np.abs(columns).max(axis=1)
-        spread = np.atleast_2d(np.cov(columns, aweights=weights, ddof=0))
+        z = columns - np.asarray(self.average)[:, None]
         for e in range(self.cost.n):
-            self.spread[e] = spread[rows[e], others[e]]
+            self.spread[e] = (weights * (z[rows[e]] * z[others[e]])).sum() / data.total_weight
             self.sizes[e] = largest[rows[e]] * largest[others[e]]
         self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
         self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
@@ -98,14 +102,17 @@ cdef class MatrixFamily(Family):
             self.mass_low[k], self.mass_high[k] = 0, W * (1 + 1e-13)
         for turn in range(TURNS):
             for j in range(d):
+                # widened by its error, the boxes hold means that average to the computed average
                 for k in range(K):
-                    self.mean_low[k], self.mean_high[k] = low[k * self.n_cell + j], high[k * self.n_cell + j]
+                    self.mean_low[k] = low[k * self.n_cell + j] - self.average_error[j]
+                    self.mean_high[k] = high[k * self.n_cell + j] + self.average_error[j]
                 if not balance(K, W, 0, self.average[j], &self.mean_low[0], &self.mean_high[0], &self.mass_low[0],
                                &self.mass_high[0]):
                     return 0
                 for k in range(K):
                     a = k * self.n_cell + j
-                    low[a], high[a] = max(low[a], self.mean_low[k]), min(high[a], self.mean_high[k])
+                    low[a] = max(low[a], self.mean_low[k] - 2 * self.average_error[j])
+                    high[a] = min(high[a], self.mean_high[k] + 2 * self.average_error[j])
                     if low[a] > high[a]:
                         return 0
         for k in range(K):
@@ -115,14 +122,14 @@ cdef class MatrixFamily(Family):
                 e = self.cost.entry(j, j)
                 hi[e] = min(hi[e], self.largest(j, low[a], high[a]))
                 if self.mass_low[k] > 0:
-                    # S C <= W times the covariance of all
-                    hi[e] = min(hi[e], W / self.mass_low[k] * self.spread[e] * (1 + 1e-9))
+                    # S C <= W times the covariance of all, which is no larger than about the computed average
+                    hi[e] = min(hi[e], W / self.mass_low[k] * self.spread[e] * (1 + LOOSE))
                 if lo[e] > hi[e]:
                     return 0
             for e in range(self.cost.n):
                 a = self.cost.entry(self.cost.row[e], self.cost.row[e])
                 b = self.cost.entry(self.cost.column[e], self.cost.column[e])
-                if a != b and not fit_minor(LOOSE * self.sizes[e], lo + a, hi + a, lo + b, hi + b, lo + e, hi + e):
+                if a != b and not fit_minor(lo + a, hi + a, lo + b, hi + b, lo + e, hi + e):
                     return 0
         return order_components(K, self.n_cell, low, high)
 

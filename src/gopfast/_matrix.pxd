@@ -12,8 +12,8 @@ cdef real split_factor(real v, real low, real high, real floor) noexcept nogil
 cdef real split_inside(real x, real low, real high, real unit) noexcept nogil
 cdef real within(real x, real low, real high) noexcept nogil
 
-# IN/OUT: ranges of the entries of a positive semidefinite [x z; z y], up to `slack`; 0: there is none.
-cdef bint fit_minor(real slack, real *x0, real *x1, real *y0, real *y1, real *z0, real *z1) noexcept nogil
+# IN/OUT: ranges of the entries of a positive semidefinite [x z; z y]; 0: there is none.
+cdef bint fit_minor(real *x0, real *x1, real *y0, real *y1, real *z0, real *z1) noexcept nogil
 
 # OUT: the plane number `which` of N_PLANES over |z_a| <= a, |z_b| <= b: t + t_a z_a + t_b z_b is at least z_a z_b
 # where 1 is returned, at most z_a z_b where -1 is.

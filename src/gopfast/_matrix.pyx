@@ -21,6 +21,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 
+from gopfast import _axes
 from gopfast._types cimport clip
 
 cdef real ROUND = 2.0 ** -53
@@ -73,18 +74,21 @@ cdef int entry_plane(bint diagonal, int which, real a, real b, real *t, real *t_
     return side
 
 
-cdef bint fit_minor(real slack, real *x0, real *x1, real *y0, real *y1, real *z0, real *z1) noexcept nogil:
+cdef bint fit_minor(real *x0, real *x1, real *y0, real *y1, real *z0, real *z1) noexcept nogil:
     """Ranges of x, y and z in a positive semidefinite [x z; z y], in place; 0: there is none."""
     cdef real most, least
-    if x1[0] < -slack or y1[0] < -slack:
+    if x1[0] < 0 or y1[0] < 0:
         return 0
-    most = sqrt(max(x1[0], 0.0) + slack) * sqrt(max(y1[0], 0.0) + slack) * (1 + 8 * ROUND)
+    most = sqrt(x1[0]) * sqrt(y1[0]) * (1 + 8 * ROUND)
     z0[0], z1[0] = max(z0[0], -most), min(z1[0], most)
+    if z0[0] > z1[0]:
+        return 0
     least = max(max(z0[0], -z1[0]), 0.0)
     least *= least * (1 - 8 * ROUND)
-    x0[0] = max(x0[0], least / (max(y1[0], 0.0) + slack) - slack)
-    y0[0] = max(y0[0], least / (max(x1[0], 0.0) + slack) - slack)
-    return x0[0] <= x1[0] and y0[0] <= y1[0] and z0[0] <= z1[0]
+    if least > 0:
+        # so x1 and y1 are positive
+        x0[0], y0[0] = max(x0[0], least / y1[0] * (1 - 8 * ROUND)), max(y0[0], least / x1[0] * (1 - 8 * ROUND))
+    return x0[0] <= x1[0] and y0[0] <= y1[0]
 
 
 cdef real jacobi(int d, real *A, real *V) noexcept nogil:
@@ -139,8 +143,10 @@ cdef class FlooredCost:
     def __init__(self, whiten):
         cdef int a, b
         self.d, self.n = len(whiten), 0
-        inverse = np.linalg.inv(whiten)
-        floor = inverse @ inverse.T
+        # exact, then rounded: what follows may cancel where the axes are ill-conditioned
+        det, exact = _axes.eliminated(_axes.rational(whiten))
+        inverse = _axes.floats(exact)
+        floor = _axes.floats([[sum(x * y for x, y in zip(one, other)) for other in exact] for one in exact])
         for a in range(self.d):
             self.span[a] = np.abs(whiten[:, a]).sum()
             for b in range(self.d):
@@ -148,7 +154,7 @@ cdef class FlooredCost:
                 if a <= b:
                     self.row[self.n], self.column[self.n], self.floor[self.n] = a, b, floor[a, b]
                     self.n += 1
-        self.log_floor = -2 * np.linalg.slogdet(whiten)[1]
+        self.log_floor = -2 * _axes.log_abs(det)
 
     cdef real eigen(self, const real *C, real *values, real *vectors) noexcept nogil:
         """Eigenvalues and -vectors (columns) of C in units of the floor; returns the scale of their rounding errors."""

@@ -10,7 +10,7 @@ cdef class TiedFamily(Family):
     cdef readonly FlooredCost cost
     cdef readonly FlooredCost bound_cost    # the same for all that the data allow
     cdef readonly real least                # no covariance within components is below this
-    cdef real[::1] low, high, average
+    cdef real[::1] low, high, average, average_error
     cdef real[::1] mass_low, mass_high, mean_low, mean_high
     cdef real moments[MOST_ENTRIES]         # second moments of the samples per unit of mass, packed
     cdef real moment_error[MOST_ENTRIES]

@@ -18,6 +18,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, log, sqrt
 
+from gopfast import _axes
 from gopfast._em import short_runs
 from gopfast._scatter import least_within
 from gopfast._family cimport Subproblem, balance, order_components
@@ -29,6 +30,17 @@ cdef real ROUND = 2.0 ** -53
 # Sweeps over the columns when a box is fitted to the samples' average.
 cdef int TURNS = 2
 cdef real LOOSE = 1e-12     # relative slack of what tightening derives
+# Error bound of a sum of products over the samples (pairwise, so whatever their number), in units of its terms' sizes.
+cdef real SUM_ROUNDING = 128 * ROUND
+
+
+cdef real least_product(real x0, real x1, real y0, real y1) noexcept nogil:
+    """Least x y in a box."""
+    return min(min(x0 * y0, x0 * y1), min(x1 * y0, x1 * y1))
+
+
+cdef real most_product(real x0, real x1, real y0, real y1) noexcept nogil:
+    return -least_product(-x1, -x0, y0, y1)
 
 
 cdef class TiedFamily(Family):
@@ -54,11 +66,13 @@ cdef class TiedFamily(Family):
         used = sample_weight > 0
         X, weights = X[used], np.ascontiguousarray(sample_weight[used])
         self.axes = np.ascontiguousarray(axes, dtype=np.float64)
-        self.center = np.average(X, axis=0, weights=weights)
-        columns = self.axes @ (X - self.center).T
+        # about the average; a constant column is 0 everywhere
+        self.center = np.clip(np.average(X, axis=0, weights=weights), X.min(axis=0), X.max(axis=0))
+        found = _axes.coordinates(X, weights, self.center, self.axes, floor)
+        columns = found.columns
         data.fill(columns, weights, False, np.zeros(d), 0.0)
         self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, d
-        self.cost = FlooredCost(np.linalg.inv(self.axes * np.sqrt(floor)))
+        self.cost = FlooredCost(found.whiten)
         self.least = least_within(columns, weights, n_components)
         self.bound_cost = self.cost
         if self.least > 0 and d * log(self.least) > self.cost.log_floor:
@@ -67,15 +81,16 @@ cdef class TiedFamily(Family):
         self.n_connected = n_components * d + self.cost.n
         self.n_facets = 2 * n_components * d + N_PLANES * self.cost.n
         self.has_prior, self.e_power = False, 0.0
-        self.constant = -data.total_weight * np.linalg.slogdet(self.axes)[1]
+        self.set_constant(found.constant, found.error)
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
-        self.average = np.average(columns, axis=1, weights=weights)
+        self.average = (weights * columns).sum(axis=1) / data.total_weight
+        self.average_error = SUM_ROUNDING * (weights * np.abs(columns)).sum(axis=1) / data.total_weight
         largest = np.abs(columns).max(axis=1)
         for e in range(self.cost.n):
             a, b = self.cost.row[e], self.cost.column[e]
             products = weights * (columns[a] * columns[b])
             self.moments[e] = products.sum() / data.total_weight
-            self.moment_error[e] = 128 * ROUND * np.abs(products).sum() / data.total_weight
+            self.moment_error[e] = SUM_ROUNDING * np.abs(products).sum() / data.total_weight
             self.sizes[e] = largest[a] * largest[b]
         self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
         self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
@@ -103,19 +118,19 @@ cdef class TiedFamily(Family):
         """Least sum_k (S_k / W) m_ka m_kb for means in the box and masses in their bounds. OUT: the most."""
         cdef int k, l, side, a = self.cost.row[e], b = self.cost.column[e], d = self.n_columns, K = self.n_components
         cdef real W = self.data.core.total_weight, total, left, part, best, value, least = 0
-        cdef real x0, x1, y0, y1
-        cdef int chosen
+        cdef real x0, x1, y0, y1, p0, p1, q0, q1
+        cdef int chosen, i, j
         for side in range(2):
             total, left = 0, W
             for k in range(K):
                 # the products' extremes, in mean_low (a sign makes the most a least)
                 x0, x1, y0, y1 = low[k * d + a], high[k * d + a], low[k * d + b], high[k * d + b]
                 if side == 0:
-                    value = min(min(x0 * y0, x0 * y1), min(x1 * y0, x1 * y1))
+                    value = least_product(x0, x1, y0, y1)
                     if a == b:
                         value = 0 if x0 <= 0 <= x1 else min(x0 * x0, x1 * x1)
                 else:
-                    value = -max(max(x0 * y0, x0 * y1), max(x1 * y0, x1 * y1))
+                    value = -most_product(x0, x1, y0, y1)
                 self.mean_low[k] = value
                 total += self.mass_low[k] * value
                 left -= self.mass_low[k]
@@ -136,19 +151,22 @@ cdef class TiedFamily(Family):
             else:
                 most[0] = -total / W
         if K == 2:
-            # the means average to 0: the sum is -m_1a m_2b and -m_1b m_2a
+            # with q the samples' average, which is that of the means, the sum is q_a q_b - (m_1a - q_a)(m_2b - q_b),
+            # and the same with a and b exchanged
             for side in range(2):
-                x0, x1 = low[a if side == 0 else b], high[a if side == 0 else b]
-                y0, y1 = low[d + (b if side == 0 else a)], high[d + (b if side == 0 else a)]
-                least = max(least, -max(max(x0 * y0, x0 * y1), max(x1 * y0, x1 * y1)))
-                most[0] = min(most[0], -min(min(x0 * y0, x0 * y1), min(x1 * y0, x1 * y1)))
+                i, j = (a, b) if side == 0 else (b, a)
+                p0, p1 = self.average[i] - self.average_error[i], self.average[i] + self.average_error[i]
+                q0, q1 = self.average[j] - self.average_error[j], self.average[j] + self.average_error[j]
+                x0, x1, y0, y1 = low[i] - p1, high[i] - p0, low[d + j] - q1, high[d + j] - q0
+                least = max(least, least_product(p0, p1, q0, q1) - most_product(x0, x1, y0, y1))
+                most[0] = min(most[0], most_product(p0, p1, q0, q1) - least_product(x0, x1, y0, y1))
         most[0] += LOOSE * self.sizes[e]
         return least - LOOSE * self.sizes[e]
 
     cdef bint bound_entries(self, real *low, real *high) noexcept nogil:
         """Entries of the covariance by the boxes of the means, and by 0 <= C <= Q; 0: nothing is left."""
         cdef int e, a, b, K = self.n_components, d = self.n_columns
-        cdef real least, most, size, x0, x1, y0, y1, z0, z1
+        cdef real least, most, x0, x1, y0, y1, z0, z1, loose_a, loose_b, loose_e
         cdef real *lo = low + K * d
         cdef real *hi = high + K * d
         for e in range(self.cost.n):
@@ -162,23 +180,21 @@ cdef class TiedFamily(Family):
             b = self.cost.entry(self.cost.column[e], self.cost.column[e])
             if a == b:
                 continue
-            # C - r I and Q - C are positive semidefinite
-            x0, x1, y0, y1 = lo[a] - self.least, hi[a] - self.least, lo[b] - self.least, hi[b] - self.least
-            if not fit_minor(LOOSE * self.sizes[e], &x0, &x1, &y0, &y1, lo + e, hi + e):
+            # C - r I and Q - C are positive semidefinite; each entry's slack is in its own unit
+            loose_a, loose_b, loose_e = LOOSE * self.sizes[a], LOOSE * self.sizes[b], LOOSE * self.sizes[e]
+            x0, x1 = lo[a] - self.least - loose_a, hi[a] - self.least + loose_a
+            y0, y1 = lo[b] - self.least - loose_b, hi[b] - self.least + loose_b
+            if not fit_minor(&x0, &x1, &y0, &y1, lo + e, hi + e):
                 return 0
-            lo[a] = max(lo[a], (x0 + self.least) * (1 - LOOSE) - LOOSE * self.sizes[a])
-            lo[b] = max(lo[b], (y0 + self.least) * (1 - LOOSE) - LOOSE * self.sizes[b])
-            x0, x1 = self.moments[a] - hi[a], self.moments[a] - lo[a]
-            y0, y1 = self.moments[b] - hi[b], self.moments[b] - lo[b]
-            z0, z1 = self.moments[e] - hi[e], self.moments[e] - lo[e]
-            if not fit_minor(LOOSE * self.sizes[e], &x0, &x1, &y0, &y1, &z0, &z1):
+            lo[a], lo[b] = max(lo[a], x0 + self.least - loose_a), max(lo[b], y0 + self.least - loose_b)
+            x0, x1 = self.moments[a] - hi[a] - loose_a, self.moments[a] - lo[a] + loose_a
+            y0, y1 = self.moments[b] - hi[b] - loose_b, self.moments[b] - lo[b] + loose_b
+            z0, z1 = self.moments[e] - hi[e] - loose_e, self.moments[e] - lo[e] + loose_e
+            if not fit_minor(&x0, &x1, &y0, &y1, &z0, &z1):
                 return 0
-            size = LOOSE * self.sizes[e]
-            lo[a], hi[a] = max(lo[a], self.moments[a] - x1 - LOOSE * self.sizes[a]), min(
-                hi[a], self.moments[a] - x0 + LOOSE * self.sizes[a])
-            lo[b], hi[b] = max(lo[b], self.moments[b] - y1 - LOOSE * self.sizes[b]), min(
-                hi[b], self.moments[b] - y0 + LOOSE * self.sizes[b])
-            lo[e], hi[e] = max(lo[e], self.moments[e] - z1 - size), min(hi[e], self.moments[e] - z0 + size)
+            lo[a], hi[a] = max(lo[a], self.moments[a] - x1 - loose_a), min(hi[a], self.moments[a] - x0 + loose_a)
+            lo[b], hi[b] = max(lo[b], self.moments[b] - y1 - loose_b), min(hi[b], self.moments[b] - y0 + loose_b)
+            lo[e], hi[e] = max(lo[e], self.moments[e] - z1 - loose_e), min(hi[e], self.moments[e] - z0 + loose_e)
             if lo[e] > hi[e] or lo[a] > hi[a] or lo[b] > hi[b]:
                 return 0
         return 1
@@ -192,8 +208,10 @@ cdef class TiedFamily(Family):
             self.mass_low[k], self.mass_high[k] = 0, W * (1 + 1e-13)
         for turn in range(TURNS):
             for j in range(d):
+                # widened by its error, the boxes hold means that average to the computed average
                 for k in range(K):
-                    self.mean_low[k], self.mean_high[k] = low[k * d + j], high[k * d + j]
+                    self.mean_low[k] = low[k * d + j] - self.average_error[j]
+                    self.mean_high[k] = high[k * d + j] + self.average_error[j]
                 if not balance(K, W, 0, self.average[j], &self.mean_low[0], &self.mean_high[0], &self.mass_low[0],
                                &self.mass_high[0]):
                     return 0
@@ -201,7 +219,8 @@ cdef class TiedFamily(Family):
                 most = max(0.0, self.variance(j) * (1 + LOOSE) - low[K * d + self.cost.entry(j, j)])
                 for k in range(K):
                     a = k * d + j
-                    low[a], high[a] = max(low[a], self.mean_low[k]), min(high[a], self.mean_high[k])
+                    low[a] = max(low[a], self.mean_low[k] - 2 * self.average_error[j])
+                    high[a] = min(high[a], self.mean_high[k] + 2 * self.average_error[j])
                     if self.mass_low[k] > 0:
                         low[a] = max(low[a], -sqrt(most * W / self.mass_low[k]) * (1 + LOOSE))
                         high[a] = min(high[a], sqrt(most * W / self.mass_low[k]) * (1 + LOOSE))
@@ -413,13 +432,19 @@ cdef class TiedFamily(Family):
 
 def canonical_axes(X, sample_weight, int n_components, floor):
     """Canonical variates (d, d) of a good local optimum: the covariance is the unit matrix there, and so uncorrelated
-    are the means; the coordinate that tells the components apart most comes first."""
+    are the means; the coordinate that tells the components apart most comes first. Principal axes of the covariance
+    instead, where rounding costs too much in those."""
     family, vector = short_runs(
         lambda X, weight: TiedFamily(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
     )
     K, d = n_components, X.shape[1]
     means = vector[K:K + K * d].reshape(K, d)
-    whiten = np.linalg.inv(np.linalg.cholesky(family.covariance(vector)))
+    covariance = family.covariance(vector)
+    whiten = np.linalg.inv(np.linalg.cholesky(covariance))
     between = (vector[:K, None] * means).T @ means
-    axes = np.linalg.eigh(whiten @ between @ whiten.T)[1].T[::-1] @ whiten @ family.axes
-    return np.ascontiguousarray(axes)
+    canonical = np.linalg.eigh(whiten @ between @ whiten.T)[1].T[::-1] @ whiten
+    values, vectors = np.linalg.eigh(covariance)
+    principal = (vectors / np.sqrt(values)).T
+    principal = principal[np.argsort(-np.sum(principal @ between * principal, axis=1), kind="stable")]
+    candidates = [np.ascontiguousarray(axes @ family.axes) for axes in (canonical, principal, np.eye(d))]
+    return _axes.safest(candidates, X, sample_weight, family.center, floor)

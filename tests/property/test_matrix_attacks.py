@@ -7,14 +7,21 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from gopfast._em import MixturePrimal
+from gopfast._entropic import EntropicRelaxation
+from gopfast._search import Search
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.attack import DATA, attacked
+from support.attack import DATA, attacked, problem
+
+from gopfast import Status, _engine
 
 # Columns that bounds are taken for; "full" has one implementation for two columns and one for more.
-CASES = [("full", 2)]
+CASES = [("full", 2), ("full", 3), ("tied", 2), ("tied", 3)]
+MORE_CASES = [("full", 4), ("full", 6), ("tied", 5)]
 
 
 def sizes(seed, d):
@@ -27,11 +34,30 @@ def sizes(seed, d):
 @pytest.mark.parametrize("kind", DATA)
 def test_boxes_keep_solutions_and_are_bounded_below_them(kind, covariance, d):
     boxes = 0
-    for seed in range(9):
-        failures, tried = attacked(kind, covariance, seed, **sizes(seed, d))
+    for seed in range(3):
+        failures, tried = attacked(kind, covariance, seed, n_points=5, n_boxes=12, **sizes(seed, d))
         assert not failures
         boxes += tried
     assert boxes > 100
+
+
+def unproved(kind, covariance, seed, d, max_nodes=150):
+    """What is wrong with a search that is told to prove 1 nat more than is true; "" if it goes on for ever."""
+    size = sizes(seed, d)
+    family = _engine.family(problem(kind, covariance, np.random.default_rng(seed), size["n"], size["K"], d))
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), -1.0, max_nodes=max_nodes)
+    try:
+        reason = search.run()
+    except RuntimeError as error:
+        return f"{kind}, {covariance}, seed {seed}, d={d}: {error}"
+    return f"{kind}, {covariance}, seed {seed}, d={d}: proved" if reason == Status.OPTIMAL else ""
+
+
+@pytest.mark.parametrize("covariance", ["tied", "full"])
+@pytest.mark.parametrize("kind", DATA)
+def test_no_search_proves_more_than_is_true(kind, covariance):
+    for d in range(1, 5):
+        assert not unproved(kind, covariance, d, d)
 
 
 def main(seconds=600.0, seed=0):
@@ -39,10 +65,11 @@ def main(seconds=600.0, seed=0):
     end, boxes, problems, failed = time.monotonic() + seconds, 0, 0, 0
     while time.monotonic() < end:
         for kind in DATA:
-            for covariance, d in CASES:
-                failures, tried = attacked(kind, covariance, seed, **sizes(seed, d))
+            for covariance, d in CASES + MORE_CASES:
+                failures, tried = attacked(kind, covariance, seed, n_points=5, n_boxes=12, **sizes(seed, d))
+                failures += [line for line in [unproved(kind, covariance, seed, d, 1000)] if line]
                 boxes, problems, failed = boxes + tried, problems + 1, failed + len(failures)
-                print(*failures, sep="\n", end="\n" if failures else "", flush=True)
+                print("\n".join(failures), end="\n" if failures else "", flush=True)
         seed += 1
     print(f"{problems} problems, {boxes} boxes, {failed} failures; next seed {seed}")
     return failed

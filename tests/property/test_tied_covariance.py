@@ -1,5 +1,6 @@
 """Bounds of Gaussian mixtures with one covariance matrix for all components, against brute force."""
 
+import mpmath
 import numpy as np
 import pytest
 from gopfast._em import MixturePrimal
@@ -10,6 +11,7 @@ from gopfast._tied import TiedFamily
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
+from support.attack import exact, moments
 from support.audit import assert_audited
 from support.matrices import cost, floored, packed, unpacked
 from support.problems import make
@@ -145,6 +147,37 @@ def test_no_grouping_has_less_variance_within_than_the_bound(seed, d, K):
             z = part - np.average(part, axis=1, weights=w)[:, None]
             within += (w * z) @ z.T
         assert bound <= np.linalg.eigvalsh(within / weights.sum())[0] + 1e-12
+
+
+def test_the_variance_within_is_no_rounding_where_columns_cancel():
+    """Columns on a line, but for their rounding; one group's least variance is an eigenvalue."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=6)
+        columns = rng.choice([1e-3, 1.0, 1e3]) * rng.normal(size=(2, 2)) @ [z, rng.choice([1.0, 2.0]) * z]
+        with mpmath.workdps(60):
+            C = moments(exact(columns), exact(np.ones(6)))[1]
+            values = mpmath.eigsy(mpmath.matrix([[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in C]),
+                                  eigvals_only=True)  # fmt: skip
+            assert least_within(columns, np.ones(6), 1) <= max(0, min(values))
+
+
+@pytest.mark.parametrize("name", ["sum", "constant", "affine", "offset", "three"])
+def test_dependent_columns_are_proved(name):
+    """Axes along which the data have no spread at all, or only that of rounding."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=30) + 4.0 * rng.integers(2, size=30)
+        other = {"sum": 100.0 - z, "constant": 5.1, "affine": 2.0 * z + 1.0, "offset": 100.0 - z, "three": -z}[name]
+        X = np.column_stack(np.broadcast_arrays(z, other, *[3.0] * (name == "three")))
+        X = X + 2.0**40 * (name == "offset")
+        problem = gopfast.GaussianMixture(X, 2, covariance="tied", variance_floor=0.05)
+        result = gopfast.solve(problem, max_nodes=20_000)
+        assert result.success
+        attained = problem.objective(result.solution.weights, **result.solution.parameters)
+        # means near 2^40 are rounded in the user's units
+        assert result.objective == pytest.approx(attained, rel=1e-6 if name == "offset" else 1e-9)
+        assert result.lower_bound <= gopfast.local.em(problem).objective + 1e-9
 
 
 def test_the_bound_of_the_variance_within_is_tight_in_one_column():

@@ -58,9 +58,13 @@ def problem(kind, covariance, rng, n, K, d):
     return gopfast.GaussianMixture(X, K, covariance=covariance, variance_floor=floor, sample_weight=weights)
 
 
-def responsibilities(rng, n, K):
-    """Rows (n, K) of integers that add up to GRAIN: soft, hard, near hard, or with a component next to empty."""
-    kind = rng.integers(5)
+def responsibilities(problem, rng):
+    """Rows (n, K) of integers that add up to GRAIN: soft, hard, near hard, or with a component next to empty.
+
+    Or those of parameters: they have the most entropy for their statistics, so that bounds of small boxes come near.
+    """
+    n, K = problem.n_samples, problem.n_components
+    kind = rng.integers(10)
     tau = rng.dirichlet(np.ones(K), n)
     if kind == 1:
         tau = np.eye(K)[rng.integers(K, size=n)]
@@ -72,6 +76,10 @@ def responsibilities(rng, n, K):
         tau = np.full((n, K), 1e-9)
         tau[:, rng.integers(K)] = 1.0
         tau[rng.integers(n)] = rng.dirichlet(np.ones(K))
+    if kind > 4:
+        tau = 0.99 * tau + 0.01 / K
+        for _ in range(rng.choice([1, 3, 30])):
+            tau = problem.responsibilities(**problem.maximize(tau))
     counts = np.floor(tau / tau.sum(axis=1, keepdims=True) * GRAIN).astype(np.int64)
     counts[np.arange(n), counts.argmax(axis=1)] += GRAIN - counts.sum(axis=1)
     return counts
@@ -166,7 +174,7 @@ def boxes(rng, point, low, high, n_boxes):
     least, most = (np.array([outward(x, sign) for x in point]) for sign in (-1, 1))
     width = high - low
     for _ in range(n_boxes):
-        size = 10.0 ** rng.uniform(-14.0, 0.0) if rng.random() < 0.7 else 10.0 ** rng.uniform(-14.0, 0.0, len(low))
+        size = 10.0 ** rng.uniform(-rng.choice([2.0, 6.0, 14.0]), 0.0, 1 if rng.random() < 0.7 else len(low))
         sides = []
         for end, sign in ((least, -1), (most, 1)):
             share = rng.choice([0.0, 1.0, rng.random(), 1e9], len(low), p=[0.2, 0.3, 0.4, 0.1])
@@ -193,7 +201,7 @@ def attack(kind, covariance, seed, n=10, K=2, d=2, n_points=3, n_boxes=8):
     where = f"{kind}, {covariance}, seed {seed}, n={n}, K={K}, d={d}"
     with mpmath.workdps(DIGITS):
         for number in range(n_points):
-            counts = responsibilities(rng, n, K)
+            counts = responsibilities(case, rng)
             if not counts.any(axis=0).all():
                 continue
             point, value = connected(family, counts), objective(case, counts)
@@ -207,7 +215,8 @@ def attack(kind, covariance, seed, n=10, K=2, d=2, n_points=3, n_boxes=8):
                     yield f"{where}, point {number}: a box around it is emptied"
                 elif (out := holds(*left, point)) >= 0:
                     yield f"{where}, point {number}: variable {out} is cut off"
-                bound = relaxation.box_bound(low, high, np.inf)
+                # a limit just above: with none, a bound is left as soon as it cannot fathom
+                bound = relaxation.box_bound(low, high, rng.choice([np.inf, float(value + 1e-9 * (1 + abs(value)))]))
                 if bound > value:
                     yield f"{where}, point {number}: bound {bound!r} exceeds by {mpmath.nstr(bound - value, 4)}"
     return tried

@@ -127,7 +127,9 @@ def relaxations(name, family, rng):
 def attack_box(relaxed, target, point, error, low, high, W, rng):
     """Tighten and bound one box that holds the target; what is left of it, or raises Failure."""
     limit = target.limit(W)
-    cutoff = rng.choice([math.inf, limit, limit + 1e-3, limit + 0.3 * (1 + abs(limit)), limit - 1.0])
+    # nodes are bounded best where the cutoff is just out of reach; far below it they are left after a few passes
+    size = 1 + abs(limit)
+    cutoff = limit + rng.choice([0.0, 0.0, 1e-9 * size, 1e-6 * size, 1e-3, 0.3 * size, -1.0, math.inf])
     found = relaxed.probe(low, high, cutoff)
     said = dict(low=low, high=high, point=point)
     if found is None:

@@ -248,11 +248,12 @@ class _Preparation:
         """
         Return the box to search, as bounded as need be, and where it was cut: name -> magnitude.
 
-        A linear variable may stay unbounded where the linear relaxed dual has a bound nevertheless.
+        A variable that is in linear terms alone may stay unbounded where the relaxed dual has a bound nevertheless.
         """
         low, high = self.data.box
         relaxed = BilinearRelaxation(self.data)
         bilinear = self.lifting.n_bilinear
+        curved = np.array([self.lifting.place[i] for i in self.lifting.in_forms()] + list(range(bilinear)), dtype=int)
         for wanted in (range(bilinear), range(bilinear, self.data.n)):
             free = [j for j in wanted if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
             if free and np.isfinite(self.value):
@@ -261,9 +262,11 @@ class _Preparation:
                 box = self.data.tighten_box(low, high, cutoff)
                 if box is not None:
                     low, high = box
-            bounded = np.isfinite(low[:bilinear]).all() and np.isfinite(high[:bilinear]).all()
-            if bounded and (self._is_bounded(low, high) or relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf):
+            if _is_bounded(low, high):
                 return low, high, {}
+            if _is_bounded(low[curved], high[curved]):
+                if relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
+                    return low, high, {}
         # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
         # proves nothing along an infinite range, so that this box is searched, but proves nothing of the rest.
         limits = {}
@@ -274,9 +277,9 @@ class _Preparation:
                 limits[self.problem.names[self.lifting.originals[i]]] = LARGEST * self.scale[i]
         return low, high, limits
 
-    @staticmethod
-    def _is_bounded(low, high):
-        return np.isfinite(low).all() and np.isfinite(high).all()
+
+def _is_bounded(low, high):
+    return bool(np.isfinite(low).all() and np.isfinite(high).all())
 
 
 def _much_narrower(low, high, new_low, new_high):

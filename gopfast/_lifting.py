@@ -135,6 +135,10 @@ class Lifting:
                     row.products[pair] += form[pair]
             row.mixed = []
 
+    def in_forms(self):
+        """Return the variables of convex forms."""
+        return {i for row in [self.objective, *self.rows] for form in row.forms for pair in form for i in pair}
+
     def unbounded(self, low, high):
         """Return the name of a bilinear variable without finite bounds, or None."""
         for i in self.side:

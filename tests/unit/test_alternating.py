@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from gopfast._alternating import AlternatingPrimal
+from gopfast._bilinear import BilinearRelaxation
+from gopfast._search import Search
 from scipy.optimize import minimize
 
 from gopfast import BiconvexProblem
@@ -59,3 +61,56 @@ def test_no_side_of_a_biconvex_quadratic_problem_improves_alone(seed, singular):
     assert problem.objective(z) <= value <= problem.objective(z) + 1e-6
     for side in (slice(0, 3), slice(3, 6)):
         assert least_over(problem, z, side) >= value - 1e-5 * (1 + abs(value))
+
+
+def run(data, starts, **arguments):
+    primal = AlternatingPrimal(data, starts, **arguments)
+    try:
+        return primal.run(1e-10)
+    finally:
+        primal.close()
+
+
+@pytest.mark.parametrize("bound", [10.0, 1e4, 1e7])
+def test_a_point_is_settled_in_the_users_units(bound):
+    # at the bounds' scale the product's row is 1e-14, far below what linear programs see
+    rows = [(np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 0]]), None, 1, 1), (np.diag([1.0, 0, 0]), [0, 0, -1], 0.5, 0.5)]
+    problem = BiconvexProblem([1, 1, 1], quadratic_rows=rows, lower=0, upper=[bound, bound, bound])
+    lifting = Lifting(problem)
+    data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
+    found = 0
+    for seed in range(5):
+        start = data.box[1] * np.random.default_rng(seed).random(data.n)
+        value, point = run(data, [start])
+        if not np.isfinite(value):
+            continue
+        found += 1
+        z = (point[lifting.place] * scale)[:3]
+        assert abs(z[0] * z[1] - 1) <= 1e-8 and abs(z[0] ** 2 - z[2] - 0.5) <= 1e-8 * max(1.0, z[0] ** 2)
+        # no copy, no price, nothing changed afterwards
+        assert value * objective_scale == pytest.approx(problem.objective(z), rel=1e-14)
+    assert found > 0
+
+
+def test_a_point_at_the_origin_does_not_pass_for_a_product_of_one():
+    problem = BiconvexProblem([1, 1], quadratic_rows=[([[0, 1], [0, 0]], None, 1, None)], lower=0, upper=1e6)
+    lifting = Lifting(problem)
+    data, _, _ = lifting.data(lifting.low, lifting.high)
+    assert data.evaluate([0.0, 0.0])[1] == 1.0
+    value, point = run(data, [np.zeros(2)])
+    assert value == np.inf or data.evaluate(point)[1] <= 1e-8
+
+
+def test_a_given_point_is_the_first_incumbent_whatever_the_limits():
+    problem = BiconvexProblem([1, 1], quadratic_rows=[([[0, 1], [0, 0]], None, 1, None)], lower=0, upper=4)
+    lifting = Lifting(problem)
+    data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
+    given = (np.array([2.0, 0.5]) / scale)[lifting.order]
+    primal = AlternatingPrimal(data, np.empty((0, 2)), given)
+    search = Search(BilinearRelaxation(data), primal, 1e-6, time_limit=0.0)
+    search.run()
+    fields, point = search.summary()
+    assert fields["objective"] * objective_scale == pytest.approx(2.5, rel=1e-14)
+    np.testing.assert_array_equal(point, given)
+    infeasible = AlternatingPrimal(data, np.empty((0, 2)), 0.5 * given)
+    assert infeasible.run(1e-9)[0] == np.inf

@@ -1,0 +1,42 @@
+"""A fixed part of bench/fuzz_biconvex.py: random problems against exact arithmetic, audited searches among them."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "fuzz_biconvex.py"
+pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="bench is not part of this tree")
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    spec = importlib.util.spec_from_file_location("fuzz_biconvex", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_random_problems_claim_nothing_wrong(fuzz, first):
+    for seed in range(first, first + 20):
+        kind, status, wrong = fuzz.one(seed, scip_share=0.0, audit_share=0.5, time_limit=2.0)
+        assert wrong == [], f"seed {seed}, {kind}, {status}"
+
+
+def test_the_check_finds_what_is_wrong(fuzz):
+    import dataclasses
+
+    import numpy as np
+
+    import gopfast
+
+    Q = np.array([[0.0, 1.0], [0.0, 0.0]])
+    instance = fuzz.Instance("plain", np.ones(2), 0 * Q, [(Q, np.zeros(2), 1.0, np.inf)], np.zeros(2), np.full(2, 4.0),
+                             "min", 0.0, np.ones(2))  # fmt: skip
+    points = [(2, np.ones(2))]
+    result = gopfast.solve(instance.problem(), n_threads=1)
+    assert fuzz.check(instance, result, points) == []
+    solution = dataclasses.replace(result.solution, z=np.array([1.0, 0.9]))
+    for wrong in ({"objective": 1.9}, {"bound": 2.1}, {"solution": solution}, {"solution": None}):
+        assert fuzz.check(instance, dataclasses.replace(result, **wrong), points) != []

@@ -44,7 +44,7 @@ demo: $(INSTALLED)
 	$(BIN)/python bench/demo.py
 
 bench: $(INSTALLED)
-	$(BIN)/pytest bench --benchmark-only $(ARGS)
+	$(BIN)/pytest --benchmark $(ARGS)
 
 # Random mixtures against their definitions, an hour by default; writes bench/results/fuzz.md.
 fuzz: $(INSTALLED)
@@ -63,7 +63,7 @@ $(BIN)/ruff: | $(BIN)/python
 	$(BIN)/pip install ruff
 
 lint: $(BIN)/ruff
-	$(BIN)/ruff check setup.py gopfast tests bench docs
+	$(BIN)/ruff check setup.py conftest.py gopfast tests bench docs
 
 $(BIN)/sphinx-build: | $(BIN)/python
 	$(BIN)/pip install 'sphinx>=7.3' 'myst-parser>=3'

@@ -6,6 +6,7 @@ import pytest
 from support import doc_blocks
 
 import gopfast
+from gopfast import _passes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,10 +19,15 @@ def pages():
             yield pytest.param(name, text, id=name)
 
 
+@pytest.mark.parametrize("instructions", _passes.instruction_sets())
 @pytest.mark.parametrize("name, text", list(pages()))
-def test_every_python_block_runs_and_prints_what_is_shown(name, text, monkeypatch):
+def test_every_python_block_runs_and_prints_what_is_shown(name, text, instructions, monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert doc_blocks.run(text, name) >= 1
+    _passes.use_instruction_set(instructions)
+    try:
+        assert doc_blocks.run(text, name) >= 1
+    finally:
+        _passes.use_instruction_set()
 
 
 def test_the_readme_and_the_guides_are_among_the_pages():
@@ -66,6 +72,86 @@ def test_a_block_that_needs_a_missing_module_is_left_out():
 def test_a_wrong_output_fails(old, new):
     with pytest.raises(AssertionError, match="page, block at line 8"):
         doc_blocks.run(PAGE.replace(old, new), "page")
+
+
+@pytest.mark.parametrize("count", ["23 nodes", "13 nodes", "1,019 nodes"])
+def test_a_count_beyond_the_gate_fails(count):
+    with pytest.raises(AssertionError, match=r"shown '.* after §\d+ nodes', printed '.* after §17 nodes'"):
+        doc_blocks.run(PAGE.replace("19 nodes", count), "page")
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("work 1,005 nodes, 3,548 data passes in 0.01 s", "work 1,090 nodes, 3,500 data passes in 9 s", True),
+        ("work 1,005 nodes, 3,548 data passes in 0.01 s", "work 1,197 nodes, 3,548 data passes in 0.01 s", False),
+        ("work 1,005 nodes, 3,548 data passes in 0.01 s", "work 1,005 nodes, 4,548 data passes in 0.01 s", False),
+        ("5  OPTIMAL  129.5894  1.0e-02  981", "5  OPTIMAL  129.5894  9.1e-03  981", True),
+        ("5  OPTIMAL  129.5894  1.0e-02  981", "5  OPTIMAL  129.5894  1.0e-02  1197", False),
+        ("1,197 LPs", "1,297 LPs", True),
+        ("1,197 LPs", "1,397 LPs", False),
+    ],
+)
+def test_counts_are_compared_and_times_are_not(shown, printed, same):
+    assert (doc_blocks.first_difference(shown, printed) is None) is same
+
+
+LOG = """\
+      nodes      open           lower           upper        gap      time
+*         1         1               0       129.58944        130     0.00s
+         73        14               0       129.58944        130     0.00s
+        319        67       93.763356       129.58944       35.8     0.01s
+        981         0       129.57946       129.58944    0.00998     0.01s
+981 nodes in 0.01 s: 129.57946 <= global optimum <= 129.58944, gap 0.00998
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("0.01s", "7.31s", True),
+        ("93.763356", "94.1", True),
+        ("319        67", "330        66", True),
+        ("319        67", "391        67", False),
+        ("*         1", "          1", False),
+        ("       981         0", "      1197         0", False),
+        ("\n981 nodes", "\n1197 nodes", False),
+        ("129.58944    0.00998", "129.98944    0.00998", False),
+        ("         73        14               0       129.58944        130     0.00s\n", "", True),  # by the clock
+    ],
+)
+def test_progress_tables_are_compared_but_for_times_and_what_is_not_proved_yet(old, new, same):
+    assert old in LOG
+    assert (doc_blocks.first_difference(LOG.replace(old, new), LOG, is_log=True) is None) is same
+
+
+def test_the_tables_of_the_documents_are_compared():
+    tables = [block for page in pages() for block in doc_blocks.blocks(page.values[1]) if block.is_log]
+    assert len(tables) == 1 and "nodes" in tables[0].output
+
+
+def test_updating_writes_what_is_printed_and_leaves_alone_what_only_the_clock_changes():
+    page = """
+1. An item.
+
+   ```python
+   print("3 nodes in 0.5 s")
+   ```
+   ```
+   3 nodes in 0.7 s
+   ```
+
+   ```python
+   print("5 nodes\\nsecond line")
+   ```
+   ```
+   4 nodes
+   ```
+"""
+    wanted = page.replace("   4 nodes\n", "   5 nodes\n   second line\n")
+    assert doc_blocks.updated(page, "page") == wanted
+    assert doc_blocks.updated(wanted, "page") == wanted
+    assert doc_blocks.run(wanted, "page") == 2
 
 
 def test_a_missing_or_additional_line_fails():

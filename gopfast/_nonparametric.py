@@ -25,6 +25,7 @@ FLOOR_GAP = 0.1  # nats to which the bound of free variances is found
 MOST_FREE_SAMPLES = 1000  # beyond, a search would do much in the time that this bound takes
 TAIL = 3.0  # standard deviations of a wide component that its atoms cover
 SPREAD = 0.1  # share of a start that is spread evenly over the range, so that no sample is without density
+FAINTEST = 1e-100  # density at a sample, relative to its largest kernel, whose square can still be divided by
 ROUNDING = 64 * 2.0**-53
 
 
@@ -157,7 +158,7 @@ class NonparametricBound:
         offset = exponent.max(axis=1)
         kernel = np.exp(exponent - offset[:, None])
         density = kernel @ share
-        if not (density > 0).all():  # a start without weight near a sample
+        if not (density > FAINTEST).all():  # hardly any weight near a sample, at the start or of no weight itself
             return atoms, np.full(len(atoms), 1.0 / len(atoms))
         slope = kernel / density[:, None]
         root = np.sqrt(self.weights)

@@ -130,3 +130,13 @@ def test_other_families_and_large_data_have_no_such_bound():
     for problem in (flat, known, wide, many):
         state = problem.maximize(rng.dirichlet(np.ones(2), problem.n_samples))
         assert free_bound(problem, state) == -np.inf
+
+
+def test_a_sample_of_hardly_any_weight_may_lose_its_atoms():
+    """Its density then underflows to a subnormal number, and dividing by it overflowed."""
+    X, weight = [-256.2943384523583, -256.2943384523583, -255.26648100651616], [9.163211616596529, 0.1, 7.0e-06]
+    for K in 1, 2, 3:
+        problem = gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=0.0007091, sample_weight=weight)
+        solution = gopfast.solve(problem).solution
+        bound = free_bound(problem, {"weights": solution.weights, **solution.parameters})
+        assert np.isfinite(bound) and bound <= problem.objective(solution.weights, **solution.parameters) + 1e-9

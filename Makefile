@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 WHEEL_ENV := build/wheel-env
 SDIST_TREE := build/sdist-tree
+EDITABLE_ENV := build/editable-env
 BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.toml
 
 # Folders are listed too: their times change when a file is removed.
@@ -79,15 +80,20 @@ docs-links: docs
 $(BIN)/pyproject-build: | $(BIN)/python
 	$(BIN)/pip install build
 
-# The wheel is built from the sdist, installed alone in a fresh environment, and tested by the sdist's own tests.
+# The wheel is built from the sdist, installed alone in a fresh environment, and tested by the sdist's own tests. Then the
+# sdist is installed as for work on its sources, and imported in its folder and outside.
 dist: $(BIN)/pyproject-build
-	rm -rf dist $(WHEEL_ENV) $(SDIST_TREE)
+	rm -rf dist $(WHEEL_ENV) $(SDIST_TREE) $(EDITABLE_ENV)
 	$(BIN)/pyproject-build
 	mkdir -p $(SDIST_TREE)
 	tar -xzf dist/*.tar.gz -C $(SDIST_TREE) --strip-components=1
 	$(PYTHON) -m venv $(WHEEL_ENV)
 	$(WHEEL_ENV)/bin/pip install "$$(echo dist/*.whl)[test]"
 	cd $(SDIST_TREE) && $(CURDIR)/$(WHEEL_ENV)/bin/pytest
+	$(PYTHON) -m venv $(EDITABLE_ENV)
+	$(EDITABLE_ENV)/bin/pip install -e $(SDIST_TREE)
+	set -e; for folder in $(SDIST_TREE) /; do (cd $$folder && $(CURDIR)/$(EDITABLE_ENV)/bin/python -c \
+		"import gopfast; assert gopfast.solve(gopfast.GaussianMixture([0, 1, 9], 2)).success"); done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks demo_bounds.png

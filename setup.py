@@ -21,6 +21,12 @@ SHARED = "_cyutility"
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
 
 
+WINDOWS = (
+    "gopfast does not build on Windows: it uses the POSIX clock and GNU vector extensions, and highspy's wheels for "
+    "Windows do not export the HiGHS C API. Install it in the Windows Subsystem for Linux."
+)
+
+
 def n_processors():
     """Processors that this process may run on."""
     try:
@@ -131,6 +137,8 @@ class ParallelBuild(build_ext):
 
 # The guard is for the processes that cythonize starts, where they import this file.
 if __name__ == "__main__":
+    if sys.platform == "win32":
+        sys.exit(WINDOWS)
     setup(
         cmdclass={"build_ext": ParallelBuild},
         ext_modules=cythonize(

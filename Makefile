@@ -30,7 +30,7 @@ $(BIN)/python:
 # here. After a debug build (GOPFAST_DEBUG=1), `make clean` first.
 $(INSTALLED): $(SOURCES) | $(BIN)/python
 	$(if $(filter setup.py pyproject.toml,$?),rm -rf build src/gopfast/*.c)
-	mkdir -p build && find build -path 'build/lib*' -name '*.py' -delete
+	mkdir -p build && find build -path 'build/lib*' -type f ! -name '*.so' -delete
 	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; name=$${name%%.*}; \
 		[ -f "src/gopfast/$$name.pyx" ] || [ "$$name" = _cyutility ] || rm -f "$$so"; done
 	$(BIN)/pip install $(BUILD_NEEDS)

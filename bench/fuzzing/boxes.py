@@ -198,7 +198,7 @@ def within_root(problem, point, error, low, high):
 
 def whole_bounds(problem, family, fast, rng):
     """Bounds of the whole problem that need no search, by name."""
-    found = {"ceiling": _ceiling.least_objective(problem), "saturated": _ceiling.saturated_bound(family)}
+    found = {"ceiling": _ceiling.least_objective(problem), "saturated": _ceiling.saturated_bound(problem, family)}
     if problem.n_components == 1:
         optimum = _single.optimum(problem)
         if optimum is not None:

@@ -103,7 +103,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
     relaxed, names = solver._relaxation(family, options)
     primal = MixturePrimal(family, n_starts=int(rng.integers(1, 7)), seed=options.seed)
-    least = max(_ceiling.least_objective(problem), _ceiling.saturated_bound(family))
+    least = max(_ceiling.least_objective(problem), _ceiling.saturated_bound(problem, family))
     said = dict(epsilon=EXCESS, names=str(names), least=float(least))
     known, trace = None, []
     if found is not None:

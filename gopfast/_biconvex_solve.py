@@ -20,6 +20,7 @@ EPSILON_SHARE = 1e-8
 WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
 N_RANDOM_STARTS = 20
 MOST_SHOWN = 5  # variables in a note
+NOTEWORTHY = 1e-9  # of an objective: what the solution gains by the feasibility tolerance
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
 # Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
 WIDE = 1e4
@@ -87,13 +88,15 @@ class _Found:
         Absolute tolerance that OPTIMAL keeps.
     limits : dict
         Name -> magnitude up to which values were searched, of variables that nothing bounds; `bound` is of all values.
+    whole : bool
+        Whether all values were searched that are no worse than a known point's.
     fields : dict
         Counts and history.
     """
 
-    def __init__(self, status, bound, point=None, epsilon=np.inf, limits=None, **fields):
+    def __init__(self, status, bound, point=None, epsilon=np.inf, limits=None, whole=True, **fields):
         self.status, self.bound, self.point, self.epsilon = status, bound, point, epsilon
-        self.limits, self.fields = limits or {}, fields
+        self.limits, self.whole, self.fields = limits or {}, whole, fields
 
 
 class _Preparation:
@@ -308,8 +311,10 @@ def _search(preparation, options, monitor):
     rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
     factor = preparation.lifting.sign * objective_scale
 
-    # nothing is known of what lies beyond the limits but the bound of the whole
-    most = preparation.least / objective_scale if limits else np.inf
+    # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
+    # cut off, were that point no incumbent.
+    whole = not limits and (given is None or primal.has_given)
+    most = np.inf if whole else preparation.least / objective_scale
 
     def report(time, n_nodes, n_open, lower, upper, new):
         lower = min(lower, most)
@@ -342,6 +347,7 @@ def _search(preparation, options, monitor):
         preparation.to_user(point) if np.isfinite(point).all() else None,
         epsilon * objective_scale,
         limits,
+        whole,
         history=history,
         **fields,
     )
@@ -379,7 +385,11 @@ def _result(problem, preparation, found, options, seconds):
             notes.append("no point was found that meets the constraints to the tolerance")
     bound = found.bound
     if solution is not None and bound > value:
-        notes += _below_bound(problem, solution.z, bound)
+        _check_below_bound(problem, solution.z, bound)
+        if bound - value > NOTEWORTHY * abs(value):
+            notes.append(
+                "the solution uses the feasibility tolerance: no point that meets the constraints exactly is as good"
+            )
     bound = min(bound, value)
     if status is Status.UNBOUNDED:
         if solution is None:
@@ -391,11 +401,11 @@ def _result(problem, preparation, found, options, seconds):
         rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
         if not value - bound <= max(found.epsilon, rel_tol * abs(value)):
             status = Status.NUMERICAL
-    if found.limits and status is not Status.UNBOUNDED:
+    if status is Status.INFEASIBLE and not found.whole and bound < np.inf:
+        status = Status.NUMERICAL
+    if status is not Status.UNBOUNDED:
         notes += [f"the constraints leave {name} unbounded: searched up to {limit:.3g}, the bound is of all values"
                   for name, limit in found.limits.items()]
-        if status is Status.INFEASIBLE and bound < np.inf:
-            status = Status.NUMERICAL
     last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
     history = found.fields.pop("history", np.empty((0, 5)))
     if len(history):
@@ -407,9 +417,9 @@ def _result(problem, preparation, found, options, seconds):
     )  # fmt: skip
 
 
-def _below_bound(problem, z, bound):
+def _check_below_bound(problem, z, bound):
     """
-    Return a note on a point whose objective lies below what is proved of all points that meet the constraints.
+    Check a point whose objective lies below what is proved of all points that meet the constraints.
 
     Raises
     ------
@@ -419,9 +429,6 @@ def _below_bound(problem, z, bound):
     value, feasible = problem.exact(z)
     if feasible and value < bound:
         raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
-    if feasible:
-        return []
-    return ["the solution uses the feasibility tolerance: no point that meets the constraints exactly is as good"]
 
 
 def _along(names, ray):

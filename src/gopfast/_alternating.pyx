@@ -684,6 +684,11 @@ cdef class AlternatingPrimal(Primal):
         self.n_lps = effort.n_lps
         return value, np.array(solution)
 
+    @property
+    def has_given(self):
+        """Whether the point given is feasible: only then is it the first incumbent."""
+        return self.value_of(&self.given[0]) < INFINITY
+
     def close(self):
         """Release HiGHS; on the thread that ran the search."""
         if self.is_open:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import BiconvexProblem, Status
+from gopfast import BiconvexProblem, Status, _biconvex_solve
 
 TOLERANCE = Fraction(1, 10**8)  # documented
 PRODUCT = np.array([[0.0, 1.0], [0.0, 0.0]])
@@ -128,6 +128,8 @@ def test_a_point_that_uses_the_tolerance_is_told_from_a_wrong_bound():
     )
     result = gopfast.solve(problem, n_threads=1)
     assert result.bound <= result.objective and result.bound <= 1.0
+    # settled to a violation of rounding errors, which gains its square root
+    assert 1.0 - result.objective <= 1e-6
     value, feasible = problem.exact([1.0, 1.0])
     assert value == 1 and feasible
     assert not problem.exact([1.0 - 1e-12, 1.0])[1]
@@ -224,3 +226,11 @@ def test_a_free_variable_without_costs_is_no_obstacle_to_a_proof():
     problem = BiconvexProblem([0, 0, 0], Q=Q, A=[[1, 0, 1]], row_lower=1, lower=[-1, -1, -np.inf], upper=[1, 1, np.inf])
     result = gopfast.solve(problem, n_threads=1)
     assert result.status is Status.OPTIMAL and result.bound <= -1 and result.objective == pytest.approx(-1, abs=1e-6)
+
+
+def test_a_bound_above_an_exactly_feasible_point_is_an_error():
+    problem = BiconvexProblem([1, 1], quadratic_rows=[(PRODUCT, None, 1, None)], lower=0, upper=4)
+    with pytest.raises(RuntimeError, match="exceeds the incumbent"):
+        _biconvex_solve._check_below_bound(problem, np.array([1.0, 1.0]), 2.0 + 1e-12)
+    _biconvex_solve._check_below_bound(problem, np.array([1.0, 1.0 - 1e-12]), 2.0 + 1e-12)
+    _biconvex_solve._check_below_bound(problem, np.array([1.0, 1.0]), 2.0)

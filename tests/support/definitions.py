@@ -2,7 +2,8 @@
 Every model's objective from its definition, in mpmath: nothing of the package but the attributes of a problem.
 
 One function per model, of the problem's data and parameters in the user's units. Numbers are taken as the floats that
-they are, nothing is rounded to a float on the way, and 50 digits leave over 20 where terms of 1e30 cancel.
+they are, nothing is rounded to a float on the way, and 50 digits leave over 20 where terms of 1e30 cancel. Only what
+has to add up to 1, which floats do not do exactly, is divided by its sum: weights, and probabilities of labels.
 """
 
 from functools import lru_cache
@@ -35,7 +36,7 @@ def objective(problem, weights, **parameters):
     with mpmath.workdps(DIGITS):
         for model, definition in _DEFINITIONS.items():
             if isinstance(problem, model):
-                return definition(problem, _numbers(weights), **parameters)
+                return definition(problem, _simplex(_numbers(weights)), **parameters)
     raise TypeError(f"no definition of {type(problem).__name__}")
 
 
@@ -99,7 +100,7 @@ def bernoulli(problem, weights, probabilities):
 
 def categorical(problem, weights, probabilities):
     """Products of categorical probabilities, symmetric Dirichlet priors."""
-    tables = [_table(array) for array in probabilities]
+    tables = [[_simplex(row) for row in _table(array)] for array in probabilities]
 
     def log_density(row, k):
         return _total(_log(table[k][int(x)]) for table, x in zip(tables, row, strict=True))
@@ -215,6 +216,11 @@ def _total(terms):
 
 def _numbers(values):
     return [mpf(float(value)) for value in np.ravel(np.asarray(values, dtype=float))]
+
+
+def _simplex(numbers):
+    total = _total(numbers)
+    return [number / total for number in numbers]
 
 
 def _table(values):

@@ -21,6 +21,8 @@ cdef real SHRUNK = 0.85
 cdef real MUCH_SMALLER = 1e-3   # volume of the box in which the tree begins again
 # A node cut down to this part of a variable's interval is bounded again before it is split.
 cdef real MUCH = 0.7
+# A known solution is that of its responsibilities up to so much rounding, relative to 1 + |x|.
+cdef real KNOWN_ROUNDING = 1e-9
 
 cdef enum Cut:
     NOTHING_LEFT = 0    # nothing in the node lies below the limit
@@ -61,7 +63,9 @@ cdef class Search:
     stop : None or StopSignal
         That of the preparation, whose time counts then; instead of `time_limit`.
     known : None or (point, objective)
-        A solution against which every bound is audited (n_audit_failures).
+        A solution against which every bound is audited, and every box that is cut down (n_audit_failures). Of its
+        copies with the components in another order, the one that tightening keeps: by first coordinate, equal ones in
+        any order.
     trace : None or list
         For tests: takes (serial, parent, lower, low, high) of every node that was bounded.
     """
@@ -187,7 +191,7 @@ cdef class Search:
         self.children[0].lower = -INFINITY
         self.relaxation.root(self.children[0])
         memcpy(&self.begun[0], node_low(self.children[0]), 2 * self.tree.n_connected * sizeof(real))
-        return self.relaxation.tighten(self.children[0])
+        return self.tighten(self.children[0])
 
     cdef inline real tolerance(self) noexcept nogil:
         # Without an incumbent a relative tolerance would be infinite.
@@ -305,7 +309,7 @@ cdef class Search:
             raise MemoryError("out of memory for nodes")
         self.tree.free_node(parent)
         for i in range(made):
-            if self.relaxation.tighten(children[i]) and self.fit(children[i]) != NOTHING_LEFT:
+            if self.tighten(children[i]) and self.fit(children[i]) != NOTHING_LEFT:
                 if self.settled:
                     self.fathom_inside(children[i])
                 children[kept] = children[i]
@@ -453,7 +457,7 @@ cdef class Search:
         node.lower = lower
         for j in range(n):
             self.begun[j], self.begun[n + j] = self.reduction.low[j], self.reduction.high[j]
-        if not self.relaxation.tighten(node) or self.fit(node) == NOTHING_LEFT:
+        if not self.tighten(node) or self.fit(node) == NOTHING_LEFT:
             self.children[0] = NULL
             self.tree.free_node(node)
             return 0
@@ -497,15 +501,24 @@ cdef class Search:
         self.n_audit_failures += held
         return cut
 
+    cdef bint tighten(self, Node *node) noexcept nogil:
+        """Removes what cannot hold a solution; a known one that is lost is a bug."""
+        cdef bint held = self.known_value < INFINITY and self.holds_known(node)
+        cdef bint left = self.relaxation.tighten(node)
+        self.n_audit_failures += held and not (left and self.holds_known(node, KNOWN_ROUNDING))
+        return left
+
     cdef void audit(self, Node *node) noexcept nogil:
         """A bound above a known solution inside the node's box is a bug."""
         if node.lower > self.known_value and self.holds_known(node):
             self.n_audit_failures += 1
 
-    cdef bint holds_known(self, Node *node) noexcept nogil:
+    cdef bint holds_known(self, Node *node, real rounding=0.0) noexcept nogil:
         cdef index j, n = self.tree.n_connected
+        cdef real slack
         for j in range(n):
-            if not node_low(node)[j] <= self.known_point[j] <= node_high(node, n)[j]:
+            slack = rounding * (1 + fabs(self.known_point[j]))
+            if not node_low(node)[j] - slack <= self.known_point[j] <= node_high(node, n)[j] + slack:
                 return False
         return True
 

@@ -172,6 +172,21 @@ def test_the_audit_notices_a_bound_above_a_known_solution():
     assert search.n_audit_failures > 0
 
 
+def test_the_audit_notices_a_solution_that_tightening_cuts_off():
+    """Of two components in the wrong order; equal first coordinates have none."""
+    problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2)
+    data = _engine.family(problem).data
+    right = np.sort(data.from_user(np.array([[-5.0], [25.0]])), axis=0)
+    assert traced_search(problem, known=(right, 1e9))[0].n_audit_failures == 0
+    assert traced_search(problem, known=(right[::-1], 1e9))[0].n_audit_failures > 0
+    problem = gopfast.GaussianMixture([[0.0, 0.0], [0.0, 5.0], [9.0, 1.0], [9.0, 4.0]], 2)
+    data = _engine.family(problem).data
+    for order in ([0, 1], [1, 0]):
+        known = data.from_user(np.array([[4.5, 0.5], [4.5, 4.5]])[order])
+        order = np.argsort(known[:, 0], kind="stable")
+        assert traced_search(problem, known=(known[order], 1e9))[0].n_audit_failures == 0
+
+
 @examples(30)
 @given(problem=problems(max_samples=6), seed=st.integers(0, 2**32 - 1))
 def test_node_bounds_hold_for_every_point_of_the_node(problem, seed):

@@ -7,9 +7,14 @@ the covariance within components and the cost of all components are
 
 G of gopfast._matrix. Cells are boxes in the means, and one box in the entries of C that all share. A minorant
 k + <P, C> of G over that box is linear in the statistics up to -sum_k S_k m_k'P m_k, bounded over the boxes of the
-means. So products of coordinates need not be statistics. The data rule out small C: C >= r I (gopfast._scatter), so r I may be
-the floor of the minorants where it exceeds F, and without it nearly singular C would keep their low cost. Facets: the
-boxes of the means, and those of the entries, in which S_k m_ka m_kb lies between planes over the box of m_k.
+means. So products of coordinates need not be statistics. The data rule out small C: C >= r I (gopfast._scatter), so
+r I may be the floor of the minorants where it exceeds F, and without it nearly singular C would keep their low cost.
+Facets: the boxes of the means, and those of the entries, in which S_k m_ka m_kb lies between planes over the box of
+m_k.
+
+With two components, of masses p and 1 - p, and q the samples' average, the means lie at q + (1 - p) D and q - p D, so
+that sum_k (S_k / W) m_ka m_kb = q_a q_b - (m_1a - q_a)(m_2b - q_b). In floats q is the average of the columns as they
+are, known to `average_error`: axes along which the data have no spread are as short as that.
 
 A component's log density is linear in x up to a term that all components share, the same for every responsibility.
 """

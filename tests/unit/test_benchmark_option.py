@@ -36,7 +36,9 @@ def project(tmp_path):
 
 def pytest_in(folder, *arguments):
     # PYTHONPATH for the case that the package is built in place; no options of the run that this test is part of
-    environment = os.environ | {"PYTHONPATH": str(Path(gopfast.__file__).parents[1]), "PYTEST_ADDOPTS": ""}
+    # without what a parallel run of these tests says of itself
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    environment |= {"PYTHONPATH": str(Path(gopfast.__file__).parents[1]), "PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 

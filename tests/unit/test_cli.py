@@ -16,7 +16,7 @@ import gopfast
 from gopfast import _arguments, cli, comparison
 from gopfast.report import Progress
 
-DATA = Path(__file__).resolve().parents[2] / "bench" / "data"
+DATA = Path(gopfast.__file__).resolve().parent / "datasets"
 MINIMAL, FAITHFUL = str(DATA / "minimal.csv"), str(DATA / "faithful.csv")
 BAYES = ["-k", "2", "--prior", "empirical"]
 

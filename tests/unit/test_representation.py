@@ -21,6 +21,8 @@ def two_groups(offset, spread, d=1, n=40, seed=0):
 def problem_of(X, covariance, spread, **given):
     if covariance == "known":
         given["noise_variance"] = spread**2
+    else:
+        given.setdefault("variance_floor", (0.05 * spread) ** 2)  # whatever the resolution of floats there
     return gopfast.GaussianMixture(X, 2, covariance=covariance, **given)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from gopfast import _checks, _engine
 from gopfast._nonparametric import free_variance_bound
+from gopfast._representation import Representation
 from gopfast._words import Word
 from gopfast.errors import InputError, InputTypeError
 from gopfast.models import GaussianMixture
@@ -317,7 +318,8 @@ def _outer_bound(candidate):
     """Lower bound of the objective of any number of components."""
     solution = candidate.result.solution
     family = _engine.family(candidate.problem)
-    return free_variance_bound(family, solution.weights, **solution.parameters)
+    bound = free_variance_bound(family, solution.weights, **solution.parameters)
+    return bound - Representation(candidate.problem, family).loss(bound)
 
 
 def _sizes(range):

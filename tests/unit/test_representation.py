@@ -134,3 +134,18 @@ def test_a_probability_of_1_is_not_returned_where_it_is_impossible(model):
         attained = definitions.of_solution(result)
         assert np.isfinite(float(attained))
         assert result.lower_bound <= attained <= result.objective
+
+
+def test_a_proved_number_of_components_holds_in_the_users_units():
+    """Criteria of samples that the shift rounds by a share of a deviation; and a search at its cutoff ends."""
+    X = two_groups(1e12, 1e-3, n=30).ravel()
+    for covariance in ("known", "diag"):
+        given = {"noise_variance": 1e-6} if covariance == "known" else {"variance_floor": 1e-7}
+        selected = gopfast.select_components(X, [1, 2, 3], covariance=covariance, time_limit=20.0, n_threads=1, **given)
+        for one in selected.candidates:
+            problem, solution = one.problem, one.result.solution
+            attained = definitions.objective(problem, solution.weights, **solution.parameters)
+            price = np.log(30.0) * one.n_parameters
+            value = 2.0 * (float(attained) - problem.elbo_constant) + price
+            assert one.lower <= value + 1e-9 * abs(value)
+            assert value <= one.upper + 1e-9 * abs(value)

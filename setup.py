@@ -83,7 +83,7 @@ def c_flags(name=None):
     # Its vectors are wider than the registers: unrolled without this limit it compiles for half a minute, to run 2 %
     # faster.
     unrolling = ["--param", "max-completely-peeled-insns=100"]
-    if name == "pass_portable" and not DEBUG and accepted(unrolling):
+    if name == "pass_portable" and not DEBUG and accepted([*unrolling, "-Werror"]):
         flags += unrolling
     return flags
 

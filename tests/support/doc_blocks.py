@@ -148,7 +148,8 @@ def first_difference(shown, output, is_log=False):
 def _without_times(text):
     for pattern in TIMES:
         text = pattern.sub("~", text)
-    return [" ".join(line.split()) for line in text.strip().splitlines()]
+    # A log's times are flush right.
+    return [re.sub(r" +~$", " ~", line.rstrip()) for line in textwrap.dedent(text).strip("\n").splitlines()]
 
 
 def _lines(text):

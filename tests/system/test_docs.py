@@ -167,3 +167,21 @@ def test_a_block_that_raises_fails_and_names_its_line():
 
 def test_every_public_name_has_a_docstring_for_the_reference():
     assert [name for name in gopfast.__all__ if not getattr(gopfast, name).__doc__] == []
+
+
+def test_the_misses_in_the_readme_are_those_of_the_bench():
+    """The README's columns are a choice of those that bench/sklearn_misses.py writes."""
+    table = ROOT / "bench" / "results" / "sklearn_misses.md"
+    if not table.exists():
+        pytest.skip("bench is not part of this tree")
+    cells = [
+        [cell.strip() for cell in line.strip("| ").split("|")]
+        for path in (table, ROOT / "README.md")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and ", K=" in line and len(line.split("|")) in (8, 10)
+    ]
+    bench = {name: [optimum, *(cell.split()[0] for cell in misses)] for name, optimum, _, *misses, _ in
+             (row for row in cells if len(row) == 8)}
+    readme = {name: numbers for name, *numbers in (row for row in cells if len(row) == 6)}
+    assert len(readme) > 5
+    assert {name: bench[name] for name in readme} == readme

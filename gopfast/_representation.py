@@ -21,12 +21,19 @@ from gopfast import _ceiling
 from gopfast._full import LineFamily
 from gopfast._gaussian import GaussianFamily
 from gopfast._normal import NormalFamily
-from gopfast.models import BernoulliMixture, CategoricalMixture
+from gopfast.models import BernoulliMixture, CategoricalMixture, GaussianMixture
+from gopfast.models._base import log_sum_exp, log_zero
 from gopfast.solution import MixtureSolution
 
 ROUND = 2.0**-53
 # Of W and the squares: this much the margins of the core's own bounds hold besides what they were counted out for.
 COUNTED = 16 * ROUND
+# Rounding error of a model's own formula, in units of the magnitude of its terms.
+EVALUATION = 64 * ROUND
+# More than the logarithms in a term, of numbers up to 1e308 and their squares, amount to in each column.
+LARGEST_LOGARITHM = 3000.0
+# Margin of the core's value, relative to it, from which on the model's own formula is asked as well.
+DOUBTFUL = 1e-10
 # The largest probability below 1.
 MOST = 1.0 - ROUND
 # Part of a tolerance that a search may be asked to prove more than the user wants, to make up for the loss.
@@ -102,7 +109,27 @@ class Representation:
         extra = 0.0
         if self.shifted:
             extra = self._distance(solution.means, self.problem.total_weight * solution.weights[:, np.newaxis])
+        if not isinstance(self.problem, GaussianMixture) and primal.margin > DOUBTFUL * (1.0 + abs(value)):
+            value = min(value, self._by_definition(solution))
         return solution, value + self.loss(value, extra)
+
+    def _by_definition(self, solution):
+        """
+        Evaluate the objective of counts, labels or times with the model's own formula, rounded up.
+
+        It puts the logarithms of counts and of their rates together, so that no large terms cancel.
+        """
+        problem, parameters = self.problem, solution.parameters
+        kernel = problem._log_kernel(parameters)
+        scores = log_zero(solution.weights) + kernel
+        cost = -log_sum_exp(scores)
+        tau = np.exp(scores + cost[:, np.newaxis])
+        size = np.multiply(tau, np.abs(kernel), out=np.zeros_like(tau), where=tau > 0.0).sum(axis=1) + np.abs(cost)
+        size += LARGEST_LOGARITHM * (1 + problem.n_features)
+        used = problem.sample_weight > 0.0
+        value = math.fsum(problem.sample_weight[used] * cost[used]) + problem._penalty(parameters)
+        error = float(problem.sample_weight[used] @ size[used]) + problem._penalty_size(parameters)
+        return value + EVALUATION * error
 
     def _distance(self, points, weights):
         """

@@ -266,20 +266,24 @@ class MixtureSearch:
         """Make the result of what the core found, less what rounding between its units and the user's costs."""
         upper, lower = fields["objective"], fields["lower_bound"]
         # Two evaluations of the same sum differ by less than their margin.
-        raised = attained if attained > upper + COUNTED * (self.problem.total_weight + abs(upper)) else upper
-        lost = self.representation.loss(lower)
-        fields.update(objective=raised, lower_bound=min(raised, lower - lost))
-        fields["history"][:, 2] -= lost
-        fields["history"][:, 3] += raised - upper
-        gap, notes = raised - fields["lower_bound"], []
-        tolerance = max(self.epsilon, self.rel_tol * abs(raised))
-        if raised - upper + lost > 0.5 * tolerance:
+        same = abs(attained - upper) <= COUNTED * (self.problem.total_weight + abs(upper))
+        objective = upper if same else attained
+        raised, lost = max(0.0, objective - upper), self.representation.loss(lower)
+        fields.update(objective=objective, lower_bound=min(objective, lower - lost))
+        history = fields["history"]
+        history[:, 2] = np.minimum(history[:, 2] - lost, objective)
+        history[:, 3] = np.where(history[:, 3] == upper, objective, history[:, 3] + raised)
+        gap, notes = objective - fields["lower_bound"], []
+        tolerance = max(self.epsilon, self.rel_tol * abs(objective))
+        if raised + lost > 0.5 * tolerance:
             notes.append(
-                f"rounding in the units of X costs {raised - upper + lost:.3g} nats: subtract an offset from X, so "
-                "that its values are not much larger than their differences"
+                f"rounding in the units of X costs {raised + lost:.3g} nats: subtract an offset from X, so that its "
+                "values are not much larger than their differences"
             )
         if status is Status.OPTIMAL and gap > tolerance:
             status = Status.NUMERICAL
+        elif status is Status.NUMERICAL and gap <= tolerance:
+            status = Status.OPTIMAL  # the objective had been rounded up by more than that
         return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
 
 

@@ -337,6 +337,10 @@ class MixtureProblem:
     def _penalty(self, parameters):
         return 0.0
 
+    def _penalty_size(self, parameters):
+        """Sum of the magnitudes of the terms of the penalty: scale of its rounding error."""
+        return abs(self._penalty(parameters))
+
 
 def _rows(value, order):
     """Take rows of an array, or of each array of a tuple."""

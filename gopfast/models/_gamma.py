@@ -20,6 +20,16 @@ def gamma_cost(prior, rates):
     """Return the negative log density of the rates under the prior, 0 without one; infinite where it is 0."""
     if prior is None:
         return 0.0
+    return math.fsum(_terms(prior, rates))
+
+
+def gamma_cost_size(prior, rates):
+    """Return the sum of the magnitudes of the terms of `gamma_cost`: scale of its rounding error."""
+    return 0.0 if prior is None else math.fsum(map(abs, _terms(prior, rates)))
+
+
+def _terms(prior, rates):
     shape, rate = prior
-    constant = math.lgamma(shape) - shape * math.log(rate)
-    return float(constant * rates.size + (rate * rates - xlogy(shape - 1.0, rates)).sum())
+    rates = rates.ravel()
+    constants = [rates.size * math.lgamma(shape), -rates.size * shape * math.log(rate)]
+    return [*constants, *(rate * rates), *-xlogy(shape - 1.0, rates)]

@@ -95,6 +95,13 @@ class BernoulliMixture(MixtureProblem):
         constant, _ = _log_gamma.log_beta(a, b)
         return float(constant * p.size - (xlogy(a - 1.0, p) + xlog1py(b - 1.0, -p)).sum())
 
+    def _penalty_size(self, parameters):
+        if self.prior is None:
+            return 0.0
+        (a, b), p = self.prior, parameters["probabilities"]
+        _, size = _log_gamma.log_beta(a, b)
+        return float(size * p.size + (abs(xlogy(a - 1.0, p)) + abs(xlog1py(b - 1.0, -p))).sum())
+
     def _m_step(self, mass, weights, former):
         a, b = self.prior or (1.0, 1.0)
         ones = mass.T @ self.X + (a - 1.0)

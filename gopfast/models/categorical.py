@@ -124,6 +124,16 @@ class CategoricalMixture(MixtureProblem):
             cost += n_rows * constant - float(xlogy(alpha - 1.0, p).sum())
         return cost
 
+    def _penalty_size(self, parameters):
+        if self.prior is None:
+            return 0.0
+        size = 0.0
+        for p in parameters["probabilities"]:
+            n_rows, n_labels = p.shape
+            _, one = _log_gamma.log_dirichlet(self.prior, n_labels)
+            size += n_rows * one + float(abs(xlogy(self.prior - 1.0, p)).sum())
+        return size
+
     def _m_step(self, mass, weights, former):
         arrays = []
         for codes, n_labels in zip(self.X.T, self.n_categories, strict=True):

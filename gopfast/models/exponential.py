@@ -5,7 +5,7 @@ import numpy as np
 from gopfast import _checks
 from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem, log_zero
-from gopfast.models._gamma import check_gamma_prior, gamma_cost
+from gopfast.models._gamma import check_gamma_prior, gamma_cost, gamma_cost_size
 
 # One over a smaller number is out of range.
 LEAST = 1e-300
@@ -88,6 +88,9 @@ class ExponentialMixture(MixtureProblem):
 
     def _penalty(self, parameters):
         return gamma_cost(self.prior, parameters["rates"])
+
+    def _penalty_size(self, parameters):
+        return gamma_cost_size(self.prior, parameters["rates"])
 
     def _m_step(self, mass, weights, former):
         shape, rate = self.prior or (1.0, 0.0)

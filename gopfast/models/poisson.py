@@ -5,7 +5,7 @@ import numpy as np
 from gopfast import _checks, _log_gamma
 from gopfast.errors import InputError
 from gopfast.models._base import MixtureProblem
-from gopfast.models._gamma import check_gamma_prior, gamma_cost
+from gopfast.models._gamma import check_gamma_prior, gamma_cost, gamma_cost_size
 
 
 class PoissonMixture(MixtureProblem):
@@ -77,6 +77,9 @@ class PoissonMixture(MixtureProblem):
 
     def _penalty(self, parameters):
         return gamma_cost(self.prior, parameters["rates"])
+
+    def _penalty_size(self, parameters):
+        return gamma_cost_size(self.prior, parameters["rates"])
 
     def _m_step(self, mass, weights, former):
         shape, rate = self.prior or (1.0, 0.0)

@@ -17,6 +17,7 @@ cdef class MixturePrimal(Primal):
     cdef double *part_scratch[N_PARTS]
     cdef pass_sums part_sums[N_PARTS]
     cdef int n_threads
+    cdef readonly real margin       # what rounding up added to the last objective that step() returned
     cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
     cdef StopSignal stop
     cdef real until                 # when the local search at hand has had its share of the time limit

@@ -151,7 +151,8 @@ cdef class MixturePrimal(Primal):
             solution[k] = self.mass[k] / data.total_weight
         objective = prior + sums.value + summary_shift(data, K, &self.buffer.costs) + self.family.constant
         self.family.maximise(&self.mass[0], sums.first, e, &self.buffer.costs, point)
-        return objective + OBJECTIVE_ROUNDING * size + self.family.constant_margin()
+        self.margin = OBJECTIVE_ROUNDING * size + self.family.constant_margin()
+        return objective + self.margin
 
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
                   Effort *effort) noexcept nogil:

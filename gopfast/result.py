@@ -85,7 +85,8 @@ class Result:
     time : float
         Seconds.
     rounding_margin : float
-        With status NUMERICAL of a mixture: what the bound that stayed open lost for rounding, in nats.
+        What the bounds of a mixture lost for rounding where that kept the gap open (status NUMERICAL), in nats; of one
+        component in closed form, all that lies between them.
     history : ndarray, shape (m, 5)
         One row per report; columns as `history_columns`: seconds, nodes so far, LBD, UBD, open nodes.
     relaxation, partition, branching, subproblem : str

@@ -181,6 +181,7 @@ def _closed_form(problem, found, options, started):
         lower_bound=lower,
         n_passes=N_CLOSED_FORM_PASSES,
         time=seconds,
+        rounding_margin=upper - lower,
         history=[(seconds, 0, lower, upper, 0)],
         relaxation=CLOSED_FORM,
     )
@@ -282,8 +283,8 @@ class MixtureSearch:
             )
         if status is Status.OPTIMAL and gap > tolerance:
             status = Status.NUMERICAL
-        elif status is Status.NUMERICAL and gap <= tolerance:
-            status = Status.OPTIMAL  # the objective had been rounded up by more than that
+        elif gap <= tolerance and status is not Status.CUTOFF:
+            status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
         return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
 
 

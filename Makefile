@@ -9,11 +9,14 @@ SDIST_TREE := build/sdist-tree
 EDITABLE_ENV := build/editable-env
 BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.toml
 
+# What Cython writes beside its sources.
+DELETE_GENERATED := find src -name '*.c' ! -path '*/csrc/*' -delete
+
 # Folders are listed too: their times change when a file is removed.
 SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast/datasets -type f ! -name '*.pyc') \
 	$(shell find gopfast -name '*.py') \
-	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/csrc/*)
+	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/mixtures/csrc/*)
 
 .PHONY: all install test demo bench fuzz paper figures lint docs docs-links dist clean
 
@@ -29,10 +32,10 @@ $(BIN)/python:
 # after a change of the build's settings, and what setuptools would take from build/lib although it is gone from
 # here. After a debug build (GOPFAST_DEBUG=1), `make clean` first.
 $(INSTALLED): $(SOURCES) | $(BIN)/python
-	$(if $(filter setup.py pyproject.toml,$?),rm -rf build src/gopfast/*.c)
+	$(if $(filter setup.py pyproject.toml,$?),rm -rf build; $(DELETE_GENERATED))
 	mkdir -p build && find build -path 'build/lib*' -type f ! -name '*.so' -delete
-	for so in build/lib*/gopfast/*.so; do name=$${so##*/}; name=$${name%%.*}; \
-		[ -f "src/gopfast/$$name.pyx" ] || [ "$$name" = _cyutility ] || rm -f "$$so"; done
+	cd build && for so in $$(find . -path './lib*' -name '*.so'); do name=$${so#./lib*/}; name=$${name%%.*}; \
+		[ -f "../src/$$name.pyx" ] || [ "$$name" = gopfast/_cyutility ] || rm -f "$$so"; done
 	$(BIN)/pip install $(BUILD_NEEDS)
 	$(BIN)/pip install --no-build-isolation '.[test,plot]'
 	touch $@
@@ -97,5 +100,5 @@ dist: $(BIN)/pyproject-build
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks demo_bounds.png
-	rm -f src/gopfast/*.c
+	$(DELETE_GENERATED)
 	find gopfast src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,9 +13,15 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src/gopfast")
+CSRC = SOURCE / "mixtures/csrc"
 # C sources of a module beside its own; each is compiled once, all at the same time.
 KERNEL = ["pass", "pass_portable", "pass_avx2", "pass_avx512"]
-C_SOURCES = {"_passes": KERNEL, "_entropic": ["dense"], "_basin": ["dense"], "_weights": ["dense"]}
+C_SOURCES = {
+    "gopfast.mixtures.data.passes": KERNEL,
+    "gopfast.mixtures.bounds.basin": ["dense"],
+    "gopfast.mixtures.bounds.entropic": ["dense"],
+    "gopfast.mixtures.bounds.weights": ["dense"],
+}
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
@@ -89,18 +95,18 @@ def c_flags(name=None):
 
 
 def extensions():
-    """One extension per .pyx file, named after it, and the one that holds what they share; the longest first."""
+    """One extension per .pyx file, named after its path, and the one of what they share; the longest first."""
     openmp, link = openmp_flags()
     # symbols that only a debugger reads
     strip = ["-Wl,-s"] if not DEBUG and sys.platform != "darwin" and accepted(["-Wl,-s"]) else []
     yield Extension(f"gopfast.{SHARED}", [str(SOURCE / f"{SHARED}.c")], extra_compile_args=["-O2", "-g0"],
                     extra_link_args=strip)  # fmt: skip
-    for source in sorted(SOURCE.glob("*.pyx"), key=lambda path: -path.stat().st_size):
+    for source in sorted(SOURCE.rglob("*.pyx"), key=lambda path: -path.stat().st_size):
         yield Extension(
-            f"gopfast.{source.stem}",
+            ".".join(source.relative_to(SOURCE.parent).with_suffix("").parts),
             [str(source)],
-            include_dirs=[numpy.get_include(), str(SOURCE / "csrc")],
-            depends=[str(path) for path in SOURCE.glob("csrc/*.h")],
+            include_dirs=[numpy.get_include(), str(CSRC)],
+            depends=[str(path) for path in CSRC.glob("*.h")],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=[*c_flags(), *openmp],
             extra_link_args=[*link, *strip],
@@ -121,15 +127,15 @@ class ParallelBuild(build_ext):
         with ThreadPoolExecutor(max_workers=int(self.parallel or 1)) as pool:
             objects = dict(zip(names, pool.map(self.compile_c, names), strict=True))
         for extension in self.extensions:
-            needed = [objects[name] for name in C_SOURCES.get(extension.name.rpartition(".")[2], [])]
+            needed = [objects[name] for name in C_SOURCES.get(extension.name, [])]
             extension.extra_objects = needed
             extension.depends = [*extension.depends, *needed]
         super().build_extensions()
 
     def compile_c(self, name):
         """Return the object of a C source, compiled unless it is newer than the sources and this file."""
-        source, target = SOURCE / "csrc" / f"{name}.c", Path(self.build_temp, SOURCE, "csrc", f"{name}.o")
-        newest = max(path.stat().st_mtime for path in [source, *SOURCE.glob("csrc/*.h"), Path(__file__)])
+        source, target = CSRC / f"{name}.c", Path(self.build_temp, CSRC, f"{name}.o")
+        newest = max(path.stat().st_mtime for path in [source, *CSRC.glob("*.h"), Path(__file__)])
         if self.force or not target.exists() or target.stat().st_mtime <= newest:
             self.compiler.compile([str(source)], output_dir=self.build_temp, extra_postargs=c_flags(name))
         return str(target)

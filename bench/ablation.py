@@ -7,12 +7,12 @@ from pathlib import Path
 
 import datasets
 import numpy as np
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 SPLITS = [(0.0, 0.3, 12.0), (0.1, 0.3, 12.0), (0.2, 0.3, 12.0), (0.2, 0.3, 8.0), (0.2, 0.3, 1e9), (0.5, 1e9, 1e9)]
 STARTS = [
@@ -35,8 +35,8 @@ def problems():
 
 def counts(problem, split=None, start=()):
     """Nodes / data passes of one search, without the outer bound."""
-    family = _engine.family(problem)
-    if split is not None and isinstance(family, _engine.GaussianFamily):
+    family = engine.family(problem)
+    if split is not None and isinstance(family, engine.GaussianFamily):
         family.split_pull, family.split_pull_most, family.split_wide = split
     names = ("patience", "warm_mix", "warm_least", "warm_most")
     relaxation = EntropicRelaxation(family, **dict(zip(names, start, strict=False)))

@@ -7,15 +7,15 @@ import time
 from pathlib import Path
 
 import numpy as np
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._hitting import HittingSets
-from gopfast._search import Search
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.search.search import Search
 from speed_table import ROWS
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 EPSILONS = (1e-2, 1e-6)
 TIME_LIMIT = 20.0
@@ -55,7 +55,7 @@ def main():
         "|" + " --- |" * (2 + 2 * len(EPSILONS)),
     ]
     for name, (make, n_components, prior, _, _) in ROWS.items():
-        family = _engine.family(gopfast.GaussianMixture(np.asarray(make(), dtype=float), n_components, prior=prior))
+        family = engine.family(gopfast.GaussianMixture(np.asarray(make(), dtype=float), n_components, prior=prior))
         cells = [run(family, epsilon, on) for epsilon in EPSILONS for on in (False, True)]
         width = max(found for _, found in cells)
         lines.append(f"| {name} | {width:.3f} | " + " | ".join(text for text, _ in cells) + " |")

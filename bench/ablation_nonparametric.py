@@ -13,16 +13,16 @@ from pathlib import Path
 
 import datasets
 import numpy as np
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._hitting import HittingSets
-from gopfast._search import Search
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.search.search import Search
 from speed_table import line
 
 import gopfast
-from gopfast import _engine
-from gopfast._nonparametric import NonparametricBound
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.nonparametric import NonparametricBound
 
 EPSILON = 0.01
 TIME_LIMIT = 30.0
@@ -107,7 +107,7 @@ def main():
         "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for name, problem in problems():
-        family = _engine.family(problem)
+        family = engine.family(problem)
         before, after = finished(family, False), finished(family, True)
         fields, _, trace = after
         samples, weights = family.data.arrays()

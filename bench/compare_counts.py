@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import gopfast
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import datasets
@@ -34,7 +34,7 @@ CASES = {
     "galaxies 7": ("galaxies", 7, None, {}),
     "seven clusters": ("clusters", 7, None, {}),
 }
-if importlib.util.find_spec("gopfast._linear") is not None:
+if importlib.util.find_spec("gopfast.mixtures.bounds.linear") is not None:
     CASES |= {
         "minimal, linear joint": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "joint"}),
         "minimal, linear paper": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper"}),
@@ -68,7 +68,7 @@ def measure():
 
 def file():
     """Return the file of the instruction set in use: rounding differs, and long searches take other paths."""
-    return RESULTS / f"counts-{_passes.instruction_set()}.json"
+    return RESULTS / f"counts-{passes.instruction_set()}.json"
 
 
 def read():
@@ -113,8 +113,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="accept the present counts")
     accept, grown = parser.parse_args().write, []
-    for name in _passes.instruction_sets():
-        _passes.use_instruction_set(name)
+    for name in passes.instruction_sets():
+        passes.use_instruction_set(name)
         print(f"-- {name}")
         if accept:
             write(measure())

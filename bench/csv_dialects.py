@@ -14,8 +14,8 @@ from pathlib import Path
 import machine
 import numpy as np
 
-from gopfast import _table
 from gopfast.errors import InputError
+from gopfast.reading import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support import csv_dialects  # noqa: E402
@@ -37,7 +37,7 @@ def outcome(data, truth):
 
 def by_gopfast(file, path):
     try:
-        return _table.read(path, file.columns, **file.options).data
+        return table.read(path, file.columns, **file.options).data
     except InputError:
         return None
 

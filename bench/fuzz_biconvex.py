@@ -284,11 +284,11 @@ def epsilon_of(instance):
 
 def audit(instance, points, rng):
     """Search told to prove more than is true: no node that holds a feasible point may be bounded above it."""
-    from gopfast._alternating import AlternatingPrimal
-    from gopfast._bilinear import BilinearRelaxation
-    from gopfast._search import Search
+    from gopfast.biconvex.alternating import AlternatingPrimal
+    from gopfast.biconvex.bilinear import BilinearRelaxation
+    from gopfast.search.search import Search
 
-    from gopfast._lifting import Lifting
+    from gopfast.biconvex.lifting import Lifting
 
     if not points or not np.isfinite([*instance.lower, *instance.upper]).all():
         return []

@@ -9,7 +9,7 @@ import machine
 import numpy as np
 from test_bench_kernels import N_COMPONENTS, best_time, mixture
 
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 LEVELS = ("value", "moments", "Hessian")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -31,7 +31,7 @@ def numpy_exp(columns, centers):
 
 
 def main():
-    available = list(reversed(_passes.instruction_sets()))
+    available = list(reversed(passes.instruction_sets()))
     lines = []
     for d, make in ((1, mixture), (2, plane)):
         for n in SIZES:
@@ -40,11 +40,11 @@ def main():
             row = [str(d), f"{n:,}", f"{1e9 * numpy_exp(arguments[0], arguments[2]) / pairs:.2f}"]
             repeats = max(1, 100_000 // n)  # a call from Python costs a few microseconds
             for name in available:
-                _passes.use_instruction_set(name)
+                passes.use_instruction_set(name)
                 for level in range(len(LEVELS)):
-                    seconds = best_time(partial(_passes.sums, *arguments, level=level, repeats=repeats))
+                    seconds = best_time(partial(passes.sums, *arguments, level=level, repeats=repeats))
                     row.append(f"{1e9 * seconds / (pairs * repeats):.2f}")
-            _passes.use_instruction_set()
+            passes.use_instruction_set()
             lines.append(row)
             print(row, flush=True)
     header = ["d", "N", "numpy.exp"] + [f"{name}, {level}" for name in available for level in LEVELS]
@@ -52,7 +52,7 @@ def main():
 Nanoseconds per (sample, component), K = {N_COMPONENTS}, one thread, best of 20. *value*: squared distances,
 exponentials, log-sum-exp, densities; *moments*: and first and second moments of each component; *Hessian*: and the Gram
 matrix of (r, r z), which the Newton step needs. `numpy.exp`: only the exponentials, on the same array of N K arguments,
-output given. The package uses {_passes.instruction_set()} here.
+output given. The package uses {passes.instruction_set()} here.
 
 | {" | ".join(header)} |
 |{" --- |" * len(header)}

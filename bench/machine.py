@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -60,7 +60,7 @@ def heading(title, *modules):
         load = ""
     return (
         f"# {title}\n\nMade by `{command}`, commit {commit()}.\n"
-        f"{processor()}, kernel {_passes.instruction_set()}{load}. Python {platform.python_version()}, "
+        f"{processor()}, kernel {passes.instruction_set()}{load}. Python {platform.python_version()}, "
         f"{versions('numpy', *modules)}.\n"
     )
 

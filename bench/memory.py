@@ -28,17 +28,17 @@ def peak():
 def open_nodes(n_components, n_features, max_nodes):
     """Growth of memory in a search that leaves nearly all its nodes open: its bounds are left far from solved."""
     import numpy as np
-    from gopfast._em import MixturePrimal
-    from gopfast._entropic import EntropicRelaxation
-    from gopfast._search import Search
-    from gopfast._tree import Tree
+    from gopfast.mixtures.bounds.em import MixturePrimal
+    from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+    from gopfast.search.search import Search
+    from gopfast.search.tree import Tree
 
     import gopfast
-    from gopfast import _engine
+    from gopfast.mixtures import engine
 
     rng = np.random.default_rng(0)
     X = 20.0 * rng.standard_normal((2 * n_components, n_features))
-    family = _engine.family(gopfast.GaussianMixture(X, n_components))
+    family = engine.family(gopfast.GaussianMixture(X, n_components))
 
     def search(limit):
         relaxation = EntropicRelaxation(family, max_passes=1)

@@ -16,7 +16,7 @@ import paper_figures
 import paper_runs as runs
 
 import gopfast
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 OUT = Path(__file__).parent / "results" / "paper"
 N_RUNS = 100
@@ -213,7 +213,7 @@ def header():
         "repeats that section alone.", "",
         f"Commit {git('rev-parse', '--short', 'HEAD')}{' with changes' if changed else ''}. Machine: "
         f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the start (times are as good as "
-        f"the machine was idle; counts and bounds do not depend on it), kernel {_passes.instruction_set()}, Python "
+        f"the machine was idle; counts and bounds do not depend on it), kernel {passes.instruction_set()}, Python "
         f"{platform.python_version()}.", "",
         "Objectives are the paper's, to be minimised, in nats without the constant that it drops; the ELBO has all "
         "constants.", "",

@@ -9,12 +9,12 @@ from pathlib import Path
 import datasets
 import numpy as np
 import speed_table
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 EPSILON = 0.01
 TIME_LIMIT = 60.0
@@ -74,14 +74,14 @@ def solve_from(problem, start, linear, max_nodes=2**62):
 
     Only those of its starts remain that leave a component without weight, which EM never does by itself.
     """
-    family = _engine.family(problem)
+    family = engine.family(problem)
     if linear:
-        from gopfast._linear import LinearRelaxation
+        from gopfast.mixtures.bounds.linear import LinearRelaxation
 
         relaxation = LinearRelaxation(family, True)
     else:
         relaxation = EntropicRelaxation(family)
-    primal = MixturePrimal(family, n_starts=0, start=_engine.start_parameters(problem, start))
+    primal = MixturePrimal(family, n_starts=0, start=engine.start_parameters(problem, start))
     search = Search(relaxation, primal, EPSILON, orthant=linear, time_limit=TIME_LIMIT, max_nodes=max_nodes)
     success = search.run() == gopfast.Status.OPTIMAL
     fields, _ = search.summary()

@@ -16,7 +16,7 @@ import datasets
 import numpy as np
 
 import gopfast
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 TIME_LIMIT = 60.0
 OUT = Path(__file__).parent / "results" / "speed.md"
@@ -91,7 +91,7 @@ def main(names):
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     head = (
         f"# Speed\n\nAbsolute gap 0.01, whole calls, best of three (one where it takes over 2 s). Commit {commit}, "
-        f"{platform.machine()}, kernel {_passes.instruction_set()}, Python {platform.python_version()}.\n"
+        f"{platform.machine()}, kernel {passes.instruction_set()}, Python {platform.python_version()}.\n"
         "Made by `python bench/speed_table.py`. Goals are those of the project's issue on speed; the last column is\n"
         "what ten starts of scikit-learn's spherical mixture cost on the same data (no proof, variance not held).\n\n"
         "| problem | threads | goal s | time s | status | gap | nodes | passes | passes per node "

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 N_COMPONENTS = 3
 
@@ -30,14 +30,14 @@ def best_time(function, *arguments, repeats=20):
 @pytest.mark.parametrize("n", [1_000, 100_000])
 def test_data_pass(benchmark, n, level):
     arguments = mixture(n)
-    sums = benchmark(_passes.sums, *arguments, level=level)
+    sums = benchmark(passes.sums, *arguments, level=level)
     assert np.isfinite(sums["value"])
     pairs = n * N_COMPONENTS
     argument = -np.random.default_rng(0).exponential(5.0, pairs)
     out = np.empty(pairs)
     info = benchmark.extra_info
     info["n"], info["n_components"] = n, N_COMPONENTS
-    info["instruction_set"] = _passes.instruction_set()
+    info["instruction_set"] = passes.instruction_set()
     info["ns_per_sample_component"] = 1e9 * benchmark.stats["min"] / pairs
     info["ns_per_numpy_exp"] = 1e9 * best_time(np.exp, argument, out) / pairs
 
@@ -47,7 +47,7 @@ def test_data_pass(benchmark, n, level):
 def test_primitive(benchmark, function, n):
     argument = np.random.default_rng(0).exponential(5.0, n)
     argument = -argument if function == "exp" else argument + 0.1
-    result = benchmark(getattr(_passes, function), argument)
+    result = benchmark(getattr(passes, function), argument)
     np.testing.assert_allclose(result, getattr(np, function)(argument), rtol=1e-14, atol=1e-15)
     benchmark.extra_info["ns_per_value"] = 1e9 * benchmark.stats["min"] / n
     benchmark.extra_info["ns_per_numpy_value"] = 1e9 * best_time(getattr(np, function), argument) / n
@@ -78,12 +78,12 @@ def subproblem(n_samples=4, n_cuts=20, seed=0):
 
 @pytest.mark.parametrize("cold", [True, False], ids=["cold", "warm"])
 def test_linear_program(benchmark, cold):
-    from gopfast import _lp
+    from gopfast.lp.lp import Lp, time_solves
 
     n_solves = 10
-    with _lp.Lp(*subproblem()) as lp:
+    with Lp(*subproblem()) as lp:
         assert lp.solve() == "optimal"
         assert np.isfinite(lp.safe_bound)
-        benchmark(_lp.time_solves, lp, n_solves, cold)
+        benchmark(time_solves, lp, n_solves, cold)
     benchmark.extra_info["n_lps"] = n_solves
     benchmark.extra_info["us_per_lp"] = 1e6 * benchmark.stats["min"] / n_solves

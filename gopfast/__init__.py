@@ -10,9 +10,9 @@ True
 
 import os
 
-from gopfast import _checkout
+from gopfast import checkout
 
-__path__ = _checkout.package_path(__path__)
+__path__ = checkout.package_path(__path__)
 __file__ = os.path.join(__path__[0], "__init__.py")
 
 # libgomp's threads spin between batches unless told otherwise, and starve a busy machine. It reads its setting once,
@@ -20,20 +20,21 @@ __file__ = os.path.join(__path__[0], "__init__.py")
 _policy = os.environ.get("OMP_WAIT_POLICY")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 try:
-    from gopfast import _search as _search
+    from gopfast.search import search as _core  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        f"gopfast's compiled core cannot be loaded ({error}). If it is not built, {_checkout.ADVICE}."
+        f"gopfast's compiled core cannot be loaded ({error}). If it is not built, {checkout.ADVICE}."
     ) from error
 finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import datasets, local
-from gopfast._biconvex_result import BiconvexResult, BiconvexSolution
+from gopfast import datasets
+from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.errors import GopfastError, InputError, InputTypeError
-from gopfast.models import (
+from gopfast.mixtures import local
+from gopfast.mixtures.problems import (
     BernoulliMixture,
     BiconvexProblem,
     CategoricalMixture,
@@ -41,9 +42,9 @@ from gopfast.models import (
     GaussianMixture,
     PoissonMixture,
 )
+from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import Result, Status
 from gopfast.selection import Selection, select_components
-from gopfast.solution import MixtureSolution
 from gopfast.solver import solve
 
 __version__ = "0.1.0"

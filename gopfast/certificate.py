@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gopfast import _checks
-from gopfast._fits import solution_of
-from gopfast._words import Word
+from gopfast import checks
+from gopfast.mixtures.fits import solution_of
+from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import Result, Status
-from gopfast.solution import MixtureSolution
 from gopfast.solver import solve
+from gopfast.words import Word
 
 # Share of epsilon that the search leaves open: a fit this close to the search's own best needs no second search.
 SEARCH_SHARE = 0.9
@@ -160,9 +160,9 @@ def certify(problem, fit, epsilon=0.01, *, time_limit=None, callback: Callable[[
     'PROVED'
     """
     started = time.perf_counter()
-    epsilon = _checks.positive_number("epsilon", epsilon)
+    epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
-        time_limit = _checks.nonnegative_number("time_limit", time_limit, infinite=True)
+        time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
     fit = solution_of(problem, fit)
     objective = problem.objective(fit.weights, **fit.parameters)
     target = objective - epsilon

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import gopfast
-from gopfast import _arguments, _csv_text, _table
+from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError
+from gopfast.mixtures.solution import to_json_types
+from gopfast.reading.table import read
+from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status
-from gopfast.solution import to_json_types
 
 EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD = 0, 1, 2, 3, 130, 141
 # What a record says of its model; the arguments of GaussianMixture.
@@ -38,7 +40,7 @@ def main(arguments=None) -> int:
     """
     _make_streams_safe()
     try:
-        options = _arguments.parser(fit, certify, compare).parse_args(arguments)
+        options = parser(fit, certify, compare).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -90,7 +92,7 @@ def fit(options):
 
 def certify(options):
     """Prove or beat a fit."""
-    if options.data == options.fit == _csv_text.STANDARD_INPUT:
+    if options.data == options.fit == STANDARD_INPUT:
         raise InputError("the data and the fit cannot both come from standard input")
     record = _read_json(options.fit)
     columns = record.get("columns")
@@ -129,7 +131,7 @@ def compare(options):
 def _read_table(options, columns=None):
     """Read the data; notes what a user should know of them."""
     header = None if options.header is None else options.header == "yes"
-    table = _table.read(
+    table = read(
         options.data, options.columns or columns, separator=options.separator, decimal=options.decimal,
         header=header, na=options.na,
     )  # fmt: skip
@@ -142,7 +144,7 @@ def _data_line(options, table):
     """Say which data were read, and how."""
     n, details = len(table.data), f" ({', '.join(table.details)})" if table.details else ""
     samples = f"{n:,} sample{'s' if n != 1 else ''}"
-    return f"{_csv_text.shown(options.data)}: {samples}, columns {', '.join(table.columns)}{details}"
+    return f"{shown(options.data)}: {samples}, columns {', '.join(table.columns)}{details}"
 
 
 def _data_record(table):
@@ -272,8 +274,8 @@ def _record(problem):
 
 
 def _read_json(path):
-    text = "\n".join(_csv_text.read_lines(path))
-    path = _csv_text.shown(path)
+    text = "\n".join(read_lines(path))
+    path = shown(path)
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gopfast import _checks, local
-from gopfast._restart import restarts
+from gopfast import checks
 from gopfast.errors import InputError
+from gopfast.mixtures import local
+from gopfast.mixtures.solution import to_json_types
 from gopfast.options import seed_from
+from gopfast.restart import restarts
 from gopfast.result import Result, Status
-from gopfast.solution import to_json_types
 from gopfast.solver import solve
 
 
@@ -128,7 +129,7 @@ def compare(problem, n_starts=100, epsilon=0.01, *, random_state=0, **options) -
     InputError
         If an argument is invalid; the message names it.
     """
-    n_starts = _checks.whole_number("n_starts", n_starts, 1)
+    n_starts = checks.whole_number("n_starts", n_starts, 1)
     seed = seed_from(random_state)
     result = solve(problem, epsilon, random_state=seed, **options)
     found, skipped = [], {}

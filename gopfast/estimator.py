@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 
-from gopfast.models import GaussianMixture
-from gopfast.models._base import log_sum_exp, log_zero
-from gopfast.models.gaussian import SHARED, refuse_two_names
+from gopfast.mixtures.problems import GaussianMixture
+from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.problems.gaussian import SHARED, refuse_two_names
 from gopfast.result import Status
 from gopfast.solver import solve
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gopfast import _checks
+from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, ProgressLog
 
@@ -110,18 +110,18 @@ class Options:
             An `InputError` and `TypeError` for an argument of a wrong kind.
         """
         checked = {
-            "epsilon": None if epsilon is None else _checks.positive_number("epsilon", epsilon),
-            "rel_tol": None if rel_tol is None else _checks.nonnegative_number("rel_tol", rel_tol),
-            "relaxation": _checks.choice("relaxation", relaxation, RELAXATIONS),
-            "partition": _checks.choice("partition", partition, PARTITIONS),
-            "branching": _checks.choice("branching", branching, BRANCHINGS),
-            "subproblem": _checks.choice("subproblem", subproblem, SUBPROBLEMS),
+            "epsilon": None if epsilon is None else checks.positive_number("epsilon", epsilon),
+            "rel_tol": None if rel_tol is None else checks.nonnegative_number("rel_tol", rel_tol),
+            "relaxation": checks.choice("relaxation", relaxation, RELAXATIONS),
+            "partition": checks.choice("partition", partition, PARTITIONS),
+            "branching": checks.choice("branching", branching, BRANCHINGS),
+            "subproblem": checks.choice("subproblem", subproblem, SUBPROBLEMS),
             "n_threads": None if n_threads is None
-            else _checks.whole_number("n_threads", n_threads, 1, MOST_THREADS),
+            else checks.whole_number("n_threads", n_threads, 1, MOST_THREADS),
             "time_limit": None if time_limit is None
-            else _checks.nonnegative_number("time_limit", time_limit, infinite=True),
+            else checks.nonnegative_number("time_limit", time_limit, infinite=True),
             "max_nodes": None if max_nodes is None
-            else _checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
+            else checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
             "callback": _check_callback(callback),
             "log": _check_log(log),
         }
@@ -189,7 +189,7 @@ def seed_from(random_state) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, LARGEST_SEED, dtype=np.uint64))
     try:
-        return _checks.whole_number("random_state", random_state, 0, LARGEST_SEED)
+        return checks.whole_number("random_state", random_state, 0, LARGEST_SEED)
     except InputTypeError:
         raise InputTypeError(
             "random_state must be None, an integer, a numpy Generator or a RandomState; "

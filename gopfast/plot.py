@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gopfast import _checks
+from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import ExponentialMixture, GaussianMixture, PoissonMixture
-from gopfast.models._base import log_zero
-from gopfast.models.gaussian import SHARED
+from gopfast.mixtures.problems import ExponentialMixture, GaussianMixture, PoissonMixture
+from gopfast.mixtures.problems.base import log_zero
+from gopfast.mixtures.problems.gaussian import SHARED
 
 UPPER_COLOUR = "#c0392b"
 LOWER_COLOUR = "#1f5fa8"
@@ -173,7 +173,7 @@ def local_optima(objectives, result, ax=None, bins=60):
         If an argument is invalid.
     """
     groups = dict(objectives) if isinstance(objectives, Mapping) else {"local optima": objectives}
-    bins = _checks.whole_number("bins", bins, 1)
+    bins = checks.whole_number("bins", bins, 1)
     groups = {name: np.ravel(np.asarray(values, dtype=float)) for name, values in groups.items()}
     groups = {name: values[np.isfinite(values)] for name, values in groups.items()}
     if not any(values.size for values in groups.values()):
@@ -212,7 +212,7 @@ def _check_columns(columns, problem):
         if d > 2:
             raise InputError(f"columns must be given, one or two of the {d} of the data")
     else:
-        columns = [_checks.whole_number("columns", column, 0, d - 1) for column in np.atleast_1d(columns)]
+        columns = [checks.whole_number("columns", column, 0, d - 1) for column in np.atleast_1d(columns)]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise InputError(f"columns must be one column or two different ones; got {columns}")
     if len(columns) > 1 and not isinstance(problem, GaussianMixture):

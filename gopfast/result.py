@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gopfast import _checks
-from gopfast._words import Word
-from gopfast.solution import MixtureSolution as MixtureSolution
-from gopfast.solution import to_json_types
+from gopfast import checks
+from gopfast.mixtures.solution import MixtureSolution as MixtureSolution
+from gopfast.mixtures.solution import to_json_types
+from gopfast.words import Word
 
 CLOSED_FORM = "closed form"
 
@@ -243,7 +243,7 @@ class Result:
         # Here and not above: results must work without matplotlib.
         from gopfast import plot
 
-        return getattr(plot, _checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
+        return getattr(plot, checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
 
     def __repr__(self):
         """Return status and bounds on one line."""

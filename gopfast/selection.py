@@ -6,17 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gopfast import _checks, _engine
-from gopfast._nonparametric import free_variance_bound
-from gopfast._representation import Representation
-from gopfast._words import Word
+from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import GaussianMixture
-from gopfast.models._base import MixtureProblem
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.nonparametric import free_variance_bound
+from gopfast.mixtures.problems import GaussianMixture
+from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.representation import Representation
 from gopfast.options import Options
 from gopfast.report import Heartbeat
 from gopfast.result import Result, Status
 from gopfast.solver import MixtureSearch
+from gopfast.words import Word
 
 # Nodes of each K's first turn, and how many times as many it has had after each further one.
 FIRST_NODES = 64
@@ -191,10 +192,10 @@ def select_components(
     2
     """
     started = time.perf_counter()
-    criterion = _checks.choice("criterion", criterion, ("bic", "aic"))
-    epsilon = _checks.positive_number("epsilon", epsilon)
+    criterion = checks.choice("criterion", criterion, ("bic", "aic"))
+    epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
-        time_limit = _checks.nonnegative_number("time_limit", time_limit, infinite=True)
+        time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
     problems = [_problem(data, K, model, model_args) for K in _sizes(range)]
     options = Options.from_arguments(epsilon, n_threads=n_threads, random_state=random_state, log=log)
     if options.log is None:
@@ -317,7 +318,7 @@ def _objective(problem, value, criterion):
 def _outer_bound(candidate):
     """Lower bound of the objective of any number of components."""
     solution = candidate.result.solution
-    family = _engine.family(candidate.problem)
+    family = engine.family(candidate.problem)
     bound = free_variance_bound(family, solution.weights, **solution.parameters)
     return bound - Representation(candidate.problem, family).loss(bound)
 
@@ -325,7 +326,7 @@ def _outer_bound(candidate):
 def _sizes(range):
     """Numbers of components, in increasing order."""
     try:
-        sizes = [_checks.whole_number("range", K, 1) for K in range]
+        sizes = [checks.whole_number("range", K, 1) for K in range]
     except TypeError:
         raise InputTypeError(f"range must be a sequence of integers; got {type(range).__name__}") from None
     if not sizes or len(set(sizes)) < len(sizes):

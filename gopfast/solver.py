@@ -6,20 +6,23 @@ import time
 
 import numpy as np
 
-from gopfast import _ceiling, _engine, _single, _spikes, _ties
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._gaussian import GaussianFamily
-from gopfast._hitting import HittingSets
-from gopfast._representation import COUNTED, Representation
-from gopfast._search import Search
+from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.errors import InputError, InputTypeError
-from gopfast.models import BiconvexProblem, GaussianMixture
-from gopfast.models._base import MixtureProblem
+from gopfast.mixtures import engine, spikes
+from gopfast.mixtures.bounds import ceiling, single
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.mixtures.data.ties import groups
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.problems import GaussianMixture
+from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.options import Options
 from gopfast.report import Heartbeat, Progress
 from gopfast.result import CLOSED_FORM, MixtureSolution, Result, Status
+from gopfast.search.search import Search
 
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
@@ -128,9 +131,9 @@ def solve(
     """
     if not isinstance(problem, (MixtureProblem, BiconvexProblem)):
         # Here and not above: CVXPY is an optional extra.
-        from gopfast import _cvxpy
+        from gopfast.biconvex.cvxpy import is_problem
 
-        if not _cvxpy.is_problem(problem):
+        if not is_problem(problem):
             raise InputTypeError(
                 "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.BiconvexProblem or a "
                 f"cvxpy.Problem; got {type(problem).__name__}"
@@ -155,8 +158,8 @@ def solve(
     # Who names a method wants it run.
     if problem.n_components == 1 and options.relaxation is None and options.branching is None:
         if start is not None:
-            _engine.start_parameters(problem, start)
-        found = _single.optimum(problem)
+            engine.start_parameters(problem, start)
+        found = single.optimum(problem)
         if found is not None:
             return _closed_form(problem, found, options, started)
     search = MixtureSearch(problem, options, start)
@@ -192,7 +195,7 @@ def _report(problem, solution, monitor, notes=(), **fields):
     notes = [*notes, *_notes(problem, solution, fields["status"])]
     result = Result(
         solution=solution, elbo_constant=problem.elbo_constant, notes=notes,
-        caution=_spikes.caution(problem, solution), **fields,
+        caution=spikes.caution(problem, solution), **fields,
     )  # fmt: skip
     monitor.finish(result)
     return result
@@ -211,8 +214,8 @@ class MixtureSearch:
     """
 
     def __init__(self, problem, options, start=None):
-        self.problem, self.family = problem, _engine.family(problem)
-        start = _engine.start_parameters(problem, start)
+        self.problem, self.family = problem, engine.family(problem)
+        start = engine.start_parameters(problem, start)
         relaxed, self.names = _relaxation(self.family, options)
         self.monitor = _Monitor(options)
         ties = _ties_to_try(problem)
@@ -228,11 +231,11 @@ class MixtureSearch:
             kept * self.epsilon,
             rel_tol=kept * self.rel_tol,
             orthant=self.names["branching"] == "orthant",
-            n_threads=_engine.n_threads(options.n_threads),
+            n_threads=engine.n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
             basin=_basin(self.family, primal) if entropic else None,
             reduction=_reduction(self.family) if entropic else None,
-            least=max(_ceiling.least_objective(problem), _ceiling.saturated_bound(problem, self.family)),
+            least=max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, self.family)),
         )
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
@@ -291,15 +294,15 @@ class MixtureSearch:
 def _solve_biconvex(problem, options, start):
     """Solve what is no mixture: same search, other relaxation and primal."""
     # Here and not above: they need HiGHS.
-    from gopfast import _biconvex_solve
+    from gopfast.biconvex.solve import solve as solve_biconvex
 
     if options.relaxation == "entropic":
         raise InputError("relaxation='entropic' is for mixtures; biconvex problems take 'linear'")
     # Here and not above: CVXPY is an optional extra.
     if isinstance(problem, BiconvexProblem):
-        method = _biconvex_solve.solve
+        method = solve_biconvex
     else:
-        from gopfast._cvxpy import solve as method
+        from gopfast.biconvex.cvxpy import solve as method
     monitor = _Monitor(options)
     with monitor.watching():
         return method(problem, options, monitor, start)
@@ -319,7 +322,7 @@ def _relaxation(family, options):
         if type(family) is not GaussianFamily or family.n_ranges:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
         # Here and not above: only this relaxation needs HiGHS.
-        from gopfast._linear import LinearRelaxation
+        from gopfast.mixtures.bounds.linear import LinearRelaxation
 
         relaxed = LinearRelaxation(family, options.partition == "paper", milp=options.subproblem == "milp")
     else:
@@ -333,7 +336,7 @@ def _relaxation(family, options):
 def _ties_to_try(problem):
     """Return groups of tied samples where a component can be narrow enough to sit on one."""
     if getattr(problem, "covariance", None) in ("diag", "spherical", "full") and problem.n_components > 1:
-        return _ties.groups(problem.X, problem.sample_weight)
+        return groups(problem.X, problem.sample_weight)
     return []
 
 
@@ -360,8 +363,8 @@ def _notes(problem, solution, status):
                 notes.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
                 break
     if solution.parameters.get("covariances") is not None:
-        floors = _spikes.floors(problem, solution.covariances)
-        on_floor = np.flatnonzero(floors <= 1.0 + _spikes.ON_FLOOR)
+        floors = spikes.floors(problem, solution.covariances)
+        on_floor = np.flatnonzero(floors <= 1.0 + spikes.ON_FLOOR)
         if on_floor.size and np.ndim(floors) == 0:
             notes.append("the shared covariance sits on variance_floor")
         elif on_floor.size:

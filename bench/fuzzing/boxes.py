@@ -7,12 +7,13 @@ must keep a box that holds these parameters, and the bound of the box must not e
 import math
 
 import numpy as np
-from gopfast._entropic import EntropicRelaxation
-from gopfast._gaussian import GaussianFamily
-from gopfast._linear import LinearRelaxation
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.linear import LinearRelaxation
+from gopfast.mixtures.families.gaussian import GaussianFamily
 
-from gopfast import _ceiling, _engine, _single
-from gopfast._nonparametric import NonparametricBound, free_variance_bound
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds import ceiling, single
+from gopfast.mixtures.bounds.nonparametric import NonparametricBound, free_variance_bound
 
 from . import generator, learning
 from .definitions import LONG, define
@@ -149,7 +150,7 @@ def attack_box(relaxed, target, point, error, low, high, W, rng):
 def attack_problem(name, problem, rng, n_responsibilities=N_RESPONSIBILITIES, n_boxes=N_BOXES):
     """Attack a problem's boxes and whole-problem bounds; returns how many were tried, raises Failure."""
     definition, fast = define(problem), define(problem, float)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     relaxed = relaxations(name, family, rng)
     low, high = relaxed.root_box()
     W = float(definition.W)
@@ -198,9 +199,9 @@ def within_root(problem, point, error, low, high):
 
 def whole_bounds(problem, family, fast, rng):
     """Bounds of the whole problem that need no search, by name."""
-    found = {"ceiling": _ceiling.least_objective(problem), "saturated": _ceiling.saturated_bound(problem, family)}
+    found = {"ceiling": ceiling.least_objective(problem), "saturated": ceiling.saturated_bound(problem, family)}
     if problem.n_components == 1:
-        optimum = _single.optimum(problem)
+        optimum = single.optimum(problem)
         if optimum is not None:
             found["single"] = optimum.lower_bound
     found["free variance"] = -math.inf

@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._gaussian import GaussianFamily
-from gopfast._hitting import HittingSets
-from gopfast._search import Search
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.search import Search
 
 from .definitions import LONG
 from .failure import Failure, slack

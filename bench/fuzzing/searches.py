@@ -3,11 +3,13 @@
 import dataclasses
 
 import numpy as np
-from gopfast._em import MixturePrimal
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _ceiling, _engine, solver
+from gopfast import solver
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds import ceiling
 from gopfast.options import Options
 from gopfast.result import Status
 
@@ -51,7 +53,7 @@ def attack_solve(name, problem, rng):
     )  # fmt: skip
     if name in generator.LINEAR:
         options.update(relaxation="linear", partition="paper" if name == "paper" else "joint", max_nodes=60)
-    elif _engine.family(problem).n_connected <= 6 and rng.random() < 0.15:
+    elif engine.family(problem).n_connected <= 6 and rng.random() < 0.15:
         options.update(branching="orthant")
     result = gopfast.solve(problem, epsilon, **options)
     value, size = definition.value(definition.read(result.solution))
@@ -93,7 +95,7 @@ def attack_solve(name, problem, rng):
 def attack_negative(name, problem, rng, max_nodes=300):
     """A search that must prove one nat more than is true, its nodes audited against a known solution."""
     definition, fast = define(problem), define(problem, float)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     relaxation = {"linear": "linear", "paper": "linear"}.get(name)
     orthant = relaxation is None and family.n_connected <= 4 and rng.random() < 0.2
     options = dataclasses.replace(
@@ -106,7 +108,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
     relaxed, names = solver._relaxation(family, options)
     primal = MixturePrimal(family, n_starts=int(rng.integers(1, 7)), seed=options.seed)
-    least = max(_ceiling.least_objective(problem), _ceiling.saturated_bound(problem, family))
+    least = max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family))
     said = dict(epsilon=EXCESS, names=str(names), least=float(least))
     known, trace = None, []
     if found is not None:

@@ -95,7 +95,7 @@ def load_problem(name):
     """
     from importlib.resources import as_file
 
-    from gopfast.models import BiconvexProblem
+    from gopfast.biconvex.problem import BiconvexProblem
 
     with as_file(_file(_folder() / "biconvex", name, ".json", problem_names())) as path:
         return BiconvexProblem.from_json(path)

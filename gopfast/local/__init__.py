@@ -6,16 +6,18 @@ Every method is called as ``method(problem, start=None, *, tol, max_iter, random
 anything with a solution; `gopfast.local.start` makes one by a strategy of `gopfast.local.starts`.
 """
 
-from gopfast._restart import RestartResult, restart_until_certified
-from gopfast.local import starts
-from gopfast.local._anneal import anneal
-from gopfast.local._cavi import cavi
-from gopfast.local._conjugate_gradient import conjugate_gradient
-from gopfast.local._em import em
-from gopfast.local._kmeans import kmeans
-from gopfast.local._quasi_newton import quasi_newton
-from gopfast.local._result import LocalResult
-from gopfast.local.starts import start
+from gopfast.mixtures.local import (
+    LocalResult,
+    anneal,
+    cavi,
+    conjugate_gradient,
+    em,
+    kmeans,
+    quasi_newton,
+    start,
+    starts,
+)
+from gopfast.restart import RestartResult, restart_until_certified
 
 __all__ = [
     "LocalResult",

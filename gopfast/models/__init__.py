@@ -1,12 +1,12 @@
 """Problem objects: what is minimised, on which data."""
 
-from gopfast.models._base import MixtureProblem
-from gopfast.models.bernoulli import BernoulliMixture
-from gopfast.models.biconvex import BiconvexProblem
-from gopfast.models.categorical import CategoricalMixture
-from gopfast.models.exponential import ExponentialMixture
-from gopfast.models.gaussian import GaussianMixture
-from gopfast.models.poisson import PoissonMixture
+from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.bernoulli import BernoulliMixture
+from gopfast.mixtures.problems.categorical import CategoricalMixture
+from gopfast.mixtures.problems.exponential import ExponentialMixture
+from gopfast.mixtures.problems.gaussian import GaussianMixture
+from gopfast.mixtures.problems.poisson import PoissonMixture
 
 __all__ = [
     "BernoulliMixture",

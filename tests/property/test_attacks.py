@@ -7,12 +7,12 @@ priors at 1; references are the models' definitions in extended precision. `make
 import numpy as np
 import pytest
 from fuzzing import boxes, definitions, generator, searches
-from gopfast._entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from support import problems
 
 import gopfast
-from gopfast import _engine
 from gopfast.errors import InputError
+from gopfast.mixtures import engine
 
 N_BOX_CASES = 25
 N_NEGATIVE_CASES = 5
@@ -68,7 +68,7 @@ def test_an_attack_finds_a_bound_that_is_too_high():
     """A bound just above what a box holds, and a box that has lost its point, are failures."""
     problem = problems.make("diag", 0)
     definition, rng = definitions.define(problem), np.random.default_rng(0)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     relaxed = EntropicRelaxation(family)
     # at a fixed point of EM the relaxed dual of a box of no width is exact
     tau = definitions.define(problem, float).em(rng.dirichlet(np.ones(2), problem.n_samples), 5000, 1e-15)

@@ -5,17 +5,18 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from gopfast._full import FullFamily
-from gopfast._matrices import MatrixFamily
-from gopfast._matrix import FlooredCost
-from gopfast._tied import TiedFamily
+from gopfast.mixtures.families.full import FullFamily
+from gopfast.mixtures.families.matrices import MatrixFamily
+from gopfast.mixtures.families.matrix import FlooredCost
+from gopfast.mixtures.families.tied import TiedFamily
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.attack import exact, matrix_cost
 from support.matrices import packed
 
 import gopfast
-from gopfast import _axes, _engine
+from gopfast.mixtures import engine
+from gopfast.mixtures.families.axes import coordinates, eliminated, floats, log_abs_det, rational
 
 MARGIN = 64 * 2.0**-53  # of a constant, in units of its size
 
@@ -37,9 +38,9 @@ def test_determinant_inverse_and_whitening_are_those_of_the_floats(seed, d, powe
         matrix = mpmath.matrix(axes.tolist())
         det = mpmath.log(abs(mpmath.det(matrix)))
         inverse = np.array((matrix**-1).tolist(), dtype=float)
-    assert abs(_axes.log_abs_det(axes) - det) <= 4e-16 * (2 + abs(det))
-    np.testing.assert_allclose(_axes.floats(_axes.eliminated(_axes.rational(axes))[1]), inverse, rtol=1e-15)
-    found = _axes.coordinates(np.zeros((1, d)), np.ones(1), np.zeros(d), axes, floor)
+    assert abs(log_abs_det(axes) - det) <= 4e-16 * (2 + abs(det))
+    np.testing.assert_allclose(floats(eliminated(rational(axes))[1]), inverse, rtol=1e-15)
+    found = coordinates(np.zeros((1, d)), np.ones(1), np.zeros(d), axes, floor)
     W, A = exact(found.whiten) @ exact(axes), exact(floor)
     away = np.abs((W * A) @ W.T - exact(np.eye(d))).sum(axis=1).max()
     rows = axes * np.sqrt(floor)
@@ -55,7 +56,7 @@ def test_the_error_bounds_what_rounding_changes_in_the_cost(seed, d, power):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, d)) * 10.0 ** rng.uniform(-3.0, 3.0, d) + rng.choice([0.0, 1e6], d)
     floor, axes = (10.0 ** rng.uniform(-4.0, 0.0, d) * X.std(axis=0)) ** 2, steep_axes(rng, d, 10.0**power)
-    found = _axes.coordinates(X, np.ones(12), X.mean(axis=0), axes, floor)
+    found = coordinates(X, np.ones(12), X.mean(axis=0), axes, floor)
     with mpmath.workdps(60):
         value = matrix_cost(_covariance(exact(X.T)), exact(floor))
         # in units of the core's floor
@@ -121,5 +122,5 @@ def test_axes_are_such_that_rounding_costs_next_to_nothing(covariance, share):
     z = rng.normal(size=40) + 4.0 * rng.integers(2, size=40)
     X = np.column_stack([z, 100.0 - z + share * rng.normal(size=40)])
     problem = gopfast.GaussianMixture(X, 2, covariance=covariance, variance_floor=(share * np.std(z)) ** 2)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     assert MARGIN * family.constant_size <= 1e-7

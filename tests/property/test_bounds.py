@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from support import brute_force
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 EPSILON = 0.01
 # A reference is a value that a point attains, so that only its rounding error may lie below a proved bound.
@@ -70,7 +70,7 @@ def hull_of(problem, data):
 
 
 def traced_search(problem, epsilon=EPSILON, max_nodes=3000, known=None, orthant=False):
-    family, trace = _engine.family(problem), []
+    family, trace = engine.family(problem), []
     search = Search(
         EntropicRelaxation(family), MixturePrimal(family, seed=1), epsilon,
         max_nodes=max_nodes, known=known, trace=trace, orthant=orthant,
@@ -119,7 +119,7 @@ def test_the_objective_is_attained_by_the_solution(problem):
     "options", [{}, {"branching": "orthant"}, {"subproblem": "milp"}], ids=["bisect", "orthant", "milp"]
 )
 def test_linear_and_entropic_bounds_agree(partition, options):
-    pytest.importorskip("gopfast._linear")
+    pytest.importorskip("gopfast.mixtures.bounds.linear")
 
     @examples(8)
     @given(problem=problems(max_samples=4, max_components=2, max_features=1))
@@ -147,7 +147,7 @@ def test_linear_and_entropic_bounds_agree(partition, options):
 @given(problem=problems())
 def test_no_bound_cuts_off_a_known_optimum(problem):
     reference = brute_force.global_optimum(problem)
-    data = _engine.family(problem).data
+    data = engine.family(problem).data
     point = data.from_user(reference.means)
     order = np.argsort(point[:, 0], kind="stable")
     # The polish may leave the hull of the data, which holds an optimum, by a rounding error or without cost.
@@ -166,7 +166,7 @@ def test_no_bound_cuts_off_a_known_optimum(problem):
 
 def test_the_audit_notices_a_bound_above_a_known_solution():
     problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2)
-    data = _engine.family(problem).data
+    data = engine.family(problem).data
     point = data.from_user(np.array([[-5.0], [25.0]]))
     search, *_ = traced_search(problem, known=(point, 60.0))
     assert search.n_audit_failures > 0
@@ -175,12 +175,12 @@ def test_the_audit_notices_a_bound_above_a_known_solution():
 def test_the_audit_notices_a_solution_that_tightening_cuts_off():
     """Of two components in the wrong order; equal first coordinates have none."""
     problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2)
-    data = _engine.family(problem).data
+    data = engine.family(problem).data
     right = np.sort(data.from_user(np.array([[-5.0], [25.0]])), axis=0)
     assert traced_search(problem, known=(right, 1e9))[0].n_audit_failures == 0
     assert traced_search(problem, known=(right[::-1], 1e9))[0].n_audit_failures > 0
     problem = gopfast.GaussianMixture([[0.0, 0.0], [0.0, 5.0], [9.0, 1.0], [9.0, 4.0]], 2)
-    data = _engine.family(problem).data
+    data = engine.family(problem).data
     for order in ([0, 1], [1, 0]):
         known = data.from_user(np.array([[4.5, 0.5], [4.5, 4.5]])[order])
         order = np.argsort(known[:, 0], kind="stable")

@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 from support import problems
 from support.exhaustive import brute_force_optimum
 
 import gopfast
-from gopfast import Status, _engine
+from gopfast import Status
+from gopfast.mixtures import engine
 from gopfast.options import Options
 from gopfast.solver import MixtureSearch
 
@@ -31,7 +32,7 @@ def case(request):
 
 
 def search(problem, **options):
-    family = _engine.family(problem)
+    family = engine.family(problem)
     return Search(EntropicRelaxation(family), MixturePrimal(family, seed=1), EPSILON, **options)
 
 
@@ -115,7 +116,7 @@ def test_the_number_of_threads_changes_nothing(threads):
     optimum = gopfast.solve(problem).objective
     counts = []
     for n_threads in (1, threads):
-        family = _engine.family(problem)
+        family = engine.family(problem)
         run = Search(EntropicRelaxation(family), MixturePrimal(family), EPSILON, n_threads=n_threads)
         assert run.resume(max_nodes=100, cutoff=optimum) == Status.NODE_LIMIT
         assert run.resume(cutoff=optimum - 1.0) == Status.CUTOFF

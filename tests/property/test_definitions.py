@@ -6,12 +6,12 @@ Data as real ones may be: huge counts, priors at and around 1 and far from it, w
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 from gopfast.result import Status
 from tests.support import definitions
 from tests.support.problems import KINDS, make, random_state
@@ -96,7 +96,7 @@ def assert_bound_holds(result, rng, n_states=3):
 def bound_around(result, width=1e-3):
     """The core's bound of a small box around the solution's parameters: no clipping hides an excess."""
     problem, solution = result.solution.problem, result.solution
-    family = _engine.family(problem)
+    family = engine.family(problem)
     point = family.pack(**solution.parameters)
     low, high = root_of(family)
     reach = width * (high - low)
@@ -186,7 +186,7 @@ def test_the_cores_objective_is_that_of_the_definition_at_any_state(kind, prior)
         problem = exponential_family(kind, prior, (1e-6, 1e6), 2, seed)
         state = random_state(problem, np.random.default_rng(seed))
         weights = state.pop("weights")
-        family = _engine.family(problem)
+        family = engine.family(problem)
         solution, trace, _ = MixturePrimal(family).em(weights, family.pack(**state), 0.0, 0)
         exact = definitions.objective(problem, weights, **family.parameters(solution))
         scale = abs(float(exact)) + problem.total_weight

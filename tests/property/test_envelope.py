@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.problems import make
 
-from gopfast import _engine, _passes
+from gopfast.mixtures import engine
+from gopfast.mixtures.data import passes
 
 many = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 some = settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -48,7 +49,7 @@ def test_both_minorants_and_the_facets_hold_for_all_statistics_of_a_cell(kind):
     def check(seed):
         rng = np.random.default_rng(seed)
         problem = make(kind, seed % 1000, int(rng.integers(4, 12)), int(rng.integers(1, 4)), int(rng.integers(1, 3)))
-        family = _engine.family(problem)
+        family = engine.family(problem)
         tau = rng.dirichlet(np.full(problem.n_components, 10.0 ** rng.uniform(-1, 1)), problem.n_samples) + 1e-9
         tau /= tau.sum(axis=1, keepdims=True)
         low, high = random_cell(family, problem, tau, rng)
@@ -79,7 +80,7 @@ def test_both_minorants_and_the_facets_hold_for_all_statistics_of_a_cell(kind):
 def test_the_second_minorant_is_the_better_one_in_a_wide_cell(kind):
     """Otherwise the test above could not tell whether there is one: at the least variance it is exact."""
     problem = make(kind, 3, 40, 1, 1)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     S, mean, square = core_statistics(family, problem, np.ones((40, 1)))
     variance = square - mean**2
     at = np.array([mean[0, 0], variance[0, 0]])
@@ -127,7 +128,7 @@ def test_bounds_with_divided_cells_hold_for_the_solutions_in_random_boxes(kind):
         rng = np.random.default_rng(seed)
         weights = rng.choice([0.5, 1.0, 2.0], 30) if seed % 2 else None
         problem = make(kind, seed % 1000, 30, int(rng.integers(1, 4)), int(rng.integers(1, 3)), sample_weight=weights)
-        family = _engine.family(problem)
+        family = engine.family(problem)
         least, points = solutions_near(problem, family, rng)
         wider = 10.0 ** rng.uniform(-3, 0.5) * rng.uniform(size=points.shape[1])
         low, high = points.min(axis=0) - wider, points.max(axis=0) + wider
@@ -146,7 +147,7 @@ def test_bounds_with_divided_cells_hold_for_the_solutions_in_random_boxes(kind):
 
 
 def test_divided_cells_save_nodes():
-    family = _engine.family(make("diag", 1, 60, 3, 1))
+    family = engine.family(make("diag", 1, 60, 3, 1))
     counts = []
     for n_split in (0, 1, 2):
         search = Search(EntropicRelaxation(family, n_split=n_split), MixturePrimal(family), 0.01)
@@ -162,8 +163,8 @@ def test_weights_of_many_costs_have_the_gram_matrix_of_their_densities():
     rng = np.random.default_rng(4)
     columns, w = rng.standard_normal((2, 264)), rng.uniform(size=264)
     centers, offsets, pi = rng.standard_normal((7, 2)), rng.uniform(size=7), rng.dirichlet(np.ones(7))
-    found = _passes.sums(columns, w, centers, offsets, pi, level=3)
-    plain = _passes.sums(columns, w, centers, offsets, pi, level=0)
+    found = passes.sums(columns, w, centers, offsets, pi, level=3)
+    plain = passes.sums(columns, w, centers, offsets, pi, level=0)
     density = np.exp(offsets - 0.5 * np.square(columns.T[:, None] - centers).sum(axis=2))
     ratio = density / (density @ pi)[:, None]
     np.testing.assert_allclose(

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import problems
@@ -12,7 +12,7 @@ from support.columns import KINDS, coordinates, masses_and_moments, statistics
 from support.exhaustive import brute_force_optimum
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 EPSILON = 0.01
 # References are attained, so that only their rounding errors may lie below a proved bound.
@@ -53,7 +53,7 @@ def small_problems(draw, max_samples=6, sizes=((1, 1), (1, 2), (2, 1), (2, 2), (
 
 
 def traced_search(problem, epsilon=EPSILON, max_nodes=2000):
-    family, trace = _engine.family(problem), []
+    family, trace = engine.family(problem), []
     search = Search(
         EntropicRelaxation(family), MixturePrimal(family, seed=1), epsilon, max_nodes=max_nodes, trace=trace
     )
@@ -98,7 +98,7 @@ def test_the_bounds_enclose_the_brute_force_optimum(problem):
 @given(problem=small_problems(max_samples=8), seed=st.integers(0, 2**32 - 1))
 def test_minorant_and_facets_hold_for_all_means_of_a_cell(problem, seed):
     rng = np.random.default_rng(seed)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     tau = random_responsibilities(problem, rng)
     S, T, means = masses_and_moments(problem, tau)
     at = coordinates(problem, family, means)
@@ -132,7 +132,7 @@ def test_minorant_and_facets_hold_for_all_means_of_a_cell(problem, seed):
 def test_the_minorant_of_a_small_cell_is_the_cost(kind):
     """Otherwise the test above could not fail; the error falls with the square of the width."""
     problem, rng = problems.make(kind, 1, n=30), np.random.default_rng(1)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     tau = rng.dirichlet(np.ones(2), problem.n_samples)
     S, _, means = masses_and_moments(problem, tau)
     at = coordinates(problem, family, means)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
@@ -13,7 +13,7 @@ from support.exhaustive import brute_force_optimum
 from support.problems import make
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 EPSILON = 1e-3
 POSTERIORS = ["known, Gaussian posterior", "known, Gaussian posterior, empirical prior"]
@@ -53,7 +53,7 @@ def test_bounds_enclose_the_brute_force_optimum(kind):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_node_around_the_optimum_has_a_bound_above_it(kind, seed):
     problem = make(kind, seed, 30, 2 + seed % 2, 1 + seed // 2)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     first = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=40, seed=3), 0.01, max_nodes=4000)
     first.run()
     fields, vector = first.summary()
@@ -68,7 +68,7 @@ def test_no_node_around_the_optimum_has_a_bound_above_it(kind, seed):
 def test_children_cover_their_parent_where_the_model_allows_it(kind):
     """What tightening cuts off holds no solution: the optimum stays in some leaf."""
     problem = make(kind, 5, 25, 2, 1)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     trace = []
     search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=40), 1e-3, trace=trace, max_nodes=3000)
     search.run()
@@ -130,7 +130,7 @@ def test_many_samples_are_proved_on_summaries():
     rng = np.random.default_rng(1)
     x = 6 * rng.integers(2, size=20_000) + rng.choice([1.0, 2.0], 20_000) * rng.standard_normal(20_000)
     problem = gopfast.GaussianMixture(x, 2, covariance="diag", variance_floor=0.25)
-    assert _engine.family(problem).data.levels
+    assert engine.family(problem).data.levels
     result = gopfast.solve(problem, epsilon=0.1)
     assert result.success
     assert result.objective == pytest.approx(problem.objective(result.solution.weights, **result.solution.parameters))

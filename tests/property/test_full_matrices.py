@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._matrices import MatrixFamily
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.families.matrices import MatrixFamily
+from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.audit import assert_audited, assert_cells_around_a_local_optimum_are_audited

@@ -50,7 +50,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(name):
 @pytest.mark.parametrize("subproblem", ["enumerate", "milp"])
 @pytest.mark.parametrize("partition", ["joint", "paper"])
 def test_the_linear_result_does_not_depend_on_the_number_of_threads(partition, subproblem):
-    pytest.importorskip("gopfast._linear")
+    pytest.importorskip("gopfast.mixtures.bounds.linear")
     problem = gopfast.GaussianMixture(MINIMAL, 2, prior="empirical")
     solve = functools.partial(
         gopfast.solve, problem, 0.1, relaxation="linear", partition=partition, subproblem=subproblem

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.attack import DATA, attacked, problem
 
-from gopfast import Status, _engine
+from gopfast import Status
+from gopfast.mixtures import engine
 
 # Columns that bounds are taken for; "full" has one implementation for two columns and one for more.
 CASES = [("full", 2), ("full", 3), ("tied", 2), ("tied", 3)]
@@ -44,7 +45,7 @@ def test_boxes_keep_solutions_and_are_bounded_below_them(kind, covariance, d):
 def unproved(kind, covariance, seed, d, max_nodes=150):
     """What is wrong with a search that is told to prove 1 nat more than is true; "" if it goes on for ever."""
     size = sizes(seed, d)
-    family = _engine.family(problem(kind, covariance, np.random.default_rng(seed), size["n"], size["K"], d))
+    family = engine.family(problem(kind, covariance, np.random.default_rng(seed), size["n"], size["K"], d))
     search = Search(EntropicRelaxation(family), MixturePrimal(family), -1.0, max_nodes=max_nodes)
     try:
         reason = search.run()

@@ -3,11 +3,11 @@
 import mpmath
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._matrix import FlooredCost
-from gopfast._search import Search
-from gopfast._tied import TiedFamily
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.families.matrix import FlooredCost
+from gopfast.mixtures.families.tied import TiedFamily
+from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
@@ -17,7 +17,7 @@ from support.matrices import cost, floored, packed, unpacked
 from support.problems import make
 
 import gopfast
-from gopfast._scatter import least_within
+from gopfast.mixtures.families.scatter import least_within
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 

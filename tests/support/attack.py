@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
-from gopfast._entropic import EntropicRelaxation
-from gopfast._full import FullFamily
-from gopfast._tied import TiedFamily
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.families.full import FullFamily
+from gopfast.mixtures.families.tied import TiedFamily
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 DIGITS = 60
 GRAIN = 2**40  # responsibilities are multiples of its inverse
@@ -195,7 +195,7 @@ def attack(kind, covariance, seed, n=10, K=2, d=2, n_points=3, n_boxes=8):
     rng = np.random.default_rng(seed)
     tried = 0
     case = problem(kind, covariance, rng, n, K, d)
-    family = _engine.family(case)
+    family = engine.family(case)
     relaxation = EntropicRelaxation(family)
     root = family.root_box()
     where = f"{kind}, {covariance}, seed {seed}, n={n}, K={K}, d={d}"

@@ -1,11 +1,11 @@
 """Searches audited against a solution that is known."""
 
 import numpy as np
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 ROUNDING = 1e-9  # of an objective, relative
 
@@ -45,7 +45,7 @@ def assert_some_leaf_holds(point, trace):
 
 def assert_audited(problem, first_nodes, nodes):
     """No node around the best solution has a bound above it, and no node loses it."""
-    family = _engine.family(problem)
+    family = engine.family(problem)
     known, trace = known_best(family, first_nodes), []
     search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=known, trace=trace, max_nodes=nodes)
     search.run()
@@ -55,7 +55,7 @@ def assert_audited(problem, first_nodes, nodes):
 
 def assert_cells_around_a_local_optimum_are_audited(problem, seed, nodes):
     """Boxes around parameters of EM, with faces through them."""
-    family = _engine.family(problem)
+    family = engine.family(problem)
     primal = MixturePrimal(family)
     K = family.n_components
     vector, trace, _ = primal.em(np.full(K, 1.0 / K), family.seeded(np.random.default_rng(seed)), 1e-12, 2000)

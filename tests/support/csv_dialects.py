@@ -30,7 +30,7 @@ class File:
     columns : list of str or None
         What is asked for.
     options : dict
-        Those of ``gopfast._table.read``: only what a user says.
+        Those of ``gopfast.reading.table.read``: only what a user says.
     must_be_read : bool
         Whether nothing in the file is ambiguous with these options.
     pandas : dict

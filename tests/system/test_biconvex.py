@@ -40,11 +40,11 @@ def test_there_are_25_instances():
 
 @pytest.mark.parametrize("name", ["haverly", "st_bpaf1a", "ex5_4_2"])
 def test_every_bounded_node_is_audited_against_the_solution(name):
-    from gopfast._alternating import AlternatingPrimal
-    from gopfast._bilinear import BilinearRelaxation
-    from gopfast._search import Search
+    from gopfast.biconvex.alternating import AlternatingPrimal
+    from gopfast.biconvex.bilinear import BilinearRelaxation
+    from gopfast.search.search import Search
 
-    from gopfast._lifting import Lifting
+    from gopfast.biconvex.lifting import Lifting
 
     problem = BiconvexProblem.from_json(INSTANCES / f"{name}.json")
     result = gopfast.solve(problem, n_threads=1)

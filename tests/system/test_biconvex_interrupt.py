@@ -16,7 +16,7 @@ SCRIPT = textwrap.dedent(
     import numpy as np
     import gopfast
     from gopfast import BiconvexProblem
-    from gopfast import _bilinear, _lp, _alternating, _biconvex_solve  # what is loaded late
+    import gopfast.biconvex.solve  # what is loaded late
 
     kind, n = sys.argv[1], int(sys.argv[2])
     rng = np.random.default_rng(0)

@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "compare_counts.py"
 
 
-@pytest.fixture(scope="module", params=_passes.instruction_sets())
+@pytest.fixture(scope="module", params=passes.instruction_sets())
 def compare_counts(request):
     if not SCRIPT.exists():
         pytest.skip("bench is not part of this tree")
     spec = importlib.util.spec_from_file_location("compare_counts", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    _passes.use_instruction_set(request.param)
+    passes.use_instruction_set(request.param)
     if not module.file().exists():
         pytest.skip(f"no counts are committed for this instruction set: {module.file().name}")
     yield module
-    _passes.use_instruction_set()
+    passes.use_instruction_set()
 
 
 def test_no_count_grew_by_more_than_a_tenth(compare_counts):

@@ -6,7 +6,7 @@ import pytest
 from support import doc_blocks
 
 import gopfast
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,15 +19,15 @@ def pages():
             yield pytest.param(name, text, id=name)
 
 
-@pytest.mark.parametrize("instructions", _passes.instruction_sets())
+@pytest.mark.parametrize("instructions", passes.instruction_sets())
 @pytest.mark.parametrize("name, text", list(pages()))
 def test_every_python_block_runs_and_prints_what_is_shown(name, text, instructions, monkeypatch):
     monkeypatch.chdir(ROOT)
-    _passes.use_instruction_set(instructions)
+    passes.use_instruction_set(instructions)
     try:
         assert doc_blocks.run(text, name) >= 1
     finally:
-        _passes.use_instruction_set()
+        passes.use_instruction_set()
 
 
 def test_the_readme_and_the_guides_are_among_the_pages():

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _engine, _ties
+from gopfast.mixtures import engine
+from gopfast.mixtures.data import ties
 from gopfast.result import Status
 
 # Below the step of these data, where components can sit on single values; the default knows better.
@@ -51,7 +52,7 @@ def test_a_solution_solved_again_from_itself_has_the_same_status(problem):
 
 def without_ties(problem, **options):
     """Search whose starts know nothing of ties, so that the tree must find the incumbent."""
-    family = _engine.family(problem)
+    family = engine.family(problem)
     search = Search(EntropicRelaxation(family), MixturePrimal(family, seed=1), 0.01, **options)
     search.run()
     return search, search.summary()[0]
@@ -106,20 +107,20 @@ def test_numerical_is_earned():
 class TestGroups:
     def test_finds_the_heaviest_values_of_each_column(self):
         X = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 7.0], [2.0, 7.0], [3.0, 8.0]])
-        found = [set(group) for group in _ties.groups(X, np.ones(5))]
+        found = [set(group) for group in ties.groups(X, np.ones(5))]
         assert found == [{0, 1, 2}, {2, 3}]
 
     def test_counts_weights_and_leaves_out_samples_without(self):
         X = np.array([[9.0], [1.0], [1.0], [2.0], [2.0]])
-        found = [set(group) for group in _ties.groups(X, np.array([0.0, 1.0, 1.0, 5.0, 5.0]))]
+        found = [set(group) for group in ties.groups(X, np.array([0.0, 1.0, 1.0, 5.0, 5.0]))]
         assert found == [{2, 3}]
 
     def test_rows_that_are_equal_in_all_columns_are_a_group(self):
         X = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [4.0, 5.0]])
-        assert [0, 1] in [list(group) for group in _ties.groups(X, np.ones(4))]
+        assert [0, 1] in [list(group) for group in ties.groups(X, np.ones(4))]
 
     def test_no_ties(self):
-        assert _ties.groups(np.arange(10.0)[:, np.newaxis], np.ones(10)) == []
+        assert ties.groups(np.arange(10.0)[:, np.newaxis], np.ones(10)) == []
 
     def test_constant_columns_and_equal_samples_are_no_group(self):
-        assert _ties.groups(np.ones((5, 1)), np.ones(5)) == []
+        assert ties.groups(np.ones((5, 1)), np.ones(5)) == []

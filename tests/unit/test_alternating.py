@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from gopfast._alternating import AlternatingPrimal
-from gopfast._bilinear import BilinearRelaxation
-from gopfast._search import Search
+from gopfast.biconvex.alternating import AlternatingPrimal
+from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.search.search import Search
 from scipy.optimize import minimize
 
 from gopfast import BiconvexProblem
-from gopfast._lifting import Lifting
+from gopfast.biconvex.lifting import Lifting
 
 
 def biconvex(seed, n=3, singular=False):

@@ -4,15 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._gaussian import GaussianFamily
-from gopfast._samples import Samples
-from gopfast._search import Search
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _engine, _summary
+from gopfast.mixtures import engine
+from gopfast.mixtures.data import summary
 
 LEAST = 0.02  # mean curvature that a basin proves on rays, relative to that of separate components
 # On a ray, parts of the way and their weights: the mean of a function f is that of 2 (1 - s) f(s).
@@ -35,7 +36,7 @@ def settle(X, w, K, prior=None, summaries=False, tolerance=0.01):
     """The core's samples, an optimum (weights, means), its objective, and the basin's report or None."""
     data = Samples(X, w, np.ones(X.shape[1]))
     if summaries:
-        for level in _summary.levels(*data.arrays()):
+        for level in summary.levels(*data.arrays()):
             data.add_level(*level)
     family = GaussianFamily(data, K, prior)
     primal = MixturePrimal(family)
@@ -242,7 +243,7 @@ def test_many_samples_in_the_plane_are_bounded_on_their_summaries_alone():
     centers = 5 * rng.standard_normal((3, 2))
     X = centers[rng.integers(3, size=40_000)] + rng.standard_normal((40_000, 2))
     problem = gopfast.GaussianMixture(X, 3)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     without = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01)
     without.run()
     result = gopfast.solve(problem, epsilon=0.01)
@@ -260,7 +261,7 @@ def examine(X, w, weights, means, radius, log_radius, prior=None, summaries=Fals
     data = Samples(X, w, np.ones(d), center=np.zeros(d))
     np.testing.assert_array_equal(data.order, np.arange(d))
     if summaries:
-        for level in _summary.levels(*data.arrays()):
+        for level in summary.levels(*data.arrays()):
             data.add_level(*level)
     family = GaussianFamily(data, K, prior)
     basin = MixtureBasin(family, MixturePrimal(family), fine=np.inf)

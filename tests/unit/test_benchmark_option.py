@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gopfast
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHES = ["test_bench_solve.py", "compare_counts.py", "datasets.py", "results"]
@@ -67,7 +67,7 @@ def test_it_runs_the_benches_only_and_compares_with_the_saved_run(project, switc
 
 
 def test_grown_counts_fail(project):
-    counts = project / "bench" / "results" / f"counts-{_passes.instruction_set()}.json"
+    counts = project / "bench" / "results" / f"counts-{passes.instruction_set()}.json"
     committed = json.loads(counts.read_text())
     committed["minimal"]["n_nodes"] = 1
     counts.write_text(json.dumps(committed))

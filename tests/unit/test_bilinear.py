@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gopfast._bilinear import BilinearRelaxation
+from gopfast.biconvex.bilinear import BilinearRelaxation
 
 from gopfast import BiconvexProblem
-from gopfast._lifting import Lifting
+from gopfast.biconvex.lifting import Lifting
 
 
 def make(seed):

@@ -5,17 +5,17 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast._alternating import AlternatingPrimal
-from gopfast._bilinear import BilinearRelaxation
-from gopfast._em import MixturePrimal
-from gopfast._gaussian import GaussianFamily
-from gopfast._linear import LinearRelaxation
-from gopfast._samples import Samples
-from gopfast._search import Search
+from gopfast.biconvex.alternating import AlternatingPrimal
+from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.linear import LinearRelaxation
+from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.search import Search
 
 import gopfast
 from gopfast import BiconvexProblem
-from gopfast._lifting import Lifting
+from gopfast.biconvex.lifting import Lifting
 
 MARGIN = 0.1  # split points keep this share of an interval from its ends
 

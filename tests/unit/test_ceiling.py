@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import _engine
-from gopfast._ceiling import least_objective, saturated_bound
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.ceiling import least_objective, saturated_bound
 from gopfast.result import Status
 from tests.support import definitions
 from tests.support.problems import KINDS, make, nudged, random_state
@@ -68,7 +68,7 @@ def test_starts_on_some_of_the_samples_are_polished_on_all():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(50_000, 4)) + 30.0 * rng.integers(3, size=(50_000, 1))
     problem = gopfast.GaussianMixture(X[np.argsort(X[:, 0])], 3)
-    assert not _engine.family(problem).data.levels
+    assert not engine.family(problem).data.levels
     results = [gopfast.solve(problem, n_threads=n, max_nodes=1) for n in (1, 2)]
     assert [result.objective for result in results] == [results[0].objective] * 2
     reference = gopfast.local.em(problem, start=[[m] * 4 for m in (0.0, 30.0, 60.0)])
@@ -104,7 +104,7 @@ def test_no_ceiling_lies_above_a_state_with_a_prior(kind, prior):
     """Of states from random responsibilities, the objective from its definition; flat priors have constants too."""
     for seed in range(6):
         problem = discrete(kind, prior, seed)
-        ceiling = max(least_objective(problem), saturated_bound(problem, _engine.family(problem)))
+        ceiling = max(least_objective(problem), saturated_bound(problem, engine.family(problem)))
         rng = np.random.default_rng(seed)
         states = [random_state(problem, rng) for _ in range(4)]
         # one component with all of the weight and the others on the prior's mode
@@ -138,4 +138,4 @@ def test_the_saturated_bound_is_attained_with_a_flat_prior(kind):
     else:
         problem = gopfast.BernoulliMixture([0, 1, 1, 1], 2, prior=(1.0, 1.0))
     result = gopfast.solve(problem)
-    assert saturated_bound(problem, _engine.family(problem)) == pytest.approx(result.objective, abs=1e-10)
+    assert saturated_bound(problem, engine.family(problem)) == pytest.approx(result.objective, abs=1e-10)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import _arguments, cli, comparison
+from gopfast import cli, comparison
+from gopfast.arguments import parser as parser_of
 from gopfast.report import Progress
 
 DATA = Path(gopfast.__file__).resolve().parent / "datasets"
@@ -74,7 +75,7 @@ def test_certify_and_compare_say_that_time_ran_out(tmp_path, capsys, hard, em_on
 
 @pytest.mark.parametrize("command", ["fit x -k 2", "certify x y", "compare x -k 2"])
 def test_the_time_limit_is_finite_unless_lifted(command):
-    parser = _arguments.parser(cli.fit, cli.certify, cli.compare)
+    parser = parser_of(cli.fit, cli.certify, cli.compare)
     assert parser.parse_args(command.split()).time_limit == 60.0
     assert parser.parse_args([*command.split(), "--time-limit", "none"]).time_limit is None
     assert parser.parse_args([*command.split(), "--time-limit", "5"]).time_limit == 5.0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support import csv_dialects
 
-from gopfast import _table
 from gopfast.errors import InputError
+from gopfast.reading import table
 
 N_FILES = 300
 
@@ -25,7 +25,7 @@ def found(files, tmp_path_factory):
     def read(file):
         path.write_bytes(file.content)
         try:
-            return _table.read(path, file.columns, **file.options).data
+            return table.read(path, file.columns, **file.options).data
         except InputError as error:
             return str(error)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import InputError, InputTypeError, Status, _cvxpy
+from gopfast import InputError, InputTypeError, Status
+from gopfast.biconvex import cvxpy
 
 cp = pytest.importorskip("cvxpy")
 
@@ -186,7 +187,7 @@ def test_without_a_solution_the_status_is_no_optimum():
     z = cp.Variable(2, bounds=[0, 1])
     problem = cp.Problem(cp.Minimize(z[0] * z[1]))
     result = gopfast.solve(problem, n_threads=1)
-    translation = _cvxpy.Translation(problem)
+    translation = cvxpy.Translation(problem)
     translation.store(dataclasses.replace(result, status=Status.NUMERICAL, solution=None, objective=np.inf))
     assert problem.status == cp.SOLVER_ERROR and z.value is None
     translation.store(dataclasses.replace(result, status=Status.NUMERICAL))

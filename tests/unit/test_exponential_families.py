@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
+from gopfast.mixtures.bounds.em import MixturePrimal
 from scipy.stats import poisson
 from support import problems
 from support.columns import KINDS
@@ -12,8 +12,9 @@ from support.problems import random_state, rows
 from support.reference_em import em
 
 import gopfast
-from gopfast import _columns, _engine
 from gopfast.errors import InputError
+from gopfast.mixtures import engine
+from gopfast.mixtures.families.columns import merged
 
 pytestmark = pytest.mark.filterwarnings("error")
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -37,7 +38,7 @@ def proved(problem, epsilon=0.01, **options):
 @pytest.mark.parametrize("d", [1, 3])
 def test_parameters_survive_the_way_to_the_core_and_back(kind, d):
     problem = problems.make(kind, 3, n=20, d=d, K=3)
-    family = _engine.family(problem)
+    family = engine.family(problem)
     state = random_state(problem, np.random.default_rng(3))
     weights = state.pop("weights")
     back = family.parameters(np.concatenate([weights, family.pack(**state), [1.0]]))
@@ -53,8 +54,8 @@ def test_the_core_evaluates_the_problems_objective(kind):
         problem = problems.make(kind, seed, n=20, d=3, K=3)
         state = random_state(problem, np.random.default_rng(seed))
         weights = state.pop("weights")
-        point = _engine.family(problem).pack(**state)
-        _, trace, _ = MixturePrimal(_engine.family(problem)).em(weights, point, 0.0, 1)
+        point = engine.family(problem).pack(**state)
+        _, trace, _ = MixturePrimal(engine.family(problem)).em(weights, point, 0.0, 1)
         assert trace[0] == pytest.approx(problem.objective(weights, **state), rel=1e-12, abs=1e-12)
 
 
@@ -64,10 +65,10 @@ def test_em_takes_the_steps_of_the_reference(kind):
     state, trace = em(problem, np.random.default_rng(5).dirichlet(np.ones(2), 25), max_iter=8)
     start = problem.maximize(np.random.default_rng(5).dirichlet(np.ones(2), 25))
     weights = start.pop("weights")
-    point = _engine.family(problem).pack(**start)
-    vector, found, _ = MixturePrimal(_engine.family(problem)).em(weights, point, -1.0, 8)
+    point = engine.family(problem).pack(**start)
+    vector, found, _ = MixturePrimal(engine.family(problem)).em(weights, point, -1.0, 8)
     np.testing.assert_allclose(found[: len(trace)], trace, rtol=1e-11, atol=1e-11)
-    end = _engine.family(problem).parameters(vector)
+    end = engine.family(problem).parameters(vector)
     np.testing.assert_allclose(rows(end.popitem()[1]), rows(state[problem.parameter_names[0]]), rtol=1e-6, atol=1e-9)
 
 
@@ -101,18 +102,18 @@ def test_a_bad_start_is_named(kind, start, words):
 
 def test_equal_rows_are_merged_and_their_weights_summed():
     X = np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
-    found, weights = _columns.merged(X, np.array([0.1, 1.0, 0.2, 0.3, 0.0]))
+    found, weights = merged(X, np.array([0.1, 1.0, 0.2, 0.3, 0.0]))
     assert found.tolist() == [[0.0, 1.0], [1.0, 2.0]]
     assert weights.tolist() == [1.0, math.fsum([0.1, 0.2, 0.3])]
     problem = gopfast.BernoulliMixture(np.random.default_rng(0).random((500, 3)) < 0.5, 2)
-    columns, weights = _engine.family(problem).data.arrays()
+    columns, weights = engine.family(problem).data.arrays()
     assert columns.shape == (3, 8)
     assert weights.sum() == 500
 
 
 def test_different_rows_stay_in_place():
     X, weights = np.array([[3.0], [1.0]]), np.array([1.0, 2.0])
-    found = _columns.merged(X, weights)
+    found = merged(X, weights)
     assert found[0] is X and found[1] is weights
 
 

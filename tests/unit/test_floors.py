@@ -8,10 +8,10 @@ import pytest
 from support.problems import COVARIANCES
 
 import gopfast
-from gopfast import _spikes
 from gopfast.errors import InputError
+from gopfast.mixtures import spikes
+from gopfast.mixtures.problems.floors import CONSTANT_FLOOR, FLOOR_SHARE, default_floors, resolution
 from gopfast.models import GaussianMixture
-from gopfast.models._floors import CONSTANT_FLOOR, FLOOR_SHARE, default_floors, resolution
 
 RNG = np.random.default_rng(5)
 CONTINUOUS = RNG.standard_normal(300)
@@ -245,7 +245,7 @@ def test_of_several_columns_the_one_with_few_values_is_named():
     problem = GaussianMixture(X, 2, covariance="diag", variance_floor=1e-4)
     state = {"weights": [0.8, 0.2], "means": [[0.0, 3.0], [0.0, 3.1]], "covariances": [[1.0, 0.16], [1.0, 1e-4]]}
     solution = gopfast.MixtureSolution.canonical(problem, **state)
-    assert _spikes.caution(problem, solution).startswith(
+    assert spikes.caution(problem, solution).startswith(
         "component 1 sits on variance_floor, on 1 distinct value of column 1 (3.1): a spike on"
     )
 

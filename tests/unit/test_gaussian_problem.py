@@ -13,7 +13,7 @@ from gopfast.models import GaussianMixture
 
 
 def em(problem, weights, means, n_steps=300):
-    """Tiny (variational) EM, written apart from gopfast.local."""
+    """Tiny (variational) EM, written apart from gopfast.mixtures.local."""
     prior_variance = problem.best_prior_variance(means)
     for _ in range(n_steps):
         tau = problem.responsibilities(weights, means) * problem.sample_weight[:, None]

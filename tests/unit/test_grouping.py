@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gopfast
-from gopfast import BiconvexProblem, InputError, _grouping
-from gopfast._lifting import Lifting
+from gopfast import BiconvexProblem, InputError
+from gopfast.biconvex import grouping
+from gopfast.biconvex.lifting import Lifting
 
 
 def hidden_groups(seed, n):
@@ -31,7 +32,7 @@ def form_of(Q):
 @given(st.integers(0, 10**6), st.integers(2, 8))
 def test_every_block_is_convex_where_there_are_such_groups(seed, n):
     Q, _ = hidden_groups(seed, n)
-    colour = _grouping.find([form_of(Q)], [], {})
+    colour = grouping.find([form_of(Q)], [], {})
     sides = np.array([colour[i] for i in range(n)])
     for s in (0, 1):
         block = Q[np.ix_(sides == s, sides == s)]
@@ -40,7 +41,7 @@ def test_every_block_is_convex_where_there_are_such_groups(seed, n):
 
 def test_products_of_other_rows_and_given_groups_are_kept():
     Q = np.array([[2.0, 0.1, 3.0], [0.1, 2.0, 0.1], [3.0, 0.1, 2.0]])
-    colour = _grouping.find([form_of(Q)], [(0, 1)], {2: 0})
+    colour = grouping.find([form_of(Q)], [(0, 1)], {2: 0})
     assert (colour[0], colour[1], colour[2]) == (1, 0, 0)
 
 

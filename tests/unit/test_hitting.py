@@ -4,16 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast._basin import MixtureBasin
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._hitting import HittingSets
-from gopfast._search import Search
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.search.search import Search
 from support.audit import known_best
 from support.datasets import galaxies
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 
 def line(seed, n, K, gap, weighted=False):
@@ -72,7 +72,7 @@ def test_every_mixture_below_the_limit_hits_every_set(case, slack, prior):
     x, w = line(*case, weighted=case[0] % 2 == 1)
     K = case[2]
     problem = gopfast.GaussianMixture(x, K, prior=prior, sample_weight=w, prior_variance_bounds=(0.1, 1e4))
-    family = _engine.family(problem)
+    family = engine.family(problem)
     search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), 0.01, max_nodes=1)
     search.run()
     fields, solution = search.summary()
@@ -98,7 +98,7 @@ def test_every_mixture_below_the_limit_hits_every_set(case, slack, prior):
 
 def test_well_separated_clusters_leave_a_small_box():
     x, _ = line(0, 300, 7, 5)
-    family = _engine.family(gopfast.GaussianMixture(x, 7))
+    family = engine.family(gopfast.GaussianMixture(x, 7))
     search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01, max_nodes=1)
     search.run()
     fields, solution = search.summary()
@@ -115,7 +115,7 @@ def test_fitting_a_box_loses_no_point_that_hits_all_sets():
     emptied = empty = 0
     for _ in range(300):
         K = int(rng.integers(1, 4))
-        family = _engine.family(gopfast.GaussianMixture(x, K))
+        family = engine.family(gopfast.GaussianMixture(x, K))
         sets = HittingSets(family)
         places = np.linspace(-5.5, 5.5, 12)  # the core's coordinates are centred
         known = []
@@ -143,7 +143,7 @@ def test_fitting_a_box_loses_no_point_that_hits_all_sets():
 
 
 def test_disjoint_sets_are_hit_in_their_order():
-    sets = HittingSets(_engine.family(gopfast.GaussianMixture(np.arange(12.0), 4)))
+    sets = HittingSets(engine.family(gopfast.GaussianMixture(np.arange(12.0), 4)))
     sets.know([[(-4.0, -3.0)], [(0.0, 1.0)], [(3.5, 4.5), (5.0, 5.2)]])
     low, high = sets.cut([-5.5] * 4, [5.5] * 4)
     assert low.tolist() == [-5.5, -4.0, 0.0, 3.5]
@@ -154,7 +154,7 @@ def test_disjoint_sets_are_hit_in_their_order():
 
 
 def run(problem, reduce_from=8, **arguments):
-    family = _engine.family(problem)
+    family = engine.family(problem)
     primal = MixturePrimal(family)
     search = Search(
         EntropicRelaxation(family), primal, arguments.pop("epsilon", 0.01), basin=MixtureBasin(family, primal),
@@ -178,7 +178,7 @@ PROBLEMS = [
 @pytest.mark.parametrize("number", range(len(PROBLEMS)))
 def test_searches_agree_with_and_without_it_and_for_any_threads(number):
     problem = PROBLEMS[number]
-    family = _engine.family(problem)
+    family = engine.family(problem)
     plain = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01, max_nodes=20_000)
     plain.run()
     without, _ = plain.summary()
@@ -199,7 +199,7 @@ def test_searches_agree_with_and_without_it_and_for_any_threads(number):
 @pytest.mark.parametrize("epsilon", [0.3, 0.01, 1e-5])
 def test_no_node_loses_a_solution_that_is_known(number, epsilon):
     problem = PROBLEMS[number]
-    family = _engine.family(problem)
+    family = engine.family(problem)
     known = known_best(family, 500)
     search, _ = run(problem, epsilon=epsilon, known=known, max_nodes=3000)
     assert search.n_audit_failures == 0
@@ -228,7 +228,7 @@ class TestLimits:
         problem = gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6)
         full, _ = run(problem)
         objective = full.summary()[0]["objective"]
-        family = _engine.family(problem)
+        family = engine.family(problem)
         search = Search(
             EntropicRelaxation(family), MixturePrimal(family), 0.01, reduction=HittingSets(family), reduce_from=8
         )
@@ -249,7 +249,7 @@ class TestLimits:
     ],
 )
 def test_models_that_it_is_not_for(problem):
-    family = _engine.family(problem)
+    family = engine.family(problem)
     assert not HittingSets.applies(family)
     with pytest.raises(ValueError, match="one column"):
         HittingSets(family)

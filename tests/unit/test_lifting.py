@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gopfast import BiconvexProblem
-from gopfast._lifting import Lifting
+from gopfast.biconvex.lifting import Lifting
 
 
 def forms(Q, sense="min"):

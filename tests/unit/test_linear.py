@@ -5,12 +5,12 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._gaussian import GaussianFamily
-from gopfast._linear import LinearRelaxation
-from gopfast._samples import Samples
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.linear import LinearRelaxation
+from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.search import Search
 from scipy.special import logsumexp
 
 MINIMAL = np.array([[-10.0], [-10.0], [5.0], [25.0]])

@@ -7,8 +7,8 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast import local
-from gopfast.local._anneal import SCHEDULE, stage, tempered_responsibilities
+from gopfast.mixtures import local
+from gopfast.mixtures.local._anneal import SCHEDULE, stage, tempered_responsibilities
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]

@@ -8,9 +8,9 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast import local
-from gopfast.local._conjugate_gradient import minimize as conjugate_gradients
-from gopfast.local._coordinates import LEAST, LEAST_EXCESS, Coordinates
+from gopfast.mixtures import local
+from gopfast.mixtures.local._conjugate_gradient import minimize as conjugate_gradients
+from gopfast.mixtures.local._coordinates import LEAST, LEAST_EXCESS, Coordinates
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

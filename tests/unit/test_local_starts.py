@@ -6,9 +6,9 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast import local
-from gopfast.local import starts
-from gopfast.local._embedding import embedding, squared_distances
+from gopfast.mixtures import local
+from gopfast.mixtures.local import starts
+from gopfast.mixtures.local._embedding import embedding, squared_distances
 
 STRATEGIES = ["samples", "kmeans_plus_plus", "kmeans", "dirichlet", "gamma", "uniform"]
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from gopfast._log_gamma import deviance, gamma_prior, log_beta, log_dirichlet, poisson_cost
+from gopfast.mixtures.problems.log_gamma import deviance, gamma_prior, log_beta, log_dirichlet, poisson_cost
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 import highspy
 import numpy as np
 import pytest
-from gopfast._lp import Lp, solve_lp
+from gopfast.lp.lp import Lp, solve_lp
 from scipy.optimize import linprog
 
 INF = np.inf
@@ -485,10 +485,10 @@ def test_a_closed_worker_refuses_to_solve():
 
 def test_highs_is_looked_for_on_first_use_and_its_absence_explained(tmp_path):
     program = (
-        "import sys, gopfast._highs, gopfast._lp\n"
+        "import sys, gopfast.lp.highs, gopfast.lp.lp\n"
         "assert 'highspy' not in sys.modules\n"
-        "gopfast._highs.find_spec = lambda name: None\n"
-        "try: gopfast._lp.solve_lp(*[[]] * 8)\n"
+        "gopfast.lp.highs.find_spec = lambda name: None\n"
+        "try: gopfast.lp.lp.solve_lp(*[[]] * 8)\n"
         "except ImportError as error: print(error)\n"
     )
     # away from the source tree, which would shadow the installed package

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gopfast._entropic import EntropicRelaxation
-from gopfast._linear import LinearRelaxation
-from gopfast._tree import Tree
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.linear import LinearRelaxation
+from gopfast.search.tree import Tree
 
 import gopfast
-from gopfast import _engine
+from gopfast.mixtures import engine
 
 MEMORY = Path(__file__).resolve().parents[2] / "bench" / "memory.py"
 MILLION_NODES = 2**30 / 10**6  # bytes that each may take
@@ -31,7 +31,7 @@ def test_a_million_nodes_fit_in_a_gigabyte(n_connected):
 def test_a_node_holds_nothing_per_sample(relaxation):
     def size(n_samples):
         X = np.linspace(0.0, 30.0, n_samples)[:, None] * np.ones(3)
-        relaxed = relaxation(_engine.family(gopfast.GaussianMixture(X, 10)))
+        relaxed = relaxation(engine.family(gopfast.GaussianMixture(X, 10)))
         assert relaxed.n_connected == 30
         return Tree(relaxed.n_connected, relaxed.n_warm).node_bytes
 

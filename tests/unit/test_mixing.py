@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from gopfast._mixing import MixingDistribution, compressed
-from gopfast._samples import Samples
+from gopfast.mixtures.bounds.mixing import MixingDistribution, compressed
+from gopfast.mixtures.data.samples import Samples
 from support.datasets import galaxies
 
 import gopfast
-from gopfast import _summary
+from gopfast.mixtures.data import summary
 
 ROUNDING = 1e-11
 
@@ -144,7 +144,7 @@ def test_a_summary_proves_for_its_samples():
     rng = np.random.default_rng(3)
     x = 5 * rng.integers(3, size=3000) + rng.normal(size=3000)
     data = samples(x, np.ones(3000))
-    for level in _summary.levels(*data.arrays()):
+    for level in summary.levels(*data.arrays()):
         data.add_level(*level)
     assert data.levels
     x, w = core(data)

@@ -5,8 +5,8 @@ import pytest
 from support.datasets import acidity, enzyme, galaxies
 
 import gopfast
-from gopfast import _engine
-from gopfast._nonparametric import FLOOR_GAP, MOST_FREE_SAMPLES, NonparametricBound, free_variance_bound
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.nonparametric import FLOOR_GAP, MOST_FREE_SAMPLES, NonparametricBound, free_variance_bound
 
 
 def log_likelihood_cost(x, w, means, proportions):
@@ -59,7 +59,7 @@ def test_a_hopeless_bound_is_given_up():
 
 
 def free_bound(problem, state):
-    return free_variance_bound(_engine.family(problem), **state)
+    return free_variance_bound(engine.family(problem), **state)
 
 
 def free_problems(rng):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gopfast import _passes
+from gopfast.mixtures.data import passes
 
 ULP = 2.0**-53
 many = settings(
@@ -15,12 +15,12 @@ many = settings(
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True, params=_passes.instruction_sets())
+@pytest.fixture(autouse=True, params=passes.instruction_sets())
 def instruction_set(request):
     """Every test runs with every kernel that this machine can run."""
-    _passes.use_instruction_set(request.param)
+    passes.use_instruction_set(request.param)
     yield request.param
-    _passes.use_instruction_set()
+    passes.use_instruction_set()
 
 
 def reference(columns, w, centers, offsets, pi, linear=0.0, quadratic=0.5, squares=False):
@@ -75,7 +75,7 @@ def assert_close(sums, expected, w, reach, rtol=1e-12):
 def test_sums_agree_with_numpy(blocks, d, K, seed):
     arguments = problem(np.random.default_rng(seed), 8 * blocks, d, K)
     expected, reach = reference(*arguments)
-    sums = _passes.sums(*arguments)
+    sums = passes.sums(*arguments)
     w = arguments[1]
     assert sums["value"] == pytest.approx(expected["value"], abs=64 * ULP * sums["magnitude"])
     assert_close(sums, expected, w, reach)
@@ -97,7 +97,7 @@ def test_sums_of_general_costs_agree_with_numpy(blocks, d, K, seed, squares):
         "linear": rng.standard_normal((K, d)), "quadratic": rng.uniform(-0.2, 1.0, (K, d)), "squares": squares
     }  # fmt: skip
     expected, reach = reference(*arguments, **costs)
-    sums = _passes.sums(*arguments, **costs)
+    sums = passes.sums(*arguments, **costs)
     assert sums["value"] == pytest.approx(expected["value"], rel=1e-12, abs=1e-11 * arguments[1].sum())
     assert_close(sums, expected, arguments[1], reach)
 
@@ -105,7 +105,7 @@ def test_sums_of_general_costs_agree_with_numpy(blocks, d, K, seed, squares):
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_a_lower_level_gives_the_same_sums_and_leaves_the_rest_alone(level):
     arguments = problem(np.random.default_rng(7), 264, 2, 3)
-    full, part = _passes.sums(*arguments), _passes.sums(*arguments, level=level)
+    full, part = passes.sums(*arguments), passes.sums(*arguments, level=level)
     assert part["value"] == full["value"]
     assert part["magnitude"] == full["magnitude"]
     np.testing.assert_array_equal(part["density"], full["density"])
@@ -123,8 +123,8 @@ def test_data_far_from_zero_lose_no_digits(shift):
     rng = np.random.default_rng(3)
     columns, w, centers, offsets, pi = problem(rng, 128, 2, 3)
     columns, centers = np.round(columns * 64) / 64, np.round(centers * 64) / 64  # exact after the shift
-    near = _passes.sums(columns, w, centers, offsets, pi)
-    far = _passes.sums(columns + shift, w, centers + shift, offsets, pi)
+    near = passes.sums(columns, w, centers, offsets, pi)
+    far = passes.sums(columns + shift, w, centers + shift, offsets, pi)
     for name in near:
         np.testing.assert_array_equal(far[name], near[name])
 
@@ -135,7 +135,7 @@ def test_large_offsets_and_distances_are_scaled_out(offset):
     columns, w, centers, _, pi = problem(rng, 64, 1, 2, spread=30.0)
     arguments = columns, w, centers, np.full(2, offset), pi
     expected, _ = reference(*arguments)
-    sums = _passes.sums(*arguments)
+    sums = passes.sums(*arguments)
     assert sums["value"] == pytest.approx(expected["value"], abs=64 * ULP * sums["magnitude"])
     # Costs of different components differ by up to 10^4: the kernel's exponential stops at -708.
     cost_rounding = 1e-11 * (1.0 + offset / 1e3)
@@ -147,7 +147,7 @@ def test_a_clipped_exponential_only_ever_raises_the_mixture_density():
     columns, w = np.zeros((1, 8)), np.ones(8)
     centers, pi = np.array([[0.0], [40.0]]), np.array([1e-300, 1.0])
     expected, _ = reference(columns, w, centers, np.zeros(2), pi)
-    sums = _passes.sums(columns, w, centers, np.zeros(2), pi)
+    sums = passes.sums(columns, w, centers, np.zeros(2), pi)
     assert sums["value"] <= expected["value"] + 64 * ULP * sums["magnitude"]
     assert (sums["density"] > 0.0).all()
 
@@ -164,8 +164,8 @@ def test_a_component_without_weight_does_not_change_the_value(d, K, seed, spread
     columns, w, centers, offsets, pi = problem(np.random.default_rng(seed), 64, d, K, spread=spread)
     pi[0] = 0.0
     pi /= pi.sum()
-    with_it = _passes.sums(columns, w, centers, offsets, pi)
-    without = _passes.sums(columns, w, centers[1:], offsets[1:], pi[1:])
+    with_it = passes.sums(columns, w, centers, offsets, pi)
+    without = passes.sums(columns, w, centers[1:], offsets[1:], pi[1:])
     assert with_it["value"] == pytest.approx(without["value"], rel=1e-13)
     np.testing.assert_allclose(with_it["density"][1:], without["density"], rtol=1e-12)
     np.testing.assert_allclose(with_it["first"][1:], without["first"], rtol=1e-12, atol=1e-9)
@@ -177,8 +177,8 @@ def test_samples_without_weight_add_nothing(d, K, seed):
     rng = np.random.default_rng(seed)
     columns, w, centers, offsets, pi = problem(rng, 40, d, K)
     w[8:] = 0.0
-    long = _passes.sums(columns, w, centers, offsets, pi)
-    short = _passes.sums(columns[:, :8], w[:8], centers, offsets, pi)
+    long = passes.sums(columns, w, centers, offsets, pi)
+    short = passes.sums(columns[:, :8], w[:8], centers, offsets, pi)
     for name in long:
         np.testing.assert_allclose(
             long[name], short[name], rtol=1e-14, atol=1e-13 * np.abs(short[name]).max()
@@ -196,7 +196,7 @@ def test_the_value_stays_within_the_margin_the_bounds_subtract(d, K, seed, sprea
     """64 units of rounding times `magnitude`, against 50 digits."""
     rng = np.random.default_rng(seed)
     columns, w, centers, offsets, pi = problem(rng, 16, d, K, spread=spread)
-    sums = _passes.sums(columns, w, centers, offsets, pi)
+    sums = passes.sums(columns, w, centers, offsets, pi)
     with mpmath.workdps(50):
         exact = mpmath.mpf(0)
         for i in range(columns.shape[1]):
@@ -216,7 +216,7 @@ def test_the_value_stays_within_the_margin_the_bounds_subtract(d, K, seed, sprea
 
 def test_the_gram_matrix_of_the_moments_sums_to_the_total_weight():
     columns, w, centers, offsets, pi = problem(np.random.default_rng(5), 400, 3, 4)
-    gram = _passes.sums(columns, w, centers, offsets, pi)["gram"]
+    gram = passes.sums(columns, w, centers, offsets, pi)["gram"]
     gram = np.triu(gram) + np.triu(gram, 1).T
     among = gram[np.ix_(range(0, 16, 4), range(0, 16, 4))]
     assert among.sum() == pytest.approx(w.sum(), rel=1e-13)
@@ -226,7 +226,7 @@ def test_the_gram_matrix_of_the_moments_sums_to_the_total_weight():
 @pytest.mark.parametrize("n", [0, 1, 7, 9])
 def test_lengths_off_the_padding_are_refused(n):
     with pytest.raises(ValueError, match="multiple of 8"):
-        _passes.sums(np.zeros((1, n)), np.ones(n), np.zeros((1, 1)), np.zeros(1), np.ones(1))
+        passes.sums(np.zeros((1, n)), np.ones(n), np.zeros((1, 1)), np.zeros(1), np.ones(1))
 
 
 def worst_error(function, exact, arguments):
@@ -251,21 +251,21 @@ def test_the_exponential_keeps_its_stated_error():
         rng.uniform(-708.0, 0.0, 4000), rng.uniform(-2.0, 0.0, 2000), -(10.0 ** rng.uniform(-320, 2.8, 2000)),
         near(halves[halves > -707.9]), [-708.0, -0.0, 0.0, -5e-324, -1e-310, -np.finfo(float).tiny],
     ])  # fmt: skip
-    assert worst_error(_passes.exp, mpmath.exp, np.minimum(arguments, 0.0)) <= _passes.EXP_ULPS
+    assert worst_error(passes.exp, mpmath.exp, np.minimum(arguments, 0.0)) <= passes.EXP_ULPS
 
 
 def test_the_exponential_keeps_its_stated_error_up_to_its_largest_argument():
     arguments = np.concatenate([np.random.default_rng(1).uniform(0.0, 700.0, 3000), [700.0, 1e-300, 5e-324]])
-    assert worst_error(_passes.exp, mpmath.exp, arguments) <= _passes.EXP_ULPS
+    assert worst_error(passes.exp, mpmath.exp, arguments) <= passes.EXP_ULPS
 
 
 def test_the_exponential_of_0_is_exact():
-    assert (_passes.exp(np.array([0.0, -0.0, 5e-324, -5e-324])) == 1.0).all()
+    assert (passes.exp(np.array([0.0, -0.0, 5e-324, -5e-324])) == 1.0).all()
 
 
 @pytest.mark.parametrize("x", [-708.5, -745.0, -746.0, -1e4, -1e300, -np.inf])
 def test_the_exponential_stops_at_its_least_value_and_stays_positive(x):
-    [least, value] = _passes.exp(np.array([-708.0, x]))
+    [least, value] = passes.exp(np.array([-708.0, x]))
     assert value == least > 0.0
 
 
@@ -279,22 +279,22 @@ def test_the_logarithm_keeps_its_stated_error():
         [2.0**-1021, 2.0**1023, np.finfo(float).max / 2],
     ])  # fmt: skip
     arguments = arguments[(arguments != 1.0) & (arguments >= 2.0**-1021)]
-    assert worst_error(_passes.log, mpmath.log, arguments) <= _passes.LOG_ULPS
+    assert worst_error(passes.log, mpmath.log, arguments) <= passes.LOG_ULPS
 
 
 def test_the_logarithm_of_1_is_0():
-    assert _passes.log(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    assert passes.log(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 129])
 def test_the_primitives_take_arrays_of_any_length(n):
     x = -np.arange(n, dtype=float)
-    np.testing.assert_allclose(_passes.exp(x), np.exp(x), rtol=1e-15, atol=1e-307)
-    np.testing.assert_allclose(_passes.log(1.0 - x), np.log(1.0 - x), rtol=1e-15, atol=1e-300)
+    np.testing.assert_allclose(passes.exp(x), np.exp(x), rtol=1e-15, atol=1e-307)
+    np.testing.assert_allclose(passes.log(1.0 - x), np.log(1.0 - x), rtol=1e-15, atol=1e-300)
 
 
 def test_the_instruction_set_has_a_name(instruction_set):
-    assert _passes.instruction_set() == instruction_set
-    assert _passes.instruction_set() in _passes.instruction_sets()
+    assert passes.instruction_set() == instruction_set
+    assert passes.instruction_set() in passes.instruction_sets()
     with pytest.raises(ValueError, match="does not have"):
-        _passes.use_instruction_set("avx1024")
+        passes.use_instruction_set("avx1024")

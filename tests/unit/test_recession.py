@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import BiconvexProblem, InputError, _recession
+from gopfast import BiconvexProblem, InputError
+from gopfast.biconvex import recession
 
 PRODUCT = np.array([[0.0, 1.0], [0.0, 0.0]])
 INF = np.inf
@@ -70,7 +71,7 @@ def test_an_unbounded_problem_is_told_with_a_feasible_point_and_a_ray(name):
     (note,) = result.notes
     assert note.startswith("unbounded as t grows along ")
     # The ray as the note gives it, to six digits: far along it the point stays feasible and the objective falls.
-    point, ray = _recession.find(problem, gopfast._biconvex_solve.solve, gopfast.options.Options.from_arguments())
+    point, ray = recession.find(problem, gopfast.biconvex.solve.solve, gopfast.options.Options.from_arguments())
     moved = note.removeprefix("unbounded as t grows along ").split(", ")
     assert [part.split()[0] for part in moved] == [f"z{i}" for i, step in enumerate(ray) if step]
     sign = 1.0 if problem.sense == "min" else -1.0
@@ -94,20 +95,20 @@ def test_random_rays_prove_nothing_of_a_bounded_problem(name):
     points = [[1.0, 1.0], [0.5, 2.0]]
     for _ in range(500):
         ray = [Fraction(int(x), int(y)) for x, y in zip(rng.integers(-3, 4, 2), rng.integers(1, 4, 2), strict=True)]
-        assert not any(_recession.is_proof(problem, np.array(point), ray) for point in points)
+        assert not any(recession.is_proof(problem, np.array(point), ray) for point in points)
 
 
 def test_a_proof_is_exact():
     """A ray that is off by less than any tolerance is none."""
     line = UNBOUNDED["on a line"]
     point, tiny = np.array([0.0, 1.0]), Fraction(1, 10**30)
-    assert _recession.is_proof(line, point, [Fraction(1), Fraction(-1)])
-    assert not _recession.is_proof(line, point, [Fraction(1), Fraction(-1) + tiny])
+    assert recession.is_proof(line, point, [Fraction(1), Fraction(-1)])
+    assert not recession.is_proof(line, point, [Fraction(1), Fraction(-1) + tiny])
     product = UNBOUNDED["one factor bounded"]
-    assert _recession.is_proof(product, np.array([-1.0, 0.0]), [Fraction(0), Fraction(1)])
-    assert not _recession.is_proof(product, np.array([-1.0, 0.0]), [tiny, Fraction(1)])
-    assert not _recession.is_proof(product, np.array([0.0, 0.0]), [Fraction(0), Fraction(1)])  # the objective stays
-    assert not _recession.is_proof(product, np.array([-1.0, 0.0]), [Fraction(0), Fraction(0)])
+    assert recession.is_proof(product, np.array([-1.0, 0.0]), [Fraction(0), Fraction(1)])
+    assert not recession.is_proof(product, np.array([-1.0, 0.0]), [tiny, Fraction(1)])
+    assert not recession.is_proof(product, np.array([0.0, 0.0]), [Fraction(0), Fraction(1)])  # the objective stays
+    assert not recession.is_proof(product, np.array([-1.0, 0.0]), [Fraction(0), Fraction(0)])
 
 
 def test_a_problem_without_a_feasible_point_is_not_called_unbounded():
@@ -126,7 +127,7 @@ def test_ctrl_c_while_a_ray_is_looked_for_is_raised():
 
     options = gopfast.options.Options.from_arguments()
     with pytest.raises(KeyboardInterrupt):
-        _recession.find(UNBOUNDED["a product"], lambda *arguments: Stopped(), options)
+        recession.find(UNBOUNDED["a product"], lambda *arguments: Stopped(), options)
 
 
 def test_options_of_the_solve_do_not_get_in_the_way():

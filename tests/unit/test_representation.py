@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import _engine
-from gopfast._representation import Representation
 from gopfast.errors import InputError
+from gopfast.mixtures import engine
+from gopfast.mixtures.representation import Representation
 from gopfast.result import Status
 from tests.support import definitions
 
@@ -73,7 +73,7 @@ def test_samples_that_the_shift_rounds(covariance):
     X = np.concatenate([rng.normal(size=30), 1e12 + rng.normal(size=30)])
     given = {"variance_floor": 0.1} if covariance == "diag" else {}
     problem = gopfast.GaussianMixture(X, 2, covariance=covariance, **given)
-    loss = Representation(problem, _engine.family(problem))
+    loss = Representation(problem, engine.family(problem))
     assert 1e-6 < loss.distance < 1e-2
     result = gopfast.solve(problem, 0.1, max_nodes=2000)
     attained = definitions.of_solution(result)
@@ -93,7 +93,7 @@ def test_the_distance_of_samples_is_that_of_exact_arithmetic():
     for spread in (1.0, 1e5, 1e14):
         X = np.concatenate([rng.normal(size=(20, 2)), spread * rng.normal(size=(20, 2))])
         problem = gopfast.GaussianMixture(X, 2, noise_variance=[1.0, 0.3])
-        family = _engine.family(problem)
+        family = engine.family(problem)
         data, _ = family.data.arrays()
         center, scale, order = family.data.center, family.data.scale, family.data.order
         total = Fraction(0)
@@ -108,7 +108,7 @@ def test_the_distance_of_samples_is_that_of_exact_arithmetic():
 def test_ordinary_data_lose_nothing():
     """Their rounding is within the margins of the bounds: the search is asked for no more than the user's tolerance."""
     problem = gopfast.GaussianMixture(two_groups(0.0, 1.0), 2)
-    representation = Representation(problem, _engine.family(problem))
+    representation = Representation(problem, engine.family(problem))
     result = gopfast.solve(problem)
     assert representation.loss(result.objective) == 0.0
     assert representation.tolerance_kept(0.01) > 1.0 - 1e-9

@@ -4,14 +4,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from gopfast._em import MixturePrimal
-from gopfast._entropic import EntropicRelaxation
-from gopfast._gaussian import GaussianFamily
-from gopfast._samples import Samples
-from gopfast._search import Search
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.search import Search
 
 import gopfast
-from gopfast import _passes, _summary
+from gopfast.mixtures.data import passes, summary
 
 
 def padded(columns, weights):
@@ -20,7 +20,7 @@ def padded(columns, weights):
 
 
 def integral(columns, weights, mixture, costs):
-    return _passes.sums(*padded(columns, weights), *mixture, 0, **costs)["value"]
+    return passes.sums(*padded(columns, weights), *mixture, 0, **costs)["value"]
 
 
 def samples(rng, n_samples, n_features):
@@ -32,7 +32,7 @@ def samples(rng, n_samples, n_features):
 def test_no_level_exceeds_the_samples_for_any_centers_and_weights(n_features):
     rng = np.random.default_rng(n_features)
     columns, weights = samples(rng, 40_000, n_features), rng.uniform(0.1, 3, 40_000)
-    levels = _summary.levels(columns, weights)
+    levels = summary.levels(columns, weights)
     assert levels
     for attempt in range(20):
         shape = (4, n_features)
@@ -50,7 +50,7 @@ def test_no_level_exceeds_the_samples_for_any_centers_and_weights(n_features):
 def test_weight_and_mean_are_kept():
     rng = np.random.default_rng(5)
     columns, weights = samples(rng, 5000, 2), rng.uniform(0.1, 3, 5000)
-    for level in _summary.levels(columns, weights):
+    for level in summary.levels(columns, weights):
         assert level.weights.min() > 0
         assert level.weights.sum() == pytest.approx(weights.sum(), rel=1e-12)
         assert level.columns @ level.weights == pytest.approx(columns @ weights, rel=1e-10, abs=1e-8)
@@ -59,13 +59,13 @@ def test_weight_and_mean_are_kept():
 def test_an_axis_without_width_is_summarised():
     rng = np.random.default_rng(6)
     columns = np.vstack([rng.standard_normal(5000), np.full(5000, 2.0)])
-    levels = _summary.levels(columns, np.ones(5000))
+    levels = summary.levels(columns, np.ones(5000))
     assert levels
     assert all((level.columns[1] == 2.0).all() for level in levels)
 
 
 def test_few_samples_are_not_summarised():
-    assert _summary.levels(np.random.default_rng(0).standard_normal((1, 100)), np.ones(100)) == []
+    assert summary.levels(np.random.default_rng(0).standard_normal((1, 100)), np.ones(100)) == []
 
 
 def many_wide(n_features, width, n_samples=300):
@@ -79,13 +79,13 @@ WIDTHS = {1: [1e5, 1.9e6, 3e6, 1e9, 1e300], 2: [900.0, 1500.0, 3e4], 3: [70.0, 1
 def test_memory_does_not_grow_with_the_range_of_the_data(n_features, width):
     columns = many_wide(n_features, width)
     tracemalloc.start()
-    levels = _summary.levels(columns, np.ones(300))
+    levels = summary.levels(columns, np.ones(300))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak <= 16 * _summary.MOST_CELLS + 2**20
+    assert peak <= 16 * summary.MOST_CELLS + 2**20
     # no point stands for more than its cell
     for level in levels:
-        assert (level.reach <= 1.6 * _summary.WIDEST_STEP).all()
+        assert (level.reach <= 1.6 * summary.WIDEST_STEP).all()
 
 
 @pytest.mark.parametrize("n_features, width", [(1, 1e9), (2, 3e4)])
@@ -97,16 +97,16 @@ def test_wide_data_are_bounded_in_little_memory(covariance, n_features, width):
     result = gopfast.solve(problem, max_nodes=30, n_threads=1)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak <= 20 * _summary.MOST_CELLS
+    assert peak <= 20 * summary.MOST_CELLS
     assert result.lower_bound <= result.objective < np.inf
 
 
 def test_data_a_little_too_wide_get_a_wider_step():
     rng = np.random.default_rng(4)
     columns = rng.choice([0.0, 1500.0], (2, 5000)) + rng.standard_normal((2, 5000))
-    levels = _summary.levels(columns, np.ones(5000))
+    levels = summary.levels(columns, np.ones(5000))
     assert levels
-    assert (levels[0].reach > _summary.COARSEST).all()
+    assert (levels[0].reach > summary.COARSEST).all()
 
 
 @pytest.mark.parametrize("prior", [None, (1e-3, 1e-3), (1e-6, 1e3)])
@@ -117,7 +117,7 @@ def test_levels_change_neither_the_optimum_nor_the_validity_of_the_bound(prior):
     def run(with_levels, known=None):
         data = Samples(x, weights, np.ones(1))
         if with_levels:
-            for level in _summary.levels(*data.arrays()):
+            for level in summary.levels(*data.arrays()):
                 data.add_level(*level)
             assert len(data.levels) >= 2
         family = GaussianFamily(data, 3, prior)

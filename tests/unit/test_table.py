@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from gopfast import _table
 from gopfast.errors import InputError
+from gopfast.reading.table import read
 
 DATA = [[1.5, -2.0], [3.0, 4e1]]
 
@@ -38,39 +38,39 @@ def write(tmp_path):
     ids=range(8),
 )
 def test_files_with_a_header(write, text):
-    table = _table.read(write(text))
+    table = read(write(text))
     np.testing.assert_array_equal(table.data, DATA)
     assert table.columns == ("a", "b")
 
 
 def test_a_file_without_a_header(write):
-    table = _table.read(write("1.5,-2\n3,40\n"))
+    table = read(write("1.5,-2\n3,40\n"))
     np.testing.assert_array_equal(table.data, DATA)
     assert table.columns == ("1", "2")
-    np.testing.assert_array_equal(_table.read(write("1.5,-2\n3,40\n"), ["2"]).data, np.array(DATA)[:, 1:])
+    np.testing.assert_array_equal(read(write("1.5,-2\n3,40\n"), ["2"]).data, np.array(DATA)[:, 1:])
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_columns_are_chosen_by_name_or_place_in_the_order_asked_for(write, quote):
     path = write(f"name,x,y\n{quote}one{quote},1,2\n{quote}two{quote},3,4\n")
-    np.testing.assert_array_equal(_table.read(path, ["y", "x"]).data, [[2, 1], [4, 3]])
-    table = _table.read(path, ["3"])
+    np.testing.assert_array_equal(read(path, ["y", "x"]).data, [[2, 1], [4, 3]])
+    table = read(path, ["3"])
     assert table.columns == ("y",)
     np.testing.assert_array_equal(table.data, [[2], [4]])
 
 
 def test_a_name_that_is_a_number_comes_before_a_place(write):
-    assert _table.read(write("id,1\n7,8\n"), ["1"], header=True).data.item() == 8
+    assert read(write("id,1\n7,8\n"), ["1"], header=True).data.item() == 8
 
 
 def test_plain_quoted_and_incomplete_columns_agree_to_the_last_bit(write):
     numbers = np.random.default_rng(0).standard_normal(200) * 10.0 ** np.arange(-100, 100)
     lines = [repr(float(number)) for number in numbers]
-    fast = _table.read(write("x\n" + "\n".join(lines)))
-    slow = _table.read(write("x\n" + "\n".join(f'"{line}"' for line in lines)))
+    fast = read(write("x\n" + "\n".join(lines)))
+    slow = read(write("x\n" + "\n".join(f'"{line}"' for line in lines)))
     np.testing.assert_array_equal(fast.data[:, 0], numbers)
     np.testing.assert_array_equal(slow.data[:, 0], numbers)
-    with_gaps = _table.read(write("x\n" + "\nNA\n".join(lines)), na="drop")
+    with_gaps = read(write("x\n" + "\nNA\n".join(lines)), na="drop")
     np.testing.assert_array_equal(with_gaps.data[:, 0], numbers)
 
 
@@ -102,7 +102,7 @@ def test_plain_quoted_and_incomplete_columns_agree_to_the_last_bit(write):
 def test_a_wrong_file_is_told_by_name_and_line(write, text, message):
     path = write(text)
     with pytest.raises(InputError) as caught:
-        _table.read(path)
+        read(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
 
@@ -120,19 +120,19 @@ def test_a_wrong_file_is_told_by_name_and_line(write, text, message):
 )
 def test_wrong_columns_are_told(write, columns, message):
     with pytest.raises(InputError, match=message):
-        _table.read(write("a,b,b\n1,2,3\n"), columns)
+        read(write("a,b,b\n1,2,3\n"), columns)
 
 
 def test_files_that_cannot_be_read(tmp_path):
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(InputError, match=str(path)):
-            _table.read(path)
+            read(path)
 
 
 def test_a_million_rows(write):
     numbers = np.arange(1_000_000) % 977 / 8.0
     path = write("x\n" + "\n".join(map(str, numbers.tolist())))
-    np.testing.assert_array_equal(_table.read(path).data[:, 0], numbers)
+    np.testing.assert_array_equal(read(path).data[:, 0], numbers)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_million_rows(write):
 )
 def test_dialects_are_read_as_pandas_and_r_read_them(write, text, columns, data):
     chosen = ["x"] if columns == "x" else None
-    table = _table.read(write(text), chosen)
+    table = read(write(text), chosen)
     assert table.columns == tuple(columns)
     np.testing.assert_array_equal(table.data, data)
 
@@ -215,7 +215,7 @@ def test_dialects_are_read_as_pandas_and_r_read_them(write, text, columns, data)
 def test_what_may_be_read_in_two_ways_is_refused(write, text, message):
     path = write(text)
     with pytest.raises(InputError) as caught:
-        _table.read(path)
+        read(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
 
@@ -241,48 +241,48 @@ def test_what_may_be_read_in_two_ways_is_refused(write, text, message):
     ids=repr,
 )
 def test_options_decide(write, text, options, data):
-    np.testing.assert_array_equal(_table.read(write(text), **options).data, data)
+    np.testing.assert_array_equal(read(write(text), **options).data, data)
 
 
 def test_lines_left_out_and_columns_that_count_are_told(write):
-    table = _table.read(write("id,x\n1,5\n2,NA\n3,7\n4,8\n5,2\n"), na="drop")
+    table = read(write("id,x\n1,5\n2,NA\n3,7\n4,8\n5,2\n"), na="drop")
     assert (table.n_dropped, table.counters) == (1, ("id",))
     assert table.details == ("1 line with missing values left out",)
-    assert _table.read(write("x\n1\n2\n3\n4\n5\n")).counters == ()
+    assert read(write("x\n1\n2\n3\n4\n5\n")).counters == ()
 
 
 @pytest.mark.parametrize("marker", ["NA", "NaN", "", ".", "?", "null", "N/A", "None", "#N/A", '""', "<NA>"])
 def test_markers_of_missing_values(write, marker):
     path = write(f"a,b\n1,2\n3,{marker}\n5,6\n")
     with pytest.raises(InputError, match="line 3, column 'b': the value is missing; fill it in, or .*--na drop"):
-        _table.read(path)
-    np.testing.assert_array_equal(_table.read(path, na="drop").data, [[1, 2], [5, 6]])
-    np.testing.assert_array_equal(_table.read(path, ["a"]).data, [[1], [3], [5]])  # missing elsewhere
+        read(path)
+    np.testing.assert_array_equal(read(path, na="drop").data, [[1, 2], [5, 6]])
+    np.testing.assert_array_equal(read(path, ["a"]).data, [[1], [3], [5]])  # missing elsewhere
 
 
 def test_all_values_missing(write):
     with pytest.raises(InputError, match="no row has all its values"):
-        _table.read(write("a,b\n1,\n,2\n"), na="drop")
+        read(write("a,b\n1,\n,2\n"), na="drop")
 
 
 def test_places_are_refused_beside_names_of_rows(write):
     path = write("a,b\nx,1,4.5\ny,2,5\n")
     with pytest.raises(InputError, match="choose columns by name"):
-        _table.read(path, ["1"])
-    np.testing.assert_array_equal(_table.read(path, ["b"]).data, [[4.5], [5]])
+        read(path, ["1"])
+    np.testing.assert_array_equal(read(path, ["b"]).data, [[4.5], [5]])
 
 
 def test_the_advice_on_text_can_be_typed_in_a_shell(write):
     with pytest.raises(InputError, match=re.escape("""--columns '"length, cm",petal width'""")):
-        _table.read(write('kind,"length, cm",petal width\na,1,2\n'))
+        read(write('kind,"length, cm",petal width\na,1,2\n'))
 
 
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")))
-    np.testing.assert_array_equal(_table.read("-").data, [[1, 2]])
+    np.testing.assert_array_equal(read("-").data, [[1, 2]])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,x\n")))
     with pytest.raises(InputError, match="standard input, line 2"):
-        _table.read("-")
+        read("-")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="standard input is closed"):
-        _table.read("-")
+        read("-")

@@ -1,0 +1,184 @@
+"""The arguments of the command ``gopfast``."""
+
+import argparse
+import csv
+
+import gopfast
+from gopfast.mixtures.problems.gaussian import COVARIANCES
+
+EXIT_CODES = """exit codes:
+  0    proved
+  1    a limit came first, by default 60 s: the bounds printed are proved, no more
+  2    wrong usage or input, or an output that cannot be written
+  3    certify only: the fit is beaten
+  130  interrupted by Ctrl-C; what was reached is printed
+  141  the reader of the output, such as head, has gone"""
+FIT_EXAMPLES = """examples:
+  gopfast fit galaxies.csv -k 3
+  gopfast fit faithful.csv -k 2 --columns eruption_min,waiting_min --time-limit 60 --json fit.json
+  gopfast fit minimal.csv -k 2 --prior empirical --epsilon 0.001 --plot bounds.png
+  gopfast fit messwerte.csv -k 3 --decimal , --na drop --time-limit none
+  zcat data.csv.gz | gopfast fit - -k 3 --json - > fit.json"""
+TIME_LIMIT = 60.0  # seconds
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "blank": " ", "space": " "}
+CERTIFY_EXAMPLES = """examples:
+  gopfast certify galaxies.csv fit.json
+  gopfast certify galaxies.csv other.json --covariance diag --variance-floor 0.09
+
+fit.json is what `gopfast fit --json` writes, or any JSON object with "weights", "means" and, with estimated
+variances, "covariances"."""
+COMPARE_EXAMPLES = """examples:
+  gopfast compare galaxies.csv -k 3
+  gopfast compare minimal.csv -k 2 --prior empirical --starts 20 --json comparison.json"""
+
+
+def parser(fit, certify, compare) -> argparse.ArgumentParser:
+    """
+    Return the parser of the command.
+
+    Parameters
+    ----------
+    fit, certify, compare : callable
+        What runs each, with the options; the parser sets it as ``options.run``.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+    """
+    parser = argparse.ArgumentParser(
+        prog="gopfast",
+        description="Mixture models with a proof: the best fit there is, or how far from it you are.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"gopfast {gopfast.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    command = _add(commands, "fit", fit, "find the proved best fit of a Gaussian mixture", FIT_EXAMPLES)
+    _add_model(command, needs_k=True)
+    _add_search(command)
+    _add_outputs(command, "the bounds against time")
+
+    command = _add(commands, "certify", certify, "prove that a fit is globally optimal, or beat it", CERTIFY_EXAMPLES)
+    command.add_argument("fit", metavar="fit.json", help="the fit")
+    _add_model(command, needs_k=False)
+    _add_search(command)
+
+    command = _add(
+        commands, "compare", compare, "run every local method against the proved optimum", COMPARE_EXAMPLES
+    )
+    _add_model(command, needs_k=True)
+    command.add_argument("--starts", type=int, default=100, metavar="N", help="runs of each method (default: 100)")
+    _add_search(command)
+    _add_outputs(command, "where the runs ended")
+    return parser
+
+
+def _add(commands, name, run, what, examples):
+    command = commands.add_parser(
+        name,
+        help=what,
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog=f"{examples}\n\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    command.add_argument(
+        "data", metavar="data.csv",
+        help="numbers, one sample per line, with or without a header; - for the standard input",
+    )  # fmt: skip
+    _add_reading(command)
+    return command
+
+
+def _add_reading(command):
+    reading = command.add_argument_group("reading the data")
+    reading.add_argument(
+        "--columns", type=_names, metavar="A,B", help="columns to use, by name or by place from 1 (default: all)"
+    )
+    reading.add_argument(
+        "--separator", type=_separator, metavar="C",
+        help="what separates fields: a character, or tab or blank (default: what fits every line)",
+    )  # fmt: skip
+    reading.add_argument(
+        "--decimal", choices=(".", ","), default=".", metavar="C", help="what marks decimals: . or , (default: .)"
+    )
+    reading.add_argument(
+        "--header", choices=("yes", "no"), help="whether line 1 has names (default: if none of its fields is a number)"
+    )
+    reading.add_argument(
+        "--na", choices=("refuse", "drop"), default="refuse",
+        help="lines where a value is missing are an error or left out (default: refuse)",
+    )  # fmt: skip
+
+
+def _add_model(command, needs_k):
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "-k", "--components", dest="n_components", type=int, required=needs_k, metavar="K",
+        help="number of components",
+    )  # fmt: skip
+    model.add_argument(
+        "--covariance", "--covariance-type", choices=COVARIANCES,
+        help="which variances are estimated (default: diag; known with --prior, --posterior or --noise-variance)",
+    )  # fmt: skip
+    model.add_argument(
+        "--variance-floor", type=_numbers, metavar="V",
+        help="least variance, one or one per column (default: the square of 0.05 standard deviations, or of half the "
+        "step of rounded data)",
+    )  # fmt: skip
+    model.add_argument(
+        "--noise-variance", type=_numbers, metavar="V", help="the known variance, one or one per column (default: 1)"
+    )
+    model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")
+    model.add_argument("--posterior", choices=("point", "gaussian"), help="posterior of the means (default: point)")
+
+
+def _add_search(command):
+    search = command.add_argument_group("search")
+    search.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="absolute gap, in nats (0.01)")
+    search.add_argument(
+        "--time-limit", type=_seconds, default=TIME_LIMIT, metavar="S", help="seconds, or none (default: 60)"
+    )
+    search.add_argument("--threads", type=int, metavar="N", help="threads (default: one per processor)")
+    search.add_argument("-q", "--quiet", action="store_true", help="print no progress")
+
+
+def _add_outputs(command, what):
+    outputs = command.add_argument_group("output")
+    outputs.add_argument("--json", metavar="FILE", help="write the result as JSON; - for the standard output")
+    outputs.add_argument("--plot", metavar="FILE", help=f"draw {what}: a file such as bounds.png")
+
+
+def _names(text):
+    """Cut names at commas; a name with a comma stands in quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""])]
+
+
+def _separator(text):
+    character = SEPARATORS.get(text.lower(), text)
+    if len(character) != 1 or character.isalnum() or character in "\"'#.+-_\r\n":
+        raise argparse.ArgumentTypeError(f"{text!r} is no separator, which is one character, tab or blank")
+    return character
+
+
+def _seconds(text):
+    try:
+        return None if text.lower() == "none" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither seconds nor 'none'") from None
+
+
+def _numbers(text):
+    try:
+        values = [float(value) for value in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number or several with commas") from None
+    return values[0] if len(values) == 1 else values
+
+
+def _prior(text):
+    try:
+        return text if text == "empirical" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'empirical'") from None

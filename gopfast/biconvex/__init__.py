@@ -1,0 +1,1 @@
+"""Biconvex problems: the problem object, its linear relaxed dual and its local searches. Knows no mixture."""

@@ -1,0 +1,484 @@
+"""From a BiconvexProblem to what the core works on: products, convex forms, lifted rows, scaled by powers of two."""
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+
+from gopfast.biconvex import grouping
+from gopfast.biconvex.data import BiconvexData
+from gopfast.biconvex.partition import find as find_partition
+
+EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
+# Lifted rows and the products that they add
+MOST_LIFTED_ROWS = 600
+MOST_ADDED_PRODUCTS = 150
+# Of a variable, up or down: so that a coefficient (up to 1e100) of a product of two still is a number
+LARGEST_SCALE = 1e60
+LEAST_FLOOR = 1e-200  # of violations
+
+
+class Row:
+    """``lower <= linear + products + forms <= upper``; a row with forms has no lower bound."""
+
+    def __init__(self, linear, lower, upper):
+        self.linear, self.lower, self.upper = linear, lower, upper
+        self.products = defaultdict(float)  # (i, j), i <= j -> coefficient
+        self.forms = []  # dicts (i, j), i <= j -> coefficient of a convex form
+        self.mixed = []  # such dicts that are not convex as a whole, until their variables have groups
+
+    def negated(self):
+        """Return the same row with the other sign; only before forms are found."""
+        return Row({i: -a for i, a in self.linear.items()}, -self.upper, -self.lower)
+
+
+class Lifting:
+    """
+    A problem in the core's form.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+
+    Attributes
+    ----------
+    rows : list of Row
+        All constraints, then the linking rows z_i = z_i' of copies; bilinear terms by factor.
+    objective : Row
+        Minimised; bounds unused.
+    copies : dict
+        Copy -> variable.
+    sign : int
+        -1 where the user maximises.
+    """
+
+    def __init__(self, problem):
+        self.problem = problem
+        n = problem.n_variables
+        self.sign = -1 if problem.sense == "max" else 1
+        self.objective = self._row(self.sign * problem.c, self.sign * problem.Q, -math.inf, math.inf, True)
+        self.rows = [
+            Row(linear, lower, upper)
+            for linear, lower, upper in _csr_rows(problem.A, problem.row_lower, problem.row_upper)
+        ]
+        for row in problem.quadratic_rows:
+            if row.lower == -math.inf or row.upper == math.inf:
+                flip = 1 if row.lower == -math.inf else -1
+                lower, upper = (row.lower, row.upper) if flip == 1 else (-row.upper, -row.lower)
+                self.rows.append(self._row(flip * row.a, flip * row.Q, lower, upper, True))
+            else:
+                self.rows.append(self._row(row.a, row.Q, row.lower, row.upper, False))
+        everything = [self.objective, *self.rows]
+        self._split_mixed(everything)
+        pairs = sorted({pair for row in everything for pair in row.products})
+        partition = find_partition(pairs, n, problem.names, problem.x, problem.y)
+        self.copies, self.side, self.products = partition.copies, partition.side, []
+        for row in everything:
+            row.products = {_ordered(partition.products[pair]): value for pair, value in row.products.items() if value}
+        for copy, original in self.copies.items():
+            self.rows.append(Row({original: 1.0, copy: -1.0}, 0.0, 0.0))
+        self.products = sorted({pair for row in everything for pair in row.products})
+        self.n = n + len(self.copies)
+        originals = [self.copies.get(i, i) for i in range(self.n)]
+        self.originals = np.array(originals)
+        self.low, self.high = problem.lower[originals], problem.upper[originals]
+        split = [i for i in self.side if self.side[i] == 0]
+        other = [i for i in self.side if self.side[i] == 1]
+        self.order = np.array(sorted(split) + sorted(other) + [i for i in range(self.n) if i not in self.side])
+        self.n_split, self.n_bilinear = len(split), len(split) + len(other)
+        self.place = np.argsort(self.order)  # place of a variable in the core's order
+
+    def _row(self, a, Q, lower, upper, convex):
+        row = Row({int(i): float(a[i]) for i in np.flatnonzero(a)}, lower, upper)
+        if Q.nnz == 0:
+            return row
+        entries = Q.tocoo()
+        terms = {
+            (i, j): value if i == j else 2.0 * value
+            for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
+            if i <= j
+        }
+        for form in _components(terms):
+            if convex and _is_convex(form):
+                row.forms.append(form)
+                continue
+            if convex:
+                # squares of the wrong sign are products in any case
+                mixed = {pair: value for pair, value in form.items() if pair[0] != pair[1] or value > 0}
+                row.mixed += [mixed] if mixed else []
+                form = {pair: value for pair, value in form.items() if pair not in mixed}
+            for pair, value in form.items():
+                row.products[pair] += value
+        return row
+
+    def _split_mixed(self, rows):
+        """Turn the forms that are not convex into convex ones in each group, squares, and products."""
+        forms = [form for row in rows for form in row.mixed]
+        if not forms:
+            return
+        given = {i: side for side, group in enumerate((self.problem.x, self.problem.y)) for i in group or ()}
+        products = [pair for row in rows for pair in row.products]
+        colour = grouping.find(forms, products, given)
+        for row in rows:
+            for form in row.mixed:
+                inside = {pair: value for pair, value in form.items() if colour[pair[0]] == colour[pair[1]]}
+                for part in _components(inside):
+                    if _is_convex(part):
+                        row.forms.append(part)
+                        continue
+                    for (i, j), value in part.items():
+                        if i == j:
+                            row.forms.append({(i, i): value})
+                        else:
+                            row.products[i, j] += value
+                for pair in form.keys() - inside.keys():
+                    row.products[pair] += form[pair]
+            row.mixed = []
+
+    def in_forms(self):
+        """Return the variables of convex forms."""
+        return {i for row in [self.objective, *self.rows] for form in row.forms for pair in form for i in pair}
+
+    def unbounded(self, low, high):
+        """Return the name of a bilinear variable without finite bounds, or None."""
+        for i in self.side:
+            if not (math.isfinite(low[i]) and math.isfinite(high[i])):
+                return self.problem.names[self.copies.get(i, i)]
+        return None
+
+    def to_user(self, box, scale):
+        """Turn a box in the core's order and scale into the user's."""
+        return tuple(bound[self.place] * scale for bound in box)
+
+    def data(self, low, high, lifted=True, one_side=False):
+        """
+        Make the core's data over a box.
+
+        Parameters
+        ----------
+        low, high : ndarray, shape (n + copies,)
+            Bounds in the user's units and order; infinite ones may remain.
+        one_side : bool
+            Whether only the side with fewer connected variables may be split.
+        lifted : bool
+            Whether to add products of constraints with bounds (reformulation-linearisation).
+
+        Returns
+        -------
+        BiconvexData, ndarray, float
+            The data, the variables' scale (user = scale * core, in the user's order) and the objective's.
+        """
+        low, high = self._joined(low, high)
+        scale = self._scales(low, high)
+        lifts = self._lifts(low, high) if lifted else _Lifts(self)
+        record = _Record(self, scale, lifts, low, high)
+        record.fields["n_split"] = self.n_split if one_side else self.n_bilinear
+        return BiconvexData(record.fields), scale, record.objective_scale
+
+    def _joined(self, low, high):
+        """Return a box with the same bounds for a copy and its original."""
+        low, high = low.copy(), high.copy()
+        for copy, i in self.copies.items():
+            a, b = max(low[copy], low[i]), min(high[copy], high[i])
+            if a <= b:
+                low[[copy, i]], high[[copy, i]] = a, b
+        return low, high
+
+    def violation_floor(self, row):
+        """Return the least magnitude that a violation of a row is relative to, see `BiconvexProblem.violations`."""
+        reach = np.maximum(abs(self.low), abs(self.high))
+        coefficients = [(abs(a), reach[i]) for i, a in row.linear.items()]
+        for terms in (row.products, *row.forms):
+            for (i, j), a in terms.items():
+                coefficients.append((abs(a), reach[i] * reach[j] if reach[i] and reach[j] else 0.0))
+        greatest = max(a for a, _ in coefficients)
+        return max(min(1.0, greatest, max(a * size for a, size in coefficients)), LEAST_FLOOR)
+
+    def _scales(self, low, high):
+        """Powers of two near each variable's magnitude: scaling rounds nothing."""
+        reach = np.maximum(np.where(np.isfinite(low), abs(low), 0), np.where(np.isfinite(high), abs(high), 0))
+        known = np.isfinite(low) & np.isfinite(high) & (reach > 0)
+        scale = np.where(reach > 0, reach, 1.0)
+        # Unbounded: as large as the other terms of some row let it be
+        for row in self.rows:
+            for i, a in row.linear.items():
+                if not known[i]:
+                    others = [abs(b) * scale[j] for j, b in row.linear.items() if j != i and known[j]]
+                    others += [abs(b) for b in (row.lower, row.upper) if math.isfinite(b) and b != 0]
+                    if others:
+                        scale[i] = max(max(others) / abs(a), scale[i] if reach[i] else 0)
+        scale = 2.0 ** np.floor(np.log2(np.clip(scale, 1 / LARGEST_SCALE, LARGEST_SCALE)))
+        return scale[self.originals]
+
+    def _lifts(self, low, high):
+        """Products of linear rows with a bilinear variable (equalities) or its distance from a bound."""
+        lifts = _Lifts(self)
+        bounded = np.isfinite(low) & np.isfinite(high)
+        partners = defaultdict(set)
+        for i, j in self.products:
+            partners[i].add(j)
+            partners[j].add(i)
+        candidates = []
+        for number, row in enumerate(self.rows):
+            if row.products or row.forms or not row.linear:
+                continue
+            support = set(row.linear)
+            # A factor of any of the row's variables, not in the row itself
+            for j in sorted(set().union(*(partners[i] for i in support)) - support):
+                if all(bounded[i] for i in support) and bounded[j]:
+                    added = len(support - partners[j])
+                    candidates.append((row.lower != row.upper, added, number, j))
+        for inequality, _, number, j in sorted(candidates):
+            lifts.add(self.rows[number], j, inequality)
+        return lifts
+
+
+class _Lifts:
+    """Lifted rows, and the products of the problem with those that they add."""
+
+    def __init__(self, lifting):
+        self.products = {pair: k for k, pair in enumerate(lifting.products)}
+        self.n_own = len(self.products)
+        self.equations = []  # (row, j)
+        self.inequalities = []  # (coefficients of a'z + b >= 0 times `sign`, j)
+
+    def add(self, row, j, inequality):
+        new = [_ordered((i, j)) for i in row.linear if _ordered((i, j)) not in self.products]
+        if len(self.products) + len(new) > 3 * self.n_own + MOST_ADDED_PRODUCTS:
+            return
+        count = 2 * (math.isfinite(row.lower) + math.isfinite(row.upper))
+        if inequality and len(self.inequalities) + count > MOST_LIFTED_ROWS:
+            return
+        for pair in new:
+            self.products.setdefault(pair, len(self.products))
+        if not inequality:
+            self.equations.append((row, j))
+            return
+        for bound, sign in ((row.lower, 1.0), (row.upper, -1.0)):
+            if math.isfinite(bound):
+                factor = {i: sign * a for i, a in row.linear.items()}
+                self.inequalities += [(factor, -sign * bound, j, 0), (factor, -sign * bound, j, 1)]
+
+
+class _Record:
+    """Fills the arrays of BiconvexData in the core's order and scale."""
+
+    def __init__(self, lifting, scale, lifts, low, high):
+        self.place, self.scale, self.lifting = lifting.place, scale, lifting
+        # Their terms are 0, and large coefficients of them would make the others small in a scaled row.
+        self.zero = {i for i in range(lifting.n) if low[i] == high[i] == 0}
+        self.n = lifting.n
+        self.products = lifts.products
+        self.forms, self.form_columns = [], []
+        own = [row for row in lifting.rows if row.linear or row.products or row.forms]
+        rows = [self._row(row) for row in own]
+        n_own_rows = len(rows)
+        rows += [row for row in (self._lifted_equation(row, j) for row, j in lifts.equations) if row[0]]
+        sizes = [_size(terms) for terms, *_ in rows]
+        rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
+        floors = [lifting.violation_floor(row) / size for row, size in zip(own, sizes[:n_own_rows], strict=True)]
+        objective, lower, upper = self._row(lifting.objective)
+        greatest = max((abs(a) for a in objective.values()), default=1.0)
+        self.objective_scale = _power(greatest)
+        constant = lifting.sign * lifting.problem.constant
+        objective = {column: a / self.objective_scale for column, a in objective.items()}
+        rows.append((objective, lower, upper))
+        n_forms = len(self.forms)
+        self.n_cols = self.n + len(self.products) + n_forms
+        for k, (i, j) in enumerate(self.products):
+            if lifting.copies.get(i, i) == lifting.copies.get(j, j):
+                self.forms.append(({(i, i): 1.0 / (scale[i] * scale[j])}, 1.0))
+                self.form_columns.append(self.n + k)
+        cost = np.zeros(self.n_cols)
+        for column, a in objective.items():
+            cost[column] = a
+        fields = {"n_own_rows": n_own_rows, "constant": constant / self.objective_scale, "cost": cost}
+        fields["row_floor"] = floors
+        fields["original"] = self.place[lifting.originals[lifting.order]]
+        fields["low"], fields["high"] = (low / scale)[lifting.order], (high / scale)[lifting.order]
+        fields |= _csr(rows)
+        fields |= self._blocks(n_forms)
+        fields |= self._lifted(lifts.inequalities)
+        pairs = [(self.place[i], self.place[j]) for i, j in self.products]
+        fields["first"], fields["second"] = [min(pair) for pair in pairs], [max(pair) for pair in pairs]
+        original = lifting.copies
+        fields["square"] = [original.get(i, i) == original.get(j, j) for i, j in self.products]
+        fields["own"] = np.arange(len(self.products)) < lifts.n_own
+        fields |= self._directions(rows, fields)
+        self.fields = fields
+
+    def _row(self, row):
+        terms = self._terms(row, self.zero)
+        # a row of such terms alone shows whether the problem is infeasible
+        return terms or self._terms(row, set()), row.lower, row.upper
+
+    def _terms(self, row, zero):
+        terms = {int(self.place[i]): a * self.scale[i] for i, a in row.linear.items() if i not in zero}
+        for (i, j), a in row.products.items():
+            if i not in zero and j not in zero:
+                terms[self.n + self.products[i, j]] = a * self.scale[i] * self.scale[j]
+        for form in row.forms:
+            form = {pair: a for pair, a in form.items() if not zero.intersection(pair)}
+            if not form:
+                continue
+            size = _power(max(abs(a) * self.scale[i] * self.scale[j] for (i, j), a in form.items()))
+            terms[self.n + len(self.products) + len(self.forms)] = size
+            self.forms.append((form, size))
+        return terms
+
+    def _lifted_equation(self, row, j):
+        """(a'z - b) z_j = 0."""
+        terms = {self.n + self.products[_ordered((i, j))]: a * self.scale[i] * self.scale[j]
+                 for i, a in row.linear.items() if i not in self.zero and j not in self.zero}
+        if row.lower != 0 and terms:
+            terms[int(self.place[j])] = -row.lower * self.scale[j]
+        return terms, 0.0, 0.0
+
+    def _blocks(self, n_forms):
+        start, first, second, value, defect = [0], [], [], [], []
+        columns = [self.n + len(self.products) + k for k in range(n_forms)] + self.form_columns
+        for form, size in self.forms:
+            for (i, j), a in form.items():
+                entry = a * self.scale[i] * self.scale[j] / size
+                for p, q in [(i, j)] if i == j else [(i, j), (j, i)]:
+                    first.append(self.place[p])
+                    second.append(self.place[q])
+                    value.append(entry if i == j else 0.5 * entry)
+            start.append(len(value))
+            defect.append(_defect({(i, j): a * self.scale[i] * self.scale[j] / size for (i, j), a in form.items()}))
+        return {
+            "block_column": columns, "block_start": start, "block_i": first, "block_j": second,
+            "block_value": value, "block_defect": defect,
+        }  # fmt: skip
+
+    def _lifted(self, inequalities):
+        start, variable, product, value, constant, kept = [0], [], [], [], [], []
+        for factor, bound, j, side in inequalities:
+            # its distances from a bound are 0, and so are the rows of one that is fixed at 0
+            terms = {i: a * self.scale[i] for i, a in factor.items() if i not in self.zero}
+            if not terms or j in self.zero:
+                continue
+            kept.append((j, side))
+            size = _power(max(abs(a) for a in terms.values()))
+            for i, a in terms.items():
+                variable.append(self.place[i])
+                product.append(self.products[_ordered((i, j))])
+                value.append(a / size)
+            constant.append(bound / size)
+            start.append(len(value))
+        return {
+            "lift_start": start, "lift_variable": variable, "lift_product": product, "lift_value": value,
+            "lift_constant": constant, "lift_factor": [self.place[j] for j, _ in kept],
+            "lift_side": [side for _, side in kept],
+        }  # fmt: skip
+
+    def _directions(self, rows, fields):
+        """From which side each product column must be bounded: the others' rows are left out."""
+        n_products = len(self.products)
+        under, over = np.zeros(n_products, bool), np.zeros(n_products, bool)
+        for number, (terms, lower, upper) in enumerate(rows):
+            last = number == len(rows) - 1
+            for column, a in terms.items():
+                if self.n <= column < self.n + n_products:
+                    falls, rises = (upper < math.inf or last), lower > -math.inf
+                    under[column - self.n] |= falls if a > 0 else rises
+                    over[column - self.n] |= rises if a > 0 else falls
+        # a lifted row is sum a w >= ... at a lower bound, and the reverse at an upper
+        for t, side in enumerate(fields["lift_side"]):
+            for e in range(fields["lift_start"][t], fields["lift_start"][t + 1]):
+                grows = (fields["lift_value"][e] > 0) == (side == 0)
+                (over if grows else under)[fields["lift_product"][e]] = True
+        return {"under": under, "over": over}
+
+
+def _ordered(pair):
+    return (pair[0], pair[1]) if pair[0] <= pair[1] else (pair[1], pair[0])
+
+
+def _power(x):
+    """Return the power of two at or below x."""
+    return 2.0 ** math.floor(math.log2(x)) if x > 0 else 1.0
+
+
+def _size(terms):
+    """Return the power of two that leaves a row's greatest coefficient from 1 to 2."""
+    return _power(max(abs(a) for a in terms.values()))
+
+
+def _scaled(terms, lower, upper, size):
+    return {column: a / size for column, a in terms.items()}, lower / size, upper / size
+
+
+def _csr(rows):
+    start = np.cumsum([0] + [len(terms) for terms, *_ in rows])
+    return {
+        "row_start": start,
+        "row_index": [column for terms, *_ in rows for column in terms],
+        "row_value": [a for terms, *_ in rows for a in terms.values()],
+        "row_lower": [lower for _, lower, _ in rows],
+        "row_upper": [upper for *_, upper in rows],
+    }
+
+
+def _csr_rows(A, lower, upper):
+    start, index, value = A.indptr.tolist(), A.indices.tolist(), A.data.tolist()
+    for i, bounds in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
+        part = slice(start[i], start[i + 1])
+        yield dict(zip(index[part], value[part], strict=True)), *bounds
+
+
+def _components(terms):
+    """Split a form {(i, j): value} into forms that share no variable."""
+    parent = {i: i for pair in terms for i in pair}
+
+    def root(i):
+        while parent[i] != i:
+            parent[i] = i = parent[parent[i]]
+        return i
+
+    for i, j in terms:
+        parent[root(i)] = root(j)
+    forms = defaultdict(dict)
+    for (i, j), value in terms.items():
+        forms[root(i)][i, j] = value
+    return list(forms.values())
+
+
+def _is_convex(form):
+    """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
+    if all(i == j for i, j in form):
+        return all(value >= 0 for value in form.values())
+    dense = grouping.dense(form)
+    if (np.diag(dense) <= 0).any():
+        return False
+    return np.linalg.eigvalsh(dense)[0] >= -grouping.EIGENVALUE_TOL * abs(dense).max()
+
+
+def _defect(form):
+    """Return d so that Q + d I is proved positive semidefinite; 0 where Q itself is, by exact elimination."""
+    if all(i == j for i, j in form):
+        return 0.0
+    dense = grouping.dense(form)
+    if len(dense) <= EXACT_UP_TO and _exactly_semidefinite(dense):
+        return 0.0
+    size = np.linalg.norm(dense)
+    return max(0.0, -np.linalg.eigvalsh(dense)[0]) + 1e-14 * len(dense) * size
+
+
+def _exactly_semidefinite(dense):
+    """Symmetric elimination in rationals: every pivot positive, or 0 with a row of zeros."""
+    rows = [[Fraction(value) for value in row] for row in dense.tolist()]
+    n = len(rows)
+    for k in range(n):
+        if rows[k][k] < 0 or (rows[k][k] == 0 and any(rows[k][j] != 0 for j in range(k + 1, n))):
+            return False
+        if rows[k][k] == 0:
+            continue
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            if factor:
+                for j in range(k + 1, n):
+                    rows[i][j] -= factor * rows[k][j]
+    return True
+

@@ -1,0 +1,578 @@
+"""Biconvex problems: linear, bilinear and convex quadratic terms, continuous variables."""
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from gopfast import checks
+from gopfast.errors import InputError, InputTypeError
+
+# Greatest violation of a solution, relative as in `BiconvexProblem.violations`
+FEASIBILITY_TOL = 1e-8
+# Beyond these magnitudes products of coefficients and bounds are no doubles
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e100, 1e-100
+FILE_KEYS = {"name", "sense", "variables", "partition", "objective", "constraints", "optimum"}
+
+
+class QuadraticRow(NamedTuple):
+    """
+    A constraint ``lower <= a'z + z'Qz <= upper``.
+
+    Attributes
+    ----------
+    Q : ndarray or sparse array, shape (n, n)
+        Coefficients; only ``Q + Q'`` matters, so that a triangular matrix will do.
+    a : array_like, shape (n,)
+        Linear coefficients.
+    lower, upper : float
+        Either may be infinite.
+    """
+
+    Q: object
+    a: object
+    lower: float
+    upper: float
+
+
+class BiconvexProblem:
+    """
+    Minimise or maximise a function with linear, bilinear and convex quadratic terms under such constraints.
+
+    ::
+
+        min or max  constant + c'z + z'Qz
+        subject to  row_lower <= A z <= row_upper
+                    lower_r <= a_r'z + z'Q_r z <= upper_r      for every quadratic row r
+                    lower <= z <= upper
+
+    A product of two variables is a bilinear term; the variables of the bilinear terms fall into two groups x and y,
+    so that every product has one factor of each (given as `x` and `y`, or found). A quadratic form that is convex
+    where the problem is (in a minimised objective, in a row with an upper bound alone, the reverse for the others)
+    is kept as it is; one that is so in x alone and in y alone keeps these two parts and leaves products of x and y.
+    What fits neither, squares of the wrong sign and odd cycles of products, is made bilinear with
+    a copy of a variable, z_i = z_i'; the result's notes say so.
+
+    Parameters
+    ----------
+    c : array_like, shape (n,)
+        Linear objective.
+    Q : array_like or sparse array, shape (n, n), optional
+        Quadratic objective z'Qz (no factor 1/2); only ``Q + Q'`` matters.
+    A : array_like or sparse array, shape (m, n), optional
+        Linear rows.
+    row_lower, row_upper : float or array_like, shape (m,), optional
+        Their bounds; -inf and inf by default. Equal bounds make an equality.
+    quadratic_rows : sequence of (Q, a, lower, upper)
+        See `QuadraticRow`. `a` may be None for zeros.
+    lower, upper : float or array_like, shape (n,), optional
+        Bounds of the variables, -inf and inf by default (unlike in LP software, where variables start at 0).
+        Missing bounds of bilinear variables are derived from the constraints; `solve` raises if it cannot.
+    sense : {"min", "max"}
+    constant : float
+        Added to the objective.
+    x, y : sequence of int or str, optional
+        Indices or names of the variables of the two groups. Variables in no product may be left out.
+    names : sequence of str, optional
+        Names of the variables; z0, z1, ... by default.
+    name : str
+        Name of the problem.
+
+    Attributes
+    ----------
+    n_variables, n_rows : int
+        Number of variables, and of rows: the linear ones first, then the quadratic ones.
+    c, Q, A, row_lower, row_upper, quadratic_rows, lower, upper, sense, constant, x, y, names, name
+        As given, arrays of float64, matrices as `scipy.sparse.csr_array`, Q symmetric.
+
+    Raises
+    ------
+    InputError
+        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
+
+    References
+    ----------
+    Floudas & Visweswaran, "A global optimization algorithm (GOP) for certain classes of nonconvex NLPs", 1990;
+    Hansen, Jaumard & Xiong, "Decomposition and interval arithmetic applied to the global minimization of polynomial
+    and rational functions", 1993 (copies).
+
+    Examples
+    --------
+    >>> import gopfast
+    >>> problem = gopfast.BiconvexProblem([-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3,
+    ...                                   lower=0, upper=5)
+    >>> round(gopfast.solve(problem).objective, 6)
+    -1.083333
+    """
+
+    def __init__(
+        self,
+        c,
+        *,
+        Q=None,
+        A=None,
+        row_lower=None,
+        row_upper=None,
+        quadratic_rows=(),
+        lower=None,
+        upper=None,
+        sense="min",
+        constant=0.0,
+        x=None,
+        y=None,
+        names=None,
+        name="",
+    ):
+        self.c = _in_range("c", checks.real_array("c", c.toarray() if sparse.issparse(c) else c))
+        if self.c.ndim != 1 or self.c.size == 0:
+            raise InputError(f"c must have shape (n,) with n of at least 1; got {self.c.shape}")
+        n = self.n_variables = len(self.c)
+        self.Q = _symmetric("Q", Q, n)
+        self.A = _matrix("A", A, n)
+        m = self.A.shape[0]
+        if A is None and not (row_lower is None and row_upper is None):
+            raise InputError("row_lower and row_upper bound the rows of A, which is not given")
+        self.row_lower = _bounds("row_lower", row_lower, m, -math.inf)
+        self.row_upper = _bounds("row_upper", row_upper, m, math.inf)
+        self.quadratic_rows = _quadratic_rows(quadratic_rows, n)
+        self.n_rows = m + len(self.quadratic_rows)
+        self.lower = _bounds("lower", lower, n, -math.inf)
+        self.upper = _bounds("upper", upper, n, math.inf)
+        self.sense = checks.choice("sense", sense, ("min", "max"))
+        self.constant = checks.real_number("constant", constant, wanted="a finite number")
+        if not math.isfinite(self.constant):
+            raise InputError(f"constant must be a finite number; got {self.constant}")
+        _in_range("constant", np.array([self.constant]))
+        self.names = _names(names, n)
+        self.name = str(name)
+        self.x, self.y = self._group("x", x), self._group("y", y)
+        both = set(self.x or ()) & set(self.y or ())
+        if both:
+            raise InputError(f"x and y must not share variables; both have {self.names[min(both)]!r}")
+
+    def __repr__(self):
+        """Return the sizes."""
+        return (
+            f"BiconvexProblem({self.name!r}, n_variables={self.n_variables}, n_rows={self.n_rows}, "
+            f"sense={self.sense!r})"
+        )
+
+    def objective(self, point) -> float:
+        """
+        Evaluate the objective in the user's own units and sense.
+
+        Parameters
+        ----------
+        point : array_like, shape (n,)
+
+        Returns
+        -------
+        float
+        """
+        z = self._point(point)
+        return float(self.constant + self.c @ z + z @ (self.Q @ z))
+
+    def row_values(self, point) -> np.ndarray:
+        """Return the value of every row at a point, linear rows first: shape (n_rows,)."""
+        z = self._point(point)
+        return np.concatenate([self.A @ z, [row.a @ z + z @ (row.Q @ z) for row in self.quadratic_rows]])
+
+    @property
+    def row_bounds(self):
+        """Lower and upper bounds of all rows, linear rows first: two arrays of shape (n_rows,)."""
+        lower = np.concatenate([self.row_lower, [row.lower for row in self.quadratic_rows]])
+        return lower, np.concatenate([self.row_upper, [row.upper for row in self.quadratic_rows]])
+
+    def violations(self, point) -> np.ndarray:
+        """
+        Return by how much a point violates each row and each variable's bounds, 0 where it does not.
+
+        Parameters
+        ----------
+        point : array_like, shape (n,)
+
+        Returns
+        -------
+        ndarray, shape (n_rows + n,)
+            Of a row, in its own units, divided by the greatest magnitude of one of its terms (``a_i z_i`` or
+            ``q_ij z_i z_j``) at the point, but at least by the least of 1, its greatest coefficient and the greatest
+            magnitude that a term has within the variables' bounds. Of a variable divided by max(1, |bound violated|).
+
+        Notes
+        -----
+        Solutions of `solve` lie within the variables' bounds and violate no row by more than 1e-8 in this measure:
+        by 1e-8 of the row's terms at the point, or by 1e-8. Bounds, however wide, do not loosen it.
+        """
+        z = self._point(point)
+        rows = _excess(self.row_values(z), *self.row_bounds)
+        rows /= np.maximum(self._term_size(np.abs(z)), self._least_size())
+        reach = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
+        return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, reach)])
+
+    def exact(self, point):
+        """
+        Evaluate a point in rational arithmetic.
+
+        Parameters
+        ----------
+        point : array_like, shape (n,)
+
+        Returns
+        -------
+        Fraction, bool
+            Objective, minimised (its negative where the sense is "max"), and whether every constraint holds.
+        """
+        z = [Fraction(value) for value in self._point(point).tolist()]
+        value = Fraction(self.constant) + _exact_value(enumerate(self.c.tolist()), self.Q, z)
+        feasible = all(_within(x, *bounds) for x, *bounds in zip(z, self.lower, self.upper, strict=True))
+        for i, bounds in enumerate(zip(self.row_lower, self.row_upper, strict=True)):
+            part = slice(*self.A.indptr[i : i + 2])
+            terms = zip(self.A.indices[part].tolist(), self.A.data[part].tolist(), strict=True)
+            feasible = feasible and _within(_exact_value(terms, None, z), *bounds)
+        for row in self.quadratic_rows:
+            feasible = feasible and _within(_exact_value(enumerate(row.a.tolist()), row.Q, z), row.lower, row.upper)
+        return (-value if self.sense == "max" else value), feasible
+
+    def _least_size(self):
+        """Return what violations of rows are relative to at least; tiny, not 0."""
+        reach = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        least = np.minimum(np.minimum(self._term_size(1.0), self._term_size(reach)), 1.0)
+        return np.maximum(least, np.finfo(float).tiny)
+
+    def _term_size(self, magnitude):
+        """Greatest magnitude of a term of each row where the variables have these magnitudes."""
+        size = np.broadcast_to(np.asarray(magnitude, dtype=float), (self.n_variables,))
+        linear = np.zeros(self.A.shape[0])
+        rows = np.repeat(np.arange(len(linear)), np.diff(self.A.indptr))
+        np.maximum.at(linear, rows, np.abs(self.A.data) * size[self.A.indices])
+        greatest = [linear]
+        for row in self.quadratic_rows:
+            form, used = sparse.triu(abs(row.Q)).tocoo(), np.flatnonzero(row.a)
+            # where a variable may be infinite another may be 0
+            first, second = size[form.row], size[form.col]
+            products = np.where((first == 0) | (second == 0), 0.0, first) * np.where(first == 0, 0.0, second)
+            products = form.data * np.where(form.row == form.col, 1.0, 2.0) * products
+            greatest.append([max((np.abs(row.a[used]) * size[used]).max(initial=0.0), products.max(initial=0.0))])
+        return np.concatenate(greatest)
+
+    def _point(self, point):
+        z = checks.real_array("point", point)
+        if z.shape != (self.n_variables,):
+            raise InputError(f"point must have shape ({self.n_variables},); got {z.shape}")
+        return z
+
+    def _group(self, name, group):
+        if group is None:
+            return None
+        index = {variable: i for i, variable in enumerate(self.names)}
+        members = []
+        for item in group:
+            if isinstance(item, str):
+                if item not in index:
+                    raise InputError(f"{name} has {item!r}, which is no variable")
+                members.append(index[item])
+            else:
+                members.append(checks.whole_number(f"{name}[{len(members)}]", item, 0, self.n_variables - 1))
+        return tuple(members)
+
+    @classmethod
+    def from_json(cls, path) -> "BiconvexProblem":
+        """
+        Read a problem from a JSON file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An object with ``variables`` (name -> [lower, upper], null for unbounded), ``objective`` and
+            ``constraints`` as ``{const, lin: {name: coefficient}, quad: [[name, name, coefficient]]}``, each
+            constraint also with ``sense`` (<=, >= or ==) and ``rhs``; optional are ``sense`` of the problem,
+            ``partition`` ({x: names, y: names}) and ``name``.
+
+        Returns
+        -------
+        BiconvexProblem
+
+        Raises
+        ------
+        InputError
+            If the file is not of this form; the message names the file and the place.
+        OSError
+            If it cannot be read.
+        """
+        try:
+            # integers as floats: of too many digits they are infinite, and refused by name
+            record = json.loads(Path(path).read_text(encoding="utf-8"), parse_int=float)
+            return cls._from_record(record)
+        except (InputError, InputTypeError) as error:
+            raise type(error)(f"{path}: {error}") from None
+        except RecursionError:
+            raise InputError(f"{path} is no biconvex problem: it is nested too deeply") from None
+        except ValueError as error:
+            raise InputError(f"{path} is no biconvex problem: {error}") from None
+
+    @classmethod
+    def _from_record(cls, record):
+        unknown = set(_object("the file", record)) - FILE_KEYS
+        if unknown:
+            raise InputError(f"unknown key {min(unknown)!r}")
+        variables = _object("variables", _entry(record, "variables"))
+        names = list(variables)
+        index = {name: i for i, name in enumerate(names)}
+        bounds = [_interval(f"variables[{name!r}]", variables[name]) for name in names]
+        linear, quadratic = [], []
+        for number, constraint in enumerate(_list("constraints", record.get("constraints"))):
+            place = f"constraints[{number}]"
+            shift, a, Q = _expression(place, constraint, index)
+            rhs = checks.real_number(f"{place}.rhs", _entry(constraint, "rhs", place))
+            limits = _limits(constraint, place, rhs - shift)
+            if Q is None:
+                linear.append((a, *limits))
+            else:
+                quadratic.append(QuadraticRow(Q, a, *limits))
+        constant, c, Q = _expression("objective", _entry(record, "objective"), index)
+        partition = {
+            side: None if group is None else _list(f"partition.{side}", group)
+            for side, group in _object("partition", record.get("partition") or {}).items()
+        }
+        return cls(
+            c,
+            Q=Q,
+            A=np.array([row[0] for row in linear]) if linear else None,
+            row_lower=[row[1] for row in linear] if linear else None,
+            row_upper=[row[2] for row in linear] if linear else None,
+            quadratic_rows=quadratic,
+            lower=[low for low, _ in bounds],
+            upper=[high for _, high in bounds],
+            sense=record.get("sense", "min"),
+            constant=constant,
+            x=partition.get("x"),
+            y=partition.get("y"),
+            names=names,
+            name=record.get("name", ""),
+        )
+
+    def to_json(self, path=None) -> str:
+        """
+        Convert to JSON text that `from_json` reads; numbers are kept exactly. Linear rows come first.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to write the text to.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        constraints = []
+        dense = self.A.toarray()
+        rows = [(None, a, low, high) for a, low, high in zip(dense, self.row_lower, self.row_upper, strict=True)]
+        for number, (Q, a, low, high) in enumerate([*rows, *self.quadratic_rows]):
+            sides = [("==", low)] if low == high else [("<=", high), (">=", low)]
+            for sense, rhs in sides:
+                if math.isfinite(rhs):
+                    head = {"name": f"e{number}", "sense": sense, "rhs": float(rhs)}
+                    constraints.append(head | self._terms(a, Q, 0.0))
+        record = {
+            "name": self.name,
+            "sense": self.sense,
+            "variables": {
+                name: [float(bound) if math.isfinite(bound) else None for bound in (low, high)]
+                for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
+            },
+        }
+        if self.x is not None or self.y is not None:
+            record["partition"] = {
+                "x": [self.names[i] for i in self.x or ()], "y": [self.names[i] for i in self.y or ()]
+            }
+        record["objective"] = self._terms(self.c, self.Q, self.constant)
+        text = json.dumps(record | {"constraints": constraints}, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def _terms(self, a, Q, constant):
+        quad = []
+        if Q is not None:
+            upper = sparse.triu(Q).tocoo()
+            for i, j, value in zip(upper.row, upper.col, upper.data, strict=True):
+                quad.append([self.names[i], self.names[j], float(value if i == j else 2.0 * value)])
+        lin = {self.names[i]: float(a[i]) for i in np.flatnonzero(a)}
+        return {"const": constant, "lin": lin, "quad": quad}
+
+
+def _object(place, value):
+    if not isinstance(value, dict):
+        raise InputTypeError(f"{place} must be an object; got {checks._shown(value)}")
+    return value
+
+
+def _list(place, value):
+    """Return a list of a file; what is missing is an empty one."""
+    if value is not None and not isinstance(value, list):
+        raise InputTypeError(f"{place} must be a list; got {checks._shown(value)}")
+    return value or []
+
+
+def _entry(record, key, place="the file"):
+    if key not in record:
+        raise InputError(f"{place} has no {key!r}")
+    return record[key]
+
+
+def _interval(place, value):
+    """Return bounds [lower, upper] of a file, null for infinite."""
+    low, high = checks.pair(place, value, "[lower, upper]")
+    low = -math.inf if low is None else checks.real_number(f"{place}[0]", low)
+    return low, math.inf if high is None else checks.real_number(f"{place}[1]", high)
+
+
+def _expression(place, record, index):
+    """Constant, linear coefficients and matrix (or None) of an expression in a file."""
+    n = len(index)
+    a = np.zeros(n)
+    for name, value in _object(f"{place}.lin", _object(place, record).get("lin") or {}).items():
+        a[_variable(name, index)] += checks.real_number(f"{place}.lin[{name!r}]", value)
+    constant = checks.real_number(f"{place}.const", record.get("const", 0.0))
+    rows, columns, values = [], [], []
+    for number, term in enumerate(_list(f"{place}.quad", record.get("quad"))):
+        if not isinstance(term, list) or len(term) != 3:
+            shown = checks._shown(term)
+            raise InputTypeError(f"{place}.quad[{number}] must be [name, name, coefficient]; got {shown}")
+        rows.append(_variable(term[0], index))
+        columns.append(_variable(term[1], index))
+        values.append(checks.real_number(f"{place}.quad[{number}][2]", term[2]))
+    return constant, a, sparse.coo_array((values, (rows, columns)), shape=(n, n)) if rows else None
+
+
+def _variable(name, index):
+    if not isinstance(name, str) or name not in index:
+        raise InputError(f"{checks._shown(name)} is no variable of the problem")
+    return index[name]
+
+
+def _limits(constraint, place, rhs):
+    sense = _entry(constraint, "sense", place)
+    if sense not in ("<=", ">=", "=="):
+        raise InputError(f"{place}: sense must be '<=', '>=' or '=='; got {checks._shown(sense)}")
+    if math.isinf(rhs) and (sense == "==" or (rhs > 0) == (sense == ">=")):
+        raise InputError(f"{place}.rhs: no point has a value {sense} {rhs:g}")
+    return (-math.inf if sense == "<=" else rhs), (math.inf if sense == ">=" else rhs)
+
+
+def _in_range(name, numbers):
+    """Return an array whose entries are 0 or of a magnitude that can be computed with; `InputError` otherwise."""
+    size = np.abs(numbers[numbers != 0.0])
+    bad = size[(size > LARGEST_NUMBER) | (size < SMALLEST_NUMBER)]
+    if bad.size:
+        raise InputError(
+            f"{name} must have entries of 0 or of magnitudes from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}; "
+            f"got {bad[0]:g}"
+        )
+    return numbers
+
+
+def _matrix(name, value, n):
+    """Return a CSR array with n columns; None gives one without rows."""
+    if value is None:
+        return sparse.csr_array((0, n))
+    if sparse.issparse(value):
+        array = sparse.csr_array(value, dtype=np.float64, copy=True)
+        if not np.isfinite(array.data).all():
+            raise InputError(f"{name} must be finite")
+    else:
+        array = sparse.csr_array(np.atleast_2d(checks.real_array(name, value)))
+    if array.ndim != 2 or array.shape[1] != n:
+        raise InputError(f"{name} must have {n} columns; got shape {array.shape}")
+    array.sum_duplicates()
+    array.eliminate_zeros()
+    _in_range(name, array.data)
+    return array
+
+
+def _symmetric(name, value, n):
+    array = _matrix(name, value, n) if value is not None else sparse.csr_array((n, n))
+    if array.shape[0] != n:
+        raise InputError(f"{name} must have shape ({n}, {n}); got {array.shape}")
+    if array.nnz == 0:
+        return array
+    array = sparse.csr_array(0.5 * (array + array.T))
+    array.eliminate_zeros()
+    return array
+
+
+def _quadratic_rows(rows, n):
+    checked = []
+    for number, row in enumerate(rows):
+        name = f"quadratic_rows[{number}]"
+        try:
+            Q, a, lower, upper = row
+        except (TypeError, ValueError):
+            raise InputTypeError(f"{name} must be (Q, a, lower, upper)") from None
+        a = np.zeros(n) if a is None else _in_range(f"{name}.a", checks.real_array(f"{name}.a", a))
+        if a.shape != (n,):
+            raise InputError(f"{name}.a must have shape ({n},); got {a.shape}")
+        lower, upper = (-math.inf if lower is None else lower), (math.inf if upper is None else upper)
+        lower = float(_bounds(f"{name}.lower", checks.real_number(f"{name}.lower", lower), 1, -math.inf)[0])
+        upper = float(_bounds(f"{name}.upper", checks.real_number(f"{name}.upper", upper), 1, math.inf)[0])
+        checked.append(QuadraticRow(_symmetric(f"{name}.Q", Q, n), a, lower, upper))
+    return tuple(checked)
+
+
+def _bounds(name, value, n, default):
+    """Return bounds as an array; infinities pass on the side of the default, which is none, NaN does not."""
+    if value is None:
+        return np.full(n, default)
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise InputTypeError(f"{name} must be real numbers; got dtype {array.dtype}")
+    if array.ndim > 0 and array.shape != (n,):
+        raise InputError(f"{name} must be a number or have shape ({n},); got {array.shape}")
+    array = np.array(np.broadcast_to(array, (n,)), dtype=np.float64)
+    if np.isnan(array).any():
+        raise InputError(f"{name} must not have NaN entries")
+    if (array == -default).any():
+        raise InputError(f"{name} must not be {-default:g}: no point meets that")
+    finite = array[np.isfinite(array)]
+    if (abs(finite) > LARGEST_NUMBER).any():
+        raise InputError(
+            f"{name} must be infinite or of a magnitude up to {LARGEST_NUMBER:g}; got {abs(finite).max():g}"
+        )
+    return array
+
+
+def _names(names, n):
+    if names is None:
+        return tuple(f"z{i}" for i in range(n))
+    names = tuple(str(name) for name in names)
+    if len(names) != n or len(set(names)) != n:
+        raise InputError(f"names must be {n} different names")
+    return names
+
+
+def _exact_value(linear, Q, z):
+    """Return a'z + z'Qz of Fractions z, a given as pairs (i, a_i)."""
+    total = sum((Fraction(a) * z[i] for i, a in linear if a), Fraction(0))
+    if Q is not None:
+        entries = Q.tocoo()
+        for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True):
+            total += Fraction(value) * z[i] * z[j]
+    return total
+
+
+def _within(value, lower, upper):
+    # a Fraction compares with a float exactly, infinities included
+    return bool(float(lower) <= value <= float(upper))
+
+
+def _excess(values, lower, upper):
+    return np.maximum(0.0, np.maximum(lower - values, values - upper))

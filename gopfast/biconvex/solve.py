@@ -1,0 +1,448 @@
+"""The global solve of a biconvex problem: bounds of the variables, scaling, search, the result in the user's units."""
+
+import time
+
+import numpy as np
+
+from gopfast import checks
+from gopfast.biconvex import recession, tightening
+from gopfast.biconvex.alternating import AlternatingPrimal
+from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.biconvex.lifting import Lifting
+from gopfast.biconvex.problem import FEASIBILITY_TOL, LARGEST_NUMBER
+from gopfast.biconvex.result import BiconvexSolution, make
+from gopfast.errors import InputError
+from gopfast.mixtures import engine
+from gopfast.result import Status
+from gopfast.search.search import Search
+from gopfast.search.stop import StopSignal
+
+REL_TOL = 1e-6  # default
+# Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
+EPSILON_SHARE = 1e-8
+WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
+N_RANDOM_STARTS = 20
+MOST_SHOWN = 5  # variables in a note
+NOTEWORTHY = 1e-9  # of an objective: what the solution gains by the feasibility tolerance
+LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
+# Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
+WIDE = 1e4
+NEAR = (0.0, 0.5)  # powers of a bound to search within
+N_NEAR_STARTS = 6
+MUCH_NARROWER = 8.0  # where the cutoff leaves this part of a variable's range, everything is scaled anew
+MOST_NARROWINGS = 4
+
+
+def solve(problem, options, monitor, start=None):
+    """
+    Solve a `BiconvexProblem`; arguments are validated already, see `gopfast.solve`.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+    options : Options
+    monitor : object with __call__, wanted and finish
+        Takes the progress.
+    start : array_like, shape (n,), or anything with a solution, optional
+
+    Returns
+    -------
+    BiconvexResult
+
+    Raises
+    ------
+    InputError
+        If a bilinear variable has no finite bounds and the constraints imply none, unless a ray is found along which
+        the problem is unbounded; or if an option does not fit.
+    """
+    started = time.perf_counter()
+    start = _start(problem, start)
+    stop = StopSignal(np.inf if options.time_limit is None else options.time_limit)
+    preparation = _Preparation(problem, options, start, stop)
+    found = None
+    try:
+        if not preparation.tighten():
+            found = _Found(Status.INFEASIBLE, np.inf)
+        elif preparation.ray is not None:
+            found = _Found(Status.UNBOUNDED, -np.inf, preparation.point)
+        else:
+            preparation.run()
+            found = _search(preparation, options, monitor)
+    except tightening.Stopped:
+        found = preparation.so_far(Status(stop.stopped))
+    except KeyboardInterrupt:  # in Python, where no signal is polled
+        found = found or preparation.so_far(Status.INTERRUPTED)
+    result = _result(problem, preparation, found, options, time.perf_counter() - started)
+    monitor.finish(result)
+    return result
+
+
+class _Found:
+    """
+    What a search ends with, minimising, in the user's units.
+
+    Parameters
+    ----------
+    status : Status
+    bound : float
+        Proved, and not clipped to the objective of `point`.
+    point : ndarray, shape (n,), or None
+    epsilon : float
+        Absolute tolerance that OPTIMAL keeps.
+    limits : dict
+        Name -> magnitude up to which values were searched, of variables that nothing bounds; `bound` is of all values.
+    whole : bool
+        Whether all values were searched that are no worse than a known point's.
+    fields : dict
+        Counts and history.
+    """
+
+    def __init__(self, status, bound, point=None, epsilon=np.inf, limits=None, whole=True, **fields):
+        self.status, self.bound, self.point, self.epsilon = status, bound, point, epsilon
+        self.limits, self.whole, self.fields = limits or {}, whole, fields
+
+
+class _Preparation:
+    """
+    All that comes before the search: tightened bounds, a local solution, and scales to go with them.
+
+    Attributes
+    ----------
+    lifting : Lifting
+    data, scale, objective_scale
+        As `Lifting.data` returns them.
+    starts : ndarray, shape (S, n)
+        Points for local searches that have not been made, in the core's units.
+    point : ndarray, shape (n,), or None
+        The best point known, in the user's variables.
+    least : float
+        A lower bound of the objective, minimised, in the user's units.
+    n_lps : int
+        Linear programs of the local searches.
+    ray : list of Fraction, or None
+        Along which the problem is unbounded from `point`, if that is known.
+    """
+
+    def __init__(self, problem, options, start, stop):
+        self.problem, self.options, self.start, self.stop = problem, options, start, stop
+        self.lifting = self.data = self.point = self.ray = None
+        self.least, self.value = -np.inf, np.inf
+        self.n_lps = 0
+        self.unbounded = False
+
+    def tighten(self):
+        """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
+        self.lifting = Lifting(self.problem)
+        self.box = tightening.tighten(self.lifting, self.stop)
+        if self.box is None:
+            return False
+        try:
+            tightening.check_bilinear(self.lifting, *self.box)
+        except InputError:
+            found = recession.find(self.problem, solve, self.options)
+            if found is None:
+                raise
+            self.point, self.ray = found
+        return True
+
+    def run(self):
+        """Scale, bound and search locally, in the tightened box."""
+        box = self.box
+        self._scale(box)
+        self.options.check_orthants(self.data.n_split)
+        lower, relaxed_point = self._relaxed()
+        self.least = lower * self.objective_scale
+        self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
+        if self.start is not None:
+            self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
+        self._search_locally()
+        if not self.unbounded:
+            self._search_near(box)
+            self._narrow()
+
+    def so_far(self, status):
+        """Return what is known if the solve ends here."""
+        return _Found(status, self.least, self.point, n_lps=self.n_lps)
+
+    def _scale(self, box):
+        options = self.options
+        one_side = options.branching == "orthant" or options.partition == "paper"
+        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=one_side)
+
+    def to_core(self, point):
+        return (point[self.lifting.originals] / self.scale)[self.lifting.order]
+
+    def to_user(self, point):
+        return (point[self.lifting.place] * self.scale)[: self.problem.n_variables]
+
+    def _relaxed(self):
+        """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
+        lower, _, _, point, _ = BilinearRelaxation(self.data).bound_box(*self.data.box, signal=self.stop)
+        return lower, point
+
+    def _starts(self, data, point, n_random):
+        """Points for the local search: the relaxed dual's, the middle, and random ones."""
+        low, high = data.box
+        points = [] if point is None else [point]
+        finite_low = np.where(np.isfinite(low), low, np.minimum(high, 0.0) - 1.0)
+        finite_low = np.where(np.isfinite(finite_low), finite_low, -1.0)
+        finite_high = np.where(np.isfinite(high), high, np.maximum(finite_low, 0.0) + 1.0)
+        points.append(0.5 * (finite_low + finite_high))
+        rng = np.random.default_rng(self.options.seed)
+        points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(n_random)]
+        return np.array(points)
+
+    def _take(self, value, point):
+        """Keep a local solution, in the user's units, if it is the best."""
+        if value < self.value:
+            self.value, self.point = value, point
+            return True
+        return False
+
+    def _search_locally(self):
+        """Make local searches until one ends at a feasible point."""
+        value, point, n_lps, n_used = _local_search(self.data, self.starts, self.stop)
+        self.unbounded = value == -np.inf
+        if self.unbounded:
+            return  # the search finds the same
+        self.n_lps += n_lps
+        self.starts = self.starts[n_used:]
+        self._take(value * self.objective_scale, self.to_user(point))
+
+    def _search_near(self, box):
+        """Local searches in parts of a wide box, near 0: there tolerances of programs are finer."""
+        low, high = box
+        reach = np.maximum(abs(low), abs(high))
+        wide = np.isfinite(reach) & (reach > WIDE)
+        if not wide.any():
+            return
+        nearest = np.clip(0.0, low, high)
+        for power in NEAR:
+            within = np.where(wide, np.where(wide, reach, 1.0) ** power, np.inf)
+            data, scale, objective_scale = self.lifting.data(
+                np.maximum(low, nearest - within), np.minimum(high, nearest + within), lifted=False
+            )
+            if self.stop.stopped or data.tighten() is None:
+                continue
+            starts = self._starts(data, None, N_NEAR_STARTS)
+            value, point, n_lps, _ = _local_search(data, starts, self.stop)
+            self.n_lps += n_lps
+            if value > -np.inf:
+                point = (point[self.lifting.place] * scale)[: self.problem.n_variables]
+                self._take(value * objective_scale, point)
+
+    def _narrow(self):
+        """Scale anew where the best point's objective leaves little of the box: nothing better lies elsewhere."""
+        for _ in range(MOST_NARROWINGS):
+            if not np.isfinite(self.value) or self.stop.stopped:
+                return
+            low, high = self.data.box
+            box = self.data.tighten_box(low, high, self.value / self.objective_scale)
+            if box is None or not _much_narrower(low, high, *box):
+                return
+            user = self.lifting.to_user(box, self.scale)
+            point = self.point[self.lifting.originals]
+            # tightening may cut off a point that has just this objective
+            self._scale((np.minimum(user[0], point), np.maximum(user[1], point)))
+            value, point, n_lps, _ = _local_search(self.data, self.to_core(self.point)[np.newaxis], self.stop)
+            self.n_lps += n_lps
+            if value > -np.inf:
+                self._take(value * self.objective_scale, self.to_user(point))
+            self.starts = self._starts(self.data, None, N_RANDOM_STARTS)
+
+    def root_box(self):
+        """
+        Return the box to search, as bounded as need be, and where it was cut: name -> magnitude.
+
+        A variable that is in linear terms alone may stay unbounded where the relaxed dual has a bound nevertheless.
+        """
+        low, high = self.data.box
+        relaxed = BilinearRelaxation(self.data)
+        bilinear = self.lifting.n_bilinear
+        curved = np.array([self.lifting.place[i] for i in self.lifting.in_forms()] + list(range(bilinear)), dtype=int)
+        for wanted in (range(bilinear), range(bilinear, self.data.n)):
+            free = [j for j in wanted if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
+            if free and np.isfinite(self.value):
+                cutoff = self.value / self.objective_scale
+                tightening.limit_by_cutoff(relaxed, low, high, free, cutoff, self.stop)
+                box = self.data.tighten_box(low, high, cutoff)
+                if box is not None:
+                    low, high = box
+            if _is_bounded(low, high):
+                return low, high, {}
+            if _is_bounded(low[curved], high[curved]):
+                if relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
+                    return low, high, {}
+        # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
+        # proves nothing along an infinite range, so that this box is searched, but proves nothing of the rest.
+        limits = {}
+        for j in range(self.data.n):
+            if not (np.isfinite(low[j]) and np.isfinite(high[j])):
+                low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
+                i = self.lifting.order[j]
+                limits[self.problem.names[self.lifting.originals[i]]] = LARGEST * self.scale[i]
+        return low, high, limits
+
+
+def _is_bounded(low, high):
+    return bool(np.isfinite(low).all() and np.isfinite(high).all())
+
+
+def _much_narrower(low, high, new_low, new_high):
+    before, now = np.maximum(abs(low), abs(high)), np.maximum(abs(new_low), abs(new_high))
+    return bool((np.isfinite(before) & (MUCH_NARROWER * now < before)).any())
+
+
+def _local_search(data, starts, stop):
+    """Search from the starts until one ends at a feasible point: objective, point, programs and starts used."""
+    primal = AlternatingPrimal(data, starts)
+    try:
+        value, point = primal.run(1e-9, stop)
+        return value, point, primal.n_lps, primal.next_start
+    finally:
+        primal.close()
+
+
+def _search(preparation, options, monitor):
+    """Search globally."""
+    data, objective_scale, stop = preparation.data, preparation.objective_scale, preparation.stop
+    low, high, limits = preparation.root_box()
+    relaxed = BilinearRelaxation(data, low, high, milp=options.subproblem == "milp")
+    given = None if preparation.point is None else preparation.to_core(preparation.point)
+    primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps)
+    epsilon = options.epsilon / objective_scale if options.epsilon is not None else EPSILON_SHARE * _magnitude(data)
+    rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+    factor = preparation.lifting.sign * objective_scale
+
+    # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
+    # cut off, were that point no incumbent.
+    whole = not limits and (given is None or primal.has_given)
+    most = np.inf if whole else preparation.least / objective_scale
+
+    def report(time, n_nodes, n_open, lower, upper, new):
+        lower = min(lower, most)
+        return monitor(time, n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
+
+    search = Search(
+        relaxed,
+        primal,
+        epsilon * WITHIN,
+        rel_tol=rel_tol * WITHIN,
+        orthant=options.branching == "orthant",
+        n_threads=engine.n_threads(options.n_threads),
+        stop=stop,
+        max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
+        monitor=report if monitor.wanted else None,
+        least=preparation.least / objective_scale,
+    )
+    try:
+        status = Status(search.run())
+    finally:
+        primal.close()
+    fields, point = search.summary()
+    history = fields.pop("history")
+    history[:, 2] = np.minimum(history[:, 2], most)
+    history[:, 2:4] = np.sort(factor * history[:, 2:4], axis=1)
+    del fields["objective"], fields["lower_bound"], fields["time"]
+    return _Found(
+        status,
+        -np.inf if status is Status.UNBOUNDED else min(search.least_bound, most) * objective_scale,
+        preparation.to_user(point) if np.isfinite(point).all() else None,
+        epsilon * objective_scale,
+        limits,
+        whole,
+        history=history,
+        **fields,
+    )
+
+
+def _magnitude(data):
+    """Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance."""
+    return max(data.objective_range(), 1e-300)
+
+
+def _start(problem, start):
+    if start is None:
+        return None
+    start = getattr(start, "solution", start)
+    point = checks.real_array("start", getattr(start, "z", start))
+    if point.shape != (problem.n_variables,):
+        raise InputError(f"start must have shape ({problem.n_variables},); got {point.shape}")
+    if (abs(point) > LARGEST_NUMBER).any():
+        raise InputError(f"start must have entries of magnitudes up to {LARGEST_NUMBER:g}; got {abs(point).max():g}")
+    return point
+
+
+def _result(problem, preparation, found, options, seconds):
+    """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
+    status, notes, sign = found.status, list(_copied(preparation.lifting)), -1.0 if problem.sense == "max" else 1.0
+    if preparation.ray is not None:
+        notes = [_along(problem.names, preparation.ray)]
+    solution, value = None, np.inf  # minimised
+    if found.point is not None and status is not Status.INFEASIBLE:
+        z = np.clip(found.point, problem.lower, problem.upper)
+        solution = BiconvexSolution(z=z, names=problem.names, violations=problem.violations(z))
+        value = sign * problem.objective(z)
+        if not (solution.max_violation <= FEASIBILITY_TOL and np.isfinite(value)):
+            solution, value = None, np.inf
+            notes.append("no point was found that meets the constraints to the tolerance")
+    bound = found.bound
+    if solution is not None and bound > value:
+        _check_below_bound(problem, solution.z, bound)
+        if bound - value > NOTEWORTHY * abs(value):
+            notes.append(
+                "the solution uses the feasibility tolerance: no point that meets the constraints exactly is as good"
+            )
+    bound = min(bound, value)
+    if status is Status.UNBOUNDED:
+        if solution is None:
+            status = Status.NUMERICAL
+        else:
+            value = -np.inf
+        bound = -np.inf
+    elif status is Status.OPTIMAL:
+        rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+        if not value - bound <= max(found.epsilon, rel_tol * abs(value)):
+            status = Status.NUMERICAL
+    if status is Status.INFEASIBLE and not found.whole and bound < np.inf:
+        status = Status.NUMERICAL
+    if status is not Status.UNBOUNDED:
+        notes += [f"the constraints leave {name} unbounded: searched up to {limit:.3g}, the bound is of all values"
+                  for name, limit in found.limits.items()]
+    last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
+    history = found.fields.pop("history", np.empty((0, 5)))
+    if len(history):
+        last[4] = history[-1, 4]
+    return make(
+        problem, status=status, objective=sign * value, bound=sign * bound, solution=solution, time=seconds,
+        history=np.vstack([history[:-1], last]), notes=notes, branching=options.branching or "bisect",
+        subproblem=options.subproblem, **found.fields,
+    )  # fmt: skip
+
+
+def _check_below_bound(problem, z, bound):
+    """
+    Check a point whose objective lies below what is proved of all points that meet the constraints.
+
+    Raises
+    ------
+    RuntimeError
+        If it meets them itself, in exact arithmetic: the bound is wrong.
+    """
+    value, feasible = problem.exact(z)
+    if feasible and value < bound:
+        raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
+
+
+def _along(names, ray):
+    steps = [(name, step) for name, step in zip(names, ray, strict=True) if step]
+    moved = [f"{name} {'+' if step > 0 else '-'} {float(abs(step)):.6g} t" for name, step in steps]
+    return f"unbounded as t grows along {', '.join(moved[:MOST_SHOWN])}{', ...' * (len(moved) > MOST_SHOWN)}"
+
+
+def _copied(lifting):
+    if lifting is None or not lifting.copies:
+        return ()
+    names, copies = lifting.problem.names, lifting.copies
+    shown = ", ".join(names[i] for i in list(copies.values())[:5]) + (", ..." if len(copies) > 5 else "")
+    return (f"no partition into x and y: solved with {len(copies)} copies of variables ({shown})",)

@@ -1,0 +1,200 @@
+"""Bounds of a problem's variables before the search: from its rows, from linear programs, from the cutoff.
+
+All bounds are proved: linear programs count by their duals, and where a variable is unbounded a box of one's own making
+is put around and then shown not to matter.
+"""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+from gopfast.errors import InputError
+from gopfast.lp.lp import Lp
+
+# Half-widths of the boxes put around unbounded variables, as multiples of the magnitudes in their rows
+TRIAL_REACHES = (1e3, 1e6)
+# Beyond which a variable is tried to be excluded, in the core's units
+TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
+
+
+class Stopped(Exception):
+    """The time limit or Ctrl-C came before the variables had bounds."""
+
+
+def tighten(lifting, stop):
+    """
+    Bound all variables by the constraints.
+
+    Parameters
+    ----------
+    lifting : Lifting
+    stop : StopSignal
+
+    Returns
+    -------
+    (ndarray, ndarray) or None
+        Bounds in the user's units and order, None if no point is feasible.
+
+    Raises
+    ------
+    Stopped
+    """
+    low, high = lifting.low, lifting.high
+    empty = [row for row in lifting.rows if not (row.linear or row.products or row.forms)]
+    if (low > high).any() or any(not row.lower <= 0 <= row.upper for row in empty):
+        return None
+    box = _propagate(lifting, low, high)
+    if box is None or lifting.unbounded(*box) is None:
+        return box
+    low, high = _bound_polyhedra(lifting, *box, stop)
+    return None if (low > high).any() else _propagate(lifting, low, high)
+
+
+def check_bilinear(lifting, low, high):
+    """
+    Raise unless every product has a bounded factor and is bounded itself.
+
+    Such a product can do without bounds of its other factor: away from 0 the first one bounds it.
+
+    Raises
+    ------
+    InputError
+        Naming a bilinear variable that stays unbounded.
+    """
+    if lifting.unbounded(low, high) is None:
+        return
+    data, _, _ = lifting.data(low, high, lifted=False)
+    product_low, product_high = data.product_bounds()
+    for k, (i, j) in enumerate(lifting.products):
+        free = [v for v in (i, j) if not (math.isfinite(low[v]) and math.isfinite(high[v]))]
+        if len(free) == 2 or (free and not (math.isfinite(product_low[k]) and math.isfinite(product_high[k]))):
+            name = lifting.problem.names[lifting.copies.get(free[0], free[0])]
+            raise InputError(
+                f"the bilinear variable {name!r} is unbounded: give it lower and upper bounds, or constraints that "
+                "bound it"
+            )
+
+
+def _propagate(lifting, low, high):
+    data, scale, _ = lifting.data(low, high, lifted=False)
+    box = data.tighten()
+    return None if box is None else lifting.to_user(box, scale)
+
+
+def _bound_polyhedra(lifting, low, high, stop):
+    """
+    Bound unbounded variables by all linear rows together.
+
+    A box is put around. Where each of its faces is shown, by linear programs, to be out of reach within it, the
+    polyhedron lies inside: a segment to a point outside would cross a face. Rows of variables that do reach theirs are
+    left out for the others, which only loosens.
+    """
+    low, high = low.copy(), high.copy()
+    dropped = set()
+    while True:
+        rows = [
+            row for row in lifting.rows
+            if row.linear and not row.products and not row.forms and not dropped & row.linear.keys()
+        ]
+        reaching = set()
+        for members, own_rows in _components(rows):
+            free = [i for i in members if not (math.isfinite(low[i]) and math.isfinite(high[i]))]
+            if not free:
+                continue
+            for reach in TRIAL_REACHES:
+                found = _bound_component(members, own_rows, free, low, high, reach, stop)
+                if isinstance(found, dict):
+                    for i, (a, b) in found.items():
+                        low[i], high[i] = max(low[i], a), min(high[i], b)
+                    break
+            else:
+                reaching |= found
+        if not reaching:
+            return low, high
+        dropped |= reaching
+
+
+def _components(rows):
+    """Split rows into sets that share no variable: (variables, rows) of each."""
+    parent = {i: i for row in rows for i in row.linear}
+
+    def root(i):
+        while parent[i] != i:
+            parent[i] = i = parent[parent[i]]
+        return i
+
+    for row in rows:
+        first = root(next(iter(row.linear)))
+        for i in row.linear:
+            parent[root(i)] = first
+    members, own_rows = defaultdict(list), defaultdict(list)
+    for i in parent:
+        members[root(i)].append(i)
+    for row in rows:
+        own_rows[root(next(iter(row.linear)))].append(row)
+    return [(members[key], own_rows[key]) for key in members]
+
+
+def _bound_component(members, rows, free, low, high, reach, stop):
+    """Return bounds of the free variables, or the set of those that reach the box put around."""
+    place = {i: k for k, i in enumerate(members)}
+    known = [abs(b) for row in rows for b in (row.lower, row.upper) if math.isfinite(b)]
+    known += [abs(b) for i in members for b in (low[i], high[i]) if math.isfinite(b)]
+    size = reach * max([1.0, *known])
+    a = np.array([low[i] if math.isfinite(low[i]) else min(-size, high[i] - size) for i in members])
+    b = np.array([high[i] if math.isfinite(high[i]) else max(size, low[i] + size) for i in members])
+    start = np.cumsum([0] + [len(row.linear) for row in rows])[:-1]
+    index = [place[i] for row in rows for i in row.linear]
+    value = [coefficient for row in rows for coefficient in row.linear.values()]
+    lower, upper = [row.lower for row in rows], [row.upper for row in rows]
+    bounds, reaching = {i: [-math.inf, math.inf] for i in free}, set()
+    with Lp(np.zeros(len(members)), start, index, value, lower, upper, a, b) as program:
+        for i in free:
+            for side, sign, edge in ((0, 1.0, a), (1, -1.0, b)):
+                if math.isfinite((low, high)[side][i]):
+                    continue
+                if stop.stopped:
+                    raise Stopped
+                program.set_cost(place[i], sign)
+                status = program.solve()
+                bound = sign * program.safe_bound
+                program.set_cost(place[i], 0.0)
+                inside = abs(bound) < 0.99 * abs(edge[place[i]])
+                if status != "optimal" or not inside:
+                    reaching.add(i)
+                    break
+                bounds[i][side] = bound
+    return reaching or bounds
+
+
+def limit_by_cutoff(relaxed, low, high, wanted, cutoff, stop):
+    """
+    Bound variables by showing that nothing beyond a limit is better than a known point.
+
+    Parameters
+    ----------
+    relaxed : BilinearRelaxation
+    low, high : ndarray, shape (n,)
+        Core's box; changed in place.
+    wanted : sequence of int
+        Variables to bound.
+    cutoff : float
+        Objective of the point.
+    stop : StopSignal
+        Ends it early.
+    """
+    for j in wanted:
+        for side in range(2):
+            if math.isfinite((low, high)[side][j]):
+                continue
+            sign = -1.0 if side == 0 else 1.0
+            for limit in TRIAL_LIMITS:
+                if stop.stopped:
+                    return
+                beyond_low, beyond_high = low.copy(), high.copy()
+                (beyond_high if side == 0 else beyond_low)[j] = sign * limit
+                crossed = beyond_low[j] > beyond_high[j]
+                if crossed or relaxed.bound_box(beyond_low, beyond_high, cutoff, signal=stop)[0] >= cutoff:
+                    (low, high)[side][j] = sign * limit
+                    break

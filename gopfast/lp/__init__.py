@@ -1,0 +1,1 @@
+"""Linear and mixed-integer programs in HiGHS, with safe bounds."""

@@ -1,0 +1,1 @@
+"""Bounds of the objective of a mixture from below, and EM from above."""

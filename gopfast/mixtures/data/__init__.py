@@ -1,0 +1,1 @@
+"""The samples as the core holds them: columns, passes, summaries, ties."""

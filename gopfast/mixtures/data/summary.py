@@ -1,0 +1,103 @@
+"""
+Summaries of many samples that keep the bound (section 3.6 of the theory).
+
+Per sample, the dual integrand -log sum_k pi_k exp(-c_k(x)) is a concave function of x plus sum_j a_j x_j^2, a_j the
+largest curvature that any cost has in coordinate j. With x = sum_v h_v v, a convex combination of the corners v of its
+grid cell, it is at least sum_v h_v F(v) - sum_j a_j (x_j - low_j)(high_j - x_j). So the corners with summed weights h_v
+and one number per coordinate give a lower bound for all multipliers and weights at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gopfast.mixtures.data.grid import corners
+from gopfast.mixtures.data.grid import spread as spread_over_grid
+
+COARSEST = 0.5  # grid step in standard deviations of a component
+WIDEST_STEP = 1.0  # of data too wide for COARSEST: what a wider one loses makes it useless
+REFINEMENT = 3
+SMALLEST_SAVING = 2  # a level must have this many times fewer points than the samples
+MOST_CELLS = 4_000_000  # of any grid: 12 bytes each
+MOST_FEATURES = 3
+FEWEST_SAMPLES = 256
+ULP = 2.0**-53
+
+
+class Level(NamedTuple):
+    """
+    One summary of the samples.
+
+    Points (d, m), weights (m,), what is lost per unit of curvature in each coordinate (d,) (rounded up), a bound of
+    the relative rounding error of the weights, and how far the points are from the samples they stand for (d,).
+    """
+
+    columns: np.ndarray
+    weights: np.ndarray
+    spread: np.ndarray
+    rounding: float
+    reach: np.ndarray
+
+
+def levels(columns, weights):
+    """
+    Summarise samples on grids from coarse to fine.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (d, n)
+        Samples in units of the noise standard deviation.
+    weights : ndarray, shape (n,)
+        Positive weights.
+
+    Returns
+    -------
+    list of Level
+        Coarse to fine, each with fewer points than the next; empty where a summary would save nothing.
+    """
+    n_features, n_samples = columns.shape
+    if n_features > MOST_FEATURES or n_samples < FEWEST_SAMPLES:
+        return []
+    low, width = columns.min(axis=1), np.ptp(columns, axis=1)
+    coarsest = _coarsest(width)
+    if coarsest is None:
+        return []
+    grids = [coarsest]
+    # in one dimension nearly every cell is occupied
+    most = MOST_CELLS if n_features > 1 else min(MOST_CELLS, n_samples / SMALLEST_SAVING)
+    while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
+        grids.append(grids[-1] * REFINEMENT)
+    found = []
+    source = Level(columns, weights, np.zeros(n_features), 0.0, np.zeros(n_features))
+    # Fine to coarse: a summary of a summary is one, and the samples are read once.
+    for n_cells in reversed(grids):
+        source = _summarise(source, low, width, n_cells)
+        if len(source.weights) * SMALLEST_SAVING <= n_samples:
+            found.append(source)
+    return found[::-1]
+
+
+def _coarsest(width):
+    """Return the cells (d,) of the first grid, or None where even the widest step makes too many of them."""
+    for step in np.geomspace(COARSEST, WIDEST_STEP, 5):
+        cells = np.maximum(1.0, np.ceil(width / step))
+        if np.prod(cells + 1.0) <= MOST_CELLS:
+            return cells.astype(np.int64)
+    return None
+
+
+def _summarise(source, low, width, n_cells):
+    """Spread every point of a level over the corners of its cell."""
+    columns, weights, spread, rounding, reach = source
+    total, lost, most = spread_over_grid(np.ascontiguousarray(columns), weights, low, width, n_cells)
+    used = np.flatnonzero(total)
+    index = np.unravel_index(used, n_cells + 1)
+    points = [corners(*axis)[i] for axis, i in zip(zip(low, width, n_cells, strict=True), index, strict=True)]
+    return Level(
+        np.stack(points),
+        total[used],
+        spread + lost * (1.0 + ULP * (len(weights) + 8)),
+        # sums of at most `most` terms, each a product of d shares with an error of 4 ulps
+        rounding + ULP * (most + 4 * len(columns) + 8),
+        reach + width / n_cells * (1.0 + 1e-9),
+    )

@@ -1,0 +1,1 @@
+"""Families of components: minorants of their costs, facets of their cells, steps of EM."""

@@ -1,0 +1,126 @@
+"""What users call a fit, turned into a solution of a problem."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gopfast import checks
+from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.problems import GaussianMixture
+from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.gaussian import SHARED
+from gopfast.mixtures.solution import MixtureSolution
+
+# Relative slack when covariances of one kind are read as another: fits are rounded.
+SAME_TOL = 1e-9
+
+
+def solution_of(problem, fit) -> MixtureSolution:
+    """
+    Read a fit as a solution of a problem.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    fit : MixtureSolution, Result, LocalResult, dict, sequence or estimator
+        Anything with a solution; a dict with "weights" and the problem's parameters, or with such a dict as
+        "solution" (what `Result.to_dict` returns); the weights and one value for each of
+        ``problem.parameter_names``; a fitted mixture of scikit-learn.
+
+    Returns
+    -------
+    MixtureSolution
+        In canonical order.
+
+    Raises
+    ------
+    InputError
+        If it is no fit of this problem; the message begins with "fit". If the problem is no mixture.
+    """
+    if not isinstance(problem, MixtureProblem):
+        raise InputTypeError(f"problem must be a mixture of gopfast.models; got {type(problem).__name__}")
+    try:
+        return MixtureSolution.canonical(problem, **_state(problem, fit))
+    except InputError as error:
+        raise type(error)(f"fit: {error}") from None
+
+
+def _state(problem, fit):
+    names = ("weights", *problem.parameter_names)
+    fit = getattr(getattr(fit, "result_", fit), "solution", fit)
+    if isinstance(fit, Mapping):
+        given = fit.get("solution", fit)
+        if not isinstance(given, Mapping):
+            raise InputTypeError(f"the solution must be a dict; got {type(given).__name__}")
+        given = {name: value for name, value in given.items() if name != "responsibilities" and value is not None}
+    elif hasattr(fit, "weights_"):
+        given = _from_estimator(problem, fit)
+    elif hasattr(fit, "parameters") and hasattr(fit, "weights"):
+        given = {name: value for name, value in fit.parameters.items() if value is not None}
+        given["weights"] = fit.weights
+    elif isinstance(fit, (tuple, list)) and 1 < len(fit) <= len(names):
+        given = dict(zip(names, fit, strict=False))
+    else:
+        raise InputTypeError(
+            f"it must be a solution, a result, a dict or a sequence of {', '.join(names)}, or a fitted mixture of "
+            f"scikit-learn; got {type(fit).__name__}"
+        )
+    unknown = sorted(map(str, given.keys() - set(names)))
+    if unknown:
+        raise InputError(f"{unknown[0]!r} is not among this problem's {', '.join(names)}")
+    # The prior variance has a best value given the means.
+    missing = [name for name in names if name not in given and name != "prior_variance"]
+    if missing:
+        raise InputError(f"{missing[0]} must be given; there is none")
+    return given
+
+
+def _from_estimator(problem, fit):
+    """Weights, means and covariances of a fitted mixture of scikit-learn, the latter in the problem's shape."""
+    if not isinstance(problem, GaussianMixture):
+        raise InputError(f"an estimator is a fit of a GaussianMixture; the problem is a {type(problem).__name__}")
+    state = {"weights": fit.weights_, "means": fit.means_}
+    if not hasattr(fit, "covariances_"):
+        return state
+    matrices = _as_matrices(problem, fit)
+    if problem.covariance != "known":
+        return {**state, "covariances": _as_kind(problem, matrices)}
+    if not _same(matrices, np.diag(problem.noise_variance)):
+        raise InputError("its covariances differ from the problem's noise_variance")
+    return state
+
+
+def _as_matrices(problem, fit):
+    """Covariances of an estimator as matrices, (K, d, d)."""
+    K, d = problem.n_components, problem.n_features
+    array = checks.real_array("covariances", fit.covariances_)
+    kind = getattr(fit, "covariance_type", None)
+    shapes = {"spherical": (K,), "diag": (K, d), **dict.fromkeys(SHARED, (d, d)), "full": (K, d, d)}
+    if kind not in shapes:
+        raise InputError(f"covariance_type must be one of {', '.join(shapes)}; got {kind!r}")
+    checks.of_shape("covariances", array, shapes[kind])
+    if kind in ("spherical", "diag"):
+        return array.reshape(K, -1, 1) * np.eye(d)
+    return np.broadcast_to(array, (K, d, d))
+
+
+def _as_kind(problem, matrices):
+    """Covariance matrices in the shape of the problem's kind; `InputError` if they are not of this kind."""
+    diagonals = np.diagonal(matrices, axis1=1, axis2=2)
+    found = {
+        "full": matrices,
+        "diag": diagonals,
+        "spherical": diagonals[:, 0],
+        "tied": matrices[0],
+        "tied_spherical": diagonals[0, 0] * np.eye(problem.n_features),
+    }[problem.covariance]
+    back = found
+    if problem.covariance in ("spherical", "diag"):
+        back = found.reshape(len(matrices), -1, 1) * np.eye(problem.n_features)
+    if not _same(matrices, back):
+        raise InputError(f"its covariances are not of the problem's kind, covariance={problem.covariance!r}")
+    return found
+
+
+def _same(matrices, others):
+    return np.allclose(matrices, others, rtol=SAME_TOL, atol=SAME_TOL * np.abs(matrices).max())

@@ -1,0 +1,54 @@
+"""The samples as points in which Euclidean distance makes sense, for starts and k-means."""
+
+import numpy as np
+
+from gopfast.mixtures.problems import CategoricalMixture
+
+
+def embedding(problem):
+    """
+    Return the samples as points.
+
+    Columns are centred, and in units of the noise's standard deviation where it is known, else of the column's own.
+    Labels become indicator columns, over the root of 2: the squared distance counts the labels that differ.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+
+    Returns
+    -------
+    ndarray, shape (n, d), or (n, C_1 + ... + C_d) for labels
+    """
+    if isinstance(problem, CategoricalMixture):
+        indicators = [np.eye(size)[codes] for size, codes in zip(problem.n_categories, problem.X.T, strict=True)]
+        return np.hstack(indicators) / np.sqrt(2.0)
+    share = problem.sample_weight / problem.total_weight
+    centred = problem.X - share @ problem.X
+    variance = getattr(problem, "noise_variance", None)
+    if variance is None:
+        variance = share @ np.square(centred)
+    return centred / np.sqrt(np.where(variance > 0.0, variance, 1.0))
+
+
+def squared_distances(points, centers):
+    """Squared distance of every point to every centre, shapes (n, d) and (K, d) to (n, K)."""
+    return np.stack([np.square(points - center).sum(axis=1) for center in centers], axis=1)
+
+
+def hard_assignment(labels, n_components):
+    """Responsibilities (n, K) of 1 for each sample's label."""
+    return np.eye(n_components)[labels]
+
+
+def scattered(points, weight, n_draws, rng):
+    """Draw rows of `points` by k-means++, the first by weight, each next by weight times squared distance."""
+    rows, nearest = [], np.ones(len(points))
+    for _ in range(n_draws):
+        share = weight * nearest
+        # Fewer distinct points than draws: repeat some.
+        share = share if share.sum() > 0.0 else weight
+        rows.append(rng.choice(len(points), p=share / share.sum()))
+        distance = squared_distances(points, points[rows[-1:]])[:, 0]
+        nearest = np.minimum(nearest, distance) if len(rows) > 1 else distance
+    return np.array(rows)

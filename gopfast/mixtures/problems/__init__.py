@@ -1,0 +1,17 @@
+"""Problem objects of mixtures: what is minimised, on which data."""
+
+from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.bernoulli import BernoulliMixture
+from gopfast.mixtures.problems.categorical import CategoricalMixture
+from gopfast.mixtures.problems.exponential import ExponentialMixture
+from gopfast.mixtures.problems.gaussian import GaussianMixture
+from gopfast.mixtures.problems.poisson import PoissonMixture
+
+__all__ = [
+    "BernoulliMixture",
+    "CategoricalMixture",
+    "ExponentialMixture",
+    "GaussianMixture",
+    "MixtureProblem",
+    "PoissonMixture",
+]

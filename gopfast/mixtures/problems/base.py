@@ -1,0 +1,379 @@
+"""What every mixture problem is: data, a likelihood, an E step, an M step and an objective, in plain NumPy."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+
+from gopfast import checks
+from gopfast.errors import InputError, InputTypeError
+
+
+class MixtureProblem:
+    """
+    Base class of the mixture problems; plain NumPy, independent of the compiled core.
+
+    A solver minimises `objective` over the mixture weights pi, the component parameters and the
+    responsibilities tau, so that ``elbo = elbo_constant - objective``::
+
+        objective = - sum_i w_i log sum_k pi_k p(x_i | theta_k)  [ - log prior density of theta ]
+
+    A state of the model is the weights and one value for each of `parameter_names`. Methods take the values in
+    that order or by name; `maximize` returns a state as a dict, so that EM reads::
+
+        tau = problem.responsibilities(**state)
+        state = problem.maximize(tau, **state)
+        value = problem.objective(**state)
+
+    A subclass defines `parameter_names`, `n_parameters`, ``_check_values`` (one value for each name in, the
+    checked values out), ``_log_kernel`` (log densities, without the ``_log_constant`` that the objective leaves
+    out) and ``_m_step``; with a prior ``_penalty``, the negative log density, and ``_flat_priors`` if there is
+    another prior than None that leaves an unused component undetermined.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, d)
+        Read-only copy of the data.
+    sample_weight : ndarray, shape (n,)
+        Read-only weights w_i, at least 0.
+    n_samples, n_features, n_components : int
+        n, d and K.
+    total_weight : float
+        W, the sum of the sample weights.
+    prior
+        The prior of the parameters; None for maximum likelihood.
+    posterior : str
+        Form of the posterior of the parameters; "point" unless the model says otherwise.
+    elbo_constant : float
+        What the objective leaves out; 0 unless the model says otherwise.
+    parameter_names : tuple of str
+        Names of the parameters beside the weights; the first one orders the components.
+    shared_names : tuple of str
+        Those of the parameters that belong to all components together.
+    n_parameters : int
+        Number of free parameters, the K - 1 of the weights included; for BIC and AIC.
+    """
+
+    X: np.ndarray
+    sample_weight: np.ndarray
+    n_samples: int
+    n_features: int
+    n_components: int
+    total_weight: float
+    posterior = "point"
+    elbo_constant = 0.0
+    parameter_names: tuple[str, ...]
+    shared_names: tuple[str, ...] = ()
+    _flat_priors = (None,)
+    _log_constant = 0.0
+
+    @property
+    def _n_columns_to_identify(self):
+        """Columns below which the parameters need not be unique, even up to the components' order."""
+        return 0
+
+    def _store(self, X, n_components, sample_weight, **others):
+        """Check what all models share and set every attribute; `X` must have shape (n, d) already."""
+        n_samples, n_features = X.shape
+        if sample_weight is None:
+            weight = np.ones(n_samples)
+        else:
+            weight = checks.real_array("sample_weight", sample_weight)
+            checks.at_least("sample_weight", checks.of_shape("sample_weight", weight, (n_samples,)), 0.0)
+            if weight.max() == 0.0:
+                raise InputError("sample_weight must have a positive entry; all are zero")
+        with np.errstate(over="ignore"):
+            total_weight = float(weight.sum())
+        if not np.isfinite(total_weight):
+            raise InputError("sample_weight is too large: the sum overflows")
+        state = {
+            "X": X,
+            "sample_weight": weight,
+            "n_samples": n_samples,
+            "n_features": n_features,
+            "n_components": checks.whole_number("n_components", n_components, 1, n_samples),
+            "total_weight": total_weight,
+        }
+        self.__setstate__({**state, **others})
+
+    def __setstate__(self, state):
+        """Set every attribute; arrays become read-only, which pickling forgets."""
+        for value in state.values():
+            for array in value if isinstance(value, tuple) else (value,):
+                if isinstance(array, np.ndarray):
+                    array.setflags(write=False)
+        self.__dict__.update(state)
+
+    def __setattr__(self, name, value):
+        """Refuse: a problem never changes."""
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name):
+        """Refuse: a problem never changes."""
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __repr__(self):
+        """Return the sizes and the model, not the data."""
+        names = ("n_samples", "n_features", "n_components", *self._model_names())
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__name__}({shown})"
+
+    def _model_names(self):
+        """Names of the attributes that tell the model, for `repr`."""
+        return ("prior",)
+
+    # What a solver and its tests evaluate
+
+    def log_densities(self, *values, **parameters) -> np.ndarray:
+        """
+        Compute the log density of each sample under each component, with all constants.
+
+        Parameters
+        ----------
+        *values, **parameters
+            One value for each of `parameter_names`.
+
+        Returns
+        -------
+        ndarray, shape (n, K)
+            ``log p(x_i | theta_k)``, -inf where the density is 0; with a Gaussian posterior its expectation.
+        """
+        return self._log_kernel(self.check_parameters(*values, **parameters)) + self._log_constant
+
+    def _log_densities_of(self, X, **parameters):
+        """Compute `log_densities` of other samples, (m, d) and of the same kind as `X`, which is not checked."""
+        other = object.__new__(type(self))
+        other.__setstate__({**self.__dict__, "X": X, "n_samples": len(X)})
+        return other.log_densities(**parameters)
+
+    def responsibilities(self, weights, *values, **parameters) -> np.ndarray:
+        """
+        Compute the optimal responsibilities (the E step).
+
+        Parameters
+        ----------
+        weights : array_like, shape (K,)
+            Mixture weights, at least 0, summing to 1.
+        *values, **parameters
+            One value for each of `parameter_names`.
+
+        Returns
+        -------
+        ndarray, shape (n, K)
+            ``tau_ik`` proportional to ``pi_k p(x_i | theta_k)``, rows summing to 1. A sample that no component
+            can produce gets the weights: every choice is as bad.
+
+        Raises
+        ------
+        InputError
+            If an argument has a wrong shape or is out of range.
+        """
+        weights = self._check_weights(weights)
+        scores = log_zero(weights) + self._log_kernel(self.check_parameters(*values, **parameters))
+        total = log_sum_exp(scores)
+        impossible = np.isneginf(total)
+        scores[impossible], total[impossible] = log_zero(weights), 0.0
+        tau = np.exp(scores - total[:, np.newaxis])
+        # Far from every component the logarithms are so large that their rounding shows in the sums.
+        return tau / tau.sum(axis=1, keepdims=True)
+
+    def objective(self, weights, *values, responsibilities=None, **parameters) -> float:
+        """
+        Evaluate the objective, in plain NumPy and independently of the solver.
+
+        Parameters
+        ----------
+        weights : array_like, shape (K,)
+            Mixture weights pi, at least 0, summing to 1.
+        *values, **parameters
+            One value for each of `parameter_names`.
+        responsibilities : array_like, shape (n, K), optional
+            Rows on the simplex. By default the optimal ones.
+
+        Returns
+        -------
+        float
+            In nats; infinite if a sample of positive weight is impossible, or a responsibility is positive
+            where the weight or the density is 0.
+
+        Raises
+        ------
+        InputError
+            If an argument has a wrong shape, is off its simplex or contradicts the model.
+        """
+        weights = self._check_weights(weights)
+        checked = self.check_parameters(*values, **parameters)
+        kernel = self._log_kernel(checked)
+        if responsibilities is None:
+            cost = -log_sum_exp(log_zero(weights) + kernel)
+        else:
+            tau = self._check_responsibilities(responsibilities)
+            loss = np.multiply(tau, -kernel, out=np.zeros_like(tau), where=tau > 0.0)
+            cost = (loss + relative_entropy(tau, weights)).sum(axis=1)
+        # A sample without weight costs nothing, however impossible: 0 * inf would be NaN.
+        cost = np.where(self.sample_weight > 0.0, cost, 0.0)
+        return float(self.sample_weight @ cost) + self._penalty(checked)
+
+    def elbo(self, weights, *values, responsibilities=None, **parameters) -> float:
+        """
+        Evaluate the ELBO with all its constants, ``elbo_constant - objective``; arguments as `objective`.
+
+        Without a prior and with the optimal responsibilities it is the log-likelihood.
+        """
+        value = self.objective(weights, *values, responsibilities=responsibilities, **parameters)
+        return self.elbo_constant - value
+
+    def maximize(self, responsibilities, **state) -> dict:
+        """
+        Compute the weights and parameters that are best for given responsibilities (the M step).
+
+        Parameters
+        ----------
+        responsibilities : array_like, shape (n, K)
+            Rows on the simplex.
+        **state : optional
+            The state before: ``weights`` (not used) and one value for each of `parameter_names`.
+
+        Returns
+        -------
+        dict
+            "weights" and one entry for each of `parameter_names`. A component without responsibility whose
+            parameters the prior leaves open keeps those of `state`, or else gets those of the pooled samples.
+        """
+        tau = self._check_responsibilities(responsibilities)
+        state.pop("weights", None)
+        former = self.check_parameters(**state) if state else None
+        mass = self.sample_weight[:, np.newaxis] * tau
+        size = mass.sum(axis=0)
+        weights = size / size.sum()
+        unused = np.zeros(self.n_components, dtype=bool)
+        if self.prior in self._flat_priors:
+            unused = mass.max(axis=0) == 0.0
+            mass[:, unused] = self.sample_weight[:, np.newaxis]
+            # Only ratios matter then, and those of subnormal numbers have no digits.
+            mass /= mass.max(axis=0)
+        parameters = self._m_step(mass, weights, former)
+        if former is not None and unused.any():
+            order = np.arange(self.n_components) + self.n_components * unused
+            for name in self._own_names():
+                parameters[name] = _rows(_stacked(parameters[name], former[name]), order)
+        return {"weights": weights, **parameters}
+
+    def canonical_order(self, weights, *values, **parameters) -> np.ndarray:
+        """
+        Order the components by their first parameter, first coordinate first; the weight decides between equals.
+
+        Returns
+        -------
+        ndarray of int, shape (K,)
+        """
+        first = self.check_parameters(*values, **parameters)[self.parameter_names[0]]
+        first = np.hstack(first) if isinstance(first, tuple) else first
+        # lexsort takes the last key first.
+        return np.lexsort((self._check_weights(weights), *first.T[::-1]))
+
+    def reordered(self, order, weights, *values, **parameters) -> dict:
+        """Return the state with its components in the given order, as a dict."""
+        checked = self.check_parameters(*values, **parameters)
+        for name in self._own_names():
+            checked[name] = _rows(checked[name], order)
+        return {"weights": self._check_weights(weights)[order], **checked}
+
+    # Checks
+
+    def check_parameters(self, *values, **parameters) -> dict:
+        """
+        Check one value for each of `parameter_names`, by position or by name.
+
+        Returns
+        -------
+        dict
+            Arrays of the documented shapes, by name.
+
+        Raises
+        ------
+        InputError
+            If a parameter is missing, unknown, of a wrong shape or outside the model.
+        """
+        names = self.parameter_names
+        unknown = sorted(parameters.keys() - set(names[len(values) :]))
+        if len(values) > len(names) or unknown:
+            got = f"unknown or repeated: {', '.join(unknown)}" if unknown else f"got {len(values)} values"
+            raise InputTypeError(f"parameters must be {', '.join(names)}; {got}")
+        given = {**dict(zip(names, values, strict=False)), **parameters}
+        checked = self._check_values(*(given.get(name) for name in names))
+        return dict(zip(names, checked, strict=True))
+
+    def _check_weights(self, weights):
+        weights = checks.real_array("weights", weights)
+        return checks.simplex("weights", checks.of_shape("weights", weights, (self.n_components,)))
+
+    def _check_responsibilities(self, responsibilities):
+        tau = checks.real_array("responsibilities", responsibilities)
+        checks.of_shape("responsibilities", tau, (self.n_samples, self.n_components))
+        return checks.simplex("responsibilities", tau)
+
+    def _check_rows(self, name, value):
+        """Check a parameter of shape (K, d); (K,) is taken too if d is 1."""
+        array = checks.real_array(name, value)
+        if self.n_features == 1 and array.ndim == 1:
+            array = array[:, np.newaxis]
+        return checks.of_shape(name, array, (self.n_components, self.n_features))
+
+    def _own_names(self):
+        """Names of the parameters that each component has for itself."""
+        return [name for name in self.parameter_names if name not in self.shared_names]
+
+    # What a model defines
+
+    def _check_values(self, *values):
+        raise NotImplementedError
+
+    def _log_kernel(self, parameters):
+        raise NotImplementedError
+
+    def _m_step(self, mass, weights, former):
+        raise NotImplementedError
+
+    def _penalty(self, parameters):
+        return 0.0
+
+    def _penalty_size(self, parameters):
+        """Sum of the magnitudes of the terms of the penalty: scale of its rounding error."""
+        return abs(self._penalty(parameters))
+
+
+def _rows(value, order):
+    """Take rows of an array, or of each array of a tuple."""
+    return tuple(array[order] for array in value) if isinstance(value, tuple) else value[order]
+
+
+def _stacked(first, second):
+    """Put the rows of `second` below those of `first`."""
+    if isinstance(first, tuple):
+        return tuple(np.concatenate(arrays) for arrays in zip(first, second, strict=True))
+    return np.concatenate([first, second])
+
+
+def average(mass, values):
+    """Return ``sum_i mass_ik values_ij / sum_i mass_ik``, shape (K, d), for masses with a positive sum."""
+    return (mass.T @ values) / mass.sum(axis=0)[:, np.newaxis]
+
+
+def log_sum_exp(scores):
+    """Compute ``log sum_k exp(scores_ik)`` for scores of shape (n, K); -inf for a row of -inf."""
+    largest = scores.max(axis=1)
+    shift = np.where(np.isneginf(largest), 0.0, largest)
+    return shift + log_zero(np.exp(scores - shift[:, np.newaxis]).sum(axis=1))
+
+
+def relative_entropy(tau, weights):
+    """Compute ``tau_ik log(tau_ik / pi_k)`` with ``0 log 0 = 0``; infinite where only pi_k is 0."""
+    with np.errstate(divide="ignore", over="ignore"):
+        ratio = np.divide(tau, weights, out=np.ones_like(tau), where=tau > 0.0)
+    return tau * np.log(ratio)
+
+
+def log_zero(values):
+    """Logarithm with ``log 0 = -inf`` and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(values)

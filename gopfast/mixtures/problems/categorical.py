@@ -1,0 +1,188 @@
+"""Mixtures of products of categorical distributions, for labels."""
+
+import numbers
+
+import numpy as np
+from scipy.special import xlogy
+
+from gopfast import checks
+from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.problems import log_gamma
+from gopfast.mixtures.problems.base import MixtureProblem, log_zero
+
+
+class CategoricalMixture(MixtureProblem):
+    """
+    Mixture of products of categorical distributions (latent class model).
+
+    The objective is the negative log-likelihood, or with a prior the negative log posterior density, with all
+    constants::
+
+        p(x_i | p_k) = prod_j p_kj[x_ij],    p_kj ~ Dirichlet(alpha, ..., alpha)
+
+    Parameters
+    ----------
+    X : array_like, shape (n,) or (n, d)
+        Labels: integers (also as whole floats), strings or booleans, one kind per column.
+    n_components : int
+        Number of components K, from 1 to n.
+    categories : sequence of d sequences, optional
+        The categories of each column, without repetition. By default those found, sorted.
+    prior : None or float
+        None: maximum likelihood. alpha: a symmetric Dirichlet prior of every distribution, alpha at least 1
+        (below 1 its density is unbounded); the result is the maximum a posteriori estimate.
+    sample_weight : array_like of shape (n,), optional
+        Weights w_i of the samples, at least 0 and not all 0; 1 by default.
+
+    Attributes
+    ----------
+    X : ndarray of int, shape (n, d)
+        Read-only codes: ``categories[j][X[i, j]]`` is the label.
+    categories : tuple of d ndarrays
+        Read-only; the j-th has shape (C_j,).
+    n_categories : tuple of int
+        The C_j.
+    parameter_names : tuple of str
+        "probabilities", a tuple of d arrays of shape (K, C_j) with rows on the simplex; entries of 0 are
+        allowed, with ``0 log 0 = 0``.
+
+    Raises
+    ------
+    InputError
+        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
+
+    Notes
+    -----
+    See `gopfast.models.MixtureProblem` for the other attributes.
+
+    Examples
+    --------
+    >>> from gopfast.models import CategoricalMixture
+    >>> CategoricalMixture([["red", 1], ["blue", 3], ["red", 3]], 2)
+    CategoricalMixture(n_samples=3, n_features=2, n_components=2, n_categories=(2, 2), prior=None)
+    """
+
+    parameter_names = ("probabilities",)
+    prior: float | None
+    categories: tuple[np.ndarray, ...]
+    _flat_priors = (None, 1.0)
+
+    def __init__(self, X, n_components, *, categories=None, prior=None, sample_weight=None):
+        columns = [_labels(f"X[:, {j}]", column) for j, column in enumerate(_as_table(X).T)]
+        if categories is None:
+            found = [np.unique(column, return_inverse=True) for column in columns]
+        else:
+            found = [
+                _encoded(j, column, given)
+                for j, (column, given) in enumerate(zip(columns, _check_list(categories, len(columns)), strict=True))
+            ]
+        self._store(
+            np.stack([codes for _, codes in found], axis=1),
+            n_components,
+            sample_weight,
+            categories=tuple(labels for labels, _ in found),
+            prior=None if prior is None else checks.number_of_at_least_one("prior", prior),
+        )
+
+    def _model_names(self):
+        return ("n_categories", "prior")
+
+    @property
+    def n_categories(self) -> tuple[int, ...]:
+        """Number of categories of each column."""
+        return tuple(len(labels) for labels in self.categories)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 weights and, for each component and column, C_j - 1 probabilities."""
+        return self.n_components * (1 + sum(self.n_categories) - self.n_features) - 1
+
+    @property
+    def _n_columns_to_identify(self):
+        return 3 if max(self.n_categories) > 2 else 2 * self.n_components - 1
+
+    def _check_values(self, probabilities):
+        arrays = []
+        for j, value in enumerate(_check_list(probabilities, self.n_features, "probabilities")):
+            name = f"probabilities[{j}]"
+            array = checks.of_shape(
+                name, checks.real_array(name, value), (self.n_components, self.n_categories[j])
+            )
+            arrays.append(checks.simplex(name, array))
+        return (tuple(arrays),)
+
+    def _log_kernel(self, parameters):
+        return sum(log_zero(p).T[codes] for p, codes in zip(parameters["probabilities"], self.X.T, strict=True))
+
+    def _penalty(self, parameters):
+        if self.prior is None:
+            return 0.0
+        alpha = self.prior
+        cost = 0.0
+        for p in parameters["probabilities"]:
+            n_rows, n_labels = p.shape
+            constant, _ = log_gamma.log_dirichlet(alpha, n_labels)
+            cost += n_rows * constant - float(xlogy(alpha - 1.0, p).sum())
+        return cost
+
+    def _penalty_size(self, parameters):
+        if self.prior is None:
+            return 0.0
+        size = 0.0
+        for p in parameters["probabilities"]:
+            n_rows, n_labels = p.shape
+            _, one = log_gamma.log_dirichlet(self.prior, n_labels)
+            size += n_rows * one + float(abs(xlogy(self.prior - 1.0, p)).sum())
+        return size
+
+    def _m_step(self, mass, weights, former):
+        arrays = []
+        for codes, n_labels in zip(self.X.T, self.n_categories, strict=True):
+            counts = np.stack([np.bincount(codes, m, minlength=n_labels) for m in mass.T])
+            counts += (self.prior or 1.0) - 1.0
+            arrays.append(counts / counts.sum(axis=1, keepdims=True))
+        return {"probabilities": tuple(arrays)}
+
+
+def _as_table(X):
+    """Return an array of shape (n, d) of labels; lists and data frames keep the kind of each entry."""
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise InputError("X must not have masked entries")
+    try:
+        table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    except ValueError as error:
+        raise InputTypeError(f"X must be an array of labels; {error}") from None
+    return checks.as_columns("X", table)
+
+
+def _labels(name, column):
+    """Return labels of one kind as an array of integers or strings."""
+    kinds = {type(label) for label in column} if column.dtype.kind == "O" else {column.dtype.type}
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        return np.array(column.tolist())
+    if kinds and all(issubclass(kind, (numbers.Real, np.bool_)) for kind in kinds):
+        values = np.array(column.tolist(), dtype=float)
+        # NaN and infinities are no whole numbers either; beyond 2^53 neighbours are the same float.
+        if (np.abs(values) <= 2.0**53).all() and (values == np.floor(values)).all():
+            return values.astype(np.int64)
+    raise InputTypeError(f"{name} must hold labels of one kind, strings or integers")
+
+
+def _encoded(j, column, given):
+    """Return the given categories of column j and the codes of its labels."""
+    labels = _labels(f"categories[{j}]", checks.as_columns(f"categories[{j}]", np.asarray(given, dtype=object))[:, 0])
+    if len(np.unique(labels)) != len(labels):
+        raise InputError(f"categories[{j}] must not repeat a label")
+    place = {label: code for code, label in enumerate(labels.tolist())}
+    found, inverse = np.unique(column, return_inverse=True)
+    missing = [label for label in found.tolist() if label not in place]
+    if missing:
+        raise InputError(f"categories[{j}] must have every label of column {j} of X; {missing[0]!r} is missing")
+    return labels, np.array([place[label] for label in found.tolist()], dtype=np.intp)[inverse]
+
+
+def _check_list(value, length, name="categories"):
+    """Return a sequence of one entry for each column as a list."""
+    if isinstance(value, (list, tuple)) and len(value) == length:
+        return list(value)
+    raise InputTypeError(f"{name} must be a list with one entry for each of the {length} columns")

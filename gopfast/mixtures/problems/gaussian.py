@@ -1,0 +1,515 @@
+"""Gaussian mixtures: known component variance with or without a prior on the means, and free variances."""
+
+import math
+
+import numpy as np
+
+from gopfast import checks
+from gopfast.errors import InputError
+from gopfast.mixtures.problems.base import MixtureProblem, average
+from gopfast.mixtures.problems.floors import constant_columns, default_floors
+
+COVARIANCES = ("known", "spherical", "diag", "tied", "tied_spherical", "full")
+# Kinds whose covariances are matrices of any shape above the floor.
+MATRICES = ("tied", "full")
+# Kinds of one covariance for all components.
+SHARED = ("tied", "tied_spherical")
+# Relative slack when a given covariance is compared with the floor: users' fits are rounded.
+FLOOR_TOL = 1e-9
+# Variances below this have too few digits, or none, once a posterior's or a product is formed.
+LEAST_VARIANCE = 1e-300
+# What rounding a matrix's entries moves its eigenvalues by, in units of the largest entry.
+ENTRY_TOL = 1e-14
+# Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
+MOST_FLOORS = 1e6
+LOG_2_PI = math.log(2.0 * math.pi)
+
+
+class _Default(str):
+    """A default that can be told from the same value given."""
+
+    __slots__ = ()
+
+
+_KNOWN = _Default("known")
+
+
+class GaussianMixture(MixtureProblem):
+    """
+    Gaussian mixture with known or with free component variances.
+
+    *Known variance* (``covariance="known"``, the model of the source). A solver minimises the negative evidence
+    lower bound (ELBO) without its constant, over the mixture weights pi, the means m_k, the responsibilities tau
+    and, with ``prior="empirical"``, the prior variance Gamma = 1/e::
+
+        f = 1/2 sum_i w_i sum_k tau_ik sum_j (x_ij - m_kj)^2 / v_j + sum_i w_i sum_k tau_ik log(tau_ik / pi_k)
+            [ + e/2 sum_kj m_kj^2 - (K d / 2) log e ]        with a prior m_k ~ N(0, Gamma I)
+
+    These are equations (24) and (28) and appendix A of the source, for d coordinates and weighted samples. With
+    ``posterior="gaussian"`` (section 4 of the source) the mean of component k has the posterior
+    ``N(m_k, diag(s_k))`` instead of a point mass, and f grows by::
+
+        1/2 sum_kj (N_k / v_j + e) s_kj - 1/2 sum_kj log(2 pi_ e s_kj)      N_k = sum_i w_i tau_ik
+
+    where the last ``e`` and ``pi_`` are the numbers. ``elbo_constant - f`` is the ELBO.
+
+    *Free variances* (the other values of `covariance`). f is the negative log-likelihood with all its constants,
+    over pi, m_k and the covariances C_k, which `variance_floor` bounds from below: without a floor a component
+    on one sample has an unbounded likelihood.
+
+    Parameters
+    ----------
+    X : array_like, shape (n,) or (n, d)
+        Data, finite real numbers.
+    n_components : int
+        Number of components K, from 1 to n.
+    prior : None, "empirical" or float
+        None: no prior (maximum likelihood). "empirical": Gamma is estimated within `prior_variance_bounds`.
+        A positive number: Gamma itself, in squared units of X. Free variances take None only.
+    posterior : {"point", "gaussian"}
+        Form of the posterior of the means; "gaussian" needs a prior, and known variances.
+    covariance : {"known", "spherical", "diag", "tied", "tied_spherical", "full"}
+        "known": `noise_variance`. Free, with scikit-learn's names: one variance per component ("spherical"), one
+        per component and coordinate ("diag"), one matrix that all components share ("tied"), or one matrix per
+        component ("full"). "tied_spherical": one variance shared by all components and coordinates. In one
+        column "tied" and "tied_spherical" coincide, and so do "spherical", "diag" and "full". `solve` takes
+        "tied" and "full" for at most six columns; with more than two, bounds of "full" seldom close.
+    noise_variance : float or array_like of shape (d,), optional
+        Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
+        ``covariance="known"``.
+    variance_floor : float or array_like of shape (d,), optional
+        Lower bound of the free variances, in squared units of X; a number for "spherical" and "tied_spherical".
+        "tied" and "full" have ``C - diag(floor)`` positive semidefinite. By default, per column, the square of 0.05
+        standard deviations, or if that is larger the square of half the resolution: the least distance between
+        distinct values, where all distances are multiples of it, as of counts and rounded data. A constant column,
+        whose floor does not change the fit, takes the least floor of the others (1e-6 if there are none);
+        "spherical" and "tied_spherical" take the least of the columns.
+    sample_weight : array_like of shape (n,), optional
+        Weights w_i of the samples, at least 0 and not all 0; 1 by default.
+    prior_variance_bounds : (float, float)
+        Bounds of Gamma, in squared units of X; used by ``prior="empirical"`` only. The objective is unbounded
+        as Gamma goes to 0 with all means 0, so that the lower bound is part of the model.
+    covariance_type : str, optional
+        Scikit-learn's name of `covariance`; give one of the two.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, d)
+        Read-only copy of the data.
+    sample_weight : ndarray, shape (n,)
+        Read-only.
+    noise_variance : ndarray of shape (d,), or None
+        Read-only; None for free variances.
+    variance_floor : float, ndarray of shape (d,), or None
+        The floor in use: a number for "spherical" and "tied_spherical", an array for "diag", "tied" and "full";
+        None for "known".
+    n_samples, n_features, n_components : int
+        n, d and K.
+    prior : None, "empirical" or float
+    posterior, covariance : str
+    prior_variance_bounds : (float, float)
+    total_weight : float
+        W, the sum of the sample weights.
+    parameter_names : tuple of str
+        Known variance: "means" (K, d), with a Gaussian posterior "posterior_variances" (K, d), and
+        "prior_variance" (a float, None without a prior). Free: "means" and "covariances", the latter in the
+        shapes of scikit-learn: "spherical" (K,), "diag" (K, d), "tied" and "tied_spherical" (d, d), "full"
+        (K, d, d).
+
+    Raises
+    ------
+    InputError
+        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
+
+    References
+    ----------
+    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference".
+
+    Examples
+    --------
+    >>> from gopfast.models import GaussianMixture
+    >>> GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
+    GaussianMixture(n_samples=4, n_features=1, n_components=2, prior='empirical', posterior='point')
+    >>> GaussianMixture([-10, -10, 5, 25], 2, covariance="diag", variance_floor=0.5)
+    GaussianMixture(n_samples=4, n_features=1, n_components=2, covariance='diag', variance_floor=array([0.5]))
+    """
+
+    noise_variance: np.ndarray | None
+    variance_floor: np.ndarray | float | None
+    prior: str | float | None
+    covariance: str
+    prior_variance_bounds: tuple[float, float]
+    _default_floor = False  # of problems pickled by versions that did not tell
+
+    def __init__(
+        self,
+        X,
+        n_components,
+        *,
+        prior=None,
+        posterior="point",
+        covariance=_KNOWN,
+        noise_variance=None,
+        variance_floor=None,
+        sample_weight=None,
+        prior_variance_bounds=(1e-3, 1e6),
+        covariance_type=None,
+    ):
+        X = checks.data_matrix("X", X)
+        prior = _check_prior(prior)
+        if covariance_type is not None:
+            if covariance is not _KNOWN:
+                refuse_two_names(covariance, covariance_type)
+            covariance = checks.choice("covariance_type", covariance_type, COVARIANCES)
+        covariance = checks.choice("covariance", covariance, COVARIANCES)
+        posterior = checks.choice("posterior", posterior, ("point", "gaussian"))
+        if covariance == "known":
+            noise_variance = _per_column("noise_variance", 1.0 if noise_variance is None else noise_variance, X)
+            if variance_floor is not None:
+                raise InputError("variance_floor must be None with covariance='known': no variance is estimated")
+            if posterior == "gaussian" and prior is None:
+                raise InputError("prior must be given with posterior='gaussian': it makes the means random variables")
+        else:
+            _refuse_with_free_variances(covariance, prior, posterior, noise_variance)
+        self._store(
+            X,
+            n_components,
+            sample_weight,
+            noise_variance=noise_variance,
+            prior=prior,
+            posterior=posterior,
+            covariance=covariance,
+            prior_variance_bounds=checks.positive_bounds("prior_variance_bounds", prior_variance_bounds),
+        )
+        default = covariance != "known" and variance_floor is None
+        floor = None if covariance == "known" else self._check_floor(variance_floor)
+        self.__setstate__({"variance_floor": floor, "_default_floor": default})
+        self._check_magnitude()
+
+    def _model_names(self):
+        known = self.covariance == "known"
+        return ("prior", "posterior") if known else ("covariance", "variance_floor")
+
+    @property
+    def parameter_names(self):
+        """Names of the parameters beside the weights."""
+        if self.covariance != "known":
+            return ("means", "covariances")
+        return ("means", *["posterior_variances"] * (self.posterior == "gaussian"), "prior_variance")
+
+    @property
+    def shared_names(self):
+        """Names of the parameters that belong to all components together."""
+        return ("prior_variance", *["covariances"] * (self.covariance in SHARED))
+
+    @property
+    def n_parameters(self) -> int:
+        """
+        Number of free parameters: K - 1 weights, K d means, the free variances, and Gamma if it is estimated.
+
+        The variances of a Gaussian posterior are no parameters of the model and do not count.
+        """
+        K, d = self.n_components, self.n_features
+        matrix = d * (d + 1) // 2
+        variances = {
+            "known": 0, "spherical": K, "diag": K * d, "tied": matrix, "tied_spherical": 1, "full": K * matrix,
+        }  # fmt: skip
+        return K - 1 + K * d + variances[self.covariance] + (self.prior == "empirical")
+
+    @property
+    def elbo_constant(self) -> float:
+        """
+        The additive constant that the source drops: ``elbo = elbo_constant - objective``.
+
+        It is ``-(W/2) sum_j log(2 pi v_j)``, and with a prior also ``-(K d / 2) log(2 pi)``; 0 for free variances.
+        """
+        constant = self.total_weight * self._log_constant
+        if self.prior is not None:
+            constant -= 0.5 * self.n_components * self.n_features * LOG_2_PI
+        return constant
+
+    def best_prior_variance(self, means, posterior_variances=None) -> float | None:
+        """
+        Compute the prior variance that is best for given means.
+
+        Parameters
+        ----------
+        means : array_like, shape (K, d)
+            Component means in units of X.
+        posterior_variances : array_like, shape (K, d), optional
+            Variances s of the posterior of the means, for ``posterior="gaussian"``.
+
+        Returns
+        -------
+        float or None
+            ``sum_kj (m_kj^2 + s_kj) / (K d)`` cut to `prior_variance_bounds`; the fixed Gamma; None without a
+            prior.
+        """
+        if self.prior != "empirical":
+            return self.prior
+        squares = np.square(self._check_rows("means", means))
+        if posterior_variances is not None:
+            squares = squares + self._check_rows("posterior_variances", posterior_variances)
+        return float(np.clip(squares.mean(), *self.prior_variance_bounds))
+
+    # Parameters
+
+    def _check_values(self, means, *others):
+        means = self._check_rows("means", means)
+        if self.covariance != "known":
+            return means, self._check_covariances(*others)
+        *variances, prior_variance = others
+        variances = [
+            checks.positive_array("posterior_variances", self._check_rows("posterior_variances", value))
+            for value in variances
+        ]
+        return means, *variances, self._check_prior_variance(prior_variance, means, *variances)
+
+    def _check_prior_variance(self, value, means, *variances):
+        if value is None:
+            return self.best_prior_variance(means, *variances)
+        value = checks.positive_number("prior_variance", value)
+        # Not tested for equality: a solver that works with 1 / Gamma gives back a rounded Gamma.
+        if self.prior != "empirical" and not (self.prior and math.isclose(value, self.prior)):
+            raise InputError(f"prior_variance must be None or agree with prior={self.prior!r}; got {value:g}")
+        return value
+
+    def _check_covariances(self, value):
+        K, d = self.n_components, self.n_features
+        array = checks.real_array("covariances", value)
+        shape = {"spherical": (K,), "diag": (K, d), "full": (K, d, d)}.get(self.covariance, (d, d))
+        checks.of_shape("covariances", array, shape)
+        if self.covariance == "tied_spherical" and not np.allclose(
+            array, array[0, 0] * np.eye(d), rtol=FLOOR_TOL, atol=0.0
+        ):
+            raise InputError("covariances must be v I with one variance v with covariance='tied_spherical'")
+        if self.covariance in MATRICES:
+            scale = np.sqrt(self.variance_floor)
+            scaled = array / np.outer(scale, scale)
+            if not np.allclose(scaled, np.swapaxes(scaled, -1, -2), rtol=FLOOR_TOL, atol=FLOOR_TOL):
+                raise InputError("covariances must be symmetric")
+        least, tolerance = self._floors(array).min(), FLOOR_TOL
+        if self.covariance in MATRICES:
+            tolerance += ENTRY_TOL * self.n_features * np.abs(scaled).max()
+        if least < 1.0 - tolerance:
+            raise InputError(
+                f"covariances must not fall below variance_floor={self.variance_floor}: "
+                f"the least variance is {least:.6g} times the floor"
+            )
+        return array
+
+    def _floors(self, covariances, columns=slice(None)):
+        """
+        Return the least variance of each component in any direction, in units of the floor, (K,) or ().
+
+        `columns`: indices of those whose directions count, by default all.
+        """
+        if self.covariance in MATRICES:
+            scale = np.sqrt(self.variance_floor)
+            scaled = (covariances / np.outer(scale, scale))[..., columns, :][..., columns]
+            return np.linalg.eigvalsh(scaled).min(axis=-1)
+        if self.covariance == "tied_spherical":
+            covariances = np.diagonal(covariances)
+        ratios = covariances / self.variance_floor
+        return ratios if self.covariance == "spherical" else ratios[..., columns].min(axis=-1)
+
+    def _constant_columns(self):
+        """Return the indices of the columns without spread in the samples of positive weight."""
+        return np.flatnonzero(constant_columns(self.X, self.sample_weight))
+
+    # Likelihood
+
+    @property
+    def _log_constant(self):
+        """What every log density has and the objective leaves out."""
+        return 0.0 if self.noise_variance is None else -0.5 * float(np.log(2.0 * np.pi * self.noise_variance).sum())
+
+    def _log_kernel(self, parameters):
+        means = parameters["means"]
+        if self.covariance == "known":
+            kernel = -half_squared_distances(self.X, means, self.noise_variance)
+            if self.posterior == "gaussian":
+                kernel -= 0.5 * (parameters["posterior_variances"] / self.noise_variance).sum(axis=1)
+            return kernel
+        if self.covariance in MATRICES:
+            matrices = np.broadcast_to(parameters["covariances"], (len(means),) + (self.n_features,) * 2)
+            return np.stack([_log_normal(self.X - m, C) for m, C in zip(means, matrices, strict=True)], axis=1)
+        variances = self._variances(parameters["covariances"])
+        return np.stack(
+            [
+                -0.5 * (np.square((self.X - m) / np.sqrt(v)) + (LOG_2_PI + np.log(v))).sum(axis=1)
+                for m, v in zip(means, variances, strict=True)
+            ],
+            axis=1,
+        )
+
+    def _variances(self, covariances):
+        """Return the variances of each component and coordinate, (K, d), for covariances that are diagonal."""
+        if self.covariance == "tied_spherical":
+            covariances = np.diagonal(covariances)
+        elif self.covariance == "spherical":
+            covariances = covariances[:, np.newaxis]
+        return np.broadcast_to(covariances, (self.n_components, self.n_features))
+
+    def _penalty(self, parameters):
+        """Return ``e/2 sum (m^2 + s) - (K d / 2) log e - 1/2 sum log(2 pi_ e s)``, or 0 without a prior."""
+        if self.prior is None:
+            return 0.0
+        means, precision = parameters["means"], 1.0 / parameters["prior_variance"]
+        cost = 0.5 * precision * float(np.square(means).sum()) - 0.5 * means.size * math.log(precision)
+        if self.posterior == "gaussian":
+            s = parameters["posterior_variances"]
+            cost += 0.5 * float((precision * s - np.log(s) - LOG_2_PI - 1.0).sum())
+        return cost
+
+    # M step
+
+    def _m_step(self, mass, weights, former):
+        if self.covariance == "known":
+            return self._m_step_known(mass, former)
+        means = average(mass, self.X)
+        return {"means": means, "covariances": self._best_covariances(mass, weights, means)}
+
+    def _m_step_known(self, mass, former):
+        """One step in (means, posterior variances) at the former Gamma, then one in Gamma."""
+        size, total = mass.sum(axis=0)[:, np.newaxis], mass.T @ self.X
+        prior_variance = former["prior_variance"] if former else self.prior
+        if prior_variance == "empirical":
+            used = np.divide(total, size, out=np.zeros_like(total), where=size > 0.0)
+            prior_variance = self.best_prior_variance(used)
+        precision = size / self.noise_variance + (0.0 if prior_variance is None else 1.0 / prior_variance)
+        found = {"means": total / self.noise_variance / precision}
+        if self.posterior == "gaussian":
+            found["posterior_variances"] = 1.0 / precision
+        return {**found, "prior_variance": self.best_prior_variance(*found.values())}
+
+    def _best_covariances(self, mass, weights, means):
+        """Return the covariances at or above the floor that are best for given means and masses."""
+        floor = self.variance_floor
+        if self.covariance == "full":
+            scale = np.sqrt(floor)
+            return np.stack([_floored(self.X - m, mass[:, k], scale) for k, m in enumerate(means)])
+        if self.covariance == "tied":
+            shares = (weights * mass / mass.sum(axis=0)).T.ravel()
+            return _floored(np.concatenate([self.X - m for m in means]), shares, np.sqrt(floor))
+        scatter = np.stack([average(mass[:, [k]], np.square(self.X - m))[0] for k, m in enumerate(means)])
+        if self.covariance == "diag":
+            return np.maximum(scatter, floor)
+        if self.covariance == "spherical":
+            return np.maximum(scatter.mean(axis=1), floor)
+        return max(floor, float(weights @ scatter.mean(axis=1))) * np.eye(self.n_features)
+
+    # Checks of the constructor's arguments
+
+    def _check_floor(self, value):
+        per_column = self.covariance in ("diag", *MATRICES)
+        if value is None:
+            floor = default_floors(self.X, self.sample_weight)
+            return floor if per_column else float(floor.min())
+        if per_column:
+            return _per_column("variance_floor", value, self.X)
+        return checks.positive_number("variance_floor", value)
+
+    def _check_magnitude(self):
+        """Reject data whose variances underflow or whose weighted sum of squares overflows: nothing can be computed."""
+        name = "noise_variance" if self.covariance == "known" else "variance_floor"
+        least = np.min(getattr(self, name))
+        if least < LEAST_VARIANCE:
+            raise InputError(f"{name} must be at least {LEAST_VARIANCE:g}; it is {least:g}: give X in a smaller unit")
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = (np.square(self.X) / getattr(self, name)).sum(axis=1)
+            total = self.total_weight + self.sample_weight @ squares
+        # 0 * inf is NaN, hence the test for finite rather than for infinite.
+        if not np.isfinite(total):
+            raise InputError(f"X is too large: the sum of sample_weight * X^2 / {name} overflows")
+        if self.covariance in MATRICES:
+            ratio = (np.ptp(self.X, axis=0) / np.sqrt(self.variance_floor)).max()
+            if ratio > MOST_FLOORS:
+                raise InputError(
+                    f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
+                    f"covariance={self.covariance!r}, for matrices of a usable condition; one range is {ratio:.3g} "
+                    "times the root"
+                )
+
+
+def refuse_two_names(covariance, covariance_type):
+    """Raise for an argument given twice."""
+    raise InputError(
+        f"covariance and covariance_type are two names of one argument: give one; got {covariance!r} and "
+        f"{covariance_type!r}"
+    )
+
+
+def half_squared_distances(X, means, noise_variance):
+    """
+    Compute ``sum_j (x_ij - m_kj)^2 / (2 v_j)`` for every sample and component.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Data.
+    means : ndarray, shape (K, d)
+        Component means.
+    noise_variance : ndarray, shape (d,)
+        Variances v.
+
+    Returns
+    -------
+    ndarray, shape (n, K)
+    """
+    # Differences first, squares second: expanding the square loses all digits for data far from zero.
+    # In units of the noise, where squares do not underflow.
+    scale = np.sqrt(noise_variance)
+    return np.stack([0.5 * np.square((X - mean) / scale).sum(axis=1) for mean in means], axis=1)
+
+
+def _log_normal(difference, covariance):
+    """Log density of N(0, C) at each row."""
+    factor = np.linalg.cholesky(covariance)
+    squares = np.square(np.linalg.solve(factor, difference.T)).sum(axis=0)
+    return -0.5 * (squares + len(factor) * LOG_2_PI) - np.log(np.diagonal(factor)).sum()
+
+
+def _floored(difference, mass, scale):
+    """
+    Minimise ``log det C + tr(C^-1 M)`` over ``C >= diag(scale^2)``, M the weighted average of the rows' squares.
+
+    In units of the floor the optimum is M with its eigenvalues raised to 1 where they are below.
+    """
+    scaled = difference / scale
+    values, vectors = np.linalg.eigh((mass * scaled.T) @ scaled / mass.sum())
+    C = (vectors * np.maximum(values, 1.0)) @ vectors.T
+    return 0.5 * (C + C.T) * np.outer(scale, scale)
+
+
+def _per_column(name, value, X):
+    """Check a positive number or one for each column; return an array of shape (d,)."""
+    array = checks.real_array(name, value)
+    if array.ndim == 0:
+        array = np.full(X.shape[1], float(array))
+    if array.shape != (X.shape[1],):
+        raise InputError(f"{name} must be a number or have shape ({X.shape[1]},); got shape {array.shape}")
+    return checks.positive_array(name, array)
+
+
+def _check_prior(prior):
+    if prior is None:
+        return None
+    if isinstance(prior, str):
+        if prior != "empirical":
+            raise InputError(f"prior must be None, 'empirical' or a positive variance; got {prior!r}")
+        return prior
+    return checks.positive_number("prior", prior)
+
+
+def _refuse_with_free_variances(covariance, prior, posterior, noise_variance):
+    """Raise for arguments that only make sense with known variances."""
+    model = f"covariance={covariance!r}"
+    if noise_variance is not None:
+        raise InputError(
+            f"noise_variance must be None with {model}: the variances are estimated; see variance_floor"
+        )
+    if prior is not None:
+        raise InputError(f"prior must be None with {model}: a prior on the means is offered for known variances only")
+    if posterior != "point":
+        raise InputError(f"posterior must be 'point' with {model}: a Gaussian posterior needs a prior on the means")

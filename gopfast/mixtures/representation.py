@@ -1,0 +1,168 @@
+"""
+What a mixture loses between the user's units and the core's.
+
+The core sees samples of Gaussian mixtures shifted and scaled, z = (x - center) / scale, and both ways are rounded: by
+nothing worth a word where the range is some thousand deviations of a component, by more than a deviation where it
+exceeds the digits of a float. Moving samples by delta_i (in deviations) changes the objective at given parameters by
+at most
+
+    sum_i w_i (|z_i - m| |delta_i| + delta_i^2 / 2) <= A sqrt(2 t) + A^2 / 2,     A^2 = sum_i w_i |delta_i|^2,
+
+(Cauchy and Schwarz), t the squares' part of the objective, which is at most the objective less its least value; moved
+means count as moved samples. What the objective attains is therefore evaluated at the parameters that are returned,
+and both bounds are moved by the loss. Other families' samples are not rounded.
+"""
+
+import math
+
+import numpy as np
+
+from gopfast.mixtures.bounds import ceiling
+from gopfast.mixtures.families.full import LineFamily
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.families.normal import NormalFamily
+from gopfast.mixtures.problems import BernoulliMixture, CategoricalMixture, GaussianMixture
+from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.solution import MixtureSolution
+
+ROUND = 2.0**-53
+# Of W and the squares: this much the margins of the core's own bounds hold besides what they were counted out for.
+COUNTED = 16 * ROUND
+# Rounding error of a model's own formula, in units of the magnitude of its terms.
+EVALUATION = 64 * ROUND
+# More than the logarithms in a term, of numbers up to 1e308 and their squares, amount to in each column.
+LARGEST_LOGARITHM = 3000.0
+# Margin of the core's value, relative to it, from which on the model's own formula is asked as well.
+DOUBTFUL = 1e-10
+# The largest probability below 1.
+MOST = 1.0 - ROUND
+# Part of a tolerance that a search may be asked to prove more than the user wants, to make up for the loss.
+MOST_OF_TOLERANCE = 0.5
+
+
+class Representation:
+    """
+    How exactly the core represents a problem.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    family : Family
+        The core's copy of it.
+
+    Attributes
+    ----------
+    distance : float
+        A of the samples.
+    """
+
+    def __init__(self, problem, family):
+        self.problem, self.family = problem, family
+        self.least, self.distance = -math.inf, 0.0
+        self.shifted = isinstance(family, (GaussianFamily, NormalFamily, LineFamily))
+        if self.shifted:
+            self.least = ceiling.least_objective(problem)
+            weight = problem.sample_weight[:, np.newaxis]
+            # A prior's precision is so many samples at 0.
+            self.distance = math.hypot(self._distance(problem.X, weight), self._distance(*self._pseudo_samples()))
+
+    def loss(self, objective, extra=0.0):
+        """Bound of the change of an objective, or of a lower bound of at most this, by the rounding of the samples."""
+        distance = self.distance + extra
+        if not self.shifted or distance == 0.0 or not math.isfinite(objective):
+            return 0.0
+        squares = max(0.0, objective - self.least)
+        loss = distance * math.sqrt(2.0 * squares) + 0.5 * distance**2
+        return 0.0 if loss <= COUNTED * (self.problem.total_weight + squares) else loss
+
+    def tolerance_kept(self, tolerance):
+        """Part of a tolerance that a search has to prove so that the loss does not exceed it, by the pooled samples."""
+        if self.distance == 0.0:
+            return 1.0
+        columns, weights = self.family.data.arrays()
+        mean = np.average(columns, axis=1, weights=weights)
+        squares = 0.5 * float((np.square(columns - mean[:, np.newaxis]) @ weights).sum())
+        loss = self.distance * math.sqrt(2.0 * squares) + 0.5 * self.distance**2
+        return max(MOST_OF_TOLERANCE, 1.0 - 2.0 * loss / tolerance) if tolerance > 0.0 else 1.0
+
+    def attained(self, solution, primal):
+        """
+        Evaluate the objective at parameters in the user's units, and mend what makes it infinite.
+
+        Parameters
+        ----------
+        solution : MixtureSolution
+        primal : MixturePrimal
+            Of the family.
+
+        Returns
+        -------
+        solution : MixtureSolution
+            With the largest probability below 1 in place of those of 1 that make samples or priors impossible.
+        objective : float
+            Rounded up.
+        """
+        solution = self._possible(solution)
+        family, parameters = self.family, solution.parameters
+        _, trace, _ = primal.em(solution.weights, family.pack(**parameters), math.inf, 0)
+        value = float(trace[0])
+        extra = 0.0
+        if self.shifted:
+            extra = self._distance(solution.means, self.problem.total_weight * solution.weights[:, np.newaxis])
+        if not isinstance(self.problem, GaussianMixture) and primal.margin > DOUBTFUL * (1.0 + abs(value)):
+            value = min(value, self._by_definition(solution))
+        return solution, value + self.loss(value, extra)
+
+    def _by_definition(self, solution):
+        """
+        Evaluate the objective of counts, labels or times with the model's own formula, rounded up.
+
+        It puts the logarithms of counts and of their rates together, so that no large terms cancel.
+        """
+        problem, parameters = self.problem, solution.parameters
+        kernel = problem._log_kernel(parameters)
+        scores = log_zero(solution.weights) + kernel
+        cost = -log_sum_exp(scores)
+        tau = np.exp(scores + cost[:, np.newaxis])
+        size = np.multiply(tau, np.abs(kernel), out=np.zeros_like(tau), where=tau > 0.0).sum(axis=1) + np.abs(cost)
+        size += LARGEST_LOGARITHM * (1 + problem.n_features)
+        used = problem.sample_weight > 0.0
+        value = math.fsum(problem.sample_weight[used] * cost[used]) + problem._penalty(parameters)
+        error = float(problem.sample_weight[used] @ size[used]) + problem._penalty_size(parameters)
+        return value + EVALUATION * error
+
+    def _distance(self, points, weights):
+        """
+        Return A of points (n, d) in the user's units, of weights (n, 1) or (n, d).
+
+        What the shift rounds is computed exactly, what the scaling rounds is bounded.
+        """
+        center, scale = self.family.data.center, self.family.data.scale
+        shifted = points - center
+        back = shifted - points
+        lost = np.abs((points - (shifted - back)) - (center + back))
+        exact = np.frexp(scale)[0] == 0.5
+        delta = lost / scale + np.where(exact, 0.0, ROUND) * np.abs(shifted / scale)
+        return math.sqrt(float((weights * np.square(delta)).sum())) * (1.0 + 1e-9)
+
+    def _pseudo_samples(self):
+        problem, d = self.problem, self.problem.n_features
+        if problem.prior is None:
+            return np.zeros((0, d)), np.zeros((0, d))
+        least = problem.prior_variance_bounds[0] if problem.prior == "empirical" else problem.prior
+        return np.zeros((1, d)), problem.n_components * problem.noise_variance[np.newaxis] / least
+
+    def _possible(self, solution):
+        """Move probabilities of 1 that cannot be."""
+        problem, parameters = self.problem, dict(solution.parameters)
+        if not isinstance(problem, (BernoulliMixture, CategoricalMixture)):
+            return solution
+        arrays = parameters["probabilities"]
+        saturated = any((p == 1.0).any() for p in (arrays if isinstance(arrays, tuple) else (arrays,)))
+        if not saturated or math.isfinite(problem.objective(solution.weights, **parameters)):
+            return solution
+        if isinstance(arrays, tuple):
+            moved = tuple(np.clip(p, 1.0 - MOST, MOST) if p.shape[1] == 2 else p for p in arrays)
+        else:
+            moved = np.minimum(arrays, MOST)
+        return MixtureSolution.canonical(problem, solution.weights, moved)

@@ -1,0 +1,1 @@
+"""CSV files: their text, rows, header and numbers, with errors by line."""

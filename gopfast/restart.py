@@ -1,0 +1,144 @@
+"""Restarts of a local method, until a fit lies in the proved interval."""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gopfast import checks
+from gopfast.certificate import SEARCH_SHARE
+from gopfast.errors import InputTypeError
+from gopfast.mixtures import local
+from gopfast.options import seed_from
+from gopfast.result import Result
+from gopfast.solver import solve
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RestartResult:
+    """
+    Result of `gopfast.local.restart_until_certified`.
+
+    Attributes
+    ----------
+    fit : LocalResult
+        The best fit of all restarts.
+    certified : bool
+        Whether `fit` is proved globally optimal within epsilon.
+    gap : float
+        ``fit.objective - result.lower_bound``, in nats: the fit is at most this far from the global optimum.
+    objectives : ndarray, shape (n_restarts,)
+        The objective that each restart ended at; see `gopfast.plot.local_optima`.
+    n_restarts : int
+        Restarts made, the last one included.
+    result : Result
+        The global search that gave the bound.
+    """
+
+    fit: Any
+    certified: bool
+    gap: float
+    objectives: np.ndarray
+    n_restarts: int
+    result: Result
+
+
+def restart_until_certified(
+    problem,
+    method=None,
+    *,
+    start=None,
+    epsilon=0.01,
+    max_restarts=1000,
+    time_limit=None,
+    n_threads=None,
+    random_state=0,
+    **options,
+):
+    """
+    Restart a local method until its fit lies in the proved interval.
+
+    The interval is ``[LBD, LBD + epsilon]``, with LBD from `gopfast.solve`: a fit in it is globally optimal within
+    epsilon.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    method : callable, optional
+        A local method, ``method(problem, start, random_state=seed, ...) -> LocalResult``; `gopfast.local.em` by
+        default.
+    start : str or callable, optional
+        What makes the start of each restart: a strategy of `gopfast.local.start`, or
+        ``start(problem, random_state=seed)``; by default the method's own.
+    epsilon : float, default 0.01
+        Absolute tolerance, in nats.
+    max_restarts : int, default 1000
+        Most restarts.
+    time_limit : float, optional
+        Seconds, for search and restarts together. At least one restart is made.
+    n_threads : int, optional
+        Threads of the global search.
+    random_state : None, int, Generator or RandomState
+        Seeds of the restarts.
+    **options
+        Options of the method.
+
+    Returns
+    -------
+    RestartResult
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid; the message names it.
+
+    References
+    ----------
+    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference": the bounds
+    as a running oracle for a local method.
+
+    Examples
+    --------
+    >>> import gopfast
+    >>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
+    >>> found = gopfast.local.restart_until_certified(problem)
+    >>> found.certified
+    True
+    """
+    started = time.perf_counter()
+    epsilon = checks.positive_number("epsilon", epsilon)
+    max_restarts = checks.whole_number("max_restarts", max_restarts, 1)
+    method = local.em if method is None else method
+    if isinstance(start, str):
+        checks.choice("start", start, tuple(local.starts.STRATEGIES))
+        start = partial(local.start, strategy=start)
+    for name, value in (("method", method), ("start", start)):
+        if value is not None and not callable(value):
+            raise InputTypeError(f"{name} must be callable or None; got {type(value).__name__}")
+    seed = seed_from(random_state)
+    result = solve(problem, SEARCH_SHARE * epsilon, time_limit=time_limit, n_threads=n_threads, random_state=seed)
+    target = result.lower_bound + epsilon
+    best, objectives = None, []
+    for fit in restarts(problem, method, start, max_restarts, seed, **options):
+        objectives.append(fit.objective)
+        if best is None or fit.objective < best.objective:
+            best = fit
+        if best.objective <= target or (time_limit is not None and time.perf_counter() - started >= time_limit):
+            break
+    return RestartResult(
+        fit=best,
+        certified=best.objective <= target,
+        gap=best.objective - result.lower_bound,
+        objectives=np.array(objectives),
+        n_restarts=len(objectives),
+        result=result,
+    )
+
+
+def restarts(problem, method, start, n_restarts, seed, **options):
+    """Yield the fits of a local method from `n_restarts` starts; arguments as `restart_until_certified`."""
+    for child in np.random.SeedSequence(seed).generate_state(n_restarts, np.uint64).tolist():
+        first = None if start is None else start(problem, random_state=child)
+        yield method(problem, first, random_state=child, **options)

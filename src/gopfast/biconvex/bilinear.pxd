@@ -1,0 +1,84 @@
+"""Linear relaxed dual of a biconvex problem: one linear program per node and round."""
+
+from gopfast.biconvex.data cimport BiconvexData
+from gopfast.lp.lp cimport LpStatus, LpWorker
+from gopfast.lp.milp cimport MilpWorker
+from gopfast.search.relaxation cimport Effort, Relaxation
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport index, real
+
+
+cdef class BilinearWorker:
+    """The linear program of one thread."""
+
+    cdef LpWorker lp
+    cdef MilpWorker milp                # None where combinations are not selected
+    cdef BiconvexData data
+    cdef BilinearRelaxation owner
+    cdef StopSignal stop
+    cdef int number
+    cdef bint is_open, selects
+    cdef int n_base                     # rows that every node's program has: what a stored basis covers
+    # Rows under construction
+    cdef int n_rows, nnz, max_rows, max_nnz, n_tangents
+    cdef int[::1] start, col_index
+    cdef real[::1] row_lower, row_upper, value
+    cdef real slack                     # by which the open row is loosened
+    cdef real[::1] col_lower, col_upper, old_low, old_high
+    cdef real[::1] gradient, tangents, weights, cost
+    cdef real[::1] importance           # (n_split,) of splitting a variable, -1: it cannot be split
+    cdef int[::1] basis, seen, ranked
+    cdef int n_ranked
+    cdef real work                      # iterations times rows, of programs for bounds
+
+    cdef int open(self) noexcept nogil
+    cdef void close(self) noexcept nogil
+    cdef int limit_iterations(self) noexcept nogil
+    cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil
+    cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef real proved(self) noexcept nogil
+    cdef int load(self, Node *node, bint warm) noexcept nogil
+    cdef void begin_row(self) noexcept nogil
+    cdef void term(self, int column, real value, real rounded) noexcept nogil
+    cdef void end_row(self, real lower, real upper) noexcept nogil
+    cdef void fixed_rows(self) noexcept nogil
+    cdef void product_rows(self) noexcept nogil
+    cdef void lifted_rows(self) noexcept nogil
+    cdef void tangent_rows(self, Node *node) noexcept nogil
+    cdef void square_row(self, int block, real at) noexcept nogil
+    cdef void tangent_row(self, int block, const real *at) noexcept nogil
+    cdef int add_tangents(self, real tolerance) noexcept nogil
+    cdef void store_basis(self, Node *node) noexcept nogil
+    cdef int restore_basis(self, Node *node) noexcept nogil
+    cdef int tighten_by_costs(self, Node *node, real cutoff) noexcept nogil
+    cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil
+    cdef void rank(self) noexcept nogil
+    cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef void mark_seen(self, const real *low, const real *high) noexcept nogil
+    cdef void note_needed(self) noexcept nogil
+    cdef void select(self, Node *node, Effort *effort) noexcept nogil
+    cdef void halves(self, int j, real at) noexcept nogil
+    cdef void product_halves(self, int k, int j, real at) noexcept nogil
+    cdef void remember(self, Node *node) noexcept nogil
+    cdef real shrunk(self, Node *node) noexcept nogil
+    cdef void place(self, Node *node) noexcept nogil
+    cdef void place_middle(self, Node *node) noexcept nogil
+
+
+cdef class BilinearRelaxation(Relaxation):
+    cdef readonly BiconvexData data
+    cdef list workspaces
+    cdef void **workers                 # the same, borrowed: indexed without the GIL
+    cdef int n_workers
+    cdef int[::1] kept                  # (n_lifted,) lifted rows in use: those that the root's programs needed
+    cdef int[::1] needed                # (n_lifted,) found at the root
+    cdef int n_kept
+    cdef bint chosen                    # whether `kept` is final
+    cdef int[::1] wanted                # (n,) variables of products: their bounds are worth programs
+    cdef readonly int max_rounds, root_sweeps
+    cdef real[::1] low, high            # (n,) the root box
+    cdef real[::1] incumbent            # (n,) tangents touch there
+    cdef bint has_incumbent

@@ -1,0 +1,790 @@
+"""Linear relaxed dual of a biconvex problem: one linear program per node and round.
+
+A node is a box [l, u] of all variables z. Its linear program is over (z, w, q), w_k standing for a product z_i z_j and
+q_b for a convex form, and has
+
+- the problem's rows;
+- the four Lagrange cuts of each product whose multipliers are its bounds (McCormick's rows),
+
+      w >= l_i z_j + l_j z_i - l_i l_j,   w >= u_i z_j + u_j z_i - u_i u_j,   w <= l_i z_j + u_j z_i - l_i u_j, ...;
+
+- lifted rows: a linear row b + a'z >= 0 times z_j - l_j >= 0 or u_j - z_j >= 0, with w for the products;
+- tangents of the convex forms, added in rounds at the solution of the linear program.
+
+The box is tightened first: from the rows (feasibility), from reduced costs, and at the root by one linear program per
+bound. Every row is loosened by the rounding error of its coefficients, so that what is proved about the linear program
+holds for the node. Where bound combinations are selected, a mixed-integer program with the cuts of both halves of each
+interval does so. Tightening may use the cutoff: what it removes has an objective above it, so a node's bound is
+never raised beyond the cutoff once there is one.
+
+Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows).
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from gopfast.biconvex.data cimport BiconvexData
+from gopfast.lp.highs cimport CallbackIn, highs
+from gopfast.lp.lp cimport (
+    LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
+)
+from gopfast.lp.milp cimport MilpWorker
+from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
+from gopfast.search.stop cimport StopSignal, clock
+from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
+from gopfast.search.types cimport LP_FAILED, OK, index, real
+
+cdef real ROUND = 2.0 ** -53
+cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
+cdef real LP_TOLERANCE = 1e-9
+cdef int PROPAGATION_ROUNDS = 10
+cdef int N_TANGENTS = 64            # tangents of a node's program, beside those that it starts with
+cdef enum:
+    PACKED = 8                      # basis statuses, 3 bits each, in one float
+    BASIC = 1                       # HiGHS's status
+cdef real MOST_WORK = 3e7           # iterations times rows, of the programs for a node's bounds
+cdef int PRIMAL_SIMPLEX_BELOW = 300 # rows; on large programs the dual method takes a quarter of the iterations
+cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
+
+
+cdef class BilinearWorker:
+    """The linear program of one thread."""
+
+    def __init__(self, BilinearRelaxation owner, StopSignal stop, int number):
+        cdef BiconvexData data = owner.data
+        cdef int n_blocks = <int> data.block_column.shape[0], P = data.n_products
+        self.owner, self.data, self.stop, self.number = owner, data, stop, number
+        self.lp = LpWorker()
+        self.selects = owner.selects
+        self.milp = MilpWorker(data.n_cols, data.n_split) if self.selects else None
+        self.importance = reals(data.n_split)
+        self.max_rows = data.n_rows + 4 * P + data.n_lifted + 5 * n_blocks + N_TANGENTS
+        self.max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted
+                        + (5 * n_blocks + N_TANGENTS) * (data.n + 1))
+        if self.selects:
+            self.max_rows = max(self.max_rows, 2 * data.n_split + 8 * P)
+            self.max_nnz = max(self.max_nnz, 4 * data.n_split + 32 * P)
+        self.start, self.col_index = ints(self.max_rows + 1), ints(self.max_nnz)
+        self.row_lower, self.row_upper = reals(self.max_rows), reals(self.max_rows)
+        self.value = reals(self.max_nnz)
+        self.col_lower, self.col_upper = reals(data.n_cols), reals(data.n_cols)
+        self.cost = reals(data.n_cols)
+        self.old_low, self.old_high = reals(data.n), reals(data.n)
+        self.gradient, self.weights = reals(data.n), reals(P)
+        self.tangents = reals(N_TANGENTS * (data.n + 1))
+        self.basis = ints(data.n_cols + self.max_rows)
+        self.seen, self.ranked = ints(2 * data.n), ints(data.n)
+
+    cdef int open(self) noexcept nogil:
+        if self.is_open:
+            return OK
+        if self.lp.open() != OK:
+            return LP_FAILED
+        # The callback polls, not just reads, the signal: alone in a long linear program, nobody else would.
+        if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
+                or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
+                or self.lp.set_tolerance(LP_TOLERANCE) != OK
+                or self.limit_iterations() != OK
+                or (self.selects and self.milp.open(answer_interrupt, <void *> self) != OK)):
+            self.lp.close()
+            return LP_FAILED
+        self.is_open = True
+        return OK
+
+    cdef int limit_iterations(self) noexcept nogil:
+        return self.lp.limit_iterations(1000 + 20 * (self.data.n_cols + self.max_rows))
+
+    cdef void close(self) noexcept nogil:
+        if self.is_open:
+            self.lp.close()
+            if self.selects:
+                self.milp.close()
+        self.is_open = False
+
+    # A node
+
+    cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Tightens the box and solves its linear program, in turn while that shrinks the box."""
+        cdef real *low = node_low(node)
+        cdef real *high = node_high(node, self.data.n)
+        cdef LpStatus status
+        cdef int attempt
+        cdef bint warm = node.parent >= 0
+        effort.n_subproblems += 1
+        self.n_tangents = 0
+        if self.selects:
+            node_choice(node, self.data.n, self.owner.n_warm)[0] = 0
+        if not self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0]):
+            self.raise_bound(node, INFINITY, cutoff)
+            return
+        self.place_middle(node)
+        if self.open() != OK:
+            return
+        for attempt in range(self.owner.max_rounds):
+            if self.load(node, warm or attempt > 0) != OK:
+                return
+            status = self.solve_with_tangents(node, cutoff, effort)
+            if node.lower >= cutoff or status != LP_OPTIMAL or self.stop.poll(self.number):
+                return
+            self.place(node)
+            if node.parent < 0:
+                self.note_needed()
+            self.remember(node)
+            self.store_basis(node)
+            if not self.tighten_by_costs(node, cutoff):
+                self.raise_bound(node, INFINITY, cutoff)
+                return
+            if node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0:
+                if not self.tighten_by_programs(node, cutoff, self.owner.root_sweeps, effort):
+                    self.raise_bound(node, INFINITY, cutoff)
+                    return
+            elif self.shrunk(node) > WORTH_A_PROGRAM:
+                break
+        if self.selects and node.branch >= 0:
+            self.select(node, effort)
+
+    cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Linear programs until none of the convex forms is undercut by a share of the gap."""
+        cdef LpStatus status = self.solve(node, cutoff, effort)
+        while (status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number)
+               and self.add_tangents(1e-3 * (cutoff - node.lower) if cutoff < INFINITY else 1e-6) > 0):
+            status = self.solve(node, cutoff, effort)
+        return status
+
+    cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil:
+        """Beyond the cutoff nothing is known: tightening has removed points from there."""
+        node.lower = max(node.lower, min(proved, cutoff))
+
+    cdef real proved(self) noexcept nogil:
+        cdef real bound = self.lp.safe_bound(), total = bound + self.data.constant
+        return total - 4 * ROUND * (fabs(bound) + fabs(self.data.constant))
+
+    cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """One linear program; raises the node's bound by what its duals prove."""
+        cdef real slack = 1e-7 * (1 + fabs(cutoff)) if cutoff < INFINITY else 0
+        cdef LpStatus status = self.lp.solve(cutoff - self.data.constant + slack)
+        effort.n_lps += 1
+        if status == LP_BOUND_REACHED and self.proved() < cutoff:
+            status = self.lp.solve(INFINITY)
+            effort.n_lps += 1
+        if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
+            status = self.lp.solve(INFINITY)
+            effort.n_lps += 1
+        if status == LP_INFEASIBLE:
+            self.raise_bound(node, INFINITY, cutoff)
+        elif status != LP_ERROR:
+            self.raise_bound(node, self.proved(), cutoff)
+        return status
+
+    # The linear program of a node
+
+    cdef int load(self, Node *node, bint warm) noexcept nogil:
+        self.n_rows = self.nnz = 0
+        self.fixed_rows()
+        self.product_rows()
+        self.lifted_rows()
+        self.n_base = self.n_rows
+        self.tangent_rows(node)
+        if self.lp.load(self.data.n_cols, self.n_rows, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0],
+                        &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
+                        &self.value[0]) != OK:
+            return LP_FAILED
+        if warm:
+            self.restore_basis(node)
+        return OK
+
+    cdef void begin_row(self) noexcept nogil:
+        self.slack = 0
+        self.start[self.n_rows] = self.nnz
+
+    cdef void term(self, int column, real value, real rounded) noexcept nogil:
+        """Adds value * column to the open row; rounded: magnitude of what was rounded, once, in it."""
+        if rounded > 0:
+            self.slack += 2 * ROUND * rounded * max(fabs(self.col_lower[column]), fabs(self.col_upper[column]))
+        if value != 0:
+            self.col_index[self.nnz] = column
+            self.value[self.nnz] = value
+            self.nnz += 1
+
+    cdef void end_row(self, real lower, real upper) noexcept nogil:
+        """A row with an infinite coefficient or slack says nothing; its place is kept."""
+        if not (isfinite(self.slack) and (isfinite(lower) or isfinite(upper))):
+            self.nnz = self.start[self.n_rows]
+            lower, upper, self.slack = -INFINITY, INFINITY, 0
+        self.row_lower[self.n_rows] = lower - self.slack * (1 + 8 * ROUND) - 2 * ROUND * fabs(lower) \
+            if lower > -INFINITY else lower
+        self.row_upper[self.n_rows] = upper + self.slack * (1 + 8 * ROUND) + 2 * ROUND * fabs(upper) \
+            if upper < INFINITY else upper
+        self.n_rows += 1
+
+    cdef void fixed_rows(self) noexcept nogil:
+        self.n_rows, self.nnz = self.data.n_rows, self.data.row_start[self.data.n_rows]
+        memcpy(&self.start[0], &self.data.row_start[0], self.data.n_rows * sizeof(int))
+        memcpy(&self.col_index[0], &self.data.row_index[0], self.nnz * sizeof(int))
+        memcpy(&self.value[0], &self.data.row_value[0], self.nnz * sizeof(real))
+        memcpy(&self.row_lower[0], &self.data.row_lower[0], self.data.n_rows * sizeof(real))
+        memcpy(&self.row_upper[0], &self.data.row_upper[0], self.data.n_rows * sizeof(real))
+
+    cdef void product_rows(self) noexcept nogil:
+        """(z_i - a)(z_j - b) >= 0 at the lower and at the upper corner, <= 0 at the other two."""
+        cdef int k, corner, i, j
+        cdef real a, b
+        for k in range(self.data.n_products):
+            i, j = self.data.first[k], self.data.second[k]
+            for corner in range(4):
+                if not (self.data.under[k] if corner < 2 else self.data.over[k]):
+                    continue
+                a = self.col_lower[i] if corner == 0 or corner == 2 else self.col_upper[i]
+                b = self.col_lower[j] if corner == 0 or corner == 3 else self.col_upper[j]
+                self.begin_row()
+                if isfinite(a) and isfinite(b):
+                    self.term(self.data.n + k, 1, 0)
+                    self.term(j, -a, 0)
+                    self.term(i, -b, 0)
+                    self.slack = 2 * ROUND * fabs(a * b)
+                    self.end_row(-a * b if corner < 2 else -INFINITY, INFINITY if corner < 2 else -a * b)
+                else:
+                    self.end_row(-INFINITY, INFINITY)
+
+    cdef void lifted_rows(self) noexcept nogil:
+        """(b + a'z) (z_j - l) >= 0 or (b + a'z) (u - z_j) >= 0."""
+        cdef int t, e, j
+        cdef real b, at, sign, share
+        for t in range(self.data.n_lifted):
+            if not self.owner.kept[t]:
+                continue
+            j, b = self.data.lift_factor[t], self.data.lift_constant[t]
+            at = self.col_lower[j] if self.data.lift_side[t] == 0 else self.col_upper[j]
+            sign = 1 if self.data.lift_side[t] == 0 else -1
+            self.begin_row()
+            for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
+                self.term(self.data.n + self.data.lift_product[e], sign * self.data.lift_value[e], 0)
+                share = at * self.data.lift_value[e]
+                self.term(self.data.lift_variable[e], -sign * share, fabs(share))
+            self.term(j, sign * b, 0)
+            self.slack += 2 * ROUND * fabs(b * at)
+            self.end_row(sign * b * at, INFINITY)
+
+    cdef void tangent_rows(self, Node *node) noexcept nogil:
+        """Tangents of the convex forms: at the incumbent, at the parent's solution, and where rounds found them."""
+        cdef int b, t, i
+        for b in range(self.data.block_column.shape[0]):
+            if self.data.is_square(b):
+                i = self.data.block_i[self.data.block_start[b]]
+                for t in range(3):
+                    self.square_row(b, self.col_lower[i] if t == 0 else self.col_upper[i] if t == 1
+                                    else node_point(node, self.data.n)[i])
+            else:
+                self.tangent_row(b, node_point(node, self.data.n))
+            if self.owner.has_incumbent:
+                self.tangent_row(b, &self.owner.incumbent[0])
+        for t in range(self.n_tangents):
+            self.tangent_row(<int> self.tangents[t * (self.data.n + 1)], &self.tangents[t * (self.data.n + 1) + 1])
+
+    cdef void square_row(self, int block, real at) noexcept nogil:
+        """column >= v (2 t z - t^2)."""
+        cdef int k = self.data.block_start[block]
+        cdef real v = self.data.block_value[k]
+        if not isfinite(at):
+            return
+        self.begin_row()
+        self.term(self.data.block_column[block], 1, 0)
+        self.term(self.data.block_i[k], -2 * v * at, fabs(2 * v * at))
+        self.slack += 4 * ROUND * v * at * at
+        self.end_row(-v * at * at, INFINITY)
+
+    cdef void tangent_row(self, int block, const real *at) noexcept nogil:
+        """column >= 2 (Q z0)'z - z0'Q z0, less what Q may fall short of convexity."""
+        cdef int k, i, n_terms = self.data.block_start[block + 1] - self.data.block_start[block]
+        cdef real value = self.data.block_at(block, at), reach = 0, size, step
+        self.data.block_gradient(block, at, &self.gradient[0])
+        size = self.data.block_size(block, at)
+        self.begin_row()
+        self.term(self.data.block_column[block], 1, 0)
+        for k in range(self.data.block_start[block], self.data.block_start[block + 1]):
+            i = self.data.block_i[k]
+            # the rounding of a gradient's entry is at most that of its n_terms products
+            self.slack += (n_terms + 2) * ROUND * 2 * fabs(self.data.block_value[k] * at[self.data.block_j[k]]) * max(
+                fabs(self.col_lower[i]), fabs(self.col_upper[i]))
+            if self.gradient[i] != 0:
+                self.term(i, -self.gradient[i], 0)
+                self.gradient[i] = 0
+            if self.data.block_defect[block] > 0:
+                step = max(fabs(self.col_upper[i] - at[i]), fabs(at[i] - self.col_lower[i]))
+                reach += step * step
+        self.slack += 2 * (n_terms + 2) * ROUND * size + self.data.block_defect[block] * reach * (1 + 1e-12)
+        self.end_row(-value, INFINITY)
+
+    # Tangents in rounds
+
+    cdef int add_tangents(self, real tolerance) noexcept nogil:
+        """Adds a tangent at the solution to each form that it undercuts by more than the tolerance; how many."""
+        cdef int b, i, n, first = self.n_rows, first_entry = self.nnz
+        cdef real *entry
+        for b in range(self.data.block_column.shape[0]):
+            if self.n_tangents == N_TANGENTS:
+                break
+            if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, 1e-10):
+                # Kept for the node's next program: its box is another
+                entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
+                entry[0] = b
+                memcpy(entry + 1, self.lp.x, self.data.n * sizeof(real))
+                self.tangent_row(b, entry + 1)
+                self.n_tangents += 1
+        n = self.n_rows - first
+        if n == 0:
+            return 0
+        for i in range(n):
+            self.start[first + i] -= first_entry
+        if self.lp.add_rows(n, &self.row_lower[first], &self.row_upper[first], self.nnz - first_entry,
+                            &self.start[first], &self.col_index[first_entry], &self.value[first_entry]) != OK:
+            return 0
+        return n
+
+    # Warm starts: the parent's basis travels in the node, so that a bound depends on nothing else
+
+    cdef void store_basis(self, Node *node) noexcept nogil:
+        cdef float *packed = node_warm(node, self.data.n)
+        cdef int i, word, size = self.data.n_cols + self.n_base
+        packed[0] = 0
+        if self.lp.get_basis(&self.basis[0]) != OK:
+            return
+        for i in range((size + PACKED - 1) // PACKED):
+            word = pack(&self.basis[0] + PACKED * i, min(<int> PACKED, size - PACKED * i))
+            packed[1 + i] = <float> word
+        packed[0] = <float> size
+
+    cdef int restore_basis(self, Node *node) noexcept nogil:
+        """The tangents' rows, which a basis does not cover, become basic."""
+        cdef const float *packed = node_warm(node, self.data.n)
+        cdef int i, size = self.data.n_cols + self.n_base
+        if packed[0] != size:
+            return OK
+        for i in range((size + PACKED - 1) // PACKED):
+            unpack(<int> packed[1 + i], &self.basis[0] + PACKED * i, min(<int> PACKED, size - PACKED * i))
+        for i in range(size, self.data.n_cols + self.n_rows):
+            self.basis[i] = BASIC
+        return self.lp.set_basis(&self.basis[0])
+
+    # Tightening by optimality
+
+    cdef int tighten_by_costs(self, Node *node, real cutoff) noexcept nogil:
+        """A variable that leaves its bound costs its reduced cost per unit: it stays within what the gap pays for.
+
+        Then the rows again. 0: nothing is left.
+        """
+        cdef real *low = node_low(node)
+        cdef real *high = node_high(node, self.data.n)
+        cdef real gap, d, reach
+        cdef int j
+        if cutoff < INFINITY:
+            # dual_bound leaves the reduced costs and their rounding errors behind.
+            gap = cutoff - self.proved()
+            gap += 8 * ROUND * (fabs(cutoff) + fabs(gap))
+            for j in range(self.data.n):
+                d = fabs(self.lp.reduced[j]) - 1.01 * self.lp.reduced_error[j]
+                if not d > 1e-9 or not isfinite(gap):
+                    continue
+                reach = gap / d * (1 + 8 * ROUND)
+                if not reach < high[j] - low[j]:
+                    continue
+                if self.lp.reduced[j] > 0:
+                    high[j] = min(high[j], low[j] + reach + 4 * ROUND * (fabs(low[j]) + reach))
+                else:
+                    low[j] = max(low[j], high[j] - reach - 4 * ROUND * (fabs(high[j]) + reach))
+        return self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0])
+
+    cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil:
+        """One linear program per bound of a bilinear variable, while that pays. 0: nothing is left."""
+        cdef int sweep
+        self.work = 0
+        self.rank()
+        for sweep in range(n_sweeps):
+            if self.work > MOST_WORK or self.stop.poll(self.number):
+                break
+            self.remember(node)
+            if not self.sweep(node, cutoff, effort):
+                return 0
+            if self.shrunk(node) > WORTH_A_PROGRAM:
+                break
+        return 1
+
+    cdef void rank(self) noexcept nogil:
+        """Bilinear variables in the order of what their products miss at the solution: work may not do for all."""
+        cdef const real *x = self.lp.x
+        cdef real off
+        cdef int j, k, at
+        self.n_ranked = 0
+        for j in range(self.data.n):
+            self.gradient[j] = 0
+        for k in range(self.data.n_products):
+            off = fabs(x[self.data.n + k] - x[self.data.first[k]] * x[self.data.second[k]])
+            self.gradient[self.data.first[k]] += off
+            self.gradient[self.data.second[k]] += off
+        for j in range(self.data.n):
+            if not self.owner.wanted[j]:
+                continue
+            at = self.n_ranked
+            while at > 0 and self.gradient[self.ranked[at - 1]] < self.gradient[j]:
+                self.ranked[at] = self.ranked[at - 1]
+                at -= 1
+            self.ranked[at] = j
+            self.n_ranked += 1
+        for j in range(self.data.n):
+            self.gradient[j] = 0
+
+    cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        cdef real *low = node_low(node)
+        cdef real *high = node_high(node, self.data.n)
+        cdef real bound, width
+        cdef int j, r, side, ok = 1
+        cdef LpStatus status
+        if self.load(node, False) != OK:
+            return 1
+        for j in range(self.data.n_cols):
+            self.lp.set_cost(j, 0)
+        if cutoff < INFINITY:
+            bound = cutoff - self.data.constant
+            bound += 4 * ROUND * (fabs(cutoff) + fabs(self.data.constant))
+            self.lp.set_row_bounds(self.data.n_rows - 1, -INFINITY, bound)
+        for j in range(2 * self.data.n):
+            self.seen[j] = 0
+        self.lp.set_primal_simplex(self.n_rows < PRIMAL_SIMPLEX_BELOW)
+        # Where the cutoff leaves next to nothing HiGHS may cycle
+        self.lp.limit_iterations(500 + 2 * self.n_rows)
+        for r in range(self.n_ranked):
+            j = self.ranked[r]
+            for side in range(2):
+                width = high[j] - low[j]
+                if self.work > MOST_WORK or self.seen[2 * j + side] or width <= 1e-9 * max(1.0, fabs(low[j])):
+                    continue
+                self.lp.set_cost(j, 1 if side == 0 else -1)
+                status = self.lp.solve(INFINITY)
+                effort.n_lps += 1
+                self.work += <real> highs.n_iterations(self.lp.solver) * self.n_rows
+                self.lp.set_cost(j, 0)
+                if status == LP_INFEASIBLE:
+                    ok = 0
+                elif status == LP_OPTIMAL:
+                    # the bound was of the costs before the last set_cost: row duals are its proof for these
+                    self.lp.cost[j] = 1 if side == 0 else -1
+                    bound = self.lp.safe_bound()
+                    self.lp.cost[j] = 0
+                    if side == 0 and bound > low[j]:
+                        low[j] = bound
+                    elif side == 1 and -bound < high[j]:
+                        high[j] = -bound
+                    self.mark_seen(low, high)
+                    self.note_needed()
+                if low[j] > high[j]:
+                    ok = 0
+                if not ok or self.stop.poll(self.number):
+                    break
+            if not ok or self.stop.reason != 0:
+                break
+        self.lp.set_primal_simplex(False)
+        self.limit_iterations()
+        return ok and self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0])
+
+    cdef void mark_seen(self, const real *low, const real *high) noexcept nogil:
+        """A solution on a variable's bound shows that this bound cannot be tightened."""
+        cdef int j
+        cdef real margin
+        for j in range(self.data.n):
+            margin = 1e-3 * (high[j] - low[j])
+            if self.lp.x[j] <= low[j] + margin:
+                self.seen[2 * j] = 1
+            if self.lp.x[j] >= high[j] - margin:
+                self.seen[2 * j + 1] = 1
+
+    cdef void note_needed(self) noexcept nogil:
+        """Lifted rows that hold the solution of a program of the root."""
+        cdef int t, row = self.n_base - self.owner.n_kept
+        if self.owner.chosen:
+            return
+        for t in range(self.data.n_lifted):
+            if self.lp.row_dual[row + t] != 0:
+                self.owner.needed[t] = 1
+
+    cdef void remember(self, Node *node) noexcept nogil:
+        memcpy(&self.old_low[0], node_low(node), self.data.n * sizeof(real))
+        memcpy(&self.old_high[0], node_high(node, self.data.n), self.data.n * sizeof(real))
+
+    cdef real shrunk(self, Node *node) noexcept nogil:
+        """Least share of its width that tightening has left of a bilinear variable's interval."""
+        cdef int j
+        cdef real least = 1, width, now
+        for j in range(self.data.n):
+            width = self.old_high[j] - self.old_low[j]
+            now = node_high(node, self.data.n)[j] - node_low(node)[j]
+            if self.owner.wanted[j] and width > 1e-9:
+                least = min(least, now / width if isfinite(width) else (0 if isfinite(now) else 1))
+        return least
+
+    # The combination of halves with the least bound. Only its order of division is used, so nothing here is a proof.
+
+    cdef void select(self, Node *node, Effort *effort) noexcept nogil:
+        """Selects a bound combination by a mixed-integer program; the node is left with none where that fails."""
+        cdef const real *low = node_low(node)
+        cdef const real *high = node_high(node, self.data.n)
+        cdef int j, k, side
+        self.n_rows = self.nnz = 0
+        for j in range(self.data.n_split):
+            if divisible(low[j], high[j]):
+                self.halves(j, inside(low[j], high[j], node_point(node, self.data.n)[j]))
+            else:
+                self.importance[j] = -1
+        for k in range(self.data.n_products):
+            for side in range(2):
+                j = self.data.first[k] if side == 0 else self.data.second[k]
+                if j < self.data.n_split and self.importance[j] >= 0:
+                    self.product_halves(k, j, inside(low[j], high[j], node_point(node, self.data.n)[j]))
+        if self.milp.load(self.lp) != OK or self.milp.add_rows(
+                self.n_rows, &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
+                &self.value[0]) != OK:
+            return
+        effort.n_milps += 1
+        if self.milp.solve(self.stop.deadline - clock()) == OK:
+            self.milp.selection(&self.importance[0], node_choice(node, self.data.n, self.owner.n_warm))
+
+    cdef void halves(self, int j, real at) noexcept nogil:
+        """l + (at - l) delta <= z_j <= at + (u - at) delta, in the box that the linear program had."""
+        cdef int half
+        cdef real end
+        for half in range(2):
+            end = self.lp.col_upper[j] if half == 0 else self.lp.col_lower[j]
+            self.begin_row()
+            self.term(j, 1, 0)
+            self.term(self.data.n_cols + j, at - end if half == 0 else end - at, 0)
+            self.end_row(-INFINITY if half == 0 else end, at if half == 0 else INFINITY)
+
+    cdef void product_halves(self, int k, int j, real at) noexcept nogil:
+        """(z_j - at) (z_i - b) >= 0 or <= 0 in each half, relaxed to what the rows of the node leave them.
+
+        b: the bound of z_i for which this holds.
+        """
+        cdef int i = self.data.second[k] if j == self.data.first[k] else self.data.first[k]
+        cdef int half, over
+        cdef real a = self.lp.col_lower[i], b = self.lp.col_upper[i], end, bound, relax, side
+        if not (isfinite(a) and isfinite(b)):
+            return
+        for half in range(2):
+            end = self.lp.col_upper[j] if half == 0 else self.lp.col_lower[j]  # of the other half
+            for over in range(2):
+                if not (self.data.over[k] if over else self.data.under[k]):
+                    continue
+                bound = b if half == over else a
+                relax = (-1 if over else 1) * fabs(end - at) * (b - a) * (1 + 1e-9)
+                side = -at * bound - (relax if half else 0.0)
+                self.begin_row()
+                self.term(self.data.n + k, 1, 0)
+                self.term(j, -bound, 0)
+                self.term(i, -at, 0)
+                self.term(self.data.n_cols + j, -relax if half else relax, 0)
+                self.end_row(-INFINITY if over else side, side if over else INFINITY)
+
+    # Where to split
+
+    cdef void place(self, Node *node) noexcept nogil:
+        """At the solution; the variable whose products are furthest off, weighted with what they cost."""
+        cdef real *point = node_point(node, self.data.n)
+        cdef const real *low = node_low(node)
+        cdef const real *high = node_high(node, self.data.n)
+        cdef const real *x = self.lp.x
+        cdef int j, k, row, e, attempt, branch = -1
+        cdef real best, off, share
+        for j in range(self.data.n):
+            if isfinite(x[j]):
+                point[j] = min(high[j], max(low[j], x[j]))
+        for k in range(self.data.n_products):
+            self.weights[k] = self.data.cost[self.data.n + k]
+        for row in range(self.data.n_rows):
+            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+                k = self.data.row_index[e] - self.data.n
+                if 0 <= k < self.data.n_products:
+                    self.weights[k] -= self.lp.row_dual[row] * self.data.row_value[e]
+        for attempt in range(2):
+            best = 0
+            for j in range(self.data.n_split):
+                self.cost[j] = 0
+            for k in range(self.data.n_products):
+                if not self.data.own[k]:
+                    continue
+                off = fabs(x[self.data.n + k] - x[self.data.first[k]] * x[self.data.second[k]])
+                for e in range(2):
+                    j = self.data.first[k] if e == 0 else self.data.second[k]
+                    if j < self.data.n_split:
+                        self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
+            for j in range(self.data.n_split):
+                share = min(max(self.owner.high[j] - self.owner.low[j], 1e-300), 4.0)
+                share = self.cost[j] * (high[j] - low[j]) / share
+                self.importance[j] = share
+                if share > best and divisible(low[j], high[j]):
+                    best, branch = share, j
+            if best > 1e-9:
+                break
+        if branch >= 0:
+            node.branch = branch
+
+    cdef void place_middle(self, Node *node) noexcept nogil:
+        """The widest interval, at its middle: what is done where no linear program says better."""
+        cdef int j
+        cdef const real *low = node_low(node)
+        cdef const real *high = node_high(node, self.data.n)
+        cdef real widest = 0
+        node.branch = -1
+        for j in range(self.data.n):
+            if j < self.data.n_split and high[j] - low[j] > widest and divisible(low[j], high[j]):
+                node.branch, widest = j, high[j] - low[j]
+            node_point(node, self.data.n)[j] = min(high[j], max(low[j], node_point(node, self.data.n)[j]))
+
+
+cdef class BilinearRelaxation(Relaxation):
+    """Lower bounds of a biconvex problem on boxes of all its variables; the first n_split may be split.
+
+    Parameters
+    ----------
+    data : BiconvexData
+    low, high : array (n,), optional
+        The root box, within the data's.
+    max_rounds : int
+        Linear programs of a node while tightening goes on; tangents come on top.
+    root_sweeps : int
+        Rounds of linear programs for the root's bounds.
+    milp : bool
+        Selects one bound combination for each node by a mixed-integer program, for a partition into orthants.
+    """
+
+    def __cinit__(self):
+        self.workers = NULL
+
+    def __dealloc__(self):
+        free(self.workers)
+
+    def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3,
+                 bint milp=False):
+        self.data, self.selects = data, milp
+        self.low = np.array(data.low if low is None else low)
+        self.high = np.array(data.high if high is None else high)
+        self.n_connected, self.n_split = data.n, data.n_split
+        self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
+        self.n_warm = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted) // PACKED
+        self.batch_size, self.parallel_from = 4, 2
+        self.kept, self.needed = ints(data.n_lifted) , ints(data.n_lifted)
+        self.n_kept = data.n_lifted
+        np.asarray(self.kept)[:] = 1
+        self.incumbent = reals(data.n)
+        self.wanted = ints(data.n)
+        for k in range(data.n_products):
+            self.wanted[data.first[k]] = self.wanted[data.second[k]] = 1
+
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
+        cdef int worker
+        free(self.workers)
+        self.workers = <void **> calloc(n_workers, sizeof(void *))
+        if self.workers == NULL:
+            raise MemoryError
+        self.workspaces = [BilinearWorker(self, stop, worker) for worker in range(n_workers)]
+        self.n_workers = n_workers
+        for worker in range(n_workers):
+            self.workers[worker] = <void *> self.workspaces[worker]
+        return 0
+
+    cdef void root(self, Node *node) noexcept nogil:
+        cdef int j
+        for j in range(self.data.n):
+            node_low(node)[j], node_high(node, self.data.n)[j] = self.low[j], self.high[j]
+            node_point(node, self.data.n)[j] = middle(self.low[j], self.high[j])
+        node_warm(node, self.data.n)[0] = 0
+
+    cdef void calibrate(self, const real *solution) noexcept nogil:
+        cdef int j
+        self.has_incumbent = True
+        for j in range(self.data.n):
+            self.incumbent[j] = solution[j]
+            if not isfinite(solution[j]):
+                self.has_incumbent = False
+
+    cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
+        (<BilinearWorker> self.workers[worker]).bound(node, cutoff, effort)
+
+    cdef void merged(self) noexcept nogil:
+        """After the root, which is a batch of its own: the lifted rows that it did not need are dropped."""
+        cdef int t
+        if not self.chosen:
+            self.chosen = True
+            self.n_kept = 0
+            for t in range(self.data.n_lifted):
+                self.kept[t] = self.needed[t]
+                self.n_kept += self.kept[t]
+
+    cdef void release(self, int worker) noexcept nogil:
+        (<BilinearWorker> self.workers[worker]).close()
+
+    def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, StopSignal signal=None):
+        """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs.
+
+        What a stop leaves is valid.
+        """
+        cdef Tree tree = Tree(self.n_connected, self.n_warm, self.n_split, self.selects)
+        cdef Node *node = tree.new_node()
+        cdef StopSignal stop = StopSignal() if signal is None else signal
+        cdef Effort effort = no_effort()
+        cdef int j, n = self.data.n, sweeps = self.root_sweeps
+        if node == NULL:
+            raise MemoryError
+        try:
+            self.prepare(1, stop)
+            self.root(node)
+            node.lower = -INFINITY
+            for j in range(n):
+                node_low(node)[j], node_high(node, n)[j] = low[j], high[j]
+            self.root_sweeps = root_sweeps
+            with nogil:
+                self.bound(node, cutoff, 0, &effort)
+                self.release(0)
+            stop.reraise()
+            self.choice = tree.combination(node)
+            return (node.lower, *(np.array([at[j] for j in range(n)]) for at in (
+                <real[:n]> node_low(node), <real[:n]> node_high(node, n), <real[:n]> node_point(node, n))),
+                effort.n_lps)
+        finally:
+            self.root_sweeps = sweeps
+            tree.free_node(node)
+
+
+cdef inline real middle(real low, real high) noexcept nogil:
+    if isfinite(low) and isfinite(high):
+        return low + 0.5 * (high - low)
+    return low if isfinite(low) else high if isfinite(high) else 0
+
+
+cdef int pack(const int *statuses, int n) noexcept nogil:
+    cdef int i, word = 0
+    for i in range(n):
+        word |= (statuses[i] & 7) << (3 * i)
+    return word
+
+
+cdef void unpack(int word, int *statuses, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        statuses[i] = (word >> (3 * i)) & 7
+
+
+cdef void answer_interrupt(int kind, const char *message, const void *out, CallbackIn *answer,
+                           void *worker) noexcept nogil:
+    # Written on every call: HiGHS does not clear it.
+    if answer != NULL:
+        answer.user_interrupt = (<BilinearWorker> worker).stop.poll((<BilinearWorker> worker).number)
+
+
+cdef object reals(index n):
+    return np.zeros(max(n, 1))
+
+
+cdef object ints(index n):
+    return np.zeros(max(n, 1), dtype=np.intc)

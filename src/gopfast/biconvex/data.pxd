@@ -1,0 +1,46 @@
+"""A biconvex problem as the core holds it, and bounds of its variables from its rows."""
+
+from gopfast.search.types cimport index, real
+
+cdef class BiconvexData:
+    # Columns: variables z (n), products w (P), convex forms q (K).
+    cdef readonly int n, n_products, n_blocks, n_cols, n_rows, n_own_rows, n_split, n_lifted
+    cdef readonly real constant
+    cdef int[::1] first, second         # (P,) factors of each product
+    cdef int[::1] under, over           # (P,) whether w is bounded from below, from above, in the relaxed dual
+    cdef int[::1] own                   # (P,) whether the problem has the product; else only lifted rows do
+    cdef int[::1] square                # (P,) whether the factors are copies of each other
+    cdef real[::1] cost                 # (n_cols,)
+    # Rows: the problem's own, lifted equations, and last the objective without its constant
+    cdef int[::1] row_start, row_index
+    cdef real[::1] row_value, row_lower, row_upper
+    cdef real[::1] row_floor            # (n_own_rows,) least size that a violation is relative to
+    cdef int[::1] original              # (n,) the variable itself, or the one that it is a copy of
+    cdef int[::1] block_column          # (K,) column that is at least z'Qz
+    cdef int[::1] block_start, block_i, block_j     # Q, both triangles
+    cdef real[::1] block_value, block_defect        # Q is convex but for -defect * |z|^2
+    cdef int[::1] lift_start, lift_variable, lift_product   # rows (b + a'z) (z_j - l_j) >= 0 or (u_j - z_j)
+    cdef int[::1] lift_factor, lift_side            # z_j; 0: its lower bound, 1: its upper
+    cdef real[::1] lift_value, lift_constant
+    cdef real[::1] low, high            # (n,)
+
+    cdef real objective(self, const real *z) noexcept nogil
+    cdef real objective_error(self, const real *z) noexcept nogil
+    cdef real row_activity(self, int row, const real *z, real *size) noexcept nogil
+    cdef real greatest_term(self, int row, const real *z) noexcept nogil
+    cdef real row_size(self, int row, const real *z) noexcept nogil
+    cdef real row_excess(self, int row, const real *z) noexcept nogil
+    cdef real violation(self, const real *z) noexcept nogil
+    cdef void unify(self, real *z) noexcept nogil
+    cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil
+    cdef real block_at(self, int block, const real *z) noexcept nogil
+    cdef real block_size(self, int block, const real *z) noexcept nogil
+    cdef int own_block(self, int column) noexcept nogil
+    cdef bint is_square(self, int block) noexcept nogil
+    cdef void block_gradient(self, int block, const real *z, real *gradient) noexcept nogil
+    cdef void column_bounds(self, const real *low, const real *high, real *col_low, real *col_high) noexcept nogil
+    cdef int propagate(self, real *low, real *high, real cutoff, int n_rounds, real *col_low,
+                       real *col_high) noexcept nogil
+    cdef int propagate_row(self, int row, real row_upper, real *col_low, real *col_high, real *change) noexcept nogil
+    cdef int propagate_block(self, int block, real *col_low, real *col_high, real *change) noexcept nogil
+    cdef int propagate_product(self, int product, real *col_low, real *col_high, real *change) noexcept nogil

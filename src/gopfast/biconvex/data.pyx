@@ -1,0 +1,449 @@
+"""A biconvex problem as the core holds it, and bounds of its variables from its rows.
+
+    min constant + cost'(z, w, q)   s.t.  row_lower <= A (z, w, q) <= row_upper,  low <= z <= high,
+                                          w_k = z_i z_j,  q_b >= z'Q_b z convex
+
+Variables to branch on come first. Whatever is derived here from a box holds for every point of it: results of
+rounded arithmetic are moved outward by a bound on the rounding error.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt
+
+from gopfast.search.types cimport index, real
+
+cdef real ROUND = 2.0 ** -53
+cdef real LEAST_CHANGE = 1e-3       # of an interval's width: smaller steps are not taken
+cdef real WORTH_A_ROUND = 0.05      # of an interval's width: what lets the rounds go on
+cdef real LARGEST_BOUND = 1e15      # bounds beyond this are not derived: nothing can be computed with them
+
+
+cdef inline real product(real a, real b) noexcept nogil:
+    """a b, where 0 times an infinite bound is 0."""
+    return 0 if a == 0 or b == 0 else a * b
+
+
+cdef inline real below(real x) noexcept nogil:
+    return x - 2 * ROUND * fabs(x)
+
+
+cdef inline real above(real x) noexcept nogil:
+    return x + 2 * ROUND * fabs(x)
+
+
+cdef void product_bounds(real a, real b, real c, real d, real *low, real *high) noexcept nogil:
+    """[a, b] times [c, d], rounded outward."""
+    cdef real p = product(a, c), q = product(a, d), r = product(b, c), s = product(b, d)
+    low[0] = below(min(min(p, q), min(r, s)))
+    high[0] = above(max(max(p, q), max(r, s)))
+
+
+cdef class BiconvexData:
+    """Made by `gopfast.biconvex.lifting`; see the module's head. Never changes, but for its box `low`, `high`.
+
+    Parameters
+    ----------
+    record : dict of arrays
+        One for each attribute of the same name.
+    """
+
+    def __init__(self, dict record):
+        self.low, self.high = reals(record["low"]), reals(record["high"])
+        self.n = <int> self.low.shape[0]
+        self.n_own_rows = record["n_own_rows"]
+        self.n_split = record["n_split"]
+        self.constant = record["constant"]
+        self.first, self.second = ints(record["first"]), ints(record["second"])
+        self.under, self.over, self.square = ints(record["under"]), ints(record["over"]), ints(record["square"])
+        self.own = ints(record["own"])
+        self.n_products = <int> self.first.shape[0]
+        self.cost = reals(record["cost"])
+        self.n_cols = <int> self.cost.shape[0]
+        self.n_blocks = <int> len(record["block_column"])
+        self.row_start, self.row_index = ints(record["row_start"]), ints(record["row_index"])
+        self.row_value = reals(record["row_value"])
+        self.row_lower, self.row_upper = reals(record["row_lower"]), reals(record["row_upper"])
+        self.row_floor, self.original = reals(record["row_floor"]), ints(record["original"])
+        self.n_rows = <int> self.row_lower.shape[0]
+        self.block_column, self.block_start = ints(record["block_column"]), ints(record["block_start"])
+        self.block_i, self.block_j = ints(record["block_i"]), ints(record["block_j"])
+        self.block_value, self.block_defect = reals(record["block_value"]), reals(record["block_defect"])
+        self.lift_start, self.lift_variable = ints(record["lift_start"]), ints(record["lift_variable"])
+        self.lift_product, self.lift_factor = ints(record["lift_product"]), ints(record["lift_factor"])
+        self.lift_side = ints(record["lift_side"])
+        self.lift_value, self.lift_constant = reals(record["lift_value"]), reals(record["lift_constant"])
+        self.n_lifted = <int> self.lift_factor.shape[0]
+
+    # Values at a point
+
+    cdef real objective(self, const real *z) noexcept nogil:
+        return self.constant + self.row_activity(self.n_rows - 1, z, NULL)
+
+    cdef real objective_error(self, const real *z) noexcept nogil:
+        """What rounding may have changed in objective()."""
+        cdef real size
+        self.row_activity(self.n_rows - 1, z, &size)
+        return (self.row_start[self.n_rows] - self.row_start[self.n_rows - 1] + 8) * ROUND * (
+            size + fabs(self.constant))
+
+    cdef real row_activity(self, int row, const real *z, real *size) noexcept nogil:
+        """Value of a row at z, products and forms taken at z. OUT size (or NULL): sum of the terms' magnitudes."""
+        cdef real total = 0, magnitude = 0, term
+        cdef int k, column, p
+        for k in range(self.row_start[row], self.row_start[row + 1]):
+            column = self.row_index[k]
+            if column < self.n:
+                term = self.row_value[k] * z[column]
+            elif column < self.n + self.n_products:
+                p = column - self.n
+                term = self.row_value[k] * z[self.first[p]] * z[self.second[p]]
+            else:
+                term = self.row_value[k] * self.block_at(self.own_block(column), z)
+                magnitude += self.block_size(self.own_block(column), z) * fabs(self.row_value[k])
+            total += term
+            magnitude += fabs(term)
+        if size != NULL:
+            size[0] = magnitude
+        return total
+
+    cdef inline int own_block(self, int column) noexcept nogil:
+        """The block whose column this is; blocks of squares come last and share a product's column."""
+        return column - self.n - self.n_products
+
+    cdef real greatest_term(self, int row, const real *z) noexcept nogil:
+        cdef real greatest = 0, entry
+        cdef int k, e, column, p, b
+        for k in range(self.row_start[row], self.row_start[row + 1]):
+            column = self.row_index[k]
+            if column < self.n:
+                greatest = max(greatest, fabs(self.row_value[k] * z[column]))
+            elif column < self.n + self.n_products:
+                p = column - self.n
+                greatest = max(greatest, fabs(self.row_value[k] * z[self.first[p]] * z[self.second[p]]))
+            else:
+                b = self.own_block(column)
+                for e in range(self.block_start[b], self.block_start[b + 1]):
+                    entry = self.block_value[e] * z[self.block_i[e]] * z[self.block_j[e]]
+                    greatest = max(greatest, fabs(self.row_value[k] * entry))
+        return greatest
+
+    cdef real row_size(self, int row, const real *z) noexcept nogil:
+        """What a violation of one of the problem's own rows is relative to: as `BiconvexProblem.violations`."""
+        return max(self.row_floor[row], self.greatest_term(row, z))
+
+    cdef real row_excess(self, int row, const real *z) noexcept nogil:
+        """By how much a row is violated, at least 0."""
+        cdef real activity = self.row_activity(row, z, NULL)
+        return max(0.0, max(self.row_lower[row] - activity, activity - self.row_upper[row]))
+
+    cdef real violation(self, const real *z) noexcept nogil:
+        """Greatest violation of a row, relative as in `BiconvexProblem.violations`; bounds must hold as they are.
+
+        Rows and sizes are those of the user times one power of two, so that the ratio is the user's.
+        """
+        cdef real worst = 0, excess
+        cdef int row, j
+        for j in range(self.n):
+            if not self.low[j] <= z[j] <= self.high[j]:
+                return INFINITY
+        for row in range(self.n_own_rows):
+            excess = self.row_excess(row, z)
+            if not excess <= 0:
+                worst = max(worst, excess / self.row_size(row, z))
+            if excess != excess:
+                return INFINITY
+        return worst
+
+    cdef void unify(self, real *z) noexcept nogil:
+        """Moves a point into the bounds, copies onto their originals: the user has no copies."""
+        cdef int j
+        for j in range(self.n):
+            z[j] = min(self.high[j], max(self.low[j], z[j]))
+        for j in range(self.n):
+            z[j] = z[self.original[j]]
+
+    cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil:
+        """Adds the gradient of a row to gradient (n,); returns the row's value."""
+        cdef int k, e, column, p, b
+        cdef real a
+        for k in range(self.row_start[row], self.row_start[row + 1]):
+            column, a = self.row_index[k], self.row_value[k]
+            if column < self.n:
+                gradient[column] += a
+            elif column < self.n + self.n_products:
+                p = column - self.n
+                gradient[self.first[p]] += a * z[self.second[p]]
+                gradient[self.second[p]] += a * z[self.first[p]]
+            else:
+                b = self.own_block(column)
+                for e in range(self.block_start[b], self.block_start[b + 1]):
+                    gradient[self.block_i[e]] += 2 * a * self.block_value[e] * z[self.block_j[e]]
+        return self.row_activity(row, z, NULL)
+
+    cdef real block_at(self, int block, const real *z) noexcept nogil:
+        cdef real total = 0
+        cdef int k
+        for k in range(self.block_start[block], self.block_start[block + 1]):
+            total += self.block_value[k] * z[self.block_i[k]] * z[self.block_j[k]]
+        return total
+
+    cdef real block_size(self, int block, const real *z) noexcept nogil:
+        """Magnitude of the terms, weighted with their number as rounding errors are."""
+        cdef real total = 0
+        cdef int k
+        for k in range(self.block_start[block], self.block_start[block + 1]):
+            total += fabs(self.block_value[k] * z[self.block_i[k]] * z[self.block_j[k]])
+        return total * (self.block_start[block + 1] - self.block_start[block])
+
+    cdef void block_gradient(self, int block, const real *z, real *gradient) noexcept nogil:
+        """Adds 2 Q z to gradient (n,)."""
+        cdef int k
+        for k in range(self.block_start[block], self.block_start[block + 1]):
+            gradient[self.block_i[k]] += 2 * self.block_value[k] * z[self.block_j[k]]
+
+    # Bounds
+
+    cdef void column_bounds(self, const real *low, const real *high, real *col_low, real *col_high) noexcept nogil:
+        """OUT (n_cols,): bounds of all columns over a box of the variables."""
+        cdef int j, k, b, e, i, column
+        cdef real least, most, a, c
+        for j in range(self.n):
+            col_low[j], col_high[j] = low[j], high[j]
+        for k in range(self.n_products):
+            i, j = self.first[k], self.second[k]
+            product_bounds(low[i], high[i], low[j], high[j], &col_low[self.n + k], &col_high[self.n + k])
+            if self.square[k]:
+                col_low[self.n + k] = max(col_low[self.n + k], 0.0)
+        for b in range(self.n_blocks):
+            column = self.block_column[b]
+            if column < self.n + self.n_products:
+                continue
+            least = most = c = 0
+            for e in range(self.block_start[b], self.block_start[b + 1]):
+                i, j = self.block_i[e], self.block_j[e]
+                a = max(fabs(low[i]), fabs(high[i])) * max(fabs(low[j]), fabs(high[j])) * fabs(self.block_value[e])
+                most += a
+                c += max(low[i] * low[i], high[i] * high[i])
+            # q is free to exceed the form; at an optimum it need not.
+            col_low[column] = -self.block_defect[b] * c if self.block_defect[b] > 0 else 0
+            col_high[column] = most * (1 + 8 * (self.block_start[b + 1] - self.block_start[b]) * ROUND) + 1e-300
+            if not col_high[column] >= 0:
+                col_high[column] = INFINITY
+            if self.is_square(b):
+                i = self.block_i[self.block_start[b]]
+                a = max(0.0, max(low[i], -high[i]))
+                col_low[column] = below(below(self.block_value[self.block_start[b]] * a * a))
+
+    cdef inline bint is_square(self, int block) noexcept nogil:
+        """Whether a block is a single v z_i^2, v > 0."""
+        return (self.block_start[block + 1] - self.block_start[block] == 1
+                and self.block_i[self.block_start[block]] == self.block_j[self.block_start[block]])
+
+    cdef int propagate_block(self, int block, real *col_low, real *col_high, real *change) noexcept nogil:
+        """v z_i^2 <= q: |z_i| is bounded; 0: empty."""
+        cdef int i = self.block_i[self.block_start[block]]
+        cdef real most = col_high[self.block_column[block]], reach
+        if not self.is_square(block) or isinf(most):
+            return 1
+        if most < 0:
+            return 0
+        reach = above(sqrt(above(most / self.block_value[self.block_start[block]])))
+        return (move(i, reach, True, col_low, col_high, change) and move(i, -reach, False, col_low, col_high, change))
+
+    cdef int propagate(self, real *low, real *high, real cutoff, int n_rounds, real *col_low,
+                       real *col_high) noexcept nogil:
+        """Feasibility-based tightening of a box, in place. 0: no point of it is feasible with objective <= cutoff.
+
+        OUT col_low, col_high (n_cols,): bounds of all columns.
+        """
+        cdef int round_, row, k, j, last = self.n_rows - 1
+        cdef real change, upper
+        self.column_bounds(low, high, col_low, col_high)
+        for round_ in range(n_rounds):
+            change = 0
+            for row in range(self.n_rows):
+                upper = self.row_upper[row]
+                if row == last:
+                    if isinf(cutoff):
+                        continue
+                    upper = above(cutoff - self.constant) + 4 * ROUND * fabs(self.constant)
+                if not self.propagate_row(row, upper, col_low, col_high, &change):
+                    return 0
+            for k in range(self.n_products):
+                if not self.propagate_product(k, col_low, col_high, &change):
+                    return 0
+            for k in range(self.n_blocks):
+                if not self.propagate_block(k, col_low, col_high, &change):
+                    return 0
+            if change < WORTH_A_ROUND:
+                break
+        for j in range(self.n):
+            low[j], high[j] = col_low[j], col_high[j]
+        return 1
+
+    cdef int propagate_row(self, int row, real row_upper, real *col_low, real *col_high, real *change) noexcept nogil:
+        """Bounds of each column from the rest of its row; 0: the row cannot hold."""
+        cdef int start = self.row_start[row], end = self.row_start[row + 1], k, column
+        cdef int low_open = 0, high_open = 0        # infinite terms in the least and in the greatest value
+        cdef real least = 0, most = 0, size = 0, a, low, high, error, rest, row_lower = self.row_lower[row]
+        for k in range(start, end):
+            a, column = self.row_value[k], self.row_index[k]
+            low = a * (col_low[column] if a > 0 else col_high[column])
+            high = a * (col_high[column] if a > 0 else col_low[column])
+            if isinf(low):
+                low_open += 1
+            else:
+                least += low
+                size += fabs(low)
+            if isinf(high):
+                high_open += 1
+            else:
+                most += high
+                size += fabs(high)
+        error = (end - start + 8) * 2 * ROUND * size
+        if low_open == 0 and least - error > row_upper:
+            return 0
+        if high_open == 0 and most + error < row_lower:
+            return 0
+        if row_upper < INFINITY and low_open <= 1:
+            for k in range(start, end):
+                a, column = self.row_value[k], self.row_index[k]
+                low = a * (col_low[column] if a > 0 else col_high[column])
+                if low_open == 1 and not isinf(low):
+                    continue
+                rest = row_upper - (least if isinf(low) else least - low)
+                rest += error + 4 * ROUND * (fabs(row_upper) + size)
+                if not move(column, rest / a, a > 0, col_low, col_high, change):
+                    return 0
+        if row_lower > -INFINITY and high_open <= 1:
+            for k in range(start, end):
+                a, column = self.row_value[k], self.row_index[k]
+                # the loop above may have moved this column: its old value would be subtracted otherwise
+                high = a * (col_high[column] if a > 0 else col_low[column])
+                if high_open == 1 and not isinf(high):
+                    continue
+                rest = row_lower - (most if isinf(high) else most - high)
+                rest -= error + 4 * ROUND * (fabs(row_lower) + size)
+                if not move(column, rest / a, a < 0, col_low, col_high, change):
+                    return 0
+        return 1
+
+    cdef int propagate_product(self, int k, real *col_low, real *col_high, real *change) noexcept nogil:
+        """w_k from its factors and each factor from the rest; 0: empty."""
+        cdef int i = self.first[k], j = self.second[k], w = self.n + k
+        cdef real low, high
+        product_bounds(col_low[i], col_high[i], col_low[j], col_high[j], &low, &high)
+        col_low[w] = max(col_low[w], low)
+        col_high[w] = min(col_high[w], high)
+        if col_low[w] > col_high[w]:
+            return 0
+        return (divide(i, j, w, col_low, col_high, change) and divide(j, i, w, col_low, col_high, change))
+
+    # For Python
+
+    def tighten(self):
+        """Bounds (low, high) that the rows imply, or None if no point is feasible."""
+        return self.tighten_box(self.low, self.high)
+
+    def tighten_box(self, low, high, real cutoff=INFINITY, int n_rounds=50):
+        """As tighten(), for a box and for points with an objective up to the cutoff."""
+        low, high = np.array(low), np.array(high)
+        cdef real[::1] a = low, b = high, c = np.empty(self.n_cols), d = np.empty(self.n_cols)
+        return (low, high) if self.propagate(&a[0], &b[0], cutoff, n_rounds, &c[0], &d[0]) else None
+
+    @property
+    def box(self):
+        """The box (low, high), in the core's units."""
+        return np.array(self.low), np.array(self.high)
+
+    def product_bounds(self):
+        """Bounds of the products over the box, from factors and rows."""
+        low, high = np.array(self.low), np.array(self.high)
+        cdef real[::1] a = low, b = high, c = np.empty(self.n_cols), d = np.empty(self.n_cols)
+        if not self.propagate(&a[0], &b[0], INFINITY, 50, &c[0], &d[0]):
+            c, d = np.zeros(self.n_cols), np.zeros(self.n_cols)
+        own = slice(self.n, self.n + self.n_products)
+        return np.array(c)[own], np.array(d)[own]
+
+    def objective_range(self):
+        """Sum of what each term of the objective can be away from 0; unbounded terms are left out."""
+        cdef real[::1] low = np.empty(self.n_cols), high = np.empty(self.n_cols)
+        cdef real total = 0, reach
+        cdef int j
+        self.column_bounds(&self.low[0], &self.high[0], &low[0], &high[0])
+        for j in range(self.n_cols):
+            reach = fabs(self.cost[j]) * max(fabs(low[j]), fabs(high[j])) if self.cost[j] != 0 else 0
+            total += reach if isfinite(reach) else 0
+        return total
+
+    def objective_hessian(self, int n_cols):
+        """The objective's forms as the H of 0.5 x'Hx in n_cols columns, for a quadratic program.
+
+        Returns start, row and value of its lower triangle by columns, and (n_forms,) which forms are in it.
+        """
+        cdef int e, b, k
+        n_forms = self.n_cols - self.n - self.n_products
+        entries, inside = {}, np.zeros(max(n_forms, 1), np.intc)
+        for e in range(self.row_start[self.n_rows - 1], self.row_start[self.n_rows]):
+            if self.row_index[e] < self.n + self.n_products:
+                continue
+            b = self.own_block(self.row_index[e])
+            inside[b] = 1
+            for k in range(self.block_start[b], self.block_start[b + 1]):
+                if self.block_i[k] >= self.block_j[k]:
+                    key = self.block_j[k], self.block_i[k]
+                    entries[key] = entries.get(key, 0.0) + 2 * self.row_value[e] * self.block_value[k]
+        keys = sorted(entries)
+        start = np.searchsorted([column for column, _ in keys], np.arange(n_cols)).astype(np.intc)
+        return start, ints([row for _, row in keys]), reals([entries[key] for key in keys]), inside
+
+    def evaluate(self, point):
+        """Objective and greatest violation at a point, in the core's units."""
+        cdef real[::1] z = reals(point)
+        return self.objective(&z[0]), self.violation(&z[0])
+
+
+cdef int move(int column, real bound, bint is_upper, real *col_low, real *col_high, real *change) noexcept nogil:
+    """Takes a bound, rounded outward already, if it is better by enough; 0: the interval is empty."""
+    cdef real width = col_high[column] - col_low[column], step, least
+    # NaN: an infinite bound met another
+    if not fabs(bound) < LARGEST_BOUND:
+        return 1
+    if is_upper:
+        bound = above(bound)
+        step = col_high[column] - bound
+        if bound < col_low[column]:
+            return 0
+    else:
+        bound = below(bound)
+        step = bound - col_low[column]
+        if bound > col_high[column]:
+            return 0
+    least = LEAST_CHANGE * (width if isfinite(width) else max(1.0, fabs(bound)))
+    if not step > least:
+        return 1
+    if is_upper:
+        col_high[column] = bound
+    else:
+        col_low[column] = bound
+    # A shrinking half-line could go on for ever
+    change[0] = max(change[0], 1.0 if isinf(step) else (step / width if isfinite(width) else 0.01))
+    return 1
+
+
+cdef int divide(int i, int j, int w, real *col_low, real *col_high, real *change) noexcept nogil:
+    """z_i from w = z_i z_j where z_j keeps off 0; 0: empty."""
+    cdef real a = col_low[j], b = col_high[j], low, high
+    if not (a > 0 or b < 0):
+        return 1
+    product_bounds(col_low[w], col_high[w], below(1 / b), above(1 / a), &low, &high)
+    return (move(i, high, True, col_low, col_high, change) and move(i, low, False, col_low, col_high, change))
+
+
+cdef object reals(values):
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+cdef object ints(values):
+    return np.ascontiguousarray(values, dtype=np.intc)

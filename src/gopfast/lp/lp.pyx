@@ -1,0 +1,595 @@
+"""One linear program on one thread: load, change, solve with HiGHS, and a lower bound that is proved."""
+
+from libc.math cimport INFINITY, NAN, fabs, fma, isfinite, isinf, isnan, nextafter
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+from gopfast.lp.highs cimport CallbackIn, highs, load_api, run_highs
+from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, index, real
+
+import numpy as np
+
+cdef enum:
+    SIMPLEX_INTERRUPT = 1       # kind of callback
+    ROW_WISE = 2
+    TRIANGULAR = 1
+    MINIMISE = 1
+    STATUS_EMPTY = 6            # model status of HiGHS
+    STATUS_OPTIMAL = 7
+    STATUS_INFEASIBLE = 8
+    STATUS_UNBOUNDED = 10
+    STATUS_OBJECTIVE_BOUND = 11
+    STATUS_INTERRUPT = 17
+
+cdef real HIGHS_INFINITY = 1e20     # HiGHS takes larger bounds for infinite
+cdef real UNDERFLOW = 1e-280        # below this the rounding error of a product may not be a double itself
+cdef real UNDERFLOW_ERROR = 1e-300  # above the absolute error of any product that underflows
+cdef real SUM_SLACK = 1.001         # covers the rounding in a sum of 10^12 non-negative error terms
+
+
+cdef class LpWorker:
+
+    def __cinit__(self):
+        load_api()
+
+    def __dealloc__(self):
+        # The HiGHS object is not destroyed here: that resets the scheduler of whichever thread collects us,
+        # and crashes inside a user's own HiGHS callback. A worker that is not closed leaks it.
+        free(self.cost)
+        free(self.col_lower)
+        free(self.col_upper)
+        free(self.row_lower)
+        free(self.row_upper)
+        free(self.row_start)
+        free(self.col_index)
+        free(self.value)
+        free(self.x)
+        free(self.row_dual)
+        free(self.ray)
+        free(self.reduced)
+        free(self.reduced_error)
+
+    # Life: open() and close() on the thread that solves
+
+    cdef int open(self) noexcept nogil:
+        if self.solver != NULL:
+            return LP_FAILED
+        self.solver = highs.create()
+        if self.solver == NULL:
+            return NO_MEMORY
+        self.objective_bound = INFINITY
+        if (highs.set_bool(self.solver, b"output_flag", 0) != 0
+                or highs.set_bool(self.solver, b"log_to_console", 0) != 0
+                or highs.set_string(self.solver, b"presolve", b"off") != 0
+                or highs.set_string(self.solver, b"solver", b"simplex") != 0
+                or highs.set_int(self.solver, b"simplex_strategy", 1) != 0
+                or highs.set_string(self.solver, b"parallel", b"off") != 0
+                or highs.set_int(self.solver, b"threads", 1) != 0):
+            self.close()
+            return LP_FAILED
+        return OK
+
+    cdef void close(self) noexcept nogil:
+        if self.solver != NULL:
+            highs.destroy(self.solver)
+        self.solver = NULL
+        self.stop = NULL
+        self.loaded = False
+
+    cdef int attach_stop(self, const volatile int* stop) noexcept nogil:
+        """Interrupt solve() soon after ``stop[0]`` is set; NULL detaches. Call after open()."""
+        if self.solver == NULL:
+            return LP_FAILED
+        self.stop = stop
+        if stop == NULL:
+            return OK if highs.stop_callback(self.solver, SIMPLEX_INTERRUPT) != -1 else LP_FAILED
+        if (highs.set_callback(self.solver, answer_interrupt, <void*> stop) == -1
+                or highs.start_callback(self.solver, SIMPLEX_INTERRUPT) == -1):
+            return LP_FAILED
+        return OK
+
+    # The model: HiGHS first, then our copy, so that a refused change leaves both as they were
+
+    cdef int load(self, int n_cols, int n_rows, const real* cost,
+                  const real* col_lower, const real* col_upper, const real* row_lower, const real* row_upper,
+                  int nnz, const int* start, const int* col_index, const real* value) noexcept nogil:
+        """Replace the model; A by rows, ``start`` of n_rows entries. The next solve is cold."""
+        cdef int j
+        if self.solver == NULL:
+            return LP_FAILED
+        # After a refused passLp HiGHS would solve something else.
+        self.loaded = False
+        if not valid_rows(n_cols, n_rows, row_lower, row_upper, nnz, start, col_index, value):
+            return LP_FAILED
+        for j in range(n_cols):
+            if not isfinite(cost[j]) or isnan(col_lower[j]) or isnan(col_upper[j]):
+                return LP_FAILED
+        if self.reserve(n_cols, n_rows, nnz) != OK:
+            return NO_MEMORY
+        if highs.pass_lp(self.solver, n_cols, n_rows, nnz, ROW_WISE, MINIMISE, 0.0, cost,
+                         col_lower, col_upper, row_lower, row_upper, start, col_index, value) == -1:
+            return LP_FAILED
+        self.n_cols = n_cols
+        self.n_rows = self.nnz = self.row_start[0] = 0
+        memcpy(self.cost, cost, n_cols * sizeof(real))
+        memcpy(self.col_lower, col_lower, n_cols * sizeof(real))
+        memcpy(self.col_upper, col_upper, n_cols * sizeof(real))
+        self.append_rows(n_rows, row_lower, row_upper, nnz, start, col_index, value)
+        self.clear_results()
+        self.loaded = True
+        return OK
+
+    cdef int add_rows(self, int n, const real* lower, const real* upper,
+                      int nnz, const int* start, const int* col_index, const real* value) noexcept nogil:
+        if not self.loaded or not valid_rows(self.n_cols, n, lower, upper, nnz, start, col_index, value):
+            return LP_FAILED
+        if self.reserve(self.n_cols, <index> self.n_rows + n, <index> self.nnz + nnz) != OK:
+            return NO_MEMORY
+        if highs.add_rows(self.solver, n, lower, upper, nnz, start, col_index, value) == -1:
+            return LP_FAILED
+        self.append_rows(n, lower, upper, nnz, start, col_index, value)
+        return OK
+
+    cdef int set_row_bounds(self, int i, real lower, real upper) noexcept nogil:
+        if (not self.loaded or i < 0 or i >= self.n_rows or isnan(lower) or isnan(upper)
+                or highs.change_row_bounds(self.solver, i, lower, upper) == -1):
+            return LP_FAILED
+        self.row_lower[i] = lower
+        self.row_upper[i] = upper
+        return OK
+
+    cdef int set_col_bounds(self, int j, real lower, real upper) noexcept nogil:
+        if (not self.loaded or j < 0 or j >= self.n_cols or isnan(lower) or isnan(upper)
+                or highs.change_col_bounds(self.solver, j, lower, upper) == -1):
+            return LP_FAILED
+        self.col_lower[j] = lower
+        self.col_upper[j] = upper
+        return OK
+
+    cdef int set_cost(self, int j, real cost) noexcept nogil:
+        if (not self.loaded or j < 0 or j >= self.n_cols or not isfinite(cost)
+                or highs.change_col_cost(self.solver, j, cost) == -1):
+            return LP_FAILED
+        self.cost[j] = cost
+        return OK
+
+    cdef int forget_basis(self) noexcept nogil:
+        """Make the next solve cold, so that its result depends on the model alone."""
+        if not self.loaded or highs.clear_solver(self.solver) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int get_basis(self, int* statuses) noexcept nogil:
+        """OUT (n_cols + n_rows,): HiGHS's statuses, 0 to 4, of columns and then rows."""
+        if not self.loaded or highs.get_basis(self.solver, statuses, statuses + self.n_cols) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int set_basis(self, const int* statuses) noexcept nogil:
+        """Start the next solve there. One that does not fit the model is refused, and the next solve is cold."""
+        if not self.loaded or highs.set_basis(self.solver, statuses, statuses + self.n_cols) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int set_tolerance(self, real tolerance) noexcept nogil:
+        """Feasibility tolerance, primal and dual (HiGHS: 1e-7)."""
+        if (self.solver == NULL or highs.set_double(self.solver, b"primal_feasibility_tolerance", tolerance) == -1
+                or highs.set_double(self.solver, b"dual_feasibility_tolerance", tolerance) == -1):
+            return LP_FAILED
+        return OK
+
+    cdef int set_primal_simplex(self, bint primal) noexcept nogil:
+        """For changes of the costs alone: the last basis stays primal feasible."""
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_strategy", 4 if primal else 1) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int limit_iterations(self, int n) noexcept nogil:
+        """Simplex iterations of a solve: warm-started from a nearly parallel row it can cycle."""
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_iteration_limit", n) == -1:
+            return LP_FAILED
+        return OK
+
+    # Solving
+
+    cdef LpStatus solve_or_restart(self, real objective_bound) noexcept nogil:
+        """As solve(); from cold once more where that ends without an answer."""
+        cdef LpStatus status = self.solve(objective_bound)
+        if status == LP_UNKNOWN and self.forget_basis() == OK:
+            status = self.solve(objective_bound)
+        return status
+
+    cdef bint unbounded_ray(self) noexcept nogil:
+        """OUT x: a ray along which costs fall, after LP_UNBOUNDED. To be checked by whoever uses it."""
+        cdef int has_ray = 0
+        return highs.get_primal_ray(self.solver, &has_ray, self.x) != -1 and has_ray != 0
+
+    cdef LpStatus solve_quadratic(self, int nnz, const int* start, const int* at, const real* value,
+                                  int n_iterations) noexcept nogil:
+        """As solve(), with 0.5 x'Hx added to the costs, H convex: its lower triangle by columns, in all n_cols.
+
+        Active set method, which may fail or end at the limit of iterations: then not LP_OPTIMAL. safe_bound() and
+        the other methods know nothing of H, which stays until the next load().
+        """
+        cdef int code
+        if not self.loaded:
+            return LP_ERROR
+        self.clear_results()
+        if self.bounds_cross():
+            return LP_INFEASIBLE
+        if (highs.pass_hessian(self.solver, self.n_cols, nnz, TRIANGULAR, start, at, value) == -1
+                or highs.set_string(self.solver, b"solver", b"choose") == -1
+                or highs.set_int(self.solver, b"qp_iteration_limit", n_iterations) == -1):
+            return LP_ERROR
+        self.n_lps += 1
+        code = highs.run(self.solver)
+        if highs.set_string(self.solver, b"solver", b"simplex") == -1 or code == -1:
+            return LP_ERROR
+        if highs.get_solution(self.solver, self.x, NULL, NULL, self.row_dual) == -1:
+            return LP_ERROR
+        return LP_OPTIMAL if highs.model_status(self.solver) == STATUS_OPTIMAL else LP_UNKNOWN
+
+    cdef LpStatus solve(self, real objective_bound) noexcept nogil:
+        """Warm-started dual simplex; stops once the dual objective passes ``objective_bound``."""
+        if not self.loaded or isnan(objective_bound):
+            return LP_ERROR
+        self.clear_results()
+        if self.bounds_cross():
+            return LP_INFEASIBLE
+        if objective_bound != self.objective_bound:
+            if highs.set_double(self.solver, b"objective_bound", objective_bound) == -1:
+                return LP_ERROR
+            self.objective_bound = objective_bound
+        self.n_lps += 1
+        if run_highs(self.solver) == -1:
+            return LP_ERROR
+        if highs.get_solution(self.solver, self.x, NULL, NULL, self.row_dual) == -1:
+            return LP_ERROR
+        return self.verdict(highs.model_status(self.solver))
+
+    cdef void clear_results(self) noexcept nogil:
+        cdef int j
+        for j in range(self.n_cols):
+            self.x[j] = NAN
+        memset(self.row_dual, 0, self.n_rows * sizeof(real))
+
+    cdef LpStatus verdict(self, int model_status) noexcept nogil:
+        if model_status == STATUS_OPTIMAL or model_status == STATUS_EMPTY:
+            return LP_OPTIMAL
+        if model_status == STATUS_OBJECTIVE_BOUND:
+            return LP_BOUND_REACHED
+        if model_status == STATUS_INFEASIBLE and self.proved_infeasible():
+            return LP_INFEASIBLE
+        if model_status == STATUS_UNBOUNDED:
+            return LP_UNBOUNDED
+        if model_status == STATUS_INTERRUPT:
+            return LP_INTERRUPTED
+        return LP_UNKNOWN
+
+    cdef bint bounds_cross(self) noexcept nogil:
+        cdef int i, j
+        for j in range(self.n_cols):
+            if self.col_lower[j] > self.col_upper[j]:
+                return True
+        for i in range(self.n_rows):
+            if self.row_lower[i] > self.row_upper[i]:
+                return True
+        return False
+
+    cdef bint proved_infeasible(self) noexcept nogil:
+        """Farkas: min 0'x over the rows and columns would be 0, so a positive lower bound leaves no x."""
+        cdef int has_ray = 0
+        if highs.get_dual_ray(self.solver, &has_ray, self.ray) == -1 or not has_ray:
+            return False
+        return self.dual_bound(self.ray, False) > 0.0
+
+    # Bounds
+
+    cdef real safe_bound(self) noexcept nogil:
+        """Proved lower bound on the optimum of the present model, from the row duals of the last solve."""
+        return self.dual_bound(self.row_dual, True)
+
+    cdef real dual_bound(self, const real* y, bint with_cost) noexcept nogil:
+        """Lower bound on the optimum (on 0'x without costs) for any y, whatever rounding does.
+
+        sum_i (y_i > 0 ? y_i row_lower_i : y_i row_upper_i) + sum_j min(d_j col_lower_j, d_j col_upper_j),
+        d = cost - A'y, less the rounding errors, which are computed and not estimated (Neumaier & Shcherbina
+        2004). -inf where an infinite column bound meets a d_j whose sign is not certain.
+        """
+        cdef real total = 0.0, error = 0.0, side, d, d_error, bound
+        cdef int i, j, k
+        for j in range(self.n_cols):
+            self.reduced[j] = self.cost[j] if with_cost else 0.0
+            self.reduced_error[j] = 0.0
+
+        for i in range(self.n_rows):
+            side = self.row_lower[i] if y[i] > 0.0 else self.row_upper[i]
+            # y_i = 0 is as valid as any, and the better choice against an infinite side or no number.
+            if y[i] == 0.0 or not isfinite(y[i]) or fabs(side) >= HIGHS_INFINITY:
+                continue
+            add_product(y[i], side, &total, &error)
+            for k in range(self.row_start[i], self.row_start[i + 1]):
+                j = self.col_index[k]
+                add_product(-y[i], self.value[k], &self.reduced[j], &self.reduced_error[j])
+
+        for j in range(self.n_cols):
+            d = self.reduced[j]
+            d_error = SUM_SLACK * self.reduced_error[j]
+            if d == 0.0 and d_error == 0.0:
+                continue
+            bound = self.col_lower[j] if d > 0.0 else self.col_upper[j]
+            if isinf(bound):
+                return -INFINITY
+            add_product(d, bound, &total, &error)
+            if d_error == 0.0:
+                continue
+            # Where the sign of d_j is not certain, the other bound may be the one that counts.
+            if fabs(d) <= d_error:
+                bound = max(fabs(self.col_lower[j]), fabs(self.col_upper[j]))
+                if isinf(bound):
+                    return -INFINITY
+            error += d_error * fabs(bound) + UNDERFLOW_ERROR
+
+        # Also where the error is no number.
+        if error != 0.0:
+            total = nextafter(total - SUM_SLACK * error, -INFINITY)
+        return total if isfinite(total) else -INFINITY
+
+    # Memory
+
+    cdef int reserve(self, index n_cols, index n_rows, index nnz) noexcept nogil:
+        cdef index room
+        # Also keeps n_rows + 1 and nnz within int.
+        if n_rows >= 2147483647 or nnz > 2147483647:
+            return NO_MEMORY
+        if n_cols > self.col_room:
+            room = 2 * n_cols
+            if (grow(<void**> &self.cost, room, sizeof(real)) != OK
+                    or grow(<void**> &self.col_lower, room, sizeof(real)) != OK
+                    or grow(<void**> &self.col_upper, room, sizeof(real)) != OK
+                    or grow(<void**> &self.x, room, sizeof(real)) != OK
+                    or grow(<void**> &self.reduced, room, sizeof(real)) != OK
+                    or grow(<void**> &self.reduced_error, room, sizeof(real)) != OK):
+                return NO_MEMORY
+            self.col_room = room
+        # row_start needs one entry even without a row.
+        if n_rows >= self.row_room:
+            room = 2 * n_rows + 1
+            if (grow(<void**> &self.row_lower, room, sizeof(real)) != OK
+                    or grow(<void**> &self.row_upper, room, sizeof(real)) != OK
+                    or grow(<void**> &self.row_start, room + 1, sizeof(int)) != OK
+                    or grow(<void**> &self.row_dual, room, sizeof(real)) != OK
+                    or grow(<void**> &self.ray, room, sizeof(real)) != OK):
+                return NO_MEMORY
+            self.row_room = room
+        if nnz > self.nnz_room:
+            room = 2 * nnz
+            if (grow(<void**> &self.col_index, room, sizeof(int)) != OK
+                    or grow(<void**> &self.value, room, sizeof(real)) != OK):
+                return NO_MEMORY
+            self.nnz_room = room
+        return OK
+
+    cdef void append_rows(self, int n, const real* lower, const real* upper,
+                          int nnz, const int* start, const int* col_index, const real* value) noexcept nogil:
+        cdef int i
+        memcpy(self.row_lower + self.n_rows, lower, n * sizeof(real))
+        memcpy(self.row_upper + self.n_rows, upper, n * sizeof(real))
+        memset(self.row_dual + self.n_rows, 0, n * sizeof(real))
+        for i in range(n):
+            self.row_start[self.n_rows + i] = self.nnz + start[i]
+        memcpy(self.col_index + self.nnz, col_index, nnz * sizeof(int))
+        memcpy(self.value + self.nnz, value, nnz * sizeof(real))
+        self.n_rows += n
+        self.nnz += nnz
+        self.row_start[self.n_rows] = self.nnz
+
+
+cdef inline void add_product(real a, real b, real* total, real* error) noexcept nogil:
+    """total += a b, and error += what rounding changed, both found exactly (fma and Knuth's TwoSum)."""
+    # fma also for the product itself: a compiler may fuse a plain a * b into the sum below.
+    cdef real product = fma(a, b, 0.0)
+    cdef real old = total[0]
+    cdef real new = old + product
+    cdef real part = new - old
+    error[0] += fabs(fma(a, b, -product)) + fabs((old - (new - part)) + (product - part))
+    if fabs(product) < UNDERFLOW and a != 0.0 and b != 0.0:
+        error[0] += UNDERFLOW_ERROR
+    total[0] = new
+
+
+cdef void answer_interrupt(int kind, const char* message, const void* out, CallbackIn* answer,
+                           void* stop) noexcept nogil:
+    # Written on every call: HiGHS does not clear it.
+    if answer != NULL:
+        answer.user_interrupt = (<const volatile int*> stop)[0] != 0
+
+
+cdef bint valid_rows(int n_cols, int n, const real* lower, const real* upper,
+                     int nnz, const int* start, const int* col_index, const real* value) noexcept nogil:
+    """Whether rows are well formed: HiGHS accepts NaN, and may read outside an array for a bad index."""
+    cdef int i, k
+    if n_cols < 0 or n < 0 or nnz < 0 or (n == 0 and nnz > 0) or (n > 0 and start[0] != 0):
+        return False
+    for i in range(n):
+        if isnan(lower[i]) or isnan(upper[i]) or start[i] > (start[i + 1] if i + 1 < n else nnz):
+            return False
+    for k in range(nnz):
+        if col_index[k] < 0 or col_index[k] >= n_cols or not isfinite(value[k]):
+            return False
+    return True
+
+
+cdef int grow(void** buffer, index n, size_t item_size) noexcept nogil:
+    cdef void* grown = realloc(buffer[0], n * item_size)
+    if grown == NULL:
+        return NO_MEMORY
+    buffer[0] = grown
+    return OK
+
+
+# The face shown to Python, for tests and benchmarks
+
+STATUS_NAMES = {
+    LP_ERROR: "error",
+    LP_OPTIMAL: "optimal",
+    LP_BOUND_REACHED: "bound reached",
+    LP_INFEASIBLE: "infeasible",
+    LP_UNBOUNDED: "unbounded",
+    LP_UNKNOWN: "unknown",
+    LP_INTERRUPTED: "interrupted",
+}
+
+
+cdef class Lp:
+    """A linear program in CSR form and the worker that solves it, on one thread, as a context manager."""
+
+    cdef readonly LpWorker worker
+    cdef object stop
+
+    def __init__(self, cost, start, col_index, value, row_lower, row_upper, col_lower, col_upper):
+        self.worker = LpWorker()
+        check(self.worker.open())
+        self.load(cost, start, col_index, value, row_lower, row_upper, col_lower, col_upper)
+
+    def load(self, cost, start, col_index, value, row_lower, row_upper, col_lower, col_upper):
+        """Replace the model; ``start`` has one entry per row, a final one is ignored."""
+        cdef const real[::1] c = reals(cost), cl = reals(col_lower), cu = reals(col_upper)
+        cdef const real[::1] rl = reals(row_lower), ru = reals(row_upper), v = reals(value)
+        cdef const int[::1] s = ints(start), ix = ints(col_index)
+        same_length(c, cl, cu)
+        same_length(rl, ru, s[:rl.shape[0]])
+        same_length(v, ix)
+        check(self.worker.load(<int> c.shape[0], <int> rl.shape[0], first(c), first(cl), first(cu), first(rl),
+                               first(ru), <int> v.shape[0], first_int(s), first_int(ix), first(v)))
+
+    def add_rows(self, start, col_index, value, lower, upper):
+        """Append rows in CSR form."""
+        cdef const real[::1] rl = reals(lower), ru = reals(upper), v = reals(value)
+        cdef const int[::1] s = ints(start), ix = ints(col_index)
+        same_length(rl, ru, s[:rl.shape[0]])
+        same_length(v, ix)
+        check(self.worker.add_rows(<int> rl.shape[0], first(rl), first(ru), <int> v.shape[0],
+                                   first_int(s), first_int(ix), first(v)))
+
+    def set_row_bounds(self, int i, real lower, real upper):
+        """Change one row's bounds."""
+        check(self.worker.set_row_bounds(i, lower, upper))
+
+    def set_col_bounds(self, int j, real lower, real upper):
+        """Change one column's bounds."""
+        check(self.worker.set_col_bounds(j, lower, upper))
+
+    def set_cost(self, int j, real cost):
+        """Change one column's cost."""
+        check(self.worker.set_cost(j, cost))
+
+    def forget_basis(self):
+        """Make the next solve cold."""
+        check(self.worker.forget_basis())
+
+    def attach_stop(self, stop):
+        """Watch ``stop[0]``, an int32 array that the caller may set from another thread; None detaches."""
+        cdef int[::1] flag
+        if stop is None:
+            check(self.worker.attach_stop(NULL))
+        else:
+            flag = stop
+            check(self.worker.attach_stop(&flag[0]))
+        self.stop = stop
+
+    def solve(self, real objective_bound=INFINITY):
+        """Solve without the GIL and return the name of the status."""
+        cdef LpStatus status
+        with nogil:
+            status = self.worker.solve(objective_bound)
+        return STATUS_NAMES[status]
+
+    def dual_bound(self, y, bint with_cost=True):
+        """Proved lower bound from any row duals."""
+        cdef const real[::1] duals = reals(y)
+        if duals.shape[0] != self.worker.n_rows:
+            raise ValueError("one dual per row")
+        return self.worker.dual_bound(first(duals), with_cost)
+
+    @property
+    def x(self):
+        """Column values of the last solve."""
+        return np.array([self.worker.x[j] for j in range(self.worker.n_cols)])
+
+    @property
+    def row_dual(self):
+        """Row duals of the last solve."""
+        return np.array([self.worker.row_dual[i] for i in range(self.worker.n_rows)])
+
+    @property
+    def safe_bound(self):
+        """Proved lower bound on the optimum."""
+        return self.worker.safe_bound()
+
+    @property
+    def n_iterations(self):
+        """Simplex iterations of the last solve."""
+        return highs.n_iterations(self.worker.solver) if self.worker.solver != NULL else 0
+
+    def close(self):
+        """Destroy the HiGHS object; on the thread that made it."""
+        self.worker.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
+def solve_lp(cost, start, col_index, value, row_lower, row_upper, col_lower, col_upper,
+             objective_bound=INFINITY):
+    """Solve one LP from cold; return the name of the status, x, row duals and the proved lower bound."""
+    with Lp(cost, start, col_index, value, row_lower, row_upper, col_lower, col_upper) as lp:
+        return lp.solve(objective_bound), lp.x, lp.row_dual, lp.safe_bound
+
+
+def time_solves(Lp lp not None, int n_repeats, bint cold):
+    """Solve ``n_repeats`` times inside one call, from cold or after moving row 0's upper bound to and fro."""
+    cdef LpWorker worker = lp.worker
+    cdef real upper = worker.row_upper[0]
+    cdef int repeat
+    with nogil:
+        for repeat in range(n_repeats):
+            if cold:
+                worker.forget_basis()
+            else:
+                worker.set_row_bounds(0, worker.row_lower[0], upper * (1.0 + 0.05 * (repeat & 1)))
+            worker.solve(INFINITY)
+            worker.safe_bound()
+        worker.set_row_bounds(0, worker.row_lower[0], upper)
+
+
+cdef object reals(values):
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+cdef object ints(values):
+    return np.ascontiguousarray(values, dtype=np.intc)
+
+
+cdef const real* first(const real[::1] values) noexcept:
+    return &values[0] if values.shape[0] > 0 else NULL
+
+
+cdef const int* first_int(const int[::1] values) noexcept:
+    return &values[0] if values.shape[0] > 0 else NULL
+
+
+def same_length(*arrays):
+    if len({len(array) for array in arrays}) != 1:
+        raise ValueError("arrays of an LP disagree in length")
+
+
+cdef int check(int code) except -1:
+    if code == NO_MEMORY:
+        raise MemoryError("no memory for an LP")
+    if code != OK:
+        raise ValueError("HiGHS or gopfast refused the LP or its change")
+    return 0

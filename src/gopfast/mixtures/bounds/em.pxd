@@ -1,0 +1,41 @@
+"""Primal problem of a mixture: EM and its starts, for any component family."""
+
+from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.data.passes cimport N_PARTS, pass_sums
+from gopfast.search.relaxation cimport Effort, Primal
+from gopfast.mixtures.data.samples cimport PassBuffer, Samples, SampleSet
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.types cimport index, real
+
+
+cdef class MixturePrimal(Primal):
+    cdef Family family
+    cdef SampleSet full, coarse     # the samples, and what starts run on: a summary, some of the samples, or all of few
+    cdef Samples some               # the samples drawn, if any
+    cdef PassBuffer buffer
+    cdef list part_buffers          # of PassBuffer, for passes over many samples
+    cdef double *part_scratch[N_PARTS]
+    cdef pass_sums part_sums[N_PARTS]
+    cdef int n_threads
+    cdef readonly real margin       # what rounding up added to the last objective that step() returned
+    cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
+    cdef StopSignal stop
+    cdef real until                 # when the local search at hand has had its share of the time limit
+    cdef real[::1] trial, candidate, given, drawn, metric, mass, moments
+    cdef int n_ties                 # groups of tied samples: weight, and mean and mean square of the columns
+    cdef real[::1] tie_weight
+    cdef real[:, ::1] tie_moments
+    cdef readonly int n_starts
+    cdef unsigned long long seed
+    cdef object start
+    cdef int describe(self, ties) except -1
+    cdef Samples draw(self)
+    cdef bint late(self) noexcept nogil
+    cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
+    cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
+    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
+                  Effort *effort) noexcept nogil
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil
+    cdef void scatter(self) noexcept nogil
+    cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil
+    cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil

@@ -1,0 +1,374 @@
+"""Primal problem of a mixture: EM and its starts, for any component family."""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs
+from libc.string cimport memcpy
+
+from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
+from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
+from gopfast.search.stop cimport clock
+
+# Rounding margin of an objective value, in units of its magnitude; counted out in _entropic.
+cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
+
+# Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
+cdef index START_SAMPLES = 20_000
+# Shares of a time limit: of the starts before the long run on all samples, of both, and of each later local search
+# in what is left. The root bound needs the rest.
+cdef real STARTS_SHARE = 1.0 / 6
+cdef real FIRST_SHARE = 1.0 / 3
+cdef real LATER_SHARE = 1.0 / 16
+# Passes over at least this many samples use all threads.
+cdef index PARTS_FROM = 100_000
+
+# Short runs that tell a family its coordinates, on at most so many samples.
+N_TRIALS = 6
+MOST_TRIAL_STEPS = 100
+MOST_TRIAL_SAMPLES = 2000
+
+
+cdef inline unsigned long long next_random(unsigned long long *state) noexcept nogil:
+    # splitmix64
+    cdef unsigned long long z
+    state[0] += <unsigned long long> 0x9E3779B97F4A7C15
+    z = state[0]
+    z = (z ^ (z >> 30)) * <unsigned long long> 0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <unsigned long long> 0x94D049BB133111EB
+    return z ^ (z >> 31)
+
+
+cdef inline real uniform(unsigned long long *state) noexcept nogil:
+    return (next_random(state) >> 11) * 2.0 ** -53
+
+
+cdef class MixturePrimal(Primal):
+    """Upper bounds of a mixture: EM from given parameters, multi-start at the root.
+
+    A solution is stored as weights (K,), the family's parameters (n_connected,), prior weight e.
+
+    Parameters
+    ----------
+    family : Family
+    n_starts : int
+    seed : int
+    start : ndarray, shape (n_connected,), optional
+        Parameters to start from, beside the own starts.
+    ties : sequence of ndarray
+        Indices of samples that share a value: components that concentrate on them are tried, too.
+    """
+
+    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=()):
+        cdef int K = family.n_components, d = family.n_columns, part
+        self.family = family
+        self.n_starts = n_starts
+        self.seed = <unsigned long long> seed
+        self.start = start
+        self.given = np.zeros(family.n_connected) if start is None else np.ravel(start)
+        self.n_solution = K + family.n_connected + 1
+        self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
+        self.drawn, self.mass, self.metric = np.zeros(K * d), np.zeros(K), family.metric()
+        self.buffer = PassBuffer(K, d, family.n_statistics)
+        self.describe(ties)
+        self.n_threads = 1
+        self.part_buffers = []
+        self.full = self.coarse = family.data.core
+        if self.full.samples.n_padded >= PARTS_FROM:
+            self.part_buffers = [PassBuffer(K, d, family.n_statistics) for _ in range(N_PARTS)]
+            for part in range(N_PARTS):
+                self.part_scratch[part] = (<PassBuffer> self.part_buffers[part]).scratch
+                self.part_sums[part] = (<PassBuffer> self.part_buffers[part]).sums
+        self.coarse_loss = 0
+        for level in family.data.levels:
+            if (<Samples> level).core.n_samples <= START_SAMPLES:
+                self.coarse = (<Samples> level).core
+        self.until = INFINITY
+        self.some = None
+        if self.full.n_samples >= 2 * START_SAMPLES and self.coarse.n_samples == self.full.n_samples:
+            self.some = self.draw()
+            self.coarse = self.some.core
+
+    cdef int describe(self, ties) except -1:
+        """Weight, mean and mean square of the core's columns of each group of samples."""
+        cdef Samples data = self.family.data
+        d = self.family.n_columns
+        self.n_ties = <int> len(ties)
+        tie_weight, tie_moments = np.zeros(self.n_ties + 1), np.zeros((self.n_ties + 1, 2 * d))
+        self.moments = np.zeros(self.family.n_components * 2 * d)
+        columns, weights = data.arrays()
+        for i, group in enumerate(ties):
+            w, x = weights[group], columns[:, group]
+            tie_weight[i] = w.sum()
+            tie_moments[i] = np.concatenate([x @ w, np.square(x) @ w]) / w.sum()
+        self.tie_weight, self.tie_moments = tie_weight, tie_moments
+        return 0
+
+    cdef Samples draw(self):
+        """START_SAMPLES of the samples, one of each stretch of equally many, with weights of the same sum."""
+        cdef Samples data = self.family.data, out = Samples.__new__(Samples)
+        columns, weights = data.arrays()
+        n = START_SAMPLES
+        at = np.arange(n) + np.random.default_rng(self.seed).random(n)
+        rows = np.minimum(at * (len(weights) / n), len(weights) - 1).astype(np.intp)
+        drawn = weights[rows]
+        out.fill(columns[:, rows], drawn * (data.core.total_weight / drawn.sum()), data.core.samples.squares,
+                 np.zeros(len(columns)), 0.0)
+        return out
+
+    cdef bint late(self) noexcept nogil:
+        return self.stop.poll(0) or clock() >= self.until
+
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
+        self.stop = stop
+        self.n_threads = n_workers
+        return 0
+
+    cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil:
+        """One data pass at the buffer's costs; in parts, on all threads, where the samples are many."""
+        cdef int K = self.family.n_components
+        if data.samples.n_padded < PARTS_FROM:
+            run_pass(&data.samples, K, &self.buffer.costs, weights, PASS_MOMENTS, self.buffer.scratch,
+                     &self.buffer.sums)
+        else:
+            run_pass_in_parts(&data.samples, K, &self.buffer.costs, weights, PASS_MOMENTS, self.part_scratch,
+                              self.part_sums, self.n_threads, &self.buffer.sums)
+
+    cdef real step(self, const SampleSet *data, real *solution) noexcept nogil:
+        """One EM step in place; returns the objective before it, rounded up."""
+        cdef int K = self.family.n_components, k
+        cdef real *point = solution + K
+        cdef real e, prior, objective, size
+        cdef pass_sums *sums = &self.buffer.sums
+        self.family.costs(point, &self.buffer.costs)
+        self.sweep(data, solution)
+        prior = self.family.prior_cost(point, &e)
+        solution[K + self.family.n_connected] = e
+        # W: weights and probabilities that add up to 1 only up to rounding
+        size = sums.magnitude + self.family.prior_size(point) + data.total_weight
+        for k in range(K):
+            self.mass[k] = solution[k] * sums.density[k]
+            size += self.mass[k] * cost_size(data, k, &self.buffer.costs, sums, self.mass[k])
+            solution[k] = self.mass[k] / data.total_weight
+        objective = prior + sums.value + summary_shift(data, K, &self.buffer.costs) + self.family.constant
+        self.family.maximise(&self.mass[0], sums.first, e, &self.buffer.costs, point)
+        self.margin = OBJECTIVE_ROUNDING * size + self.family.constant_margin()
+        return objective + self.margin
+
+    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
+                  Effort *effort) noexcept nogil:
+        """EM until the projected rest of the decrease is below tolerance, or above target for good.
+
+        IN/OUT solution: the best parameters seen. Returns their objective.
+        """
+        cdef index n = self.n_solution, iteration
+        cdef real objective = INFINITY, previous = INFINITY, decrease = 0, last, ratio, rest
+        cdef real *trial = &self.trial[0]
+        memcpy(trial, solution, n * sizeof(real))
+        for iteration in range(max_iter):
+            last = decrease
+            memcpy(solution, trial, n * sizeof(real))  # the parameters that the objective belongs to
+            objective = self.step(data, trial)
+            solution[n - 1] = trial[n - 1]
+            effort.n_passes += 1
+            if not objective < INFINITY:
+                return INFINITY
+            decrease = previous - objective
+            previous = objective
+            if iteration < 2:
+                continue
+            if not decrease > 0:
+                break
+            ratio = min(decrease / last, 0.999) if last > 0 else 0.999
+            rest = decrease * ratio / (1 - ratio)
+            if rest < tolerance or (iteration >= 4 and objective - 4 * rest > target):
+                break
+            if self.late():
+                break
+        return objective
+
+    cdef void scatter(self) noexcept nogil:
+        """k-means++ draws: each next one is a sample drawn with probability w * squared distance."""
+        cdef const SampleSet *data = &self.coarse
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, c, j
+        cdef index n = data.n_samples, i, chosen
+        cdef real total, draw, nearest, distance, z
+        cdef real *drawn = &self.drawn[0]
+        cdef int turn
+        for k in range(K):
+            for turn in range(2):  # first the sum, then the draw: no array of distances to allocate
+                if turn == 1:
+                    draw = uniform(&self.seed) * total
+                total = 0
+                chosen = n - 1
+                for i in range(n):
+                    nearest = INFINITY if k else 1.0
+                    for c in range(k):
+                        distance = 0
+                        for j in range(d):
+                            z = data.samples.columns[j * data.samples.n_padded + i] - drawn[c * d + j]
+                            distance += self.metric[j] * z * z
+                        nearest = min(nearest, distance)
+                    total += data.samples.weights[i] * nearest
+                    if turn == 1 and total > draw:
+                        chosen = i
+                        break
+            for j in range(d):
+                drawn[k * d + j] = data.samples.columns[j * data.samples.n_padded + chosen]
+
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil:
+        """Start number `attempt`: the given one, then k-means++ draws, then (with a prior) some without weight.
+
+        With a prior the optimum may leave components without weight. EM never empties or fills a component by
+        itself, so each number of used components is started on its own.
+        """
+        cdef int K = self.family.n_components, k, used = K
+        cdef real *point = solution + K
+        if attempt < 0:
+            memcpy(point, &self.given[0], self.family.n_connected * sizeof(real))
+        else:
+            self.scatter()
+            self.family.seed(&self.drawn[0], point)
+            if attempt >= self.n_starts:
+                used = (attempt - self.n_starts) % K
+        for k in range(used, K):
+            self.family.vacate(k, point)
+        for k in range(K):
+            solution[k] = 1.0 / max(used, 1) if k < max(used, 1) else 0.0
+
+    cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil:
+        """Moves component k onto a group of tied samples: their share as its weight, the rest to the others."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, c, j
+        cdef const real *mean = &self.tie_moments[tie, 0]
+        cdef real W = self.full.total_weight, share = self.tie_weight[tie] / W, others = 1 - solution[k], center
+        cdef real *moments = &self.moments[0]
+        cdef real *point = solution + K
+        self.family.costs(point, &self.buffer.costs)
+        for c in range(K):
+            self.mass[c] = 0
+        self.mass[k] = self.tie_weight[tie]
+        for j in range(d):
+            center = self.buffer.costs.centers[k * d + j]
+            moments[k * F + j] = self.mass[k] * (mean[j] - center)
+            if F > d:
+                moments[k * F + d + j] = self.mass[k] * (mean[d + j] - 2 * center * mean[j] + center * center)
+        self.family.maximise(&self.mass[0], moments, solution[K + self.family.n_connected], &self.buffer.costs, point)
+        for c in range(K):
+            solution[c] = share if c == k else (1 - share) * (solution[c] / others if others > 1e-6 else 1.0 / (K - 1))
+
+    cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the best with components on tied samples; returns its objective, `best` at first."""
+        cdef int K = self.family.n_components, turn, tie, k
+        cdef real *candidate = &self.candidate[0]
+        cdef real objective
+        cdef bint better
+        for turn in range(K):
+            better = False
+            for tie in range(self.n_ties):
+                for k in range(K):
+                    if self.late():
+                        return best
+                    memcpy(candidate, solution, self.n_solution * sizeof(real))
+                    self.concentrate(k, tie, candidate)
+                    objective = self.run(&self.full, candidate, best - tolerance, tolerance, 50, effort)
+                    if objective < best - tolerance:
+                        best, better = objective, True
+                        memcpy(solution, candidate, self.n_solution * sizeof(real))
+            if not better:
+                break
+        return best
+
+    cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """Short runs from every start, a long one from the best of them."""
+        cdef int K = self.family.n_components, attempt
+        cdef int n_starts = self.n_starts + (2 * K if self.family.has_prior else 0)
+        cdef index n = self.n_solution
+        cdef real best = INFINITY, objective, limit = self.stop.deadline - self.stop.started
+        cdef real *candidate = &self.candidate[0]
+        self.until = self.stop.started + STARTS_SHARE * limit
+        for attempt in range(-1 if self.start is not None else 0, n_starts):
+            self.start_from(attempt, candidate)
+            objective = self.run(&self.coarse, candidate, INFINITY, tolerance, 20, effort)
+            if objective < best:
+                best = objective
+                memcpy(solution, candidate, n * sizeof(real))
+            if self.late():
+                break
+        if not self.late():
+            best = self.run(&self.coarse, solution, INFINITY, tolerance, 500, effort)
+        self.until = self.stop.started + FIRST_SHARE * limit
+        objective = self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
+        # A summary lies below the samples; samples drawn may lie on either side.
+        self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
+        if self.n_ties == 0 or K == 1:
+            return objective
+        self.try_ties(objective, tolerance, solution, effort)
+        return self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
+
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil:
+        cdef int K = self.family.n_components, k
+        for k in range(K):
+            solution[k] = 1.0 / K if weights == NULL else weights[k]
+        memcpy(solution + K, point, self.family.n_connected * sizeof(real))
+        self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
+        # What does not beat the incumbent on the summary is not worth the passes over all samples.
+        if self.coarse.n_samples < self.full.n_samples:
+            target -= self.coarse_loss
+            if not self.run(&self.coarse, solution, target, tolerance, 100, effort) < target:
+                return INFINITY
+            target += self.coarse_loss
+        return self.run(&self.full, solution, target, tolerance, 100, effort)
+
+    cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
+        cdef real objective
+        self.until = INFINITY
+        objective = self.run(&self.full, solution, INFINITY, 1e-6, 3, effort)
+        return self.run(&self.full, solution, INFINITY, max(1e-9, 1e-13 * fabs(objective)), 1000, effort)
+
+    def em(self, weights, point, tol, int max_iter):
+        """EM from given weights (K,) and parameters (n_connected,) with its trace.
+
+        Returns
+        -------
+        solution (n_solution,), trace (objective before each step and at the end), converged
+        """
+        cdef real[::1] solution = np.concatenate([weights, np.ravel(point), [0.0]])
+        cdef real[::1] before = np.empty(self.n_solution)
+        trace = []
+        converged = False
+        while True:
+            before[:] = solution
+            trace.append(self.step(&self.full, &solution[0]))
+            before[self.n_solution - 1] = solution[self.n_solution - 1]
+            if len(trace) > 1 and trace[-2] - trace[-1] <= tol:
+                converged = True
+            if converged or len(trace) > max_iter:
+                break
+        return np.asarray(before), np.array(trace), converged
+
+
+def short_runs(make, X, sample_weight):
+    """The best of a few short runs of EM on some of the samples.
+
+    Parameters
+    ----------
+    make : callable
+        From samples (n, d) and their weights (n,) to a Family.
+    X : ndarray, shape (n, d)
+    sample_weight : ndarray, shape (n,)
+
+    Returns
+    -------
+    family, solution (n_solution,)
+    """
+    step = -(-len(X) // MOST_TRIAL_SAMPLES)
+    X, sample_weight = X[::step], sample_weight[::step]
+    family = make(X, sample_weight if sample_weight.any() else np.ones(len(X)))
+    weights = np.full(family.n_components, 1.0 / family.n_components)
+    rng = np.random.default_rng(0)
+    best = np.inf
+    for _ in range(N_TRIALS):
+        found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), 1e-3, MOST_TRIAL_STEPS)
+        if trace[-1] < best:
+            best, solution = trace[-1], found
+    return family, solution

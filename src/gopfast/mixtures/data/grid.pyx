@@ -1,0 +1,86 @@
+"""Spreads weighted points over the corners of a grid: the data pass that makes a summary (data.summary)."""
+
+import numpy as np
+
+
+def spread(const double[:, ::1] columns, const double[::1] weights, const double[::1] low, const double[::1] width,
+           const long long[::1] n_cells):
+    """Multilinear weights of all points on the corners of their cells.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (d, n), d <= 3
+    weights : ndarray, shape (n,)
+    low, width : ndarray, shape (d,)
+        The grid's corner and extent; points lie inside but for rounding.
+    n_cells : ndarray of int64, shape (d,)
+
+    Returns
+    -------
+    total : ndarray, shape (prod(n_cells + 1),)
+        Weight of every corner, last axis fastest.
+    spread : ndarray, shape (d,)
+        sum_i w_i (x_ij - left_ij)(right_ij - x_ij).
+    most : int
+        Most points that one corner has taken a share of.
+    """
+    cdef Py_ssize_t n = weights.shape[0], i, at
+    cdef int d = columns.shape[0], j, corner
+    cdef long long stride[3]
+    cdef double step[3]
+    cdef double share[3]
+    cdef double lost[3]
+    cdef long long cell, flat
+    cdef double x, left, right, part
+    if not 1 <= d <= 3:
+        raise ValueError("columns must have 1 to 3 rows")
+    flat = 1
+    for j in range(d - 1, -1, -1):
+        lost[j] = 0
+        stride[j] = flat
+        flat *= n_cells[j] + 1
+        step[j] = width[j] / n_cells[j]
+    out = np.zeros(flat)
+    taken = np.zeros(flat, dtype=np.int32)
+    cdef double[::1] total = out
+    cdef int[::1] count = taken
+    cdef const double *first = &columns[0, 0]
+    with nogil:
+        for i in range(n):
+            flat = 0
+            for j in range(d):
+                share[j] = 0
+                if step[j] > 0:
+                    x = first[j * n + i]
+                    cell = <long long> ((x - low[j]) / step[j])
+                    cell = min(max(cell, 0), n_cells[j] - 1)
+                    left, right = corner_at(low[j], step[j], cell), corner_at(low[j], step[j], cell + 1)
+                    share[j] = min(max((x - left) / (right - left), 0.0), 1.0)
+                    lost[j] += weights[i] * (x - left) * (right - x)
+                    flat += cell * stride[j]
+            for corner in range(1 << d):
+                part = weights[i]
+                at = flat
+                for j in range(d):
+                    if corner >> j & 1:
+                        part *= share[j]
+                        at += stride[j]
+                    else:
+                        part *= 1 - share[j]
+                total[at] += part
+                count[at] += 1
+    return out, np.array([lost[j] for j in range(d)]), int(taken.max())
+
+
+cdef inline double corner_at(double low, double step, long long cell) noexcept nogil:
+    return low + step * cell
+
+
+def corners(double low, double width, long long n_cells):
+    """Coordinates of a grid's corners on one axis, shape (n_cells + 1,): the very numbers that `spread` uses."""
+    out = np.empty(n_cells + 1)
+    cdef double[::1] at = out
+    cdef long long cell
+    for cell in range(n_cells + 1):
+        at[cell] = corner_at(low, width / n_cells, cell)
+    return out

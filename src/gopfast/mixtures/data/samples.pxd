@@ -1,0 +1,38 @@
+"""The samples of a mixture as the kernels see them."""
+
+from gopfast.mixtures.data.passes cimport pass_costs, pass_data, pass_sums
+from gopfast.search.types cimport index, real
+
+
+# Pointers into the arrays that Samples owns.
+cdef struct SampleSet:
+    pass_data samples
+    const real *spread      # (n_columns,) what a summary loses per unit of curvature; 0 for the samples themselves
+    real rounding           # relative rounding error of a summary's weights
+    index n_samples         # of positive weight
+    real total_weight
+
+# What is to be added to a pass's value over a summary so that it bounds the samples' from below.
+cdef real summary_shift(const SampleSet *data, int n_components, const pass_costs *costs) noexcept nogil
+# Mean size of the terms of component k's costs over its samples: scale of their rounding error.
+cdef real cost_size(const SampleSet *data, int k, const pass_costs *costs, const pass_sums *sums,
+                    real mass) noexcept nogil
+
+
+cdef class Samples:
+    cdef SampleSet core
+    cdef real[:, ::1] columns       # (n_columns, n_padded): scaled, centred, widest coordinate first
+    cdef real[::1] weights          # (n_padded,)
+    cdef real[::1] spread
+    cdef real[::1] reach            # (d,) how far a summary's points are from the samples they stand for
+    cdef readonly object center, scale, order
+    cdef readonly list levels       # of Samples: summaries, coarse to fine, of the same data
+    cdef int fill(self, columns, weights, bint squares, spread, real rounding) except -1
+
+
+# The outputs and scratch of one worker's data passes, and the costs they run on.
+cdef class PassBuffer:
+    cdef real[::1] storage
+    cdef pass_sums sums
+    cdef pass_costs costs
+    cdef real *scratch

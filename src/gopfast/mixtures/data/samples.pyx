@@ -1,0 +1,136 @@
+"""The samples of a mixture as the kernels see them: scaled, centred, padded columns, and their summaries."""
+
+import math
+
+import numpy as np
+
+from libc.math cimport fabs, sqrt
+
+from gopfast.mixtures.data.passes cimport PASS_PAD, pass_n_statistics, pass_scratch_size
+
+
+cdef real summary_shift(const SampleSet *data, int n_components, const pass_costs *costs) noexcept nogil:
+    """Every cost is concave plus at most the largest curvature of its coordinate (see data.summary)."""
+    cdef int j, k, d = data.samples.n_columns
+    cdef real shift = 0, most
+    for j in range(d):
+        most = 0
+        for k in range(n_components):
+            most = max(most, costs.quadratic[k * d + j])
+        shift -= most * data.spread[j]
+    return shift
+
+
+cdef real cost_size(const SampleSet *data, int k, const pass_costs *costs, const pass_sums *sums,
+                    real mass) noexcept nogil:
+    cdef int j, d = data.samples.n_columns, F = pass_n_statistics(&data.samples)
+    cdef real size = fabs(costs.offsets[k]), square
+    if not mass > 0:
+        return size
+    for j in range(d):
+        square = sums.second[(k * F + j) * F + j] / mass
+        size += fabs(costs.quadratic[k * d + j]) * square + fabs(costs.linear[k * d + j]) * sqrt(square)
+    return size
+
+
+cdef class Samples:
+    """Scaled and centred samples.
+
+    Coordinates are divided by `scale`, shifted and ordered by falling width, so that components are ordered by the
+    coordinate that separates them most.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+    sample_weight : ndarray, shape (n,)
+    scale : ndarray, shape (d,)
+    center : ndarray, shape (d,), optional
+        By default the middle of the range.
+    squares : bool
+        Whether squares of the coordinates are statistics too.
+    """
+
+    def __init__(self, X, sample_weight, scale, center=None, bint squares=False):
+        used = sample_weight > 0
+        X, sample_weight = X[used], sample_weight[used]
+        low, high = X.min(axis=0), X.max(axis=0)
+        self.scale = np.asarray(scale, dtype=np.float64)
+        self.center = 0.5 * low + 0.5 * high if center is None else np.asarray(center, dtype=np.float64)
+        self.order = np.argsort(low / self.scale - high / self.scale, kind="stable")
+        scaled = (X - self.center) / self.scale
+        self.fill(scaled.T[self.order], sample_weight, squares, np.zeros(X.shape[1]), 0.0)
+
+    cdef int fill(self, columns, weights, bint squares, spread, real rounding) except -1:
+        d, n = columns.shape
+        n_padded = -(-n // PASS_PAD) * PASS_PAD
+        padded, mass = np.empty((d, n_padded)), np.zeros(n_padded)
+        padded[:, :n] = columns
+        padded[:, n:] = columns[:, -1:]
+        mass[:n] = weights
+        self.columns, self.weights, self.spread = padded, mass, np.ascontiguousarray(spread)
+        self.core.samples = pass_data(n_padded, d, squares, &self.columns[0, 0], &self.weights[0])
+        self.core.spread, self.core.rounding = &self.spread[0], rounding
+        # rounded once, but for the sums of a few
+        self.core.n_samples, self.core.total_weight = n, math.fsum(mass.reshape(-1, PASS_PAD).sum(axis=1))
+        self.reach = np.zeros(d)
+        self.levels = []
+        return 0
+
+    def add_level(self, columns, weights, spread, rounding, reach):
+        """Attach a summary (see gopfast.mixtures.data.summary), finer than those before."""
+        cdef Samples level = Samples.__new__(Samples)
+        level.fill(columns, weights, self.core.samples.squares, spread, rounding)
+        level.core.total_weight = self.core.total_weight
+        level.reach = np.ascontiguousarray(reach, dtype=np.float64)
+        self.levels.append(level)
+
+    @property
+    def n_columns(self):
+        """Number of coordinates."""
+        return self.core.samples.n_columns
+
+    @property
+    def total_weight(self):
+        """Sum of the weights."""
+        return self.core.total_weight
+
+    @property
+    def n_samples(self):
+        """Number of samples, or of a summary's points."""
+        return self.core.n_samples
+
+    @property
+    def loss(self):
+        """What a summary loses per unit of curvature, by coordinate (d,); 0 for samples."""
+        return np.asarray(self.spread)
+
+    def arrays(self):
+        """Samples (d, n) and weights (n,) as the core sees them, without padding."""
+        return np.asarray(self.columns)[:, :self.core.n_samples], np.asarray(self.weights)[:self.core.n_samples]
+
+    def to_user(self, means):
+        """Means (K, d) of the core in the user's coordinates."""
+        out = np.empty_like(means)
+        out[:, self.order] = means
+        return out * self.scale + self.center
+
+    def from_user(self, means):
+        """Means (K, d) of the user in the core's coordinates."""
+        return np.ascontiguousarray(((np.asarray(means) - self.center) / self.scale)[:, self.order])
+
+
+cdef class PassBuffer:
+    def __cinit__(self, int n_components, int n_columns, int n_statistics):
+        cdef size_t K = n_components, d = n_columns, F = n_statistics, m = K * (1 + F)
+        cdef real *at
+        self.storage = np.zeros(2 * K + K * F + K * F * F + m * m + 3 * K * d + pass_scratch_size(K, F))
+        at = &self.storage[0]
+        self.sums.density = at
+        self.sums.first = self.sums.density + K
+        self.sums.second = self.sums.first + K * F
+        self.sums.gram = self.sums.second + K * F * F
+        self.costs.offsets = self.sums.gram + m * m
+        self.costs.centers = self.costs.offsets + K
+        self.costs.linear = self.costs.centers + K * d
+        self.costs.quadratic = self.costs.linear + K * d
+        self.scratch = self.costs.quadratic + K * d

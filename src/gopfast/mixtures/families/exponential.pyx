@@ -1,0 +1,400 @@
+"""Components of separable exponential families: Bernoulli, Poisson, exponential, categorical.
+
+A component's cost in one column, at its best parameter, is S h(T / S): h = -A* of the mean m = T / S is concave,
+
+    Bernoulli    h(m) = - m log m - (1 - m) log(1 - m)
+    Poisson      h(m) = (m - r) - m log(m / r),  r a reference rate that only moves a constant
+    exponential  h(m) = 1 + log m
+    label        h(m) = - m log m, a column per label of a categorical variable; its labels' means add up to 1
+
+In a cell [l, u] of the mean the minorant is the chord of h, and the facets are l S <= T <= u S. A conjugate prior adds
+constants to S and T: pseudo-observations of weight 1.
+"""
+
+import math
+
+import numpy as np
+
+from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
+
+from gopfast.mixtures.families.family cimport Facet, Subproblem, balance, order_components
+from gopfast.mixtures.data.passes cimport pass_costs
+from gopfast.mixtures.data.samples cimport Samples
+from gopfast.search.types cimport clip
+
+cdef real ROUND = 2.0 ** -53
+# Probabilities and rates of 0 are evaluated here: no other parameter gives the samples concerned a density so small.
+cdef real LEAST = 1e-280
+# Shares below this are what the floor of the kernel's exponential leaves of 0.
+cdef real NOTHING = 1e-300
+# Where means have no upper bound (T = 0 and S = 0 with a prior moment alone) the root box ends at this many prior
+# moments per unit of mass, and cells that reach its end are endless.
+cdef real FARTHEST = 1e12
+# Sweeps over the columns when a cell is fitted to the samples' average; later ones hardly gain.
+cdef int TURNS = 3
+KINDS = {"bernoulli": BERNOULLI, "poisson": POISSON, "exponential": EXPONENTIAL, "label": LABEL}
+
+
+cdef inline real log_ratio(real x, real reference) noexcept nogil:
+    """Relative error 4 u, also where the ratio is near 1."""
+    cdef real change = (x - reference) / reference
+    return log1p(change) if fabs(change) < 0.5 else log(x / reference)
+
+
+cdef inline real neg_x_log_x(real x) noexcept nogil:
+    return -x * log(x) if x > 0 else 0.0
+
+
+cdef real concave_cost(int kind, real m, real reference, real *size) noexcept nogil:
+    """h(m); OUT size: its error is below 8 u of this."""
+    cdef real value, other
+    if kind == BERNOULLI:
+        value = neg_x_log_x(m) - ((1 - m) * log1p(-m) if m < 1 else 0.0)
+        size[0] = value
+    elif kind == POISSON:
+        value, other = m - reference, m * log_ratio(m, reference) if m > 0 else 0.0
+        size[0] = fabs(value) + fabs(other)
+        value -= other
+    elif kind == EXPONENTIAL:
+        other = log(m)
+        value = 1 + other
+        size[0] = 1 + fabs(other)
+    else:
+        value = neg_x_log_x(m)
+        size[0] = fabs(value)
+    return value
+
+
+cdef class ExponentialFamily(Family):
+    """Components that are products of one-parameter exponential families.
+
+    Connected variables of a component: a coordinate of each column's mean: the mean, or in exponential columns its
+    logarithm.
+
+    Parameters
+    ----------
+    data : Samples
+        Of scale 1 except in exponential columns, centre 0.
+    n_components : int
+    kinds : sequence of str
+        "bernoulli", "poisson", "exponential" or "label", of each column. All per column arguments are in the order
+        of the user.
+    prior_mass, prior_moment : array_like, shape (n_columns,)
+        What the prior adds to S and T.
+    reference : array_like, shape (n_columns,)
+        Positive rate that costs of counts are relative to.
+    groups : array_like of int, shape (n_columns,)
+        Categorical variable of each label column.
+    constant, constant_size : float
+        What the objective has beside these costs, and the sum of the magnitudes of its terms.
+    name : str
+        The user's parameter.
+    decode, encode : callable
+        From the means (K, n_columns) to the user's parameter and back.
+    split_pull : float
+        Split points are drawn from the mean towards the middle of the cell by this part of the way.
+    """
+
+    def __init__(self, Samples data, int n_components, kinds, prior_mass, prior_moment, reference, groups,
+                 real constant, real constant_size, name, decode, encode, real split_pull=0.4):
+        cdef int j, d = data.n_columns
+        columns, weights = data.arrays()
+        order = np.asarray(data.order)
+        self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, d
+        self.n_cell, self.n_shared = d, 0
+        self.n_connected = n_components * d
+        self.n_facets = 2 * n_components * d
+        self.kinds = np.array([KINDS[kind] for kind in kinds], dtype=np.intc)[order]
+        self.groups = np.asarray(groups, dtype=np.intc)[order]
+        self.reference = np.asarray(reference, dtype=float)[order]
+        nu, chi = (np.asarray(prior, dtype=float)[order] for prior in (prior_mass, prior_moment))
+        self.prior_mass, self.prior_moment = nu, chi
+        self.has_prior = bool(nu.any() or chi.any())
+        self.e_power, self.constant, self.constant_size = 0.0, constant, constant_size
+        self.names, self.decode, self.encode = name, decode, encode
+        self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
+        self.split_pull = split_pull
+        self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
+        self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
+        # m = (T + chi) / (S + nu) is monotone in S from 0 to W
+        W = math.fsum(weights)
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        endless = (nu == 0) & (chi > 0)
+        pulled = (nu > 0) | endless
+        empty = np.where(endless, (high * W + chi) / W + FARTHEST * chi / W, chi / np.where(nu > 0, nu, 1.0))
+        low = np.where(pulled, np.minimum((low * W + chi) / (W + nu), empty) * (1 - 1e-14), low)
+        high = np.where(pulled, np.maximum((high * W + chi) / (W + nu), empty) * (1 + 1e-14), high)
+        probability = np.isin(self.kinds, (BERNOULLI, LABEL))
+        high[probability] = np.minimum(high[probability], 1.0)
+        moment = np.array([math.fsum(column * weights) for column in columns])
+        self.average = (moment + n_components * chi) / (W + n_components * nu)
+        self.endless = endless.astype(np.uint8)
+        self.low, self.high, self.average_at = np.empty(d), np.empty(d), np.empty(d)
+        for j in range(d):
+            self.low[j], self.high[j] = self.coordinate(j, low[j]), self.coordinate(j, high[j])
+            if self.kinds[j] == EXPONENTIAL and low[j] < high[j]:
+                self.low[j] -= 1e-14 * (1 + fabs(self.low[j]))
+                self.high[j] += 1e-14 * (1 + fabs(self.high[j]))
+            self.average_at[j] = clip(self.coordinate(j, self.average[j]), self.low[j], self.high[j])
+
+    cdef inline real mean(self, int j, real at) noexcept nogil:
+        return exp(at) if self.kinds[j] == EXPONENTIAL else at
+
+    cdef inline real coordinate(self, int j, real mean) noexcept nogil:
+        return log(mean) if self.kinds[j] == EXPONENTIAL else mean
+
+    cdef void root(self, real *low, real *high) noexcept nogil:
+        cdef int k, j, d = self.n_columns
+        for k in range(self.n_components):
+            for j in range(d):
+                low[k * d + j], high[k * d + j] = self.low[j], self.high[j]
+
+    cdef bint tighten(self, real *low, real *high) noexcept nogil:
+        """Besides label copies: means that do not average to the samples', labels that do not add up to 1."""
+        cdef int k, j, l, a, d = self.n_columns, K = self.n_components, turn
+        cdef real least, most, nu, W = self.data.core.total_weight
+        if not order_components(K, d, low, high):
+            return 0
+        for k in range(K):
+            self.mass_low[k], self.mass_high[k] = 0, W * (1 + 1e-13)
+        for turn in range(TURNS):
+            for j in range(d):
+                nu = self.prior_mass[j]
+                for k in range(K):
+                    a = k * d + j
+                    self.mean_low[k], self.mean_high[k] = self.mean(j, low[a]), self.mean(j, high[a])
+                    if self.endless[j] and high[a] >= self.high[j]:
+                        self.mean_high[k] = INFINITY
+                if not balance(K, W + K * nu, nu, self.average[j], &self.mean_low[0], &self.mean_high[0],
+                               &self.mass_low[0], &self.mass_high[0]):
+                    return 0
+                for k in range(K):
+                    a = k * d + j
+                    low[a] = max(low[a], self.coordinate(j, max(0.0, self.mean_low[k])))
+                    high[a] = min(high[a], self.coordinate(j, max(0.0, self.mean_high[k])))
+                    if low[a] > high[a]:
+                        return 0
+        if not order_components(K, d, low, high):
+            return 0
+        for k in range(K):
+            for j in range(d):
+                if self.kinds[j] != LABEL:
+                    continue
+                a = k * d + j
+                least = most = 1.0
+                for l in range(d):
+                    if l != j and self.kinds[l] == LABEL and self.groups[l] == self.groups[j]:
+                        least -= high[k * d + l]
+                        most -= low[k * d + l]
+                low[a] = max(low[a], least - 1e-13 * d)
+                high[a] = min(high[a], most + 1e-13 * d)
+                if low[a] > high[a]:
+                    return 0
+        return 1
+
+    cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
+        cdef int k, j, a, side, mark, kind, d = self.n_columns
+        cdef real least, most, center, half, value, size, other, size_other, slope, level, error, total, nu, chi, pull
+        cdef real lost, mass = self.data.core.total_weight / self.n_components
+        cdef bint endless
+        cdef pass_costs *costs = &out.minorant
+        cdef Facet *facet = out.facets
+        out.constant, out.prior, out.e_low, out.e_high = 0, 0, 1, 1
+        lost = 0
+        for k in range(self.n_components):
+            costs.offsets[k] = total = 0
+            for j in range(d):
+                a, kind, nu, chi = k * d + j, self.kinds[j], self.prior_mass[j], self.prior_moment[j]
+                least, most = self.mean(j, low[a]), self.mean(j, high[a])
+                if kind == EXPONENTIAL:  # the cell is that of the coordinates
+                    least, most = least * (1 - 4 * ROUND), most * (1 + 4 * ROUND)
+                endless = self.endless[j] and high[a] >= self.high[j]
+                value = concave_cost(kind, least, self.reference[j], &size)
+                center = least if endless else least + 0.5 * (most - least)
+                if endless:  # h rises
+                    half, slope, level = 0, 0, value
+                else:
+                    # rounded up: the minorant and the facets of a wider cell hold for this one too
+                    half = max(most - center, center - least) * (1 + 8 * ROUND)
+                    other = concave_cost(kind, most, self.reference[j], &size_other)
+                    slope = (other - value) / (most - least) if most > least else 0
+                    # any slope will do, if the line lies below h at both ends
+                    level = min(value + slope * (center - least), other - slope * (most - center))
+                    size += size_other + fabs(slope) * half
+                level -= 16 * ROUND * size
+                costs.centers[a], costs.linear[a], costs.quadratic[a] = center, slope, 0
+                costs.offsets[k] -= level
+                total += fabs(level)
+                pull = chi - nu * center
+                out.prior += nu * level + slope * pull
+                lost += nu * fabs(level) + fabs(slope) * (chi + nu * fabs(center))
+                error = 16 * ROUND * (nu * (half + fabs(center)) + chi)
+                if endless:
+                    value, size = 1, center
+                else:
+                    value, size = max(0.0, concave_cost(kind, center, self.reference[j], &other) - level), half
+                for side in range(2):
+                    facet.active = side == 0 if endless else half > 1e-13 * (fabs(least) + fabs(most))
+                    facet.paired = side == 0 and not endless
+                    facet.first, facet.count = k * (1 + d), 1 + d
+                    facet.constant, facet.prior = 0, nu * half + (pull if side == 0 else -pull) + error
+                    facet.multiplier, facet.slack = 0, 0.1 * size * mass
+                    facet.cap = INFINITY
+                    if facet.active:
+                        facet.multiplier = max(0.2 * value, 1e-9 * (1 + fabs(level))) / size
+                    for mark in range(1, 1 + d):
+                        facet.coefficients[mark] = 0
+                    facet.coefficients[0] = half
+                    facet.coefficients[1 + j] = 1 if side == 0 else -1
+                    facet += 1
+            costs.offsets[k] += 2 * (d + 1) * ROUND * total  # of the sum
+        out.prior -= (2 * self.n_connected + 16) * ROUND * lost
+
+    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                    const real *moments, real e, real *point, real *error) noexcept nogil:
+        cdef int k, j, a, d = self.n_columns
+        cdef real m, s, center, level, size, at
+        for k in range(self.n_components):
+            for j in range(d):
+                a, s = k * d + j, mass[k] + self.prior_mass[j]
+                center = sub.minorant.centers[a]
+                m = center
+                if s > 0:
+                    m += (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s
+                m = clip(m, self.mean(j, low[a]), self.mean(j, high[a]))
+                # the minorant's level at the centre is not kept by column: the chord, from the left end
+                level = concave_cost(self.kinds[j], self.mean(j, low[a]), self.reference[j], &size)
+                level += sub.minorant.linear[a] * (m - self.mean(j, low[a]))
+                error[a] = max(0.0, s * (concave_cost(self.kinds[j], m, self.reference[j], &size) - level))
+                at = self.coordinate(j, m)
+                point[a] = at + self.split_pull * (0.5 * (low[a] + high[a]) - at)
+
+    cdef real natural(self, const real *point, int j, real *center, real *slope) noexcept nogil:
+        """Cost of column j at a component's parameters: its value at `center`, rounded up, and its slope.
+
+        Centres are whole where the samples are, so that the mean of equal samples comes out exactly.
+        """
+        cdef int kind = self.kinds[j], l
+        cdef real m = self.mean(j, point[j]), total, value
+        if kind == EXPONENTIAL:
+            center[0], slope[0] = m, 1 / m
+            value = log(m)
+            return 1 + value + 4 * ROUND * (1 + fabs(value))
+        if kind == POISSON:
+            value = max(m, LEAST)
+            slope[0] = -log_ratio(value, self.reference[j])
+            center[0] = rint(m)
+            value -= self.reference[j]
+            total = center[0] * slope[0]
+            return value + total + 8 * ROUND * (fabs(value) + fabs(total))
+        if kind == LABEL:
+            total = 0
+            for l in range(self.n_columns):
+                if self.kinds[l] == LABEL and self.groups[l] == self.groups[j]:
+                    total += point[l]
+            m = m / total if total > 0 else 0
+            center[0] = rint(m)
+            slope[0] = -log(max(m, LEAST))
+            return center[0] * slope[0]
+        center[0] = rint(m)
+        value = -log1p(-m) if m < 1 else -log(LEAST)  # of a 0
+        total = -log(max(m, LEAST))                   # of a 1
+        slope[0] = total - value
+        return total if center[0] > 0 else value
+
+    cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
+        cdef int k, j, a, d = self.n_columns
+        for k in range(self.n_components):
+            out.offsets[k] = 0
+            for j in range(d):
+                a = k * d + j
+                out.quadratic[a] = 0
+                out.offsets[k] -= self.natural(point + k * d, j, &out.centers[a], &out.linear[a])
+
+    cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
+                       real *point) noexcept nogil:
+        cdef int k, j, a, d = self.n_columns
+        cdef real s, center
+        for k in range(self.n_components):
+            for j in range(d):
+                a, s = k * d + j, mass[k] + self.prior_mass[j]
+                center = costs.centers[a]
+                if s > 0:
+                    center += (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s
+                    if self.kinds[j] != EXPONENTIAL and center < NOTHING:
+                        center = 0
+                    # a prior makes 1 impossible, however near to it the mode is
+                    if self.kinds[j] == BERNOULLI and self.prior_mass[j] > self.prior_moment[j]:
+                        center = min(center, 1 - ROUND)
+                    point[a] = clip(self.coordinate(j, max(center, 0.0)), self.low[j], self.high[j])
+                elif self.endless[j]:
+                    point[a] = self.high[j]
+
+    cdef real prior_cost(self, const real *point, real *e) noexcept nogil:
+        cdef int k, j, d = self.n_columns
+        cdef real cost = 0, center, slope, value
+        e[0] = 1 if self.has_prior else 0
+        if not self.has_prior:
+            return 0
+        for k in range(self.n_components):
+            for j in range(d):
+                value = self.natural(point + k * d, j, &center, &slope)
+                cost += self.prior_mass[j] * value + slope * (self.prior_moment[j] - self.prior_mass[j] * center)
+        return cost
+
+    cdef real prior_size(self, const real *point) noexcept nogil:
+        cdef int k, j, d = self.n_columns
+        cdef real size = 0, center, slope, value
+        if not self.has_prior:
+            return 0
+        for k in range(self.n_components):
+            for j in range(d):
+                value = self.natural(point + k * d, j, &center, &slope)
+                size += self.prior_mass[j] * fabs(value)
+                size += fabs(slope) * (self.prior_moment[j] + self.prior_mass[j] * fabs(center))
+        return size
+
+    cdef void seed(self, const real *centers, real *point) noexcept nogil:
+        """Half way to the average: EM never leaves a saturated parameter."""
+        cdef int k, j, a, d = self.n_columns
+        for k in range(self.n_components):
+            for j in range(d):
+                a = k * d + j
+                point[a] = clip(self.coordinate(j, centers[a]), self.low[j], self.high[j])
+                point[a] += 0.5 * (self.average_at[j] - point[a])
+
+    cdef void vacate(self, int k, real *point) noexcept nogil:
+        """The prior's mode."""
+        cdef int j, d = self.n_columns
+        for j in range(d):
+            if self.endless[j]:
+                point[k * d + j] = self.high[j]
+            elif self.prior_mass[j] > 0:
+                point[k * d + j] = clip(self.coordinate(j, self.prior_moment[j] / self.prior_mass[j]), self.low[j],
+                                        self.high[j])
+
+    def parameters(self, vector):
+        """The user's parameter of every component."""
+        cdef int j
+        cells = np.array(vector[self.n_components:-1]).reshape(self.n_components, self.n_columns)
+        kinds, groups = np.asarray(self.kinds), np.asarray(self.groups)
+        for j in range(self.n_columns):
+            if kinds[j] == EXPONENTIAL:
+                cells[:, j] = np.exp(cells[:, j])
+                if self.endless[j]:  # an unused component's best rate is 0
+                    cells[np.asarray(vector[:self.n_components]) == 0, j] = np.inf
+        for group in np.unique(groups[kinds == LABEL]):
+            own = (kinds == LABEL) & (groups == group)
+            cells[:, own] /= cells[:, own].sum(axis=1, keepdims=True)
+        return {self.names: self.decode(self.data.to_user(cells))}
+
+    def pack(self, **parameters):
+        """Coordinates (n_connected,) of the user's parameter."""
+        cdef int j
+        means = self.data.from_user(self.encode(parameters[self.names]))
+        for j in range(self.n_columns):
+            if self.kinds[j] == EXPONENTIAL:
+                with np.errstate(divide="ignore"):
+                    means[:, j] = np.log(means[:, j])
+                means[:, j] = np.clip(means[:, j], min(self.low[j], -600.0), max(self.high[j], 600.0))
+        return means.ravel()

@@ -1,0 +1,30 @@
+"""Gaussian components of known variance, with or without a prior on the means."""
+
+from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.data.passes cimport pass_data
+from gopfast.search.types cimport index, real
+
+
+# The model with unit variance in the core's coordinates.
+# Prior: a pseudo-observation at prior_point with weight e * prior_scale per component, e in [e_low, e_high].
+cdef struct GaussianModel:
+    pass_data samples
+    index n_samples         # of positive weight
+    int n_components
+    int n_features
+    bint has_prior
+    real total_weight
+    real e_low
+    real e_high
+    const real *prior_point  # (d,)
+    const real *prior_scale  # (d,)
+    const real *low          # (d,) root box of a mean
+    const real *high
+
+
+cdef class GaussianFamily(Family):
+    cdef GaussianModel core
+    cdef real[::1] prior_point, prior_scale, low, high
+    cdef readonly int n_ranges      # posterior precisions per component: 0 for point masses
+    cdef public real split_pull, split_pull_most, split_wide
+    cdef void prior_range(self, const real *low, const real *high, real *e_low, real *e_high) noexcept nogil

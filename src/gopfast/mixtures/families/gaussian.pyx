@@ -1,0 +1,315 @@
+"""Gaussian components of known variance, with or without a prior on the means.
+
+For a cell [l, u] of a mean with middle c and half width h, Steiner's identity gives, if nu = T / S lies in the cell,
+
+    1/2 sum_i w_i r_i (x_i - nu)^2 >= 1/2 sum_i w_i r_i [ (x_i - c)^2 - h^2 ],
+
+so the minorant is the squared distance from the middle; its facets are l S <= T <= u S. A prior is a
+pseudo-observation of weight e. A Gaussian posterior of the means, of precision S_k, adds (d/2) log S_k to the
+objective: a chord on a range of S_k, which is a connected variable too.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, log, sqrt
+
+from gopfast.mixtures.families.family cimport Facet, Subproblem, order_components
+from gopfast.mixtures.data.passes cimport pass_costs
+from gopfast.mixtures.data.samples cimport Samples
+from gopfast.search.types cimport clip
+
+cdef real ROUND = 2.0 ** -53
+
+
+cdef class GaussianFamily(Family):
+    """Components of unit variance in the core's coordinates.
+
+    Connected variables of a component: its mean (d), with a Gaussian posterior then its precisions S_kj in units of
+    the noise (one where the noise is the same in all coordinates, else d).
+
+    Parameters
+    ----------
+    data : Samples
+        Scaled by the noise standard deviation.
+    n_components : int
+    prior_precision : None or (low, high)
+        Range of e = 1 / Gamma; equal ends fix it.
+    gaussian_posterior : bool
+    split_pull, split_pull_most, split_wide : float
+        Split points are drawn from m = T / S towards the middle of the cell by this part of the way, at most so many
+        standard deviations, and not at all in wider cells than the last (there m sits on a cluster, and the envelope
+        is exact at a corner). Chosen by node counts: bench/results/split_point.md.
+    """
+
+    def __init__(self, Samples data, int n_components, prior_precision=None, bint gaussian_posterior=False,
+                 real split_pull=0.2, real split_pull_most=0.3, real split_wide=12.0):
+        cdef int d = data.n_columns
+        columns, _ = data.arrays()
+        self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, d
+        scale = np.ascontiguousarray(np.square(data.scale)[data.order])
+        self.n_ranges = 0
+        if gaussian_posterior:
+            self.n_ranges = 1 if (scale == scale[0]).all() else d
+        self.n_cell, self.n_shared = d + self.n_ranges, 0
+        self.n_connected = n_components * self.n_cell
+        self.n_facets = 2 * n_components * self.n_cell
+        self.split_pull, self.split_pull_most, self.split_wide = split_pull, split_pull_most, split_wide
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        prior_point = (-data.center / data.scale)[data.order]
+        self.has_prior = prior_precision is not None
+        self.e_power = 0.5 * n_components * d if self.has_prior else 0.0
+        self.constant = 0.0
+        if gaussian_posterior:  # the posterior's entropy, in the user's units
+            terms = [self.e_power * (np.log(2 * np.pi) + 1), *(0.5 * n_components * np.log(scale))]
+            self.constant, self.constant_size = -np.sum(terms), np.abs(terms).sum()
+        if self.has_prior:
+            self.core.e_low, self.core.e_high = prior_precision
+            low, high = np.minimum(low, prior_point), np.maximum(high, prior_point)
+        elif gaussian_posterior:
+            raise ValueError("a Gaussian posterior needs a prior")
+        self.prior_point, self.prior_scale = np.ascontiguousarray(prior_point), scale
+        self.low, self.high = low, high
+        self.core.samples, self.core.n_samples = data.core.samples, data.core.n_samples
+        self.core.n_components, self.core.n_features = n_components, d
+        self.core.has_prior, self.core.total_weight = self.has_prior, data.core.total_weight
+        self.core.prior_point, self.core.prior_scale = &self.prior_point[0], &self.prior_scale[0]
+        self.core.low, self.core.high = &self.low[0], &self.high[0]
+
+    cdef void prior_range(self, const real *low, const real *high, real *e_low, real *e_high) noexcept nogil:
+        """Where e can be optimal: e = K d / sum(|nu|^2 + 1 / S) for parameters in the cells."""
+        cdef const GaussianModel *model = &self.core
+        cdef int k, j, a, d = self.n_columns
+        cdef real least = 0, most = 0, below, above, scale
+        e_low[0], e_high[0] = model.e_low, model.e_high
+        if self.n_ranges == 0 or model.e_low == model.e_high:
+            return
+        for k in range(self.n_components):
+            for j in range(d):
+                a, scale = k * self.n_cell + j, model.prior_scale[j]
+                below, above = low[a] - model.prior_point[j], high[a] - model.prior_point[j]
+                most += scale * max(below * below, above * above)
+                if below > 0 or above < 0:
+                    least += scale * min(below * below, above * above)
+                if self.n_ranges:
+                    a = k * self.n_cell + d + (j if self.n_ranges > 1 else 0)
+                    least += scale / high[a]
+                    most += scale / low[a] if low[a] > 0 else INFINITY
+        e_low[0] = clip(2 * self.e_power / most * (1 - 1e-13) if most > 0 else model.e_high, model.e_low, model.e_high)
+        e_high[0] = clip(2 * self.e_power / least * (1 + 1e-13) if least > 0 else model.e_high, model.e_low,
+                         model.e_high)
+
+    cdef void root(self, real *low, real *high) noexcept nogil:
+        cdef int k, j, a, d = self.n_columns
+        for k in range(self.n_components):
+            for j in range(d):
+                low[k * self.n_cell + j], high[k * self.n_cell + j] = self.core.low[j], self.core.high[j]
+            for j in range(self.n_ranges):
+                a = k * self.n_cell + d + j
+                low[a] = self.core.e_low * self.core.prior_scale[j]
+                high[a] = (self.core.total_weight + self.core.e_high * self.core.prior_scale[j]) * (1 + 1e-13)
+
+    cdef bint tighten(self, real *low, real *high) noexcept nogil:
+        cdef int k, j, a, d = self.n_columns, K = self.n_components
+        cdef real e_low, e_high, sum_low, sum_high, scale, W = self.core.total_weight, slack
+        if not order_components(K, self.n_cell, low, high):
+            return 0
+        self.prior_range(low, high, &e_low, &e_high)
+        for j in range(self.n_ranges):  # S_k = N_k + e scale, and the masses N_k >= 0 add up to W
+            scale = self.core.prior_scale[j]
+            slack = 1e-12 * (W + K * e_high * scale)
+            sum_low = sum_high = 0
+            for k in range(K):
+                a = k * self.n_cell + d + j
+                low[a] = max(low[a], e_low * scale)
+                high[a] = min(high[a], (W + e_high * scale) * (1 + 1e-13))
+                sum_low += low[a]
+                sum_high += high[a]
+            for k in range(K):
+                a = k * self.n_cell + d + j
+                low[a] = max(low[a], W + K * e_low * scale - (sum_high - high[a]) - slack)
+                high[a] = min(high[a], W + K * e_high * scale - (sum_low - low[a]) + slack)
+                if low[a] > high[a]:
+                    return 0
+        return 1
+
+    cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
+        cdef const GaussianModel *model = &self.core
+        cdef int k, j, a, side, d = self.n_columns, mark = 0
+        cdef real center, half, z, scale, slope, least, most, times, lost
+        cdef real mass = model.total_weight / self.n_components
+        cdef pass_costs *costs = &out.minorant
+        cdef Facet *facet = out.facets
+        out.constant = 0.5 * self.n_components * d if self.n_ranges else 0.0
+        out.prior = 0
+        self.prior_range(low, high, &out.e_low, &out.e_high)
+        for k in range(self.n_components):
+            costs.offsets[k] = 0
+            for j in range(d):
+                a = k * self.n_cell + j
+                center = low[a] + 0.5 * (high[a] - low[a])
+                # rounded up: the minorant and the facets of a wider cell hold for this one too
+                half = max(high[a] - center, center - low[a]) * (1 + 8 * ROUND) + ROUND * fabs(center)
+                costs.centers[k * d + j], costs.linear[k * d + j], costs.quadratic[k * d + j] = center, 0, 0.5
+                costs.offsets[k] += 0.5 * half * half * (1 + 8 * ROUND)
+                scale, z = 0, 0
+                if model.has_prior:
+                    scale, z = model.prior_scale[j], model.prior_point[j] - center
+                    # less the rounding of all squares and of their sum
+                    lost = (8 + self.n_connected) * ROUND * (z * z + half * half)
+                    out.prior += 0.5 * scale * (z * z - half * half - lost)
+                for side in range(2):
+                    facet.active = half > 1e-13 * (fabs(low[a]) + fabs(high[a]))
+                    facet.paired = side == 0
+                    facet.first, facet.count = k * (1 + d), 1 + d
+                    facet.constant, facet.prior = 0, scale * (half + z if side == 0 else half - z)
+                    facet.prior += 4 * ROUND * scale * (half + fabs(z))
+                    facet.multiplier, facet.slack = 0.1 * half, 0.1 * half * mass
+                    facet.cap = INFINITY
+                    for mark in range(1, 1 + d):
+                        facet.coefficients[mark] = 0
+                    facet.coefficients[0] = half
+                    facet.coefficients[1 + j] = 1 if side == 0 else -1
+                    facet += 1
+            for j in range(self.n_ranges):
+                a, scale = k * self.n_cell + d + j, model.prior_scale[j]
+                least, most = low[a], high[a]
+                times = 0.5 * d / self.n_ranges
+                # chord of times * log on [least, most]
+                slope = times * log(most / least) / (most - least) if most > least * (1 + 1e-9) else times / most
+                costs.offsets[k] -= slope
+                out.prior += scale * slope
+                out.constant += times * log(least) - slope * least
+                out.constant -= 64 * ROUND * times * (2 + fabs(log(least)) + fabs(log(most)))
+                for side in range(2):
+                    facet.active = most - least > 1e-13 * most
+                    facet.paired = side == 0
+                    facet.first, facet.count = k * (1 + d), 1
+                    facet.constant = -least * (1 - ROUND) if side == 0 else most * (1 + ROUND)
+                    facet.prior = scale if side == 0 else -scale
+                    facet.coefficients[0] = 1 if side == 0 else -1
+                    half = 0.5 * (most - least)
+                    facet.multiplier = 0
+                    if facet.active:
+                        facet.multiplier = 0.2 * times * (log(least + half) - 0.5 * (log(least) + log(most))) / half
+                        facet.multiplier = max(facet.multiplier, 1e-9 * times / most)
+                    facet.slack = 0.1 * half
+                    facet.cap = INFINITY
+                    facet += 1
+
+    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                    const real *moments, real e, real *point, real *error) noexcept nogil:
+        cdef const GaussianModel *model = &self.core
+        cdef int k, j, a, d = self.n_columns
+        cdef real m, s, weight, shift, times, slope
+        for k in range(self.n_components):
+            for j in range(d):
+                a, weight = k * self.n_cell + j, e * model.prior_scale[j]
+                s, m = mass[k] + weight, sub.minorant.centers[k * d + j]
+                if s > 0:
+                    m += (moments[k * d + j] + weight * (model.prior_point[j] - m)) / s
+                m = clip(m, low[a], high[a])
+                error[a] = 0.5 * s * (m - low[a]) * (high[a] - m)
+                if high[a] - low[a] < self.split_wide:
+                    shift = self.split_pull * (0.5 * (low[a] + high[a]) - m)
+                    m += clip(shift, -self.split_pull_most, self.split_pull_most)
+                point[a] = m
+            for j in range(self.n_ranges):
+                a, times = k * self.n_cell + d + j, 0.5 * d / self.n_ranges
+                s = clip(mass[k] + e * model.prior_scale[j], low[a], high[a])
+                slope = times * log(high[a] / low[a]) / (high[a] - low[a]) if high[a] > low[a] else 0
+                error[a] = max(0.0, times * log(s / low[a]) - slope * (s - low[a]))
+                point[a] = sqrt(s * sqrt(low[a] * high[a]))
+
+    cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
+        cdef int k, j, d = self.n_columns
+        for k in range(self.n_components):
+            out.offsets[k] = 0
+            for j in range(d):
+                out.centers[k * d + j] = point[k * self.n_cell + j]
+                out.linear[k * d + j], out.quadratic[k * d + j] = 0, 0.5
+            for j in range(self.n_ranges):
+                out.offsets[k] -= 0.5 * d / self.n_ranges / point[k * self.n_cell + d + j]
+
+    cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
+                       real *point) noexcept nogil:
+        cdef const GaussianModel *model = &self.core
+        cdef int k, j, a, d = self.n_columns
+        cdef real weight
+        for k in range(self.n_components):
+            for j in range(d):
+                a, weight = k * self.n_cell + j, e * model.prior_scale[j]
+                if mass[k] + weight > 0:
+                    point[a] += (moments[k * d + j] + weight * (model.prior_point[j] - point[a])) / (mass[k] + weight)
+            for j in range(self.n_ranges):
+                point[k * self.n_cell + d + j] = mass[k] + e * model.prior_scale[j]
+
+    cdef real prior_cost(self, const real *point, real *e) noexcept nogil:
+        cdef const GaussianModel *model = &self.core
+        cdef int k, j, a, d = self.n_columns
+        cdef real cost = 0, rest = 0, z
+        if not model.has_prior:
+            e[0] = 0
+            return 0
+        for k in range(self.n_components):
+            for j in range(d):
+                z = point[k * self.n_cell + j] - model.prior_point[j]
+                cost += 0.5 * model.prior_scale[j] * z * z
+            for j in range(self.n_ranges):
+                a = k * self.n_cell + d + j
+                cost += 0.5 * d / self.n_ranges * model.prior_scale[j] / point[a]
+                rest += 0.5 * d / self.n_ranges * log(point[a])
+        e[0] = clip(self.e_power / cost if cost > 0 else model.e_high, model.e_low, model.e_high)
+        return rest + e[0] * cost - self.e_power * log(e[0])
+
+    cdef real prior_size(self, const real *point) noexcept nogil:
+        """The costs are positive but for logarithms of precisions and of e."""
+        cdef int k, j
+        cdef real e, size = fabs(self.prior_cost(point, &e)) + 2 * self.e_power
+        if not self.core.has_prior:
+            return 0
+        size += 2 * self.e_power * fabs(log(e))
+        for k in range(self.n_components):
+            for j in range(self.n_ranges):
+                size += self.n_columns * fabs(log(point[k * self.n_cell + self.n_columns + j])) / self.n_ranges
+        return size
+
+    cdef void seed(self, const real *centers, real *point) noexcept nogil:
+        cdef int k, j, d = self.n_columns
+        for k in range(self.n_components):
+            for j in range(d):
+                point[k * self.n_cell + j] = centers[k * d + j]
+            for j in range(self.n_ranges):
+                point[k * self.n_cell + d + j] = max(self.core.total_weight / self.n_components,
+                                                     self.core.e_low * self.core.prior_scale[j])
+
+    cdef void vacate(self, int k, real *point) noexcept nogil:
+        cdef int j
+        for j in range(self.n_columns):
+            point[k * self.n_cell + j] = self.core.prior_point[j]
+
+    def metric(self):
+        """Distances are in units of the noise."""
+        return np.ones(self.n_columns)
+
+    def parameters(self, vector):
+        """Means (K, d), with a prior its variance, with a Gaussian posterior its variances (K, d)."""
+        vector = np.asarray(vector)
+        cells = vector[self.n_components:-1].reshape(self.n_components, self.n_cell)
+        found = {"means": self.data.to_user(cells[:, :self.n_columns])}
+        if self.has_prior:
+            found["prior_variance"] = 1.0 / float(vector[-1])
+        if self.n_ranges:
+            variances = np.empty((self.n_components, self.n_columns))
+            variances[:, self.data.order] = np.asarray(self.prior_scale) / cells[:, self.n_columns:]
+            found["posterior_variances"] = variances
+        return found
+
+    def pack(self, means, posterior_variances=None, prior_variance=None):
+        """Connected variables (n_connected,) of the user's means and posterior variances."""
+        cdef real[::1] centers = self.data.from_user(means).ravel(), point = np.empty(self.n_connected)
+        self.seed(&centers[0], &point[0])
+        out = np.asarray(point)
+        if self.n_ranges and posterior_variances is not None:
+            precisions = np.asarray(self.prior_scale) / np.asarray(posterior_variances)[:, self.data.order]
+            out.reshape(self.n_components, self.n_cell)[:, self.n_columns:] = precisions[:, :self.n_ranges]
+        return out

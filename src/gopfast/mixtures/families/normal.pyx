@@ -1,0 +1,359 @@
+"""Gaussian components of free variance: one per component and coordinate, per component, or one for all.
+
+In units of the variance floor, with statistics S, T, Q = sum_i w_i r_i x_i^2, mean m = T / S and variance
+v = Q / S - m^2, a coordinate's cost per unit of mass is
+
+    g(v) = 1/2 log(2 pi max(v, 1)) + v / (2 max(v, 1)),
+
+concave and increasing. In a cell m in [l, u], v in [v0, v1] the chord of g at
+
+    omega = Q / S - (l + u) m + l u = v - (m - l)(u - m) <= v
+
+is a minorant, linear in (S, T, Q), and so is the constant g(v0). Their maximum is the convex envelope: the hull of the
+cell has as its extreme points those with v = v0, of cost g(v0), and the two with v = v1 and m = l or u; the cost being
+concave, the envelope is the lower hull of the extreme points' costs, g(v0) + s max(0, omega - v0), s the chord's slope.
+The facet omega >= v0, its multiplier capped by s, turns the first minorant into the second. Facets: l <= m <= u,
+omega <= v1, and v >= v0 by tangents of m^2 at (3 l + u)/4 and (l + 3 u)/4. Where coordinates (or, shared by all,
+components) have one variance, v and omega are their means.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
+
+from gopfast.mixtures.families.family cimport order_components
+from gopfast.mixtures.data.passes cimport pass_costs
+from gopfast.mixtures.data.samples cimport Samples
+from gopfast.search.types cimport clip
+
+cdef real ROUND = 2.0 ** -53
+# omega <= v1, the second minorant, then tangents for v >= v0, at these parts of the half width. More tangents save no
+# more than a tenth of the nodes.
+cdef int VARIANCE_FACETS = 4
+cdef real TANGENT = 0.5
+# The second minorant is left out where the mean's range matters less than this beside the variance's.
+cdef real NARROW = 1e-6
+# Split points of the means are drawn to the middle of the cell as in families.gaussian, in units of the component.
+cdef real SPLIT_PULL = 0.3
+cdef real SPLIT_PULL_MOST = 1.0
+cdef real SPLIT_WIDE = 16.0
+
+
+cdef inline real cost(real v) noexcept nogil:
+    """g(v)."""
+    return 0.5 * (log(2 * M_PI * max(v, 1.0)) + v / max(v, 1.0))
+
+
+cdef inline real chord_slope(real v0, real v1) noexcept nogil:
+    """At most the slope of the chord of g: a flatter line through (v0, g(v0)) is a minorant too."""
+    cdef real slope = 0.5 / max(v1, 1.0), g0, g1
+    if v1 > v0:
+        g0, g1 = cost(v0), cost(v1)
+        slope = max(slope, (g1 - g0 - 16 * ROUND * (1 + fabs(g0) + fabs(g1))) / (v1 - v0))
+    return slope * (1 - 8 * ROUND)
+
+
+cdef class NormalFamily(Family):
+    """Components of free variance, at least 1 in the core's coordinates.
+
+    Connected variables of a component: its mean (d), then its variances (d or 1); or one variance for all at the end.
+
+    Parameters
+    ----------
+    data : Samples
+        Scaled by the square root of the floor, with squares as statistics.
+    n_components : int
+    covariance : "diag", "spherical" or "tied_spherical"
+    """
+
+    def __init__(self, Samples data, int n_components, str covariance):
+        cdef int d = data.n_columns
+        columns, weights = data.arrays()
+        self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, 2 * d
+        self.covariance = covariance
+        self.n_groups = {"diag": d, "spherical": 1, "tied_spherical": 0}[covariance]
+        self.group_size = 1 if covariance == "diag" else d
+        self.n_cell, self.n_shared = d + self.n_groups, 1 if covariance == "tied_spherical" else 0
+        self.n_connected = n_components * self.n_cell + self.n_shared
+        self.n_facets = 2 * n_components * d + VARIANCE_FACETS * (n_components * self.n_groups + self.n_shared)
+        self.has_prior, self.e_power = False, 0.0
+        self.divisible_cells = not self.n_shared
+        logs = data.total_weight * np.log(data.scale)
+        self.constant, self.constant_size = logs.sum(), np.abs(logs).sum()
+        self.low, self.high = columns.min(axis=1), columns.max(axis=1)
+        mean = np.average(columns, axis=1, weights=weights)
+        self.spread = np.average(np.square(columns - mean[:, None]), axis=1, weights=weights)
+        # no larger variance can be optimal: half the range squared; for a shared one the variance of all data
+        ceiling = np.square(0.5 * (np.asarray(self.high) - np.asarray(self.low)))
+        if covariance == "spherical":
+            ceiling = np.array([ceiling.mean()])
+        elif covariance == "tied_spherical":
+            ceiling = np.array([np.mean(self.spread)])
+        self.ceiling = np.ascontiguousarray(ceiling * (1 + 1e-12))
+
+    cdef void root(self, real *low, real *high) noexcept nogil:
+        cdef int k, j, a, d = self.n_columns
+        for k in range(self.n_components):
+            for j in range(d):
+                low[k * self.n_cell + j], high[k * self.n_cell + j] = self.low[j], self.high[j]
+            for j in range(self.n_groups):
+                a = k * self.n_cell + d + j
+                low[a], high[a] = 0, self.ceiling[j]
+        if self.n_shared:
+            a = self.n_components * self.n_cell
+            low[a], high[a] = 0, self.ceiling[0]
+
+    cdef real largest(self, const real *low, const real *high, int k, int g) noexcept nogil:
+        """Largest variance of samples in the data's range whose mean lies in the cell: (m - min)(max - m)."""
+        cdef int i, j, a
+        cdef real total = 0, m
+        for i in range(self.group_size):
+            j = g + i
+            a = k * self.n_cell + j
+            m = clip(0.5 * (self.low[j] + self.high[j]), low[a], high[a])
+            total += (m - self.low[j]) * (self.high[j] - m)
+        return total / self.group_size * (1 + 1e-12)
+
+    cdef bint tighten(self, real *low, real *high) noexcept nogil:
+        cdef int k, g, a, d = self.n_columns
+        if not order_components(self.n_components, self.n_cell, low, high):
+            return 0
+        for k in range(self.n_components):
+            for g in range(self.n_groups):
+                a = k * self.n_cell + d + g
+                high[a] = min(high[a], self.largest(low, high, k, g))
+                if low[a] > high[a]:
+                    return 0
+        return 1
+
+    cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
+        cdef int k, j, g, a, side, mark, d = self.n_columns, K = self.n_components
+        cdef real center, half, slope, v0, v1, mass = self.data.core.total_weight / K, inner
+        cdef pass_costs *costs = &out.minorant
+        cdef Facet *facet = out.facets
+        cdef real *halves = costs.linear  # filled with the half widths until the end
+        out.constant = out.prior = out.e_low = out.e_high = 0
+        for k in range(K):
+            costs.offsets[k] = 0
+            for j in range(d):
+                a, g = k * self.n_cell + j, j // self.group_size
+                center = low[a] + 0.5 * (high[a] - low[a])
+                # rounded up: the minorant and the facets of a wider cell hold for this one too
+                half = max(high[a] - center, center - low[a]) * (1 + 8 * ROUND) + ROUND * fabs(center)
+                mark = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
+                v0, v1 = low[mark], high[mark]
+                slope = chord_slope(v0, v1)
+                costs.centers[k * d + j], costs.quadratic[k * d + j] = center, slope
+                halves[k * d + j] = half
+                inner = slope * (v0 + half * half)
+                costs.offsets[k] += inner - cost(v0) + 32 * ROUND * (1 + inner + fabs(cost(v0)))
+                for side in range(2):
+                    facet.active = half > 1e-13 * (fabs(low[a]) + fabs(high[a]))
+                    facet.paired = side == 0
+                    facet.first, facet.count = k * (1 + 2 * d), 1 + d
+                    facet.constant = facet.prior = 0
+                    facet.multiplier, facet.slack = 0.2 * slope * half, 0.1 * half * mass
+                    facet.cap = INFINITY
+                    for mark in range(1, 1 + d):
+                        facet.coefficients[mark] = 0
+                    facet.coefficients[0] = half
+                    facet.coefficients[1 + j] = 1 if side == 0 else -1
+                    facet += 1
+            for g in range(self.n_groups):
+                a = k * self.n_cell + d + g
+                facet = self.bound_variance(facet, k, 1, g, mass, low[a], high[a], halves)
+        if self.n_shared:
+            a = K * self.n_cell
+            facet = self.bound_variance(facet, 0, K, 0, self.data.core.total_weight, low[a], high[a], halves)
+        for k in range(K * d):
+            costs.linear[k] = 0
+
+    cdef Facet *bound_variance(self, Facet *facet, int first, int n_components, int g, real mass, real least,
+                               real most, const real *halves) noexcept nogil:
+        """Facets of a group of coordinates of one component, or of all, in the order above; returns the next."""
+        cdef int d = self.n_columns, F = 1 + 2 * d, n = self.group_size, which, k, i, j, at
+        cdef real middle = 0.5 * (least + most), slope = chord_slope(least, most), error, half, widest = 0, t, level
+        error = max(0.0, cost(middle) - 0.5 * (cost(least) + cost(most)))
+        half = 0.5 * (most - least)
+        for k in range(n_components):
+            for i in range(n):
+                widest = max(widest, halves[(first + k) * d + g + i])
+        widest *= widest
+        for which in range(VARIANCE_FACETS):
+            facet.active = half > 1e-13 * most and (which == 0 or least > 0)
+            facet.paired, facet.cap = 0, INFINITY
+            facet.first, facet.count = first * F, n_components * F
+            facet.constant = facet.prior = 0
+            facet.multiplier = max(0.2 * error / half if half > 0 else 0.0, 1e-9 / max(most, 1.0))
+            facet.slack = 0.1 * n * half * mass
+            level = most * (1 + 8 * ROUND)
+            if which == 1:
+                # Exactly what the minorant holds: rounding up to the cap is in the minorant's margin.
+                facet.active, level = widest > NARROW * most, -least
+                facet.cap, facet.multiplier, facet.slack = slope * (1 - 4 * ROUND), 0.3 * slope, 0.1 * n * widest * mass
+            elif which > 1:
+                facet.multiplier, level = facet.multiplier / (VARIANCE_FACETS - 2), -least * (1 - 8 * ROUND)
+            for i in range(facet.count):
+                facet.coefficients[i] = 0
+            for k in range(n_components):
+                for i in range(n):
+                    j = g + i
+                    t = halves[(first + k) * d + j]
+                    at = k * F
+                    if which == 0:
+                        facet.coefficients[at] += t * t * (1 + 8 * ROUND)
+                        facet.coefficients[at + 1 + d + j] = -1
+                    elif which == 1:
+                        facet.coefficients[at] -= t * t
+                        facet.coefficients[at + 1 + d + j] = 1
+                    else:
+                        t *= TANGENT if which == 3 else -TANGENT
+                        facet.coefficients[at] += t * t
+                        facet.coefficients[at + 1 + j] = -2 * t
+                        facet.coefficients[at + 1 + d + j] = 1
+                if n_components == 1:
+                    facet.coefficients[0] += n * level
+            if n_components > 1:
+                facet.constant = n * mass * level
+            facet += 1
+        return facet
+
+    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                    const real *moments, real e, real *point, real *error) noexcept nogil:
+        cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components
+        cdef real m, v, s, slope, shift, unit, shared = 0, total = 0, z, lost, room = 0
+        if self.n_shared:
+            b = K * self.n_cell
+            lost = 0
+            for k in range(K):
+                for j in range(d):
+                    z = moments[k * 2 * d + j]
+                    shared += moments[k * 2 * d + d + j] - (z * z / mass[k] if mass[k] > 0 else 0)
+                    lost += mass[k] * self.bulge(low, high, sub, k, j, mass[k], moments)
+                total += mass[k]
+            shared = clip(shared / (d * total) if total > 0 else 0, low[b], high[b])
+            slope = chord_slope(low[b], high[b])
+            error[b] = d * total * max(0.0, cost(shared) - cost(low[b]) - slope * (shared - low[b]))
+            point[b] = split_variance(shared, low[b], high[b])
+            room = min(1.0, d * total * (shared - low[b]) / lost) if lost > 0 else 1
+        for k in range(K):
+            s = mass[k]
+            for j in range(d):
+                g = j // self.group_size
+                b = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
+                if self.n_groups and j % self.group_size == 0:
+                    v = lost = 0
+                    for a in range(j, j + self.group_size):
+                        z = moments[k * 2 * d + a] / s if s > 0 else 0
+                        v += (moments[k * 2 * d + d + a] / s - z * z) if s > 0 else 1.0
+                        lost += self.bulge(low, high, sub, k, a, s, moments)
+                    v = clip(v / self.group_size, low[b], high[b])
+                    slope = chord_slope(low[b], high[b])
+                    error[b] = s * self.group_size * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
+                    point[b] = split_variance(v, low[b], high[b])
+                    # omega is not below v0, by the second minorant
+                    room = min(1.0, self.group_size * (v - low[b]) / lost) if lost > 0 else 1
+                a = k * self.n_cell + j
+                error[a] = s * sub.minorant.quadratic[k * d + j] * room * self.bulge(low, high, sub, k, j, s, moments)
+                m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / s if s > 0 else 0)
+                m = clip(m, low[a], high[a])
+                unit = sqrt(max(1.0, point[b]))
+                if high[a] - low[a] < SPLIT_WIDE * unit:
+                    shift = SPLIT_PULL * (0.5 * (low[a] + high[a]) - m)
+                    m += clip(shift, -SPLIT_PULL_MOST * unit, SPLIT_PULL_MOST * unit)
+                point[a] = m
+
+    cdef real bulge(self, const real *low, const real *high, const Subproblem *sub, int k, int j, real mass,
+                    const real *moments) noexcept nogil:
+        """(m - l)(u - m) at the mean m of given statistics."""
+        cdef int a = k * self.n_cell + j, d = self.n_columns
+        cdef real m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / mass if mass > 0 else 0)
+        m = clip(m, low[a], high[a])
+        return (m - low[a]) * (high[a] - m)
+
+    cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
+        cdef int k, j, b, d = self.n_columns
+        cdef real v
+        for k in range(self.n_components):
+            out.offsets[k] = 0
+            for j in range(d):
+                b = k * self.n_cell + d + j // self.group_size if self.n_groups else self.n_components * self.n_cell
+                v = max(1.0, point[b])
+                out.centers[k * d + j], out.linear[k * d + j] = point[k * self.n_cell + j], 0
+                out.quadratic[k * d + j] = 0.5 / v
+                out.offsets[k] -= 0.5 * log(2 * M_PI * v)
+
+    cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
+                       real *point) noexcept nogil:
+        cdef int k, j, g, d = self.n_columns
+        cdef real v, z, shared = 0
+        for k in range(self.n_components):
+            if not mass[k] > 0:
+                continue
+            for g in range(max(self.n_groups, 1)):
+                v = 0
+                for j in range(g, g + self.group_size):
+                    z = moments[k * 2 * d + j] / mass[k]
+                    v += moments[k * 2 * d + d + j] / mass[k] - z * z
+                shared += mass[k] * v
+                if self.n_groups:
+                    point[k * self.n_cell + d + g] = max(1.0, v / self.group_size)
+            for j in range(d):
+                point[k * self.n_cell + j] += moments[k * 2 * d + j] / mass[k]
+        if self.n_shared:
+            point[self.n_components * self.n_cell] = max(1.0, shared / (d * self.data.core.total_weight))
+
+    cdef void seed(self, const real *centers, real *point) noexcept nogil:
+        cdef int k, j, g, d = self.n_columns, K = self.n_components
+        cdef real v
+        for k in range(K):
+            for j in range(d):
+                point[k * self.n_cell + j] = centers[k * d + j]
+            for g in range(self.n_groups):
+                v = 0
+                for j in range(g, g + self.group_size):
+                    v += self.spread[j] / self.group_size
+                point[k * self.n_cell + d + g] = max(1.0, v / (K * K))
+        if self.n_shared:
+            point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
+
+    def parameters(self, vector):
+        """Means (K, d) and covariances in scikit-learn's shapes."""
+        K, d = self.n_components, self.n_columns
+        vector = np.asarray(vector)[K:-1]
+        cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
+        scale = np.square(self.data.scale)
+        found = {"means": self.data.to_user(cells[:, :d])}
+        if self.covariance == "tied_spherical":
+            found["covariances"] = max(1.0, vector[-1]) * scale[0] * np.eye(d)
+        elif self.covariance == "spherical":
+            found["covariances"] = np.maximum(1.0, cells[:, d]) * scale[0]
+        else:
+            found["covariances"] = np.empty((K, d))
+            found["covariances"][:, self.data.order] = np.maximum(1.0, cells[:, d:])
+            found["covariances"] *= scale
+        return found
+
+    def pack(self, means, covariances=None):
+        """Connected variables (n_connected,) of the user's means and covariances."""
+        cdef real[::1] centers = self.data.from_user(means).ravel(), point = np.empty(self.n_connected)
+        cdef int K = self.n_components, d = self.n_columns
+        self.seed(&centers[0], &point[0])
+        out = np.asarray(point)
+        if covariances is not None:
+            scale = np.square(self.data.scale)
+            covariances = np.asarray(covariances, dtype=np.float64)
+            cells = out[:K * self.n_cell].reshape(K, self.n_cell)
+            if self.covariance == "tied_spherical":
+                out[-1] = np.trace(np.atleast_2d(covariances)) / d / scale[0]
+            elif self.covariance == "spherical":
+                cells[:, d] = covariances / scale[0]
+            else:
+                cells[:, d:] = (covariances / scale)[:, self.data.order]
+        return out
+
+
+cdef inline real split_variance(real v, real low, real high) noexcept nogil:
+    """Near the variance found, a little towards the geometric mean of the range, above the floor."""
+    cdef real middle = sqrt(max(low, 1.0) * max(high, 1.0))
+    return sqrt(max(v, 1.0) * sqrt(max(v, 1.0) * middle))

@@ -1,0 +1,88 @@
+"""What the search asks of a problem: lower bounds (Relaxation, Basin) and upper bounds (Primal)."""
+
+from libc.math cimport INFINITY
+
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport index, real
+
+# Of one call of bound(): the counts of work done, which the search sums in node order, and what it learns of the node.
+cdef struct Effort:
+    index n_subproblems
+    index n_lps
+    index n_milps
+    index n_passes
+    bint last       # IN: the node could not be split and is bounded for the last time, as well as can be
+    real margin     # OUT: what the bound lost for rounding; 0 where that is not known
+    # OUT: about the objective that the relaxed solution attains with its best parameters; INFINITY where not known
+    real estimate
+
+cdef inline Effort no_effort() noexcept nogil:
+    cdef Effort effort
+    effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
+    effort.last, effort.margin, effort.estimate = False, 0, INFINITY
+    return effort
+
+
+cdef class Relaxation:
+    cdef readonly index n_connected, n_warm
+    cdef readonly index n_split     # the first of the box's variables, which may be split; 0: all
+    cdef readonly bint selects      # nodes carry the bound combination that bound() selects, see _tree
+    cdef readonly list choice       # the combination selected for the last box that a test asked for
+    cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
+    cdef readonly int parallel_from # smaller batches are bounded faster on the caller's thread alone
+    # GIL held, before the search: one workspace per worker.
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1
+    # OUT: the root box, warm start and bound -inf.
+    cdef void root(self, Node *node) noexcept nogil
+    # IN/OUT: removes symmetric copies and what cannot hold a solution; 0: the box is empty.
+    cdef int tighten(self, Node *node) noexcept nogil
+    # IN/OUT: raises node.lower (never lowers it), chooses node.branch, the split point, and the combination.
+    # May stop early once node.lower >= cutoff.
+    cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil
+    # OUT: weights of the components in the node's relaxed solution, to start a local search from; False: it has none.
+    cdef bint weights(self, Node *node, real *out) noexcept nogil
+    # A good solution (the primal's vector): scales what a bound may lose before it matters.
+    cdef void calibrate(self, const real *solution) noexcept nogil
+    # Between batches, on the caller's thread: shared state (cut pools) may change only here.
+    cdef void merged(self) noexcept nogil
+    # On the worker's own thread, after the search.
+    cdef void release(self, int worker) noexcept nogil
+
+
+# A box of connected variables with a bound that needs no relaxed dual: the neighbourhood of an incumbent.
+cdef class Basin:
+    cdef readonly index n_connected
+    cdef real[::1] low, high
+    cdef readonly real lower        # proved bound over the box, -inf before there is one
+    # Looks for a box around a solution (the primal's vector); False: none, and the old one is kept.
+    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil
+    # The same for one that holds [low, high].
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil
+
+
+# What is learnt beside the tree and holds for all solutions below a limit.
+cdef class Reduction:
+    cdef readonly index n_connected
+    cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
+    # GIL held, before the first step of a run.
+    cdef int prepare(self, StopSignal stop) except -1
+    cdef real[::1] low, high        # a box that holds all solutions below the limit
+    # Between batches, on the caller's thread: one step, with a solution at hand; False: there is no more to learn.
+    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil
+    # IN/OUT: cuts from a box what holds no solution below the limit; 0: the box is empty.
+    cdef int fit(self, real *low, real *high) noexcept nogil
+
+
+cdef class Primal:
+    cdef readonly index n_solution
+    cdef readonly bint has_tolerance    # points meet constraints within it: an objective may lie below the optimum
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1
+    # First incumbent from multi-start. OUT solution (n_solution,), returns its objective.
+    cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil
+    # Local search from a point of the box, with the relaxed solution's weights or NULL; gives up where it cannot end
+    # below target.
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil
+    # Polishes an incumbent in place to high accuracy, returns its objective.
+    cdef real polish(self, real *solution, Effort *effort) noexcept nogil

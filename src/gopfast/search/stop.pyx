@@ -1,0 +1,64 @@
+"""When to stop: time limit, Ctrl-C, and who asked."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
+
+from gopfast.search.types cimport STOP_INTERRUPTED, STOP_NONE, STOP_TIME_LIMIT, real
+
+# The interpreter is asked for signals this often (seconds); a Ctrl-C waits no longer than this and one pass.
+cdef real POLL_INTERVAL = 0.02
+
+
+cdef real clock() noexcept nogil:
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return <real> now.tv_sec + 1e-9 * <real> now.tv_nsec
+
+
+cdef class StopSignal:
+    """Shared by all workers of one search; only worker 0, on the caller's thread, takes the GIL."""
+
+    def __cinit__(self, real time_limit=INFINITY):
+        self.reason = STOP_NONE
+        self.started = clock()
+        self.deadline = self.started + time_limit
+        self.last_poll = self.started
+        self.exception = None
+
+    cdef void request(self, int reason) noexcept nogil:
+        if self.reason == STOP_NONE:
+            self.reason = reason
+
+    cdef bint poll(self, int worker) noexcept nogil:
+        cdef real now
+        if self.reason != STOP_NONE:
+            return True
+        now = clock()
+        if now >= self.deadline:
+            self.request(STOP_TIME_LIMIT)
+        elif worker == 0 and now - self.last_poll > POLL_INTERVAL:
+            self.last_poll = now
+            with gil:
+                self.check_signals()
+        return self.reason != STOP_NONE
+
+    @property
+    def stopped(self):
+        """Whether to stop, asked on the caller's thread: the reason as a number, 0 for none."""
+        self.poll(0)
+        return self.reason
+
+    def reraise(self):
+        """Raise what a signal handler raised, if it was not KeyboardInterrupt."""
+        if self.exception is not None:
+            raise self.exception
+
+    cdef void check_signals(self) noexcept:
+        try:
+            PyErr_CheckSignals()
+        except KeyboardInterrupt:
+            self.request(STOP_INTERRUPTED)
+        except BaseException as error:
+            self.exception = error
+            self.request(STOP_INTERRUPTED)

@@ -139,7 +139,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     # an objective of exactly 0 leaves the tolerance at 0
     if reason in (Status.OPTIMAL, Status.CUTOFF) and fields["objective"] != 0.0:
         raise Failure("proved what is false", said)
-    if known is not None:
+    if known is not None and trace:
         audit(known, target.error, trace, said)
     if found is not None and fields["lower_bound"] > limit:
         raise Failure("lower bound above an attained objective", said)
@@ -151,7 +151,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
 def audit(known, error, trace, said):
     """No node that holds the known point is bounded above its objective.
 
-    The search's own audit takes the point's rounding for granted: on a face, the point itself may lie on the other side.
+    The search's own audit does not know the point's rounding: on a face, the true one may lie on the other side.
     """
     point, objective = known
     loose = 4 * error + 2.0**-48 * np.abs(point)
@@ -159,7 +159,8 @@ def audit(known, error, trace, said):
     for _, _, lower, low, high in trace:
         above, below = (low + loose < point) | (low == root_low), (point < high - loose) | (high == root_high)
         if lower > objective and (above & below & (low <= point) & (point <= high)).all():
-            raise Failure("a node's bound is above the known objective", said | {"bound": lower, "low": low, "high": high})
+            box = {"bound": lower, "low": low, "high": high}
+            raise Failure("a node's bound is above the known objective", said | box)
 
 
 def check_cover(point, error, trace, said):

@@ -16,11 +16,9 @@ SOURCE = Path("src/gopfast")
 CSRC = SOURCE / "mixtures/csrc"
 # C sources of a module beside its own; each is compiled once, all at the same time.
 KERNEL = ["pass", "pass_portable", "pass_avx2", "pass_avx512"]
-C_SOURCES = {
-    "gopfast.mixtures.data.passes": KERNEL,
-    "gopfast.mixtures.bounds.basin": ["dense"],
-    "gopfast.mixtures.bounds.entropic": ["dense"],
-    "gopfast.mixtures.bounds.weights": ["dense"],
+C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL} | {
+    f"gopfast.mixtures.bounds.{name}": ["dense"]
+    for name in ("basin", "entropic", "price_columns", "pricing", "weights")
 }
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"

@@ -11,7 +11,7 @@ from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, ProgressLog
 
-RELAXATIONS = (None, "linear", "entropic")
+RELAXATIONS = (None, "linear", "entropic", "pricing")
 PARTITIONS = ("joint", "paper")
 BRANCHINGS = (None, "bisect", "orthant")
 SUBPROBLEMS = ("enumerate", "milp")

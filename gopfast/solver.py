@@ -14,6 +14,9 @@ from gopfast.mixtures.bounds.basin import MixtureBasin
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.problems import GaussianMixture
@@ -26,10 +29,15 @@ from gopfast.search.search import Search
 
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
+SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
 MOST_COLUMNS_SHOWN = 5
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 # Samples times columns times components from which the first local search, and a batch, may take seconds.
 WATCHED_FROM = 1_000_000
+MOST_PRICED = 20_000  # samples; prices are one for each
+# Nodes from which on something is learnt beside the tree: by default where it pays, prices where they were asked for.
+REDUCED_FROM = 256
+PRICED_FROM = 1
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -65,10 +73,13 @@ def solve(
         Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds.
     rel_tol : float, optional
         Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default.
-    relaxation : {None, "entropic", "linear"}
+    relaxation : {None, "entropic", "linear", "pricing"}
         The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
-        is the paper's, with HiGHS. Unless it or `branching` is given, one component is solved in closed form,
-        where there is one: all models but a prior variance that is estimated with unequal noise variances.
+        is the paper's, with HiGHS. "pricing": "entropic", and the parameters of a single component are searched beside
+        the tree for those that no component of a better mixture can have; for mixtures whose components share no
+        parameter. It takes longer to begin and often far fewer nodes. Unless it or `branching` is given, one
+        component is solved in closed form, where there is one: all models but a prior variance that is estimated with
+        unequal noise variances.
     partition : {"joint", "paper"}
         Connected variables: the means ("joint"), or the means and the weights ("paper", linear only). For biconvex
         problems what may be split: all bilinear variables, or the side with fewer of them ("paper", linear only).
@@ -220,7 +231,7 @@ class MixtureSearch:
         self.monitor = _Monitor(options)
         ties = _ties_to_try(problem)
         self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
-        entropic = self.names["relaxation"] == "entropic"
+        entropic = self.names["relaxation"] != "linear"
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
@@ -234,7 +245,8 @@ class MixtureSearch:
             n_threads=engine.n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
             basin=_basin(self.family, primal) if entropic else None,
-            reduction=_reduction(self.family) if entropic else None,
+            reduction=_reduction(problem, self.family, options.relaxation) if entropic else None,
+            reduce_from=PRICED_FROM if options.relaxation == "pricing" else REDUCED_FROM,
             least=max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, self.family)),
         )
 
@@ -277,16 +289,17 @@ class MixtureSearch:
         history = fields["history"]
         history[:, 2] = np.minimum(history[:, 2] - lost, objective)
         history[:, 3] = np.where(history[:, 3] == upper, objective, history[:, 3] + raised)
-        gap, notes = objective - fields["lower_bound"], []
-        tolerance = max(self.epsilon, self.rel_tol * abs(objective))
+        notes, tolerance = [], max(self.epsilon, self.rel_tol * abs(objective))
+        # as the search sees it: a bound may be exactly that much below, and their difference is rounded
+        closed = fields["lower_bound"] >= objective - tolerance - SPACINGS * np.spacing(abs(objective))
         if raised + lost > 0.5 * tolerance:
             notes.append(
                 f"rounding in the units of X costs {raised + lost:.3g} nats: subtract an offset from X, so that its "
                 "values are not much larger than their differences"
             )
-        if status is Status.OPTIMAL and gap > tolerance:
+        if status is Status.OPTIMAL and not closed:
             status = Status.NUMERICAL
-        elif gap <= tolerance and status is not Status.CUTOFF:
+        elif closed and status is not Status.CUTOFF:
             status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
         return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
 
@@ -296,8 +309,8 @@ def _solve_biconvex(problem, options, start):
     # Here and not above: they need HiGHS.
     from gopfast.biconvex.solve import solve as solve_biconvex
 
-    if options.relaxation == "entropic":
-        raise InputError("relaxation='entropic' is for mixtures; biconvex problems take 'linear'")
+    if options.relaxation not in (None, "linear"):
+        raise InputError(f"relaxation={options.relaxation!r} is for mixtures; biconvex problems take 'linear'")
     # Here and not above: CVXPY is an optional extra.
     if isinstance(problem, BiconvexProblem):
         method = solve_biconvex
@@ -347,8 +360,16 @@ def _basin(family, primal):
     return None
 
 
-def _reduction(family):
+def _reduction(problem, family, relaxation):
     """Return what is learnt beside the tree, where the model has it."""
+    if relaxation == "pricing":
+        one = single_component(problem, family)
+        if one is None or family.data.n_samples > MOST_PRICED:
+            raise InputError(
+                "relaxation='pricing' needs a mixture whose components share no parameter, of at most "
+                f"{MOST_PRICED:,} samples; matrices of at most two columns"
+            )
+        return PricingReduction(family, lambda solution, limit: PricingBound(family, one, solution, limit))
     if type(family) is GaussianFamily and HittingSets.applies(family):
         return HittingSets(family)
     return None

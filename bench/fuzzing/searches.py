@@ -9,7 +9,7 @@ from gopfast.search.search import Search
 import gopfast
 from gopfast import solver
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds import ceiling
+from gopfast.mixtures.bounds import ceiling, pricing_root
 from gopfast.options import Options
 from gopfast.result import Status
 
@@ -24,10 +24,17 @@ SECONDS = 4.0
 STATED = dict(part=1e-9, rounding=1024 * 2.0**-53)
 # What OPTIMAL objectives may have been rounded up by for samples that the core shifts and scales, as a part of epsilon.
 ROUNDED_UP = 0.5
+# How often single components are priced beside the tree, where they can be.
+PRICED = 0.4
 # A search that must prove this much more than is true, in nats.
 EXCESS = -1.0
 # max(EXCESS, SMALL_PART * |UBD|) is EXCESS.
 SMALL_PART = -1e300
+
+
+def priced(problem):
+    """Whether single components can be priced."""
+    return problem.n_components > 1 and pricing_root.single(problem, engine.family(problem)) is not None
 
 
 def best_of_starts(rng, definition, fast, n_starts=N_STARTS):
@@ -57,6 +64,8 @@ def attack_solve(name, problem, rng):
         options.update(relaxation="linear", partition="paper" if name == "paper" else "joint", max_nodes=60)
     elif engine.family(problem).n_connected <= 6 and rng.random() < 0.15:
         options.update(branching="orthant")
+    elif priced(problem) and rng.random() < PRICED:
+        options.update(relaxation="pricing")
     result = gopfast.solve(problem, epsilon, **options)
     value, size = definition.value(definition.read(result.solution))
     said = dict(status=result.status.name, lower=result.lower_bound, objective=result.objective, value=float(value),
@@ -65,8 +74,8 @@ def attack_solve(name, problem, rng):
         raise Failure("bounds crossed", said)
     if result.lower_bound > value + slack(value, size, W):
         raise Failure("lower bound above its own solution", said)
-    # Rounded up for the user's units by less than matters; where that keeps the gap open, the result says so.
-    above = np.inf if result.status is Status.NUMERICAL else slack(value, size, W, **STATED) + ROUNDED_UP * epsilon
+    # Rounded up for the user's units by less than matters; where nothing is proved it may be by more.
+    above = slack(value, size, W, **STATED) + ROUNDED_UP * epsilon if result.status is Status.OPTIMAL else np.inf
     if not -slack(value, size, W, **STATED) <= result.objective - value <= above:
         raise Failure("objective is not that of the solution", said)
     found = best_of_starts(rng, definition, fast)
@@ -107,11 +116,12 @@ def attack_negative(name, problem, rng, max_nodes=300):
         ),
         epsilon=EXCESS, rel_tol=SMALL_PART,
     )  # fmt: skip
+    pricing = "pricing" if priced(problem) and rng.random() < PRICED else None
     found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
     relaxed, names = solver._relaxation(family, options)
     primal = MixturePrimal(family, n_starts=int(rng.integers(1, 7)), seed=options.seed)
     least = max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family))
-    said = dict(epsilon=EXCESS, names=str(names), least=float(least))
+    said = dict(epsilon=EXCESS, names=str(names), pricing=str(pricing), least=float(least))
     known, trace = None, []
     if found is not None:
         value, size, tau = found
@@ -127,7 +137,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     search = Search(
         relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=names["branching"] == "orthant", known=known, trace=trace,
         basin=solver._basin(family, primal) if relaxation is None else None,
-        reduction=solver._reduction(family) if relaxation is None else None,
+        reduction=solver._reduction(problem, family, pricing) if relaxation is None else None,
         reduce_from=int(rng.choice([2, 32, 256])), least=least, max_nodes=40 if relaxation else max_nodes,
         time_limit=SECONDS,
     )  # fmt: skip

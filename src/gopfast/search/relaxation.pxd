@@ -65,6 +65,8 @@ cdef class Basin:
 cdef class Reduction:
     cdef readonly index n_connected
     cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
+    cdef readonly real floor        # proved bound of all solutions below the limit, -INFINITY: none
+    cdef readonly real rest         # proved bound of what the last `fit` has left of its box, -INFINITY: none
     # GIL held, before the first step of a run.
     cdef int prepare(self, StopSignal stop) except -1
     cdef real[::1] low, high        # a box that holds all solutions below the limit

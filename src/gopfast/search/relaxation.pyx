@@ -87,6 +87,9 @@ cdef class Basin:
 cdef class Reduction:
     """What is learnt of all solutions below a limit, beside the tree. Subclasses override every method."""
 
+    def __cinit__(self):
+        self.lower, self.floor, self.rest = INFINITY, -INFINITY, -INFINITY
+
     cdef int prepare(self, StopSignal stop) except -1:
         raise NotImplementedError
 

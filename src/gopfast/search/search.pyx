@@ -210,7 +210,10 @@ cdef class Search:
 
     cdef real lower(self) noexcept nogil:
         """LBD, never above UBD."""
-        return min(self.upper, max(self.floor, self.least()))
+        cdef real floor = self.floor
+        if self.reduction is not None:
+            floor = max(floor, min(self.reduction.floor, self.reduction.lower))
+        return min(self.upper, max(floor, self.least()))
 
     cdef bint select(self) except -1:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
@@ -495,6 +498,7 @@ cdef class Search:
             for j in range(n):
                 if node_high(node, n)[j] - node_low(node)[j] < MUCH * (self.box[n + j] - self.box[j]):
                     cut = CUT_DOWN
+            node.lower = max(node.lower, self.reduction.rest)
             held = held and not self.holds_known(node)
         else:
             cut = NOTHING_LEFT

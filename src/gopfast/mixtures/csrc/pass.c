@@ -32,6 +32,12 @@ void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_compo
     DISPATCH(pass_run, data, begin, end, n_components, costs, weights, level, scratch, out);
 }
 
+void price_run(const pass_data *data, double total_weight, const double *lambda, const pass_costs *costs,
+               const pass_costs *rounding, price_level level, double *scratch, price_sums *out)
+{
+    DISPATCH(price_run, data, total_weight, lambda, costs, rounding, level, scratch, out);
+}
+
 void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(pass_exp, n, x, y); }
 void pass_log(ptrdiff_t n, const double *x, double *y) { DISPATCH(pass_log, n, x, y); }
 void pass_limit_isa(int which) { most = which; }

@@ -4,4 +4,5 @@
 #define TARGET __attribute__((target("avx2,fma")))
 #define LANES 4
 #include "pass_kernel.h"
+#include "price_kernel.h"
 #endif

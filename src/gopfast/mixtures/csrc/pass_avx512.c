@@ -4,4 +4,5 @@
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
 #define LANES 8
 #include "pass_kernel.h"
+#include "price_kernel.h"
 #endif

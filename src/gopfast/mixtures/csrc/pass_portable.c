@@ -2,3 +2,4 @@
 #define TARGET
 #define LANES 8
 #include "pass_kernel.h"
+#include "price_kernel.h"

@@ -31,6 +31,21 @@ cdef extern from "pass.h" nogil:
     int pass_n_statistics(const pass_data *data)
     size_t pass_scratch_size(int n_components, int n_statistics)
 
+cdef extern from "price.h" nogil:
+    ctypedef enum price_level:
+        PRICE_VALUE
+        PRICE_HESSIAN
+    ctypedef struct price_sums:
+        double value
+        double scale
+        double mass
+        double saturated
+        double *first
+        double inner
+        double *inner_first
+        double *second
+    size_t price_scratch_size(Py_ssize_t n_padded, int n_statistics)
+
 # Calls go through this module, the only one that links the kernel.
 cdef void run_pass(
     const pass_data *data,      # IN
@@ -51,4 +66,14 @@ cdef void run_pass_in_parts(
     double **scratch, pass_sums *parts,  # N_PARTS each
     int n_threads,
     pass_sums *out,
+) noexcept nogil
+
+# The pass of the pricing bound, one component (csrc/price.h).
+cdef void run_price(
+    const pass_data *data, double total_weight,
+    const double *prices,           # IN (n_padded,)
+    const pass_costs *costs, const pass_costs *rounding,
+    price_level level,
+    double *scratch,                # price_scratch_size(n_padded, F) doubles
+    price_sums *out,
 ) noexcept nogil

@@ -13,6 +13,10 @@ cdef extern from "pass.h" nogil:
     const char *pass_isa()
     void pass_limit_isa(int which)
 
+cdef extern from "price.h" nogil:
+    void price_run(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
+                   const pass_costs *rounding, price_level level, double *scratch, price_sums *out)
+
 # Stated error bounds of `exp` and `log`, relative, in units of 2^-53.
 EXP_ULPS = PASS_EXP_ULPS
 LOG_ULPS = PASS_LOG_ULPS
@@ -48,6 +52,11 @@ cdef void run_pass_in_parts(const pass_data *data, int n_components, const pass_
                 out.first[i] += parts[part].first[i]
             for i in range(n_components * F * F):
                 out.second[i] += parts[part].second[i]
+
+
+cdef void run_price(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
+                    const pass_costs *rounding, price_level level, double *scratch, price_sums *out) noexcept nogil:
+    price_run(data, total_weight, prices, costs, rounding, level, scratch, out)
 
 
 def instruction_set():

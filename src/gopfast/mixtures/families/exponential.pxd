@@ -23,9 +23,10 @@ cdef class ExponentialFamily(Family):
     cdef real[::1] average_at       # its coordinates
     cdef unsigned char[::1] endless # the means have no upper bound
     cdef readonly bint discrete     # samples have probabilities, not densities
-    cdef object names, encode, decode
+    cdef object names, encode, decode, arguments
     cdef real[::1] mean_low, mean_high, mass_low, mass_high     # workspace of tighten
     cdef public real split_pull
+    cdef bint fit_labels(self, real *low, real *high) noexcept nogil
     cdef real mean(self, int j, real at) noexcept nogil
     cdef real coordinate(self, int j, real mean) noexcept nogil
     cdef real natural(self, const real *point, int j, real *center, real *slope) noexcept nogil

@@ -114,6 +114,9 @@ cdef class ExponentialFamily(Family):
         self.names, self.decode, self.encode = name, decode, encode
         self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
         self.split_pull = split_pull
+        self.arguments = (
+            data, kinds, prior_mass, prior_moment, reference, groups, constant, constant_size, name, decode, encode,
+        )
         self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
         self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
@@ -151,8 +154,8 @@ cdef class ExponentialFamily(Family):
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         """Besides label copies: means that do not average to the samples', labels that do not add up to 1."""
-        cdef int k, j, l, a, d = self.n_columns, K = self.n_components, turn
-        cdef real least, most, nu, W = self.data.core.total_weight
+        cdef int k, j, a, d = self.n_columns, K = self.n_components, turn
+        cdef real nu, W = self.data.core.total_weight
         if not order_components(K, d, low, high):
             return 0
         for k in range(K):
@@ -174,9 +177,16 @@ cdef class ExponentialFamily(Family):
                     high[a] = min(high[a], self.coordinate(j, max(0.0, self.mean_high[k])))
                     if low[a] > high[a]:
                         return 0
-        if not order_components(K, d, low, high):
-            return 0
-        for k in range(K):
+        return order_components(K, d, low, high) and self.fit_labels(low, high)
+
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
+        return self.fit_labels(low, high)
+
+    cdef bint fit_labels(self, real *low, real *high) noexcept nogil:
+        """A variable's labels add up to 1."""
+        cdef int k, j, l, a, d = self.n_columns
+        cdef real least, most
+        for k in range(self.n_components):
             for j in range(d):
                 if self.kinds[j] != LABEL:
                     continue
@@ -372,6 +382,11 @@ cdef class ExponentialFamily(Family):
             elif self.prior_mass[j] > 0:
                 point[k * d + j] = clip(self.coordinate(j, self.prior_moment[j] / self.prior_mass[j]), self.low[j],
                                         self.high[j])
+
+    def single(self):
+        """The same family with one component."""
+        data, *others = self.arguments
+        return ExponentialFamily(data, 1, *others)
 
     def parameters(self, vector):
         """The user's parameter of every component."""

@@ -44,6 +44,8 @@ cdef class Family:
     cdef void root(self, real *low, real *high) noexcept nogil
     # IN/OUT: removes label copies and what cannot hold a solution; 0: empty.
     cdef bint tighten(self, real *low, real *high) noexcept nogil
+    # The same for a family of one component that is one of any number: what no component can be, whatever its mass.
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil
     # OUT: all of the subproblem (coefficients are allocated: K(1+F) per facet).
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil
     # OUT point, error: for statistics mass (K,) and moments (K, F) about the centers, the solution's connected

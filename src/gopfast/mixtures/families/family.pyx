@@ -94,6 +94,9 @@ cdef class Family:
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         return order_components(self.n_components, self.n_cell, low, high)
 
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
+        return 1
+
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         pass
 
@@ -118,6 +121,11 @@ cdef class Family:
 
     cdef real constant_margin(self) noexcept nogil:
         return CONSTANT_ROUNDING * max(fabs(self.constant), self.constant_size)
+
+    @property
+    def constant_error(self):
+        """Bound of the rounding error of the constant, in nats."""
+        return self.constant_margin()
 
     def set_constant(self, real constant, real error):
         """Set the constant, and let its margin hold an error bound of what else it stands for."""

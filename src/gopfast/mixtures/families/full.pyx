@@ -243,6 +243,10 @@ cdef class FullFamily(Family):
                     return 0
         return 1
 
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
+        """Nothing above depends on the other components but their order."""
+        return self.tighten(low, high)
+
     cdef real cell_cost(self, bint exact, real v, real b, real u) noexcept nogil:
         """G, or the sum of the costs of variance and residual that bounds it up to a constant, at factors of C."""
         cdef real size

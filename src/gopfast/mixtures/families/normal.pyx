@@ -126,6 +126,10 @@ cdef class NormalFamily(Family):
                     return 0
         return 1
 
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
+        """Nothing above depends on the other components but their order."""
+        return self.tighten(low, high)
+
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         cdef int k, j, g, a, side, mark, d = self.n_columns, K = self.n_components
         cdef real center, half, slope, v0, v1, mass = self.data.core.total_weight / K, inner

@@ -1,0 +1,236 @@
+"""The pricing bound of a whole problem: prices, proved suprema, and the cells that are left."""
+
+import heapq
+import math
+import time
+
+import numpy as np
+
+from gopfast.mixtures.bounds.master import Master
+from gopfast.mixtures.bounds.pricing import ComponentPricing
+from gopfast.mixtures.families.exponential import ExponentialFamily
+from gopfast.mixtures.families.full import FullFamily, LineFamily
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.families.normal import NormalFamily
+
+
+def single(problem, family):
+    """Return the family of one component of a problem, None where components share parameters."""
+    if type(family) is GaussianFamily:
+        if family.n_ranges or problem.prior == "empirical":
+            return None
+        precision = None if problem.prior is None else (1.0 / problem.prior,) * 2
+        return GaussianFamily(family.data, 1, precision)
+    if type(family) in (NormalFamily, LineFamily):
+        return None if family.n_shared else type(family)(family.data, 1, family.covariance)
+    if type(family) is FullFamily:
+        floor = np.broadcast_to(problem.variance_floor, problem.n_features)
+        return FullFamily(problem.X, problem.sample_weight, 1, floor, family.axes)
+    if type(family) is ExponentialFamily:
+        return family.single()
+    return None
+
+
+SHIFT = 2.0  # of the first prices: at the incumbent's own every G has a kink
+N_DRAWS = 60  # starts of ascents before the first master problem, and in each later round
+MOST_ADDED = 12  # atoms per round
+IDLE = 1e-6  # multipliers of atoms that go
+N_ROUNDS = 25
+ALIKE = 0.03  # columns that differ by less of their mass are one atom
+N_ASCENT = 40
+LATER = 0.05  # weight of the barrier where prices are nearly known, nats
+MOST_LOOKED_AT = 200
+MOST_CELLS = 100_000
+MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
+MOST_LISTED = 4000  # cells that nodes look up
+MOST_BEGUN_WITH = 256  # cells that a new search with better prices begins with
+
+
+class PricingBound:
+    """
+    Prices of the samples and the cells of one component that they leave.
+
+    Parameters
+    ----------
+    family : Family
+        Of K components.
+    one : Family
+        The same of one component, see `single`.
+    solution : ndarray
+        An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
+    limit : float
+        Solutions below it are sought.
+    seed : int
+    """
+
+    def __init__(self, family, one, solution, limit, seed=0, tolerance=0.05):
+        self.tolerance = tolerance
+        self.family, self.one, self.limit = family, one, limit
+        self.n_components = family.n_components
+        self.pricing = ComponentPricing(one)
+        self.weights = one.data.arrays()[1]
+        self.rng = np.random.default_rng(seed)
+        used = solution[: self.n_components] > 0.0
+        self.points = np.asarray(solution[self.n_components : -1]).reshape(self.n_components, -1)[used]
+        costs = np.array([self.pricing.costs_at(point)[0] for point in self.points])
+        with np.errstate(divide="ignore"):
+            logs = np.log(solution[: self.n_components][used])[:, None] - costs
+        top = logs.max(axis=0)
+        self.prices = -(top + np.log(np.exp(logs - top).sum(axis=0)))
+        self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
+        self.sigma = 0.0
+        self.lower = -math.inf
+        self.low, self.high = (side[None] for side in self.pricing.root())
+        self.cells, self.table_total, self.done = None, -math.inf, 0
+        self.n_master = 0
+
+    @property
+    def total(self):
+        """At most sum w lambda plus the family's constant."""
+        return total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+
+    def step(self, deadline):
+        """Next thing to learn; whether there is more."""
+        if self.done == 0:
+            self.improve_prices(self.tolerance, deadline)
+        elif self.done == 1:
+            self.prove(self.tolerance, MOST_CELLS, deadline)
+        elif self.done == 2:
+            self.eliminate(deadline=deadline)
+        self.done += 1
+        return self.done < 3
+
+    def improve_prices(self, tolerance, deadline=math.inf):
+        """Column generation with ascents anywhere: prices that are about the best before any cell is known."""
+        for _ in range(N_ROUNDS):
+            self.solve_master(tolerance)
+            self.pricing.set_prices(self.prices)
+            if time.monotonic() > deadline:
+                return
+            starts = np.concatenate([self.points, self._draw(N_DRAWS)])
+            if not self._add(*self.pricing.climb(starts, N_ASCENT), tolerance):
+                return
+
+    def solve_master(self, tolerance):
+        """Prices for the atoms at hand; atoms that play no part go."""
+        first = self.n_master == 0
+        self.prices, sigma, z = self.master.solve(
+            self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
+            np.array([float(self.n_components)]), tolerance / 3 / len(self.points), 1.0 if first else LATER,
+        )  # fmt: skip
+        self.n_master += 1
+        self.sigma = sigma[0]
+        used = z > IDLE * self.n_components
+        if used.any():
+            self.points = self.points[used]
+
+    def _add(self, values, points, tolerance):
+        """Take the points of the largest values as atoms, if they exceed the master's; whether there were any."""
+        new = self._pick(values, points, self.sigma + tolerance / self.n_components)
+        self.points = np.concatenate([self.points, new])
+        return len(new) > 0
+
+    def _draw(self, n):
+        """Parameters to start ascents from."""
+        return self.pricing.seeded(self.rng, n)
+
+    def _pick(self, values, points, least):
+        """Of given parameters those of the largest values whose columns differ."""
+        order = np.argsort(-values)
+        order = order[values[order] > least][:MOST_LOOKED_AT]
+        if not len(order):
+            return points[:0]
+        return points[order[unlike(self.pricing.columns(self.prices, points[order])[0], MOST_ADDED)]]
+
+    def prove(self, tolerance, max_cells=100_000, deadline=math.inf, max_turns=20):
+        """
+        Bound the suprema over the cells that are left; prices improve where they exceed the master's.
+
+        Returns
+        -------
+        str
+            As `ComponentPricing.search`.
+        """
+        K = self.n_components
+        for _ in range(max_turns):
+            self.pricing.set_prices(self.prices)
+            if not self.pricing.confined:
+                self.pricing.climb(self.points, N_ASCENT)
+            self.pricing.cover(self.low, self.high)
+            reason = self.pricing.search(
+                self.total, self.limit, K, tolerance / K, self.sigma + tolerance / K, max_cells, deadline
+            )
+            self._count()
+            if reason != "attained":
+                break
+            _, _, upper, points = self.pricing.cells()
+            points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
+            values, points = self.pricing.climb(
+                np.concatenate([points, self.pricing.best()[None]]), 0 if self.pricing.confined else N_ASCENT
+            )
+            if not self._add(values, points, tolerance):
+                break
+            self.solve_master(tolerance)
+        return reason
+
+    def _count(self):
+        """Raise the lower bound to what the suprema prove of all solutions below the limit, at most to the limit."""
+        proved = self.total - self.n_components * self.pricing.supremum if self.pricing.n_open else math.inf
+        self.lower = max(self.lower, min(proved, self.limit))
+
+    def eliminate(self, share=0.25, max_cells=MOST_SHAVED, deadline=math.inf):
+        """Drop cells; what is left becomes the cells to begin with next time."""
+        K = self.n_components
+        self.pricing.shave(self.total, self.limit, K, share, max_cells, deadline)
+        self._count()
+        low, high, upper, _ = self.pricing.cells()
+        if len(low) > MOST_LISTED:
+            groups = near_groups(low, high, MOST_LISTED)
+            upper = np.array([upper[g].max() for g in groups])
+            low, high = hulls(low, high, MOST_LISTED)
+        self.cells, self.table_total = (low, high, upper), self.total
+        self.low, self.high = hulls(low, high, MOST_BEGUN_WITH)
+        self.pricing.confined = True
+
+
+def unlike(mass, most):
+    """Return indices of at most `most` columns, the first ones whose masses (A, N) differ by more than ALIKE."""
+    size, chosen = mass.sum(axis=1), []
+    for i in range(len(mass)):
+        if all(np.abs(mass[i] - mass[j]).sum() > ALIKE * min(size[i], size[j]) for j in chosen):
+            chosen.append(i)
+            if len(chosen) == most:
+                break
+    return chosen
+
+
+def total_of(weights, prices, constant):
+    """At most sum w lambda plus a constant."""
+    terms = weights * prices
+    size = math.fsum(np.abs(terms)) + abs(constant)
+    return math.fsum([*terms, constant]) - 4e-16 * size
+
+
+def hulls(low, high, most):
+    """Boxes (at most `most` of them) that cover given boxes (m, n), (m, n)."""
+    if len(low) <= most:
+        return low, high
+    groups = near_groups(low, high, most)
+    return np.array([low[g].min(axis=0) for g in groups]), np.array([high[g].max(axis=0) for g in groups])
+
+
+def near_groups(low, high, most):
+    """At most `most` groups of boxes (m, n), (m, n) that lie together, by halving along the widest side."""
+    scale = np.maximum(high.max(axis=0) - low.min(axis=0), 1e-300)
+    center = 0.5 * (low + high) / scale
+    spread = np.ptp(center, axis=0)
+    heap = [(-spread.max(), 0, np.arange(len(low)), int(spread.argmax()))]
+    made = 1
+    while len(heap) < most and heap[0][0] < 0.0:
+        _, _, own, j = heapq.heappop(heap)
+        order = own[np.argsort(center[own, j], kind="stable")]
+        for part in (order[: len(order) // 2], order[len(order) // 2 :]):
+            spread = np.ptp(center[part], axis=0)
+            heapq.heappush(heap, (-spread.max(), made, part, int(spread.argmax())))
+            made += 1
+    return [own for _, _, own, _ in heap]

@@ -1,0 +1,31 @@
+"""The pricing bound, told to the nodes of a tree of boxes of all components."""
+
+from gopfast.mixtures.families.family cimport Family
+from gopfast.search.relaxation cimport Effort, Reduction
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.types cimport index, real
+
+
+# Cells of one component in a binary tree of bounding boxes.
+cdef class CellTree:
+    cdef readonly index n_boxes
+    cdef readonly int n_cell
+    cdef real[:, ::1] low, high         # (n_boxes, n_cell)
+    cdef real[::1] upper                # (n_boxes,) largest bound of G within
+    cdef int[::1] left                  # the first of two neighbours, -1: a cell
+    cdef int[::1] stack
+    # OUT: bounding box of what of a box meets cells whose bound is not below the threshold; returns the largest bound
+    # of those, -INFINITY: there are none.
+    cdef real meet(self, const real *low, const real *high, real threshold, real *out_low, real *out_high) noexcept nogil
+
+
+cdef class PricingReduction(Reduction):
+    cdef Family family
+    cdef readonly object bound          # PricingBound
+    cdef object make
+    cdef StopSignal stop
+    cdef readonly CellTree tree         # None: nothing is known yet
+    cdef readonly real total, limit
+    cdef readonly bint idle
+    cdef real[::1] sup, cut_low, cut_high
+    cdef int learn(self, const real *solution, real limit, Effort *effort) except -1

@@ -1,0 +1,186 @@
+"""The pricing bound, told to the nodes of a tree of boxes of all components.
+
+Every solution below a limit has all its components in the cells that `pricing` has left. So each component's cell of a
+node is cut down to where it meets them, and a node is closed where the largest bounds of G over what is left of its
+cells add up to no more than the prices less the limit: K look-ups, before any data pass.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, isfinite
+
+from gopfast.mixtures.families.family cimport order_components
+
+# Turns of cutting: what one component loses lets the others lose more.
+cdef int MOST_TURNS = 3
+
+
+cdef class CellTree:
+    """Cells (m, n), (m, n) with bounds (m,) in a binary tree of bounding boxes."""
+
+    def __init__(self, low, high, upper):
+        m, n = low.shape
+        self.n_boxes, self.n_cell = max(2 * m - 1, 0), n
+        boxes_low, boxes_high = np.empty((max(self.n_boxes, 1), n)), np.empty((max(self.n_boxes, 1), n))
+        uppers, left = np.full(max(self.n_boxes, 1), -np.inf), np.full(max(self.n_boxes, 1), -1, dtype=np.intc)
+        center = low + high
+        scale = np.maximum(np.ptp(center, axis=0), 1e-300) if m else 1.0
+        made = 1
+        todo = [(0, np.arange(m))] if m else []
+        while todo:
+            at, own = todo.pop()
+            boxes_low[at], boxes_high[at] = low[own].min(axis=0), high[own].max(axis=0)
+            uppers[at] = upper[own].max()
+            if len(own) == 1:
+                continue
+            j = int((np.ptp(center[own], axis=0) / scale).argmax())
+            order = own[np.argsort(center[own, j], kind="stable")]
+            left[at] = made
+            todo += [(made, order[: len(order) // 2]), (made + 1, order[len(order) // 2:])]
+            made += 2
+        self.low, self.high, self.upper, self.left = boxes_low, boxes_high, uppers, left
+        self.stack = np.zeros(256, dtype=np.intc)   # twice the depth, and some
+
+    cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
+                   real *out_high) noexcept nogil:
+        cdef int top = 1, at, j, n = self.n_cell
+        cdef bint apart, inside
+        cdef real sup = -INFINITY
+        for j in range(n):
+            out_low[j], out_high[j] = INFINITY, -INFINITY
+        if self.n_boxes == 0:
+            return sup
+        self.stack[0] = 0
+        while top:
+            top -= 1
+            at = self.stack[top]
+            if self.upper[at] < threshold:
+                continue
+            apart, inside = False, True
+            for j in range(n):
+                if self.low[at, j] > high[j] or self.high[at, j] < low[j]:
+                    apart = True
+                    break
+                # what would not widen the result need not be looked at
+                if max(self.low[at, j], low[j]) < out_low[j] or min(self.high[at, j], high[j]) > out_high[j]:
+                    inside = False
+            if apart or (inside and self.upper[at] <= sup):
+                continue
+            if self.left[at] >= 0:
+                self.stack[top], self.stack[top + 1] = self.left[at], self.left[at] + 1
+                top += 2
+                continue
+            sup = max(sup, self.upper[at])
+            for j in range(n):
+                out_low[j] = min(out_low[j], max(self.low[at, j], low[j]))
+                out_high[j] = max(out_high[j], min(self.high[at, j], high[j]))
+        return sup
+
+
+cdef class PricingReduction(Reduction):
+    """Cells of one component outside which no solution below a limit has any.
+
+    Parameters
+    ----------
+    family : Family
+        Of K components.
+    make : callable (solution, limit) -> PricingBound
+    """
+
+    def __init__(self, Family family, make):
+        cdef index n = family.n_connected
+        self.family, self.make = family, make
+        self.n_connected = n
+        self.limit = INFINITY
+        self.low, self.high = np.empty(n), np.empty(n)
+        self.sup, self.cut_low, self.cut_high = np.zeros(family.n_components), np.zeros(n), np.zeros(n)
+        family.root(&self.low[0], &self.high[0])
+        self.idle, self.tree = False, None
+
+    cdef int prepare(self, StopSignal stop) except -1:
+        self.stop = stop
+        return 0
+
+    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
+        cdef bint more
+        if not isfinite(limit):
+            return False
+        with gil:
+            more = self.learn(solution, limit, effort) > 0
+        return more
+
+    cdef int learn(self, const real *solution, real limit, Effort *effort) except -1:
+        """One step: prices, suprema, or cells."""
+        cdef index n = self.n_connected, n_solution = n + self.family.n_components + 1
+        cdef index before
+        if self.bound is None:
+            self.bound = self.make(np.array(<real[:n_solution]> <real *> solution), limit)
+        if limit < self.limit:
+            self.limit = limit
+            self.bound.limit = limit
+            if self.tree is not None:
+                self.lower = limit
+        if self.idle:
+            return 0
+        before = self.bound.pricing.n_passes
+        more = self.bound.step(self.stop.deadline)
+        effort.n_passes += (self.bound.pricing.n_passes - before) // self.family.n_components
+        if self.bound.cells is not None:
+            self.tree, self.total = CellTree(*self.bound.cells), self.bound.table_total
+            self.lower = self.limit
+            if not self.fit(&self.low[0], &self.high[0]):
+                more = False
+        self.floor = max(self.floor, self.bound.lower)
+        self.idle = not more
+        return 1 if more else 0
+
+    cdef int fit(self, real *low, real *high) noexcept nogil:
+        cdef int K = self.family.n_components, k, j, n = self.family.n_cell, turn
+        cdef real threshold, sum_sup = 0, size = 1e-13 * (fabs(self.total) + fabs(self.limit))
+        cdef bint changed
+        self.rest = -INFINITY
+        if self.tree is None:
+            return 1
+        if not order_components(K, n, low, high):
+            return 0
+        for turn in range(MOST_TURNS):
+            changed = False
+            for k in range(K):
+                threshold = -INFINITY
+                if turn:
+                    threshold = self.total - self.limit - (sum_sup - self.sup[k]) - size - 1e-13 * fabs(sum_sup)
+                self.sup[k] = self.tree.meet(low + k * n, high + k * n, threshold, &self.cut_low[0], &self.cut_high[0])
+                if self.sup[k] == -INFINITY:
+                    return 0
+                for j in range(n):
+                    changed |= self.cut_low[j] > low[k * n + j] or self.cut_high[j] < high[k * n + j]
+                    low[k * n + j] = max(low[k * n + j], self.cut_low[j])
+                    high[k * n + j] = min(high[k * n + j], self.cut_high[j])
+            sum_sup = 0
+            for k in range(K):
+                sum_sup += self.sup[k]
+            # the box's bound is total - sum of G, at least the limit
+            self.rest = max(self.rest, self.total - sum_sup - size - 1e-13 * fabs(sum_sup))
+            if sum_sup + size + 1e-13 * fabs(sum_sup) <= self.total - self.limit:
+                return 0
+            if turn and not changed:
+                break
+            if not order_components(K, n, low, high):
+                return 0
+        # solutions that were cut off cost at least the limit
+        self.rest = min(self.rest, self.limit)
+        return 1
+
+    def learn_all(self, real[::1] solution, real limit):
+        """For tests: all that there is to learn."""
+        cdef Effort effort
+        effort.n_passes = 0
+        self.prepare(StopSignal(INFINITY))
+        while self.work(&solution[0], limit, &effort):
+            pass
+        return effort.n_passes
+
+    def cut(self, low, high):
+        """For tests: what is left of a box, or None."""
+        cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        return (np.asarray(least), np.asarray(most)) if self.fit(&least[0], &most[0]) else None

@@ -1,0 +1,161 @@
+/* The pricing pass, included after pass_kernel.h by the file of each instruction set. */
+
+/* OUT t (rounded up), u = exp(t), n_padded values each; returns the largest t. OUT sum_wu, sum_positive: w u and w max(0, t). */
+INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const double *lambda,
+                                       const pass_costs *costs, const pass_costs *rounding, double *t_out,
+                                       double *u_out, double *sum_wu, double *sum_positive)
+{
+    compensated total = {0, 0}, positive = {0, 0};
+    NAME(vec) most = NAME(set)(-INFINITY);
+    for (ptrdiff_t start = 0; start < data->n_padded; start += PASS_BLOCK) {
+        const ptrdiff_t n = data->n_padded - start < PASS_BLOCK ? data->n_padded - start : PASS_BLOCK;
+        NAME(vec) sum = {0}, sum_t = {0};
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            NAME(vec) c = NAME(set)(-costs->offsets[0]), e = NAME(set)(rounding->offsets[0]);
+            for (int j = 0; j < d; j++) {
+                NAME(vec) z = NAME(load)(data->columns + j * data->n_padded + start + i) - costs->centers[j];
+                NAME(vec) size = NAME(abs)(z);
+                c += z * (costs->linear[j] + costs->quadratic[j] * z);
+                e += size * (rounding->linear[j] + rounding->quadratic[j] * size);
+            }
+            NAME(vec) price = NAME(load)(lambda + start + i), w = NAME(load)(data->weights + start + i);
+            NAME(vec) t = (price - c) + (e + NAME(abs)(price) * 0x1p-50);
+            NAME(vec) u = NAME(exp8)(NAME(select)(t < 700.0, t, NAME(set)(700.0)));
+            NAME(store)(t_out + start + i, t);
+            NAME(store)(u_out + start + i, u);
+            sum += w * u;
+            sum_t += NAME(select)(t > 0.0, w * t, NAME(set)(0.0));
+            most = NAME(select)(t > most, t, most);
+        }
+        add(&total, NAME(total)(sum));
+        add(&positive, NAME(total)(sum_t));
+    }
+    *sum_wu = total.sum + total.lost;
+    *sum_positive = positive.sum + positive.lost;
+    double lanes[LANES], largest = -INFINITY;
+    memcpy(lanes, &most, sizeof most);
+    for (int i = 0; i < LANES; i++) largest = lanes[i] > largest ? lanes[i] : largest;
+    return largest;
+}
+
+/* The root s in (0, 1] of sum_i w_i min(1, s u_i) = W s by Newton's method, which descends to it from above: the
+   function is concave and piecewise linear. Needs sum_i w_i u_i > W. */
+INLINE double NAME(price_root)(ptrdiff_t n, double W, const double *w, const double *u, double s)
+{
+    if (!(s > 0 && s < 1)) s = 1;
+    for (int turn = 0; turn < 50; turn++) {
+        NAME(vec) saturated = {0}, inner = {0};
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            NAME(vec) wi = NAME(load)(w + i), ui = NAME(load)(u + i), zero = NAME(set)(0.0);
+            NAME(ivec) full = s * ui >= 1.0;
+            saturated += NAME(select)(full, wi, zero);
+            inner += NAME(select)(full, zero, wi * ui);
+        }
+        const double a = NAME(total)(saturated), rest = W - NAME(total)(inner);
+        if (!(rest > 0)) { /* left of the peak: from above again */
+            if (s >= 1) return 1;
+            s = 1;
+            continue;
+        }
+        const double next = a / rest < 1 ? a / rest : 1;
+        if (fabs(next - s) <= 1e-13 * s) return next > s ? next : s;
+        if (!(next > 0)) return s;
+        s = next;
+    }
+    return s;
+}
+
+INLINE void NAME(price_body)(const pass_data *data, double W, const int d, const int F, const double *lambda,
+                             const pass_costs *costs, const pass_costs *rounding, price_level level, double *scratch,
+                             price_sums *out)
+{
+    const ptrdiff_t n_padded = data->n_padded;
+    double *t = scratch, *u = t + n_padded, *tau = u + n_padded, *in = tau + PASS_BLOCK, *phis = in + PASS_BLOCK;
+    double sum_wu, positive, s = 1, most;
+    compensated value = {0, 0}, mass = {0, 0}, saturated = {0, 0}, inner = {0, 0};
+
+    most = NAME(price_exponentials)(data, d, lambda, costs, rounding, t, u, &sum_wu, &positive);
+    out->value = out->mass = out->saturated = out->inner = 0;
+    if (level == PRICE_HESSIAN) {
+        memset(out->first, 0, F * sizeof(double));
+        memset(out->inner_first, 0, F * sizeof(double));
+        memset(out->second, 0, (size_t)F * F * sizeof(double));
+    }
+    if (sum_wu * (1 + 0x1p-46) <= W) { /* no column pays */
+        out->scale = 0;
+        return;
+    }
+    if (most < 690) s = NAME(price_root)(n_padded, W, data->weights, u, out->scale);
+    if (!(s > 1e-290)) s = 1; /* the capped exponentials would show: s = 1 is above the root */
+    double log_s = log(s);
+    log_s += 0x1p-51 * fabs(log_s);
+
+    for (ptrdiff_t start = 0; start < n_padded; start += PASS_BLOCK) {
+        const ptrdiff_t n = n_padded - start < PASS_BLOCK ? n_padded - start : PASS_BLOCK;
+        NAME(vec) sum_value = {0}, sum_full = {0}, sum_in = {0}, sum_mass = {0}, zero = {0};
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            NAME(vec) w = NAME(load)(data->weights + start + i), su = s * NAME(load)(u + start + i);
+            NAME(vec) gain = NAME(load)(t + start + i) + log_s;
+            NAME(ivec) full = su >= 1.0;
+            NAME(vec) wt = NAME(select)(full, w, w * su), wi = NAME(select)(full, zero, w * su);
+            sum_value += NAME(select)(gain > 0.0, w * gain, zero);
+            sum_full += NAME(select)(full, w, zero);
+            sum_mass += wt;
+            sum_in += wi;
+            NAME(store)(tau + i, wt);
+            NAME(store)(in + i, wi);
+        }
+        add(&value, NAME(total)(sum_value));
+        add(&saturated, NAME(total)(sum_full));
+        add(&mass, NAME(total)(sum_mass));
+        add(&inner, NAME(total)(sum_in));
+        for (int f = 0; level == PRICE_HESSIAN && f < F; f++) {
+            const int j = f < d ? f : f - d;
+            const double *x = data->columns + j * n_padded + start;
+            double *row = phis + (size_t)f * PASS_BLOCK;
+            NAME(vec) all = {0}, part = {0};
+            for (ptrdiff_t i = 0; i < n; i += LANES) {
+                NAME(vec) phi = NAME(load)(x + i) - costs->centers[j];
+                if (f >= d) phi = phi * phi;
+                NAME(vec) weighted = NAME(load)(in + i) * phi;
+                all += NAME(load)(tau + i) * phi;
+                part += weighted;
+                NAME(store)(row + i, phi);
+            }
+            out->first[f] += NAME(total)(all);
+            out->inner_first[f] += NAME(total)(part);
+            for (int l = 0; l <= f; l++) {
+                const double *other = phis + (size_t)l * PASS_BLOCK;
+                NAME(vec) sum = {0};
+                for (ptrdiff_t i = 0; i < n; i += LANES)
+                    sum += NAME(load)(in + i) * NAME(load)(row + i) * NAME(load)(other + i);
+                out->second[l * F + f] += NAME(total)(sum);
+            }
+        }
+    }
+    out->scale = s;
+    out->mass = mass.sum + mass.lost;
+    out->saturated = saturated.sum + saturated.lost;
+    out->inner = inner.sum + inner.lost;
+    /* Terms are nonnegative: relative errors of sums below 64 u = 2^-47, of tau (exponential, product) 8 u more.
+       The total weight's own rounding, relative, is below that too: S log W moves by no more than W times it.
+       Where s is below the root of the exact values, tau gives S / W in its place: W log(S / (W s)) more. */
+    out->value = (value.sum + value.lost) * (1 + 0x1p-46);
+    const double ratio = out->mass * (1 + 0x1p-45) / (W * s);
+    if (ratio > 1) out->value += W * (log(ratio) * (1 + 0x1p-40));
+    out->value += W * 0x1p-46;
+    positive *= 1 + 0x1p-46; /* s = 1 is above every root */
+    if (positive < out->value) out->value = positive;
+}
+
+/* Constant d and F let the compiler unroll the loops over coordinates and statistics. */
+TARGET void NAME(price_run)(const pass_data *data, double W, const double *lambda, const pass_costs *costs,
+                               const pass_costs *rounding, price_level level, double *scratch, price_sums *out)
+{
+    const int d = data->n_columns, F = pass_n_statistics(data);
+    if (d == 1 && F == 1) NAME(price_body)(data, W, 1, 1, lambda, costs, rounding, level, scratch, out);
+    else if (d == 1) NAME(price_body)(data, W, 1, 2, lambda, costs, rounding, level, scratch, out);
+    else if (d == 2 && F == 2) NAME(price_body)(data, W, 2, 2, lambda, costs, rounding, level, scratch, out);
+    else if (d == 2) NAME(price_body)(data, W, 2, 4, lambda, costs, rounding, level, scratch, out);
+    else NAME(price_body)(data, W, d, F, lambda, costs, rounding, level, scratch, out);
+}

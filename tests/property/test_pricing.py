@@ -1,0 +1,325 @@
+"""The pricing bound against its own definition, in extended precision and by other formulas."""
+
+import functools
+
+import numpy as np
+import pytest
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.pricing import ComponentPricing
+from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.search.search import Search
+from support.columns import statistics
+from support.exhaustive import brute_force_optimum
+from support.problems import make, random_state
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.master import Master
+from gopfast.mixtures.bounds.pricing_root import PricingBound, hulls, single
+from gopfast.mixtures.data import passes
+
+PRICED = [
+    "known", "known, fixed prior", "spherical", "diag", "full", "Bernoulli", "Bernoulli, prior", "Poisson",
+    "Poisson, prior", "exponential", "exponential, prior", "categorical", "categorical, prior",
+]  # fmt: skip
+long = np.longdouble
+
+
+def saving(prices, costs, weights):
+    """G of one component, without its prior, by bisection in extended precision."""
+    w, a = weights.astype(long), (prices - costs).astype(long)
+    W = w.sum()
+    u = np.exp(a)
+    if w @ u <= W:
+        return long(0.0)
+    low, high = long(0.0), long(1.0)  # sum w min(1, s u) - W s is positive below the root
+    for _ in range(120):
+        s = (low + high) / 2
+        if w @ np.minimum(1, s * u) > W * s:
+            low = s
+        else:
+            high = s
+    return w @ np.maximum(0, np.log(high) + a)
+
+
+def column_value(prices, costs, weights, tau):
+    """What a column saves: sum w tau (lambda - c - log tau) + S log(S / W)."""
+    w, tau = weights.astype(long), tau.astype(long)
+    S = w @ tau
+    logs = np.log(np.where(tau > 0, tau, 1))
+    return w @ (tau * (prices - costs - logs)) + S * np.log(S / w.sum())
+
+
+def component_costs(problem, state):
+    """Costs (n, K) of the components at a state, priors apart."""
+    values = [state[name] for name in problem.parameter_names]
+    return -problem.log_densities(*values)
+
+
+def prices_of(problem, rng):
+    """Prices of every size: about those of a fit, or anything."""
+    costs = component_costs(problem, random_state(problem, rng)).min(axis=1)
+    return np.clip(costs, -50, 50) + rng.normal(size=len(costs)) * 10.0 ** rng.uniform(-2, 1) + rng.uniform(-1, 4)
+
+
+@pytest.mark.parametrize("kind", PRICED)
+@pytest.mark.parametrize("seed", range(4))
+def test_every_mixture_costs_at_least_the_prices_less_what_its_components_save(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = make(kind, seed, 15, 2 + seed % 2, 1 + seed // 2, sample_weight=rng.choice([0.5, 1.0, 3.0], 15))
+    w = problem.sample_weight
+    for _ in range(20):
+        state = random_state(problem, rng)
+        costs = component_costs(problem, state)
+        with np.errstate(divide="ignore"):
+            joint = (np.log(state["weights"]) - costs).astype(long)
+        top = joint.max(axis=1)
+        objective = -w @ (top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
+        prices = prices_of(problem, rng)
+        bound = w @ prices - sum(saving(prices, c, w) for c in costs.T)
+        assert bound <= objective + 1e-12 * (1 + abs(objective) + np.abs(w * prices).sum())
+
+
+def test_the_closed_form_is_the_largest_column():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        x, w = np.sort(rng.uniform(-3, 3, 12)), rng.choice([0.5, 1.0, 2.0], 12)
+        problem = gopfast.GaussianMixture(x, 2, prior=None, sample_weight=w)
+        pricing = ComponentPricing(single(problem, engine.family(problem)))
+        prices, point = rng.uniform(0, 4, 12), rng.uniform(-1, 1, 1)
+        costs, _ = pricing.costs_at(point)
+        best = saving(prices, costs, w)
+        mass, inner, value, saturated = pricing.columns(prices, point[None])
+        assert value[0] == pytest.approx(float(best), abs=1e-10)
+        assert pricing.values(prices, point[None]) == pytest.approx(value, abs=1e-12)
+        assert saturated + inner.sum() == pytest.approx(mass.sum())
+        if best > 0:
+            assert column_value(prices, costs, w, mass[0] / w) == pytest.approx(float(best), abs=1e-9)
+        for _ in range(50):
+            tau = np.clip(mass[0] / w + rng.normal(size=12) * 10.0 ** rng.uniform(-4, 0), 0, 1)
+            if tau.any():
+                assert column_value(prices, costs, w, tau) <= best + 1e-12
+
+
+def cell_around(pricing, core, rng):
+    """A random cell with a point in it, as narrow as rounding leaves or as wide as the root, at times at a corner."""
+    low, high = pricing.root()
+    low, high = np.minimum(low, core), np.maximum(high, core)
+    size = 10.0 ** rng.uniform(-6, 0.3, len(core)) * (high - low)
+    part = rng.choice([0.0, 1.0, 0.5], len(core)) if rng.random() < 0.3 else rng.random(len(core))
+    return np.maximum(low, core - part * size), np.minimum(high, core + (1 - part) * size)
+
+
+def best_component(problem, one, tau):
+    """Core parameters of the best component for a column; covariances as they are, below the floor too."""
+    alone = type(problem).__new__(type(problem))
+    weight = problem.sample_weight * tau
+    alone.__setstate__({**problem.__dict__, "n_components": 1, "sample_weight": weight,
+                        "total_weight": float(weight.sum())})  # fmt: skip
+    state = alone.maximize(np.ones((len(tau), 1)))
+    del state["weights"]
+    if "covariances" in state:
+        z = problem.X - state["means"]
+        C = np.einsum("i,ij,ik->jk", weight, z, z) / weight.sum()
+        shape = problem.covariance
+        state["covariances"] = C[None] if shape == "full" else np.array(
+            [np.diag(C)] if shape == "diag" else [np.trace(C) / len(C)])  # fmt: skip
+    return np.asarray(one.pack(**state))
+
+
+def core_rows(problem, family):
+    """For every sample of the core a row of the problem that it stands for."""
+    if not hasattr(family, "discrete"):
+        return np.arange(len(problem.X))
+    columns, _, _ = statistics(problem)
+    rows, first = np.unique(columns, axis=0, return_index=True)
+    return np.arange(len(columns)) if len(rows) == len(columns) else first
+
+
+@pytest.mark.parametrize("kind", PRICED)
+def test_costs_of_a_component_add_up_to_the_objective(kind):
+    problem = make(kind, 3, 14, 1, 2)
+    family = engine.family(problem)
+    pricing = ComponentPricing(single(problem, family))
+    state = problem.maximize(np.ones((14, 1)))
+    del state["weights"]
+    costs, prior = pricing.costs_at(family.pack(**state))
+    w = family.data.arrays()[1]
+    assert w @ costs + prior + family.constant == pytest.approx(problem.objective(np.ones(1), **state), rel=1e-11)
+
+
+@pytest.mark.parametrize("kind", PRICED)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_column_of_a_cell_saves_more_than_its_bound(kind, seed):
+    """Columns whose best parameters lie in the cell: any multipliers, and any number of passes."""
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([0.5, 1.0], 14)
+    problem = make(kind, seed, 14, 2, 1 + seed % 3 if kind != "full" else 2, sample_weight=weights)
+    family = engine.family(problem)
+    one = single(problem, family)
+    pricing = ComponentPricing(one)
+    rows, w = core_rows(problem, family), one.data.arrays()[1]
+    for _ in range(40):
+        tau = rng.random(len(rows)) ** rng.choice([0.2, 1, 5])
+        if rng.random() < 0.5:
+            tau = np.maximum(1e-9, rng.random(len(rows)) < 0.4)
+        spread = np.zeros(14)  # the same mass on one row of each kind
+        spread[rows] = tau * w / weights[rows]
+        core = best_component(problem, one, spread)
+        costs, prior = pricing.costs_at(core)
+        prices = np.clip(costs, -50, 50) + rng.normal(size=len(rows)) * 10.0 ** rng.uniform(-2, 1) + rng.uniform(-1, 4)
+        low, high = cell_around(pricing, core, rng)
+        pricing.set_prices(prices)
+        value = column_value(prices, costs, w, tau) - prior
+        tiny = 1e-9 * (1 + abs(value) + abs(prior))
+        for n_passes in (1, 2, 3, 20):
+            assert value <= pricing.bound_cell(low, high, n_passes=n_passes) + tiny
+        q = 10.0 ** rng.uniform(-6, 2, one.n_facets) * (rng.random(one.n_facets) < 0.7)
+        assert value <= pricing.bound_cell(low, high, multipliers=q) + tiny
+        # the best column of these very parameters, where it has them as its best: a cell of that point alone
+        assert saving(prices, costs, w) - prior >= value - tiny
+
+
+@pytest.mark.parametrize("kind", PRICED)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_proved_bound_lies_below_a_brute_force_optimum(kind, seed):
+    problem = make(kind, seed, 8, 2, 1 + seed if kind != "full" else 2)
+    reference = brute_force_optimum(problem, n_kept=4, n_random=8)
+    family = engine.family(problem)
+    tau = np.random.default_rng(seed).dirichlet([0.5, 0.5], 8)
+    state = problem.maximize(tau)
+    for _ in range(50):
+        state = problem.maximize(problem.responsibilities(**state), **state)
+    weights = state.pop("weights")
+    solution = np.concatenate([weights, np.ravel(family.pack(**state)), [1.0]])
+    # a limit above the optimum: nothing of the optimum may be dropped
+    bound = PricingBound(family, single(problem, family), solution, reference + 1.0)
+    bound.improve_prices(0.01)
+    bound.prove(0.01, max_cells=20_000)
+    assert bound.lower <= reference + 1e-9 * (1 + abs(reference))
+
+
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 0.3, 2.0, 6.0])
+def test_the_master_problem_is_solved_from_any_level(shift):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, 30), rng.normal(3, 1, 30)])
+    problem = gopfast.GaussianMixture(x, 2, prior=None)
+    family = engine.family(problem)
+    pricing = ComponentPricing(single(problem, family))
+    points = family.data.from_user(np.linspace(-1, 4, 11)[:, None])
+    start = np.min([pricing.costs_at(point)[0] for point in points], axis=0) + shift
+    master = Master(np.ones(60), start + 1.0, pricing)
+    prices, sigma, z = master.solve(start, points, np.zeros(11, int), np.array([2.0]), 1e-5)
+    mass, _, values, _ = pricing.columns(prices, points)
+    # the multipliers make a cover of the samples by two columns
+    assert z.sum() == pytest.approx(2.0, abs=1e-3)
+    assert z @ mass == pytest.approx(np.ones(60), abs=2e-2)
+    assert sigma[0] == pytest.approx(values.max())
+
+
+@pytest.mark.parametrize("kind", ["known", "diag"])
+@pytest.mark.parametrize("isa", passes.instruction_sets())
+def test_a_cell_of_one_point_is_priced_exactly_and_from_above(kind, isa):
+    passes.use_instruction_set(isa)
+    try:
+        rng = np.random.default_rng(5)
+        problem = make(kind, 1, 203, 2, 2)
+        family = engine.family(problem)
+        pricing = ComponentPricing(single(problem, family))
+        low, high = pricing.root()
+        w = family.data.arrays()[1]
+        for _ in range(30):
+            point = low + (0.1 + 0.5 * rng.random(len(low))) * (high - low)
+            costs, _ = pricing.costs_at(point)
+            prices = costs + rng.normal(size=len(costs)) * 10.0 ** rng.uniform(-6, 1.5)
+            pricing.set_prices(prices)
+            wanted, found = saving(prices, costs, w), pricing.bound_cell(point, point, n_passes=3)
+            assert found >= wanted * (1 - 1e-15)
+            assert found <= wanted + 1e-10 * (1 + abs(wanted) + np.abs(w * costs).sum())
+    finally:
+        passes.use_instruction_set()
+
+
+@functools.cache
+def fitted(kind):
+    """A problem, its best run of EM (value), and the core parameters of the responsibilities, in label order."""
+    problem = make(kind, 2, 25, 2, 2)
+    family = engine.family(problem)
+    runs = [MixturePrimal(family).em(np.full(2, 0.5), family.seeded(np.random.default_rng(s)), 1e-12, 3000)
+            for s in range(20)]  # fmt: skip
+    vector = min(runs, key=lambda run: run[1][-1])[0]
+    state = {"weights": vector[:2] / vector[:2].sum(), **family.parameters(vector)}
+    state = {name: state[name] for name in ("weights", *problem.parameter_names) if name in state}
+    value = problem.objective(**state)
+    tau = problem.responsibilities(**state)
+    one = single(problem, engine.family(problem))
+    rows = [best_component(problem, one, tau[:, k] + 1e-300) for k in range(problem.n_components)]
+    return problem, value, np.array(sorted(map(list, rows)))
+
+
+def as_solution(problem, state):
+    state = dict(state)
+    weights = state.pop("weights")
+    return np.concatenate([weights, np.ravel(engine.family(problem).pack(**state)), [1.0]])
+
+
+CUT = ["known", "known, fixed prior", "spherical", "diag", "full", "Bernoulli", "Poisson, prior", "exponential"]
+
+
+@pytest.mark.parametrize("kind", CUT)
+@pytest.mark.parametrize("excess", [1e-4, 0.5, 4.0])
+def test_cuts_leave_every_solution_below_the_limit(kind, excess, monkeypatch):
+    """The limit lies above the optimum: the optimum must survive, and no bound may exceed its value."""
+    problem, value, known = fitted(kind)
+    family = engine.family(problem)
+    # prices from a worse solution
+    worse = as_solution(problem, random_state(problem, np.random.default_rng(1)))
+    monkeypatch.setattr(pricing_root, "MOST_CELLS", 10_000)
+    reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
+    reduction.learn_all(worse, value + excess)
+    assert reduction.floor <= value + 1e-9 * (1 + abs(value))
+    rng = np.random.default_rng(3)
+    low, high = (np.tile(side, 2) for side in ComponentPricing(single(problem, family)).root())
+    n_cut = 0
+    for _ in range(60):
+        size = 10.0 ** rng.uniform(-4, 0.3, known.size) * (high - low)
+        part = rng.random(known.size)
+        box = np.maximum(np.minimum(low, known.ravel()), known.ravel() - part * size)
+        top = np.minimum(np.maximum(high, known.ravel()), known.ravel() + (1 - part) * size)
+        left = reduction.cut(box, top)
+        assert left is not None
+        slack = 1e-9 * (1 + np.abs(known.ravel()))
+        assert (left[0] <= known.ravel() + slack).all() and (left[1] >= known.ravel() - slack).all()
+        assert reduction.rest <= value + 1e-9 * (1 + abs(value))
+        n_cut += (left[0] > box + slack).any() or (left[1] < top - slack).any()
+    assert n_cut > 0 or excess > 1  # it does cut
+
+
+@pytest.mark.parametrize("kind", ["known", "diag", "Bernoulli", "Poisson"])
+def test_searches_with_and_without_cuts_agree(kind):
+    problem = make(kind, 4, 30, 2, 2)
+    family = engine.family(problem)
+    found = []
+    for make_one in (None, lambda s, limit: PricingBound(family, single(problem, family), s, limit)):
+        reduction = None if make_one is None else PricingReduction(family, make_one)
+        search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), 1e-3, reduction=reduction,
+                        reduce_from=0, max_nodes=30_000)  # fmt: skip
+        search.run()
+        found.append(search.summary()[0])
+    plain, cut = found
+    assert cut["objective"] == pytest.approx(plain["objective"], abs=2e-3)
+    assert cut["lower_bound"] <= plain["objective"] + 1e-9
+    assert plain["lower_bound"] <= cut["objective"] + 1e-9
+    # where the nodes do not suffice without the cuts, they are at least no worse
+    assert cut["objective"] - cut["lower_bound"] <= max(plain["objective"] - plain["lower_bound"], 1e-3) + 1e-9
+
+
+def test_groups_of_boxes_cover_them():
+    rng = np.random.default_rng(0)
+    low = rng.random((500, 3))
+    high = low + 0.1 * rng.random((500, 3))
+    outer_low, outer_high = hulls(low, high, 20)
+    assert len(outer_low) <= 20
+    held = ((outer_low[:, None] <= low) & (high <= outer_high[:, None])).all(axis=2)
+    assert held.any(axis=0).all()

@@ -3,6 +3,7 @@
 `python tests/property/test_matrix_attacks.py [seconds] [seed]` goes on as long as it is told, and prints what fails.
 """
 
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -64,15 +65,15 @@ def test_no_search_proves_more_than_is_true(kind, covariance):
 def main(seconds=600.0, seed=0):
     """Attack until the time is over; returns the number of failures."""
     end, boxes, problems, failed = time.monotonic() + seconds, 0, 0, 0
-    while time.monotonic() < end:
-        for kind in DATA:
-            for covariance, d in CASES + MORE_CASES:
-                failures, tried = attacked(kind, covariance, seed, n_points=5, n_boxes=12, **sizes(seed, d))
-                failures += [line for line in [unproved(kind, covariance, seed, d, 1000)] if line]
-                boxes, problems, failed = boxes + tried, problems + 1, failed + len(failures)
-                print("\n".join(failures), end="\n" if failures else "", flush=True)
-        seed += 1
-    print(f"{problems} problems, {boxes} boxes, {failed} failures; next seed {seed}")
+    turns = ((turn, *case, kind) for turn in itertools.count(seed) for case in CASES + MORE_CASES for kind in DATA)
+    for turn, covariance, d, kind in turns:
+        if time.monotonic() > end:
+            break
+        failures, tried = attacked(kind, covariance, turn, n_points=5, n_boxes=12, **sizes(turn, d))
+        failures += [line for line in [unproved(kind, covariance, turn, d, 1000)] if line]
+        boxes, problems, failed = boxes + tried, problems + 1, failed + len(failures)
+        print("\n".join(failures), end="\n" if failures else "", flush=True)
+    print(f"{problems} problems, {boxes} boxes, {failed} failures; ended at seed {turn}")
     return failed
 
 

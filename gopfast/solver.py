@@ -292,7 +292,7 @@ class MixtureSearch:
         notes, tolerance = [], max(self.epsilon, self.rel_tol * abs(objective))
         # as the search sees it: a bound may be exactly that much below, and their difference is rounded
         closed = fields["lower_bound"] >= objective - tolerance - SPACINGS * np.spacing(abs(objective))
-        if raised + lost > 0.5 * tolerance:
+        if raised + lost > 0.5 * tolerance or (status is Status.OPTIMAL and not closed):
             notes.append(
                 f"rounding in the units of X costs {raised + lost:.3g} nats: subtract an offset from X, so that its "
                 "values are not much larger than their differences"

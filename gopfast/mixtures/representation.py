@@ -38,6 +38,8 @@ DOUBTFUL = 1e-10
 MOST = 1.0 - ROUND
 # Part of a tolerance that a search may be asked to prove more than the user wants, to make up for the loss.
 MOST_OF_TOLERANCE = 0.5
+# Part that is always kept in reserve where there is any loss: bounds may meet the tolerance to the last digit.
+RESERVE = 1e-3
 
 
 class Representation:
@@ -82,8 +84,11 @@ class Representation:
         columns, weights = self.family.data.arrays()
         mean = np.average(columns, axis=1, weights=weights)
         squares = 0.5 * float((np.square(columns - mean[:, np.newaxis]) @ weights).sum())
-        loss = self.distance * math.sqrt(2.0 * squares) + 0.5 * self.distance**2
-        return max(MOST_OF_TOLERANCE, 1.0 - 2.0 * loss / tolerance) if tolerance > 0.0 else 1.0
+        # means are rounded to floats of the samples' size, whose spacing this is in deviations
+        spacing = np.spacing(np.abs(self.problem.X).max(axis=0)) / self.family.data.scale
+        distance = self.distance + math.sqrt(self.problem.total_weight * float(np.square(spacing).sum()))
+        loss = distance * math.sqrt(2.0 * squares) + 0.5 * distance**2
+        return max(MOST_OF_TOLERANCE, min(1.0 - RESERVE, 1.0 - 2.0 * loss / tolerance)) if tolerance > 0.0 else 1.0
 
     def attained(self, solution, primal):
         """

@@ -29,23 +29,25 @@ finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import datasets
+from gopfast import _moved, datasets, local, models  # noqa: F401
+from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.errors import GopfastError, InputError, InputTypeError
-from gopfast.mixtures import local
 from gopfast.mixtures.problems import (
     BernoulliMixture,
-    BiconvexProblem,
     CategoricalMixture,
     ExponentialMixture,
     GaussianMixture,
     PoissonMixture,
 )
+from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
-from gopfast.result import Result, Status
+from gopfast.result import Status
 from gopfast.selection import Selection, select_components
 from gopfast.solver import solve
+
+_moved.install()
 
 __version__ = "0.1.0"
 __all__ = [
@@ -76,12 +78,12 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Load the estimator on first use: it needs scikit-learn."""
+    """Load the estimator on first use, which needs scikit-learn; a module by the name that it had."""
     if name == "GlobalGaussianMixture":
         from gopfast.estimator import GlobalGaussianMixture
 
         return GlobalGaussianMixture
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _moved.attribute(__name__, name)
 
 
 def __dir__():

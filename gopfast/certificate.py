@@ -8,8 +8,9 @@ from typing import Any
 
 from gopfast import checks
 from gopfast.mixtures.fits import solution_of
+from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
-from gopfast.result import Result, Status
+from gopfast.result import Status
 from gopfast.solver import solve
 from gopfast.words import Word
 

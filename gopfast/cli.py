@@ -10,10 +10,9 @@ from pathlib import Path
 import gopfast
 from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError
-from gopfast.mixtures.solution import to_json_types
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
-from gopfast.result import Status
+from gopfast.result import Status, to_json_types
 
 EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD = 0, 1, 2, 3, 130, 141
 # What a record says of its model; the arguments of GaussianMixture.

@@ -12,10 +12,10 @@ import numpy as np
 from gopfast import checks
 from gopfast.errors import InputError
 from gopfast.mixtures import local
-from gopfast.mixtures.solution import to_json_types
+from gopfast.mixtures.result import Result
 from gopfast.options import seed_from
 from gopfast.restart import restarts
-from gopfast.result import Result, Status
+from gopfast.result import Status, to_json_types
 from gopfast.solver import solve
 
 

@@ -11,8 +11,8 @@ from gopfast import checks
 from gopfast.certificate import SEARCH_SHARE
 from gopfast.errors import InputTypeError
 from gopfast.mixtures import local
+from gopfast.mixtures.result import Result
 from gopfast.options import seed_from
-from gopfast.result import Result
 from gopfast.solver import solve
 
 

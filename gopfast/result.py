@@ -1,7 +1,8 @@
-"""What a solve returns: the solution, the bounds proved, and how the search went."""
+"""What the results of all searches share: the bounds proved, and how the search went."""
 
 import enum
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gopfast import checks
-from gopfast.mixtures.solution import MixtureSolution as MixtureSolution
-from gopfast.mixtures.solution import to_json_types
+from gopfast import _moved, checks
 from gopfast.words import Word
 
 CLOSED_FORM = "closed form"
@@ -63,46 +62,37 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Result:
+class SearchResult:
     """
-    Result of a global search; valid whatever the status.
+    What the results of all searches share; see `gopfast.Result` and `gopfast.BiconvexResult`, which say `gap`.
 
     Attributes
     ----------
     status : Status
         Why the search stopped, and so what is proved.
     objective : float
-        UBD, the objective at `solution`, in nats and without the constant that the paper drops.
+        The objective at `solution`.
     lower_bound : float
-        LBD: no point has a smaller objective.
-    solution : MixtureSolution
-        The best point found, components in canonical order.
-    elbo_constant : float or None
-        What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
+        No point has a smaller objective.
+    solution
+        The best point found.
     n_nodes, n_subproblems, n_lps, n_milps, n_passes : int
-        Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs,
-        mixed-integer programs and passes over the data.
+        Counts of nodes bounded, relaxed-dual subproblems, linear programs, mixed-integer programs and passes over
+        the data.
     time : float
         Seconds.
     rounding_margin : float
-        What the bounds of a mixture lost for rounding where that kept the gap open (status NUMERICAL), in nats; of one
-        component in closed form, all that lies between them.
+        What the bounds lost for rounding where that kept the gap open, in units of the objective.
     history : ndarray, shape (m, 5)
-        One row per report; columns as `history_columns`: seconds, nodes so far, LBD, UBD, open nodes.
+        One row per report; columns as `history_columns`.
     relaxation, partition, branching, subproblem : str
-        The methods used; of one component relaxation is "closed form" and there are no others.
+        The methods used.
     notes : tuple of str
-        What a reader should know, such as "prior_variance sits on its lower bound".
+        What a reader should know.
     caution : str
-        What makes the optimum of the model no useful fit, whatever is proved of it: components on `variance_floor` on
-        few distinct values. Empty where there are none; part of `message`.
+        What makes the optimum no useful fit, whatever is proved of it.
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
-
-    References
-    ----------
-    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference",
-    section 2.3 for the bounds UBD and LBD, equations (24) and (28) for the objective.
     """
 
     history_columns: ClassVar[tuple[str, ...]] = ("time", "n_nodes", "lower", "upper", "n_open")
@@ -111,7 +101,6 @@ class Result:
     objective: float
     lower_bound: float
     solution: Any
-    elbo_constant: float | None = None
     n_nodes: int = 0
     n_subproblems: int = 0
     n_lps: int = 0
@@ -144,41 +133,6 @@ class Result:
     def success(self) -> bool:
         """Whether `solution` is proved globally optimal within the tolerance."""
         return self.status is Status.OPTIMAL
-
-    @property
-    def gap(self) -> float:
-        """``objective - lower_bound``, in nats: the solution is at most this far from the global optimum."""
-        return self.objective - self.lower_bound
-
-    @property
-    def elbo(self) -> float | None:
-        """The ELBO of the solution with all its constants, in nats; without a prior the log-likelihood."""
-        return None if self.elbo_constant is None else self.elbo_constant - self.objective
-
-    @property
-    def elbo_bound(self) -> float | None:
-        """Upper bound of the ELBO over all solutions, in nats; None where there is no ELBO."""
-        return None if self.elbo_constant is None else self.elbo_constant - self.lower_bound
-
-    @property
-    def log_likelihood(self) -> float | None:
-        """The log-likelihood of the solution, in nats: `elbo` of a model without a prior; None with a prior."""
-        return self.elbo if self._is_likelihood else None
-
-    @property
-    def log_likelihood_bound(self) -> float | None:
-        """Upper bound of the log-likelihood over all solutions, in nats; None where the model has a prior."""
-        return self.elbo_bound if self._is_likelihood else None
-
-    @property
-    def _is_likelihood(self):
-        """Whether the model has no prior, so that the ELBO is the log-likelihood."""
-        return getattr(getattr(self.solution, "problem", None), "prior", "unknown") is None
-
-    @property
-    def _elbo_name(self):
-        """What `elbo` is, in words."""
-        return "log-likelihood" if self._is_likelihood else "ELBO"
 
     def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
         """
@@ -245,13 +199,9 @@ class Result:
 
         return getattr(plot, checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
 
-    def __repr__(self):
-        """Return status and bounds on one line."""
-        return (
-            f"Result(status={self.status.name}, objective={self.objective:.8g}, "
-            f"lower_bound={self.lower_bound:.8g}, gap={self.gap:.3g}, n_nodes={self.n_nodes}, "
-            f"time={self.time:.3g})"
-        )
+    def _values(self):
+        """Name and text of what follows the objective in the summary."""
+        return ()
 
     def __str__(self):
         """Return a short readable summary."""
@@ -259,8 +209,7 @@ class Result:
             f"{self.status.name}: {self.message}",
             _line("objective", f"{self.objective:.8g}  (lower bound {self.lower_bound:.8g}, gap {self.gap:.3g})"),
         ]
-        if self.elbo is not None:
-            lines.append(_line(self._elbo_name, f"{self.elbo:.8g}  (at most {self.elbo_bound:.8g})"))
+        lines.extend(_line(name, text) for name, text in self._values())
         counts = (
             (self.n_nodes, "nodes"), (self.n_lps, "LPs"), (self.n_milps, "MILPs"), (self.n_passes, "data passes")
         )  # fmt: skip
@@ -295,3 +244,25 @@ _RECORDED = (
     "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
     "history_columns", "history",
 )  # fmt: skip
+
+
+def to_json_types(value):
+    """
+    Convert numbers, arrays and sequences to what JSON can express; infinities and NaN become None.
+
+    Objects of other kinds are returned as they are.
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (list, tuple)):
+        return [to_json_types(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def __getattr__(name):
+    """Return the classes that were here, for what was pickled then."""
+    return _moved.attribute(__name__, name)

@@ -13,9 +13,10 @@ from gopfast.mixtures.bounds.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.representation import Representation
+from gopfast.mixtures.result import Result
 from gopfast.options import Options
 from gopfast.report import Heartbeat
-from gopfast.result import Result, Status
+from gopfast.result import Status
 from gopfast.solver import MixtureSearch
 from gopfast.words import Word
 

@@ -22,10 +22,13 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.representation import COUNTED, Representation
+from gopfast.mixtures.result import Result
+from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import Options
 from gopfast.report import Heartbeat, Progress
-from gopfast.result import CLOSED_FORM, MixtureSolution, Result, Status
+from gopfast.result import CLOSED_FORM, Status
 from gopfast.search.search import Search
+from gopfast.search.threads import n_threads
 
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
@@ -242,7 +245,7 @@ class MixtureSearch:
             kept * self.epsilon,
             rel_tol=kept * self.rel_tol,
             orthant=self.names["branching"] == "orthant",
-            n_threads=engine.n_threads(options.n_threads),
+            n_threads=n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
             basin=_basin(self.family, primal) if entropic else None,
             reduction=_reduction(problem, self.family, options.relaxation) if entropic else None,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gopfast.result import Result, Status, to_json_types
+from gopfast.result import SearchResult, Status, to_json_types
 
 MAX_VARIABLES_SHOWN = 20
 
@@ -60,7 +60,7 @@ class BiconvexSolution:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BiconvexResult(Result):
+class BiconvexResult(SearchResult):
     """
     Result of a global search for a biconvex problem, in the user's sense and units; valid whatever the status.
 
@@ -93,6 +93,9 @@ class BiconvexResult(Result):
         As for other results; columns lower and upper are bounds in the user's sense.
     """
 
+    # A biconvex problem has none; records of all results have the same names.
+    elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
+
     sense: str = "min"
     bound: float = -np.inf
 
@@ -107,7 +110,7 @@ class BiconvexResult(Result):
         return 0.0 if self.objective == self.bound else abs(self.objective - self.bound)
 
     def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
-        """Convert to JSON types, see `Result.to_dict`."""
+        """Convert to JSON types, see `SearchResult.to_dict`."""
         record = super().to_dict(responsibilities)
         record |= {name: to_json_types(getattr(self, name)) for name in ("sense", "bound", "upper_bound")}
         return record

@@ -12,10 +12,10 @@ from gopfast.biconvex.lifting import Lifting
 from gopfast.biconvex.problem import FEASIBILITY_TOL, LARGEST_NUMBER
 from gopfast.biconvex.result import BiconvexSolution, make
 from gopfast.errors import InputError
-from gopfast.mixtures import engine
 from gopfast.result import Status
 from gopfast.search.search import Search
 from gopfast.search.stop import StopSignal
+from gopfast.search.threads import n_threads
 
 REL_TOL = 1e-6  # default
 # Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
@@ -329,7 +329,7 @@ def _search(preparation, options, monitor):
         epsilon * WITHIN,
         rel_tol=rel_tol * WITHIN,
         orthant=options.branching == "orthant",
-        n_threads=engine.n_threads(options.n_threads),
+        n_threads=n_threads(options.n_threads),
         stop=stop,
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=report if monitor.wanted else None,

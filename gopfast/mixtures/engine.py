@@ -1,6 +1,5 @@
 """Builds what the compiled core runs on from a problem object."""
 
-import os
 import weakref
 
 import numpy as np
@@ -27,11 +26,6 @@ from gopfast.mixtures.problems.gaussian import MATRICES
 
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
-
-# After a fork the OpenMP pool of the parent is gone, and waking it would hang the child.
-_state = {"forked": False}
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _state.update(forked=True))
 
 
 def family(problem):
@@ -123,15 +117,3 @@ def start_parameters(problem, start):
     if first.shape != shape:
         raise InputError(f"start must hold {names[0]} of shape {shape}; got {first.shape}")
     return family(problem).pack(**{**given, names[0]: first})
-
-
-def n_threads(requested):
-    """Return the number of threads to use: as requested, or one per processor this process may run on."""
-    if _state["forked"]:
-        return 1
-    if requested is not None:
-        return requested
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1

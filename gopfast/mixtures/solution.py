@@ -1,11 +1,12 @@
 """The parameters of a fitted mixture."""
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from gopfast.result import to_json_types
 
 MATRICES = ("tied", "full")  # kinds of covariance
 MAX_ROWS_SHOWN = 12
@@ -169,20 +170,3 @@ def _row_text(groups, most):
         if left == 0:
             break
     return " | ".join(parts) + "  ..." * (sum(map(len, groups)) > most)
-
-
-def to_json_types(value):
-    """
-    Convert numbers, arrays and sequences to what JSON can express; infinities and NaN become None.
-
-    Objects of other kinds are returned as they are.
-    """
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    elif isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (list, tuple)):
-        return [to_json_types(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

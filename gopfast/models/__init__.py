@@ -1,5 +1,6 @@
 """Problem objects: what is minimised, on which data."""
 
+from gopfast import _moved
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.bernoulli import BernoulliMixture
@@ -17,3 +18,8 @@ __all__ = [
     "MixtureProblem",
     "PoissonMixture",
 ]
+
+
+def __getattr__(name):
+    """Return a module by the name that it had."""
+    return _moved.attribute(__name__, name)

@@ -6,9 +6,8 @@ from scipy.stats import poisson
 from support.datasets import galaxies
 
 import gopfast
-from gopfast import plot
+from gopfast import Result, Status, plot
 from gopfast.errors import InputError
-from gopfast.result import Result, Status
 
 
 def make_result(n_rows=30, end=10.0, **changes):

@@ -8,8 +8,8 @@ import pytest
 from support import datasets
 
 import gopfast
+from gopfast import MixtureSolution, Result, Status
 from gopfast.models import GaussianMixture
-from gopfast.result import MixtureSolution, Result, Status
 
 HISTORY = [[0.0, 1, -math.inf, 90.0, 1], [0.001, 9, 84.0251, 84.0302, 3]]
 

@@ -1,0 +1,128 @@
+"""Who may import whom: each room only what lies below it, and nothing in a circle."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import gopfast
+
+PACKAGE = Path(gopfast.__file__).resolve().parent
+SOURCES = Path(__file__).resolve().parents[2] / "src" / "gopfast"
+# What the rooms import from the top: below them all. The rest of the top is above.
+GROUND = {"checks", "errors", "options", "report", "result", "words", "_moved"}
+# Room -> what it may import beside itself and the ground.
+BELOW = {
+    "search": set(),
+    "reading": set(),
+    "lp": {"search"},
+    "biconvex": {"search", "lp"},
+    "mixtures": {"search"},
+    "mixtures.bounds.linear": {"lp"},  # the paper's relaxed dual
+}
+# Inside a function, where a method of a result has a whole module to call.
+LATE = {("result", "plot")}
+
+
+def name_of(path, root):
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+PYTHON = {name_of(path, PACKAGE): path for path in PACKAGE.rglob("*.py")}
+CYTHON = sorted([*SOURCES.rglob("*.pyx"), *SOURCES.rglob("*.pxd")])
+MODULES = {*PYTHON, *(name_of(path, SOURCES) for path in CYTHON)}
+
+
+def module_of(target, names):
+    """Modules that ``from gopfast.<target> import <names>`` loads."""
+    place = ".".join(filter(None, target.split(".")[1:]))
+    inner = {f"{place}.{name}".strip(".") for name in names}
+    return {name for name in inner if name in MODULES} | ({place} if inner - MODULES or not inner else set())
+
+
+def imports(path, everywhere=True):
+    """Modules of the package that a Python module imports: in functions too, or only where it is loaded."""
+    tree = ast.parse(path.read_text())
+    inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)}
+    found = set()
+    for node in ast.walk(tree):
+        if not everywhere and id(node) in inside:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gopfast":
+            found |= module_of(node.module, [alias.name for alias in node.names])
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("gopfast.")]
+            found |= {name.partition(".")[2] for name in names}
+    return found
+
+
+def cython_imports(path):
+    """Modules of the package that a Cython file imports or cimports."""
+    pattern = r"^\s*from (gopfast[\w.]*) c?import (.*)$"
+    lines = re.finditer(pattern, path.read_text(), re.M)
+    return set().union(*(module_of(line[1], re.findall(r"\w+", line[2])) for line in lines))
+
+
+def room(module):
+    """The room of a module; of the top: 'ground' or 'top'."""
+    first = module.partition(".")[0]
+    return first if first in BELOW else "ground" if module in GROUND else "top"
+
+
+def wrong(module, targets):
+    """The imports of a module that look up."""
+    if room(module) == "top":
+        return set()
+    allowed = {"ground", room(module), *BELOW.get(room(module), ()), *BELOW.get(module, ())}
+    return {target for target in targets if room(target) not in allowed and (module, target) not in LATE}
+
+
+def test_python_modules_import_only_what_lies_below_them():
+    assert {module: found for module, path in PYTHON.items() if (found := wrong(module, imports(path)))} == {}
+
+
+@pytest.mark.skipif(not CYTHON, reason="no source tree beside the tests")
+def test_compiled_modules_import_only_what_lies_below_them():
+    found = {str(path): wrong(name_of(path, SOURCES), cython_imports(path)) for path in CYTHON}
+    assert {path: targets for path, targets in found.items() if targets} == {}
+
+
+def test_no_python_modules_import_each_other_in_a_circle():
+    # the package itself imports what users call, and none of it imports the package's names where it is loaded
+    graph = {module: imports(path, everywhere=False) - {module} for module, path in PYTHON.items() if module}
+    TopologicalSorter({module: targets - {""} for module, targets in graph.items()}).prepare()
+
+
+def test_starts_and_restarts_are_above_what_they_use():
+    assert "mixtures.local.starts" not in imports(PYTHON["mixtures.local._kmeans"])
+    assert not [module for module in MODULES if module.startswith("mixtures") and "restart" in module]
+
+
+@pytest.mark.parametrize(("loaded", "absent"), [("biconvex", "mixtures"), ("mixtures", "biconvex"), ("search", "lp")])
+def test_a_room_does_not_load_its_neighbour(loaded, absent, tmp_path):
+    """The rooms by themselves, under a package that imports nothing."""
+    modules = sorted(name for name in MODULES - {"search.types"} if name.split(".")[0] == loaded)
+    assert len(modules) > 4
+    code = (
+        "import importlib, sys, types\n"
+        f"package = types.ModuleType('gopfast'); package.__path__ = {list(gopfast.__path__)!r}\n"
+        "sys.modules['gopfast'] = package\n"
+        f"for name in {modules!r}: importlib.import_module('gopfast.' + name)\n"
+        f"print([name for name in sys.modules if name.startswith('gopfast.{absent}')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+@pytest.mark.skipif(not CYTHON, reason="no source tree beside the tests")
+def test_every_compiled_module_lies_in_the_room_of_its_source():
+    for path in CYTHON:
+        if path.suffix == ".pyx":
+            name = f"gopfast.{name_of(path, SOURCES)}"
+            assert importlib.import_module(name).__name__ == name

@@ -15,6 +15,7 @@ from support.problems import make, random_state
 
 import gopfast
 from gopfast.mixtures import engine
+from gopfast.mixtures.bounds import pricing_root
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing_root import PricingBound, hulls, single
 from gopfast.mixtures.data import passes

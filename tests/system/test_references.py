@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]
 # Of `elbo - elbo_constant`: the source for the prior, design.md section 3 for both.

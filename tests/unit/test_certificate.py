@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import Verdict, certify
-from gopfast.mixtures import local
+from gopfast import Verdict, certify, local
 
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]
 OPTIMUM = 84.03015887  # of the minimal data set, K = 2, empirical prior

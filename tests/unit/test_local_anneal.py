@@ -7,7 +7,7 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 from gopfast.mixtures.local._anneal import SCHEDULE, stage, tempered_responsibilities
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 
 X = np.array([-3.0, -2.5, -2.0, 0.5, 2.0, 3.5])
 

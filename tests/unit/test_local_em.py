@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]
 PRIORS = [None, "empirical", 4.0]

@@ -8,7 +8,7 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 from gopfast.mixtures.local._conjugate_gradient import minimize as conjugate_gradients
 from gopfast.mixtures.local._coordinates import LEAST, LEAST_EXCESS, Coordinates
 

@@ -8,7 +8,7 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 
 cluster = pytest.importorskip("sklearn.cluster")
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]

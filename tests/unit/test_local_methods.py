@@ -9,7 +9,7 @@ from support import datasets, problems
 from support.exhaustive import brute_force_optimum
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 from gopfast.mixtures.local import _em
 
 ASCENDING = {"em": local.em, "quasi_newton": local.quasi_newton, "conjugate_gradient": local.conjugate_gradient}

@@ -6,7 +6,7 @@ from support import problems
 from support.problems import KINDS
 
 import gopfast
-from gopfast.mixtures import local
+from gopfast import local
 from gopfast.mixtures.local import starts
 from gopfast.mixtures.local._embedding import embedding, squared_distances
 

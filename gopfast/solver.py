@@ -366,10 +366,11 @@ def _basin(family, primal):
 def _reduction(problem, family, relaxation):
     """Return what is learnt beside the tree, where the model has it."""
     if relaxation == "pricing":
-        one = single_component(problem, family)
+        # with a prior the rounding of large pseudo-counts is not accounted for: a bound was found too high by one nat
+        one = single_component(problem, family) if problem.prior is None else None
         if one is None or family.data.n_samples > MOST_PRICED:
             raise InputError(
-                "relaxation='pricing' needs a mixture whose components share no parameter, of at most "
+                "relaxation='pricing' needs a mixture without a prior whose components share no parameter, of at most "
                 f"{MOST_PRICED:,} samples; matrices of at most two columns"
             )
         return PricingReduction(family, lambda solution, limit: PricingBound(family, one, solution, limit))

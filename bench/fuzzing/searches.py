@@ -34,7 +34,9 @@ SMALL_PART = -1e300
 
 def priced(problem):
     """Whether single components can be priced."""
-    return problem.n_components > 1 and pricing_root.single(problem, engine.family(problem)) is not None
+    if problem.n_components == 1 or problem.prior is not None:
+        return False
+    return pricing_root.single(problem, engine.family(problem)) is not None
 
 
 def best_of_starts(rng, definition, fast, n_starts=N_STARTS):

@@ -90,3 +90,9 @@ def test_log_gamma_is_exact_to_extended_precision(x):
     with mpmath.workdps(40):
         own, exact = mpmath.mpf(str(definitions.log_gamma(x))), mpmath.loggamma(x)
         assert abs(own - exact) <= 100 * float(definitions.ROUND) * (1 + abs(exact) + x)
+
+
+def test_masses_beside_huge_pseudo_counts_keep_their_rounding():
+    """Found by the fuzzer: with a prior of 1e8 the masses' own digits are lost in sums, and a box was emptied."""
+    tried, _ = boxes.run("categorical_prior", 9_400_000_047)
+    assert tried > 100

@@ -14,6 +14,7 @@ from support.exhaustive import brute_force_optimum
 from support.problems import make, random_state
 
 import gopfast
+from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import pricing_root
 from gopfast.mixtures.bounds.master import Master
@@ -324,3 +325,10 @@ def test_groups_of_boxes_cover_them():
     assert len(outer_low) <= 20
     held = ((outer_low[:, None] <= low) & (high <= outer_high[:, None])).all(axis=2)
     assert held.any(axis=0).all()
+
+
+@pytest.mark.parametrize("options", [{"prior": 1.0}, {"covariance": "tied"}, {"covariance": "tied_spherical"}])
+def test_what_cannot_be_priced_is_refused(options):
+    problem = gopfast.GaussianMixture(np.random.default_rng(0).normal(size=(20, 2)), 2, **options)
+    with pytest.raises(InputError, match="without a prior whose components share no parameter"):
+        gopfast.solve(problem, relaxation="pricing")

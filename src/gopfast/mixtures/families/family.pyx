@@ -31,8 +31,10 @@ cdef bint balance(int n_components, real total, real nu, real average, real *low
     """
     cdef int k, l, K = n_components
     cdef real p, q, x, y, a, b, sum_low = 0, sum_high = 0, free = total - K * nu
+    # what adding nu to a mass, or taking it off, may round away
+    cdef real lost = 2.0 ** -50 * total
     if K == 1:
-        mass_low[0] = max(mass_low[0], free * (1 - 1e-12))
+        mass_low[0] = max(mass_low[0], free * (1 - 1e-12) - lost)
     for k in range(K):
         sum_low += mass_low[k]
         sum_high += mass_high[k]
@@ -55,7 +57,7 @@ cdef bint balance(int n_components, real total, real nu, real average, real *low
         if (p > 0 and x > 0) or (q < 0 and y < 0):
             return 0
         # M y + (total - M) q >= 0 and M x + (total - M) p <= 0
-        a, b = mass_low[k] + nu, mass_high[k] + nu
+        a, b = mass_low[k] + nu - lost, mass_high[k] + nu + lost
         if q < 0:
             a = max(a, total * q / (q - y) * (1 - ROUNDING))
         elif y < 0:
@@ -66,7 +68,7 @@ cdef bint balance(int n_components, real total, real nu, real average, real *low
             b = min(b, total * p / (p - x) * (1 + ROUNDING))
         if a > b or not b > 0:
             return 0
-        mass_low[k], mass_high[k] = max(mass_low[k], a - nu), min(mass_high[k], b - nu)
+        mass_low[k], mass_high[k] = max(mass_low[k], a - nu - lost), min(mass_high[k], b - nu + lost)
         # x = -(total - M) / M y
         a = max(0.0, total / a * (1 + ROUNDING) - 1) if a > 0 else INFINITY
         b = max(0.0, total / b * (1 - ROUNDING) - 1)

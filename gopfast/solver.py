@@ -79,8 +79,8 @@ def solve(
     relaxation : {None, "entropic", "linear", "pricing"}
         The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
         is the paper's, with HiGHS. "pricing": "entropic", and the parameters of a single component are searched beside
-        the tree for those that no component of a better mixture can have; for mixtures whose components share no
-        parameter. It takes longer to begin and often far fewer nodes. Unless it or `branching` is given, one
+        the tree for those that no component of a better mixture can have; for mixtures without a prior whose components
+        share no parameter. It takes longer to begin and often far fewer nodes. Unless it or `branching` is given, one
         component is solved in closed form, where there is one: all models but a prior variance that is estimated with
         unequal noise variances.
     partition : {"joint", "paper"}

@@ -280,6 +280,38 @@ class BiconvexProblem:
         return tuple(members)
 
     @classmethod
+    def read(cls, path) -> "BiconvexProblem":
+        """
+        Read a problem from a file: JSON, or what other software writes.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ``.json``: see `from_json`. ``.lp``, ``.mps`` (quadratic sections too) and AMPL's ``.nl`` are read by SCIP,
+            which ``pip install gopfast[files]`` brings. In such files variables without bounds start at 0. Quadratic
+            rows come after the linear ones. From ``.nl`` files coefficients come with 15 digits.
+
+        Returns
+        -------
+        BiconvexProblem
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or has integer variables or terms other than linear and quadratic ones.
+        ImportError
+            For the other formats without PySCIPOpt.
+        OSError
+            If the file cannot be opened.
+        """
+        if Path(path).suffix.lower() == ".json":
+            return cls.from_json(path)
+        # Here and not above: PySCIPOpt is an optional extra.
+        from gopfast.biconvex.files import read
+
+        return read(path)
+
+    @classmethod
     def from_json(cls, path) -> "BiconvexProblem":
         """
         Read a problem from a JSON file.

@@ -1,0 +1,89 @@
+"""Pyomo models: translated term by term, solved, their variables filled, bad ones refused by name."""
+
+import math
+
+import numpy as np
+import pytest
+
+pyo = pytest.importorskip("pyomo.environ")
+
+import gopfast  # noqa: E402
+import gopfast.pyomo as plugin  # noqa: E402
+from gopfast.errors import InputError  # noqa: E402
+
+
+def model(sense=None):
+    m = pyo.ConcreteModel("sample")
+    m.x = pyo.Var(bounds=(0, 5))
+    m.y = pyo.Var(bounds=(-4, 4))
+    m.p = pyo.Param(initialize=2.0, mutable=True)
+    m.fixed = pyo.Var(initialize=3.0)
+    m.fixed.fix()
+    m.goal = pyo.Objective(expr=-m.x - m.y + m.x * m.y + m.p * m.x**2 + m.fixed, sense=sense or pyo.minimize)
+    m.line = pyo.Constraint(expr=-6 * m.x + 8 * m.y <= m.fixed)
+    m.curve = pyo.Constraint(expr=pyo.inequality(-10, m.x * m.y - 3 * m.y**2 + 1, 7))
+    m.off = pyo.Constraint(expr=m.x >= 4)
+    m.off.deactivate()
+    return m
+
+
+def test_a_model_is_solved_and_its_variables_filled():
+    m = model()
+    solver = pyo.SolverFactory("gopfast")
+    assert solver.available() and len(solver.version()) == 4
+    record = solver.solve(m)
+    pyo.assert_optimal_termination(record)
+    same = gopfast.BiconvexProblem(
+        [-1, -1], Q=[[2, 1], [0, 0]], A=[[-6, 8]], row_upper=3, constant=3, lower=[0, -4], upper=[5, 4],
+        quadratic_rows=[([[0, 1], [0, -3]], None, -11, 6)],
+    )  # fmt: skip
+    expected = gopfast.solve(same)
+    assert pyo.value(m.goal) == pytest.approx(expected.objective, abs=1e-6)
+    assert [m.x.value, m.y.value] == pytest.approx(expected.solution.z.tolist(), abs=1e-4)
+    assert record.problem.lower_bound <= expected.objective + 1e-9
+    assert m.fixed.value == 3.0
+
+
+def test_terms_are_those_of_the_model():
+    problem = plugin._Translation(model(pyo.maximize)).problem
+    assert problem.sense == "max" and problem.names == ("x", "y") and problem.constant == 3
+    point = np.array([1.5, -0.25])
+    assert problem.objective(point) == pytest.approx(-1.5 + 0.25 - 0.375 + 4.5 + 3)
+    assert problem.row_values(point) == pytest.approx([-11.0, -0.375 - 0.1875])
+    lower, upper = problem.row_bounds
+    assert np.array_equal(lower, [-math.inf, -11]) and np.array_equal(upper, [3, 6])
+
+
+def test_limits_and_infeasible_models_have_pyomos_conditions():
+    m = model()
+    m.no = pyo.Constraint(expr=m.x * m.y >= 30)
+    record = pyo.SolverFactory("gopfast").solve(m)
+    assert record.solver.termination_condition == pyo.TerminationCondition.infeasible
+    assert m.x.value is None
+    hard = pyo.ConcreteModel()
+    n = range(12)
+    hard.x = pyo.Var(n, bounds=(0, 1))
+    rng = np.random.default_rng(0)
+    Q = rng.standard_normal((12, 12))
+    hard.goal = pyo.Objective(expr=sum(Q[i, j] * hard.x[i] * hard.x[j] for i in n for j in n))
+    solver = pyo.SolverFactory("gopfast", options={"max_nodes": 1})
+    record = solver.solve(hard)
+    assert solver.result.status is gopfast.Status.NODE_LIMIT
+    assert record.solver.termination_condition == pyo.TerminationCondition.maxIterations
+    assert record.problem.lower_bound <= pyo.value(hard.goal) + 1e-9
+
+
+def test_what_is_outside_the_class_is_refused_by_name():
+    m = model()
+    m.sine = pyo.Constraint(expr=pyo.sin(m.x) <= 1)
+    with pytest.raises(InputError, match="'sine' has a term"):
+        pyo.SolverFactory("gopfast").solve(m)
+    m = model()
+    m.whole = pyo.Var(domain=pyo.Integers)
+    m.use = pyo.Constraint(expr=m.whole + m.x <= 3)
+    with pytest.raises(InputError, match="'whole' is not continuous"):
+        pyo.SolverFactory("gopfast").solve(m)
+    m = model()
+    m.second = pyo.Objective(expr=m.x)
+    with pytest.raises(InputError, match="one active objective"):
+        pyo.SolverFactory("gopfast").solve(m)

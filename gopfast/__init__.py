@@ -9,6 +9,7 @@ True
 """
 
 import os
+from typing import TYPE_CHECKING
 
 from gopfast import checkout
 
@@ -29,7 +30,8 @@ finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import _moved, datasets, local, models  # noqa: F401
+from gopfast import _moved, datasets, local
+from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
@@ -77,15 +79,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
-    """Load the estimator on first use, which needs scikit-learn; a module by the name that it had."""
-    if name == "GlobalGaussianMixture":
-        from gopfast.estimator import GlobalGaussianMixture
+if TYPE_CHECKING:
+    from gopfast.estimator import GlobalGaussianMixture
+else:  # hidden from type checkers: every misspelt name would pass as Any
 
-        return GlobalGaussianMixture
-    return _moved.attribute(__name__, name)
+    def __getattr__(name):
+        """Load the estimator on first use, which needs scikit-learn; a module by the name that it had."""
+        if name == "GlobalGaussianMixture":
+            from gopfast.estimator import GlobalGaussianMixture
+
+            return GlobalGaussianMixture
+        return _moved.attribute(__name__, name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     """List the public names, those that are loaded on first use among them."""
     return sorted({*globals(), *__all__})

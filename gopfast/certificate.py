@@ -2,17 +2,21 @@
 
 import enum
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gopfast import checks
+from gopfast.annotations import Callback, CertifyOptions, FitLike
 from gopfast.mixtures.fits import solution_of
+from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import Status
 from gopfast.solver import solve
 from gopfast.words import Word
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # Share of epsilon that the search leaves open: a fit this close to the search's own best needs no second search.
 SEARCH_SHARE = 0.9
@@ -78,14 +82,14 @@ class Certificate:
         """``objective - upper_bound``, in nats, at least 0: the fit is at least this far from the global optimum."""
         return self.objective - self.upper_bound
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the verdict and the bounds on one line."""
         return (
             f"Certificate({self.verdict.name}, objective={self.objective:.8g}, lower_bound={self.lower_bound:.8g}, "
             f"upper_bound={self.upper_bound:.8g}, epsilon={self.epsilon:g})"
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return a short readable summary."""
         caution = f"; but {self.result.caution}" if self.result.caution else ""
         lines = [
@@ -106,7 +110,15 @@ class Certificate:
         return "\n".join(lines)
 
 
-def certify(problem, fit, epsilon=0.01, *, time_limit=None, callback: Callable[[Any], Any] | None = None, **options):
+def certify(
+    problem: MixtureProblem,
+    fit: FitLike,
+    epsilon: float = 0.01,
+    *,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    **options: "Unpack[CertifyOptions]",
+) -> Certificate:
     """
     Prove that a fit is globally optimal within epsilon, or find one that beats it by more.
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import gopfast
@@ -23,7 +24,7 @@ STANDARD_OUTPUT = "-"
 LIVE_INTERVAL = 0.1  # seconds
 
 
-def main(arguments=None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """
     Run the command.
 

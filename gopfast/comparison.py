@@ -2,21 +2,27 @@
 
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import CompareOptions, FloatArray, Json, Seed
 from gopfast.errors import InputError
 from gopfast.mixtures import local
+from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
+from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import seed_from
 from gopfast.restart import restarts
 from gopfast.result import Status, to_json_types
 from gopfast.solver import solve
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,8 +45,8 @@ class Row:
 
     method: str
     start: str
-    objectives: np.ndarray
-    excess: np.ndarray
+    objectives: FloatArray
+    excess: FloatArray
     n_missed: int
     time: float
 
@@ -70,17 +76,17 @@ class Comparison:
     interrupted: bool = False
 
     @property
-    def objectives(self) -> dict[str, np.ndarray]:
+    def objectives(self) -> dict[str, FloatArray]:
         """Where the runs of each method ended, from all kinds of start; for `gopfast.plot.local_optima`."""
         names = dict.fromkeys(row.method for row in self.rows)
         return {name: np.concatenate([row.objectives for row in self.rows if row.method == name]) for name in names}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Convert to JSON types; `result` as `Result.to_dict`."""
         rows = [{name: to_json_types(value) for name, value in vars(row).items()} for row in self.rows]
         return {"result": self.result.to_dict(), "epsilon": self.epsilon, "rows": rows, "skipped": dict(self.skipped)}
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the bounds and a table of the runs."""
         result = self.result
         proved = "proved optimum" if result.success else "best known (not proved)"
@@ -103,7 +109,14 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(problem, n_starts=100, epsilon=0.01, *, random_state=0, **options) -> Comparison:
+def compare(
+    problem: MixtureProblem,
+    n_starts: int = 100,
+    epsilon: float = 0.01,
+    *,
+    random_state: Seed = 0,
+    **options: "Unpack[CompareOptions]",
+) -> Comparison:
     """
     Run every local method from every kind of start, and compare with the proved optimum.
 
@@ -159,7 +172,7 @@ def compare(problem, n_starts=100, epsilon=0.01, *, random_state=0, **options) -
     )
 
 
-def methods() -> dict:
+def methods() -> dict[str, Callable[..., local.LocalResult]]:
     """Return the local methods of `gopfast.local` by name: all functions called as ``method(problem, start, ...)``."""
     return {
         name: function
@@ -168,7 +181,7 @@ def methods() -> dict:
     }
 
 
-def starts() -> dict:
+def starts() -> dict[str, Callable[..., MixtureSolution]]:
     """Return the kinds of start by name, each called as ``start(problem, random_state=seed)``."""
     return {name: partial(local.start, strategy=name) for name in local.starts.STRATEGIES}
 

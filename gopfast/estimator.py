@@ -3,10 +3,13 @@
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from gopfast.annotations import Covariance, FloatArray, GaussianPrior, IntArray, Posterior
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.problems.gaussian import SHARED, refuse_two_names
+from gopfast.mixtures.result import Result
 from gopfast.result import Status
 from gopfast.solver import solve
 
@@ -108,22 +111,36 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
     [0, 1]
     """
 
+    weights_: FloatArray
+    means_: FloatArray
+    covariances_: FloatArray
+    precisions_: FloatArray
+    precisions_cholesky_: FloatArray
+    converged_: bool
+    n_iter_: int
+    lower_bound_: float
+    elbo_bound_: float
+    gap_: float
+    result_: Result
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
     def __init__(
         self,
-        n_components=1,
+        n_components: int = 1,
         *,
-        covariance=None,
-        variance_floor=None,
-        prior=None,
-        posterior="point",
-        noise_variance=None,
-        epsilon=0.01,
-        time_limit=60.0,
-        n_threads=None,
-        random_state=None,
-        verbose=False,
-        covariance_type=None,
-    ):
+        covariance: Covariance | None = None,
+        variance_floor: ArrayLike | None = None,
+        prior: GaussianPrior = None,
+        posterior: Posterior = "point",
+        noise_variance: ArrayLike | None = None,
+        epsilon: float = 0.01,
+        time_limit: float | None = 60.0,
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+        covariance_type: Covariance | None = None,
+    ) -> None:
         self.n_components = n_components
         self.covariance = covariance
         self.variance_floor = variance_floor
@@ -137,7 +154,9 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         self.verbose = verbose
         self.covariance_type = covariance_type
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> "GlobalGaussianMixture":
         """
         Find the proved best mixture.
 
@@ -213,38 +232,38 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         self.elbo_bound_ = result.elbo_bound / problem.total_weight
         self.gap_ = result.gap / problem.total_weight
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> IntArray:
         """Fit, and return the most probable component of each sample; arguments as `fit`."""
         return self.fit(X, y, sample_weight=sample_weight).predict(X)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> IntArray:
         """Return the most probable component of each sample, shape (m,); X of shape (m, d)."""
         return self._scores(X).argmax(axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probability of each component for each sample, shape (m, K); X of shape (m, d)."""
         scores = self._scores(X)
         return np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> FloatArray:
         """Return the log density of each sample, shape (m,), in nats; X of shape (m, d)."""
         return log_sum_exp(self._scores(X))
 
-    def score(self, X, y=None):
+    def score(self, X: ArrayLike, y: object = None) -> float:
         """Return the mean log density of the samples, in nats; X of shape (m, d), y is not used."""
         return float(self.score_samples(X).mean())
 
-    def aic(self, X):
+    def aic(self, X: ArrayLike) -> float:
         """Return Akaike's information criterion of the samples; lower is better."""
         scores = self.score_samples(X)
         return float(-2.0 * scores.sum() + 2.0 * self._problem.n_parameters)
 
-    def bic(self, X):
+    def bic(self, X: ArrayLike) -> float:
         """Return the Bayesian information criterion of the samples; lower is better."""
         scores = self.score_samples(X)
         return float(-2.0 * scores.sum() + self._problem.n_parameters * np.log(len(scores)))
 
-    def sample(self, n_samples=1):
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
         """
         Draw samples from the fitted mixture.
 

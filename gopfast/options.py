@@ -1,13 +1,12 @@
 """The options of a solve, validated before any work."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import Branching, Callback, Log, Partition, Relaxation, Seed, Subproblem
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, ProgressLog
 
@@ -59,33 +58,33 @@ class Options:
 
     epsilon: float | None
     rel_tol: float | None
-    relaxation: str | None
-    partition: str
-    branching: str | None
-    subproblem: str
+    relaxation: Relaxation
+    partition: Partition
+    branching: Branching
+    subproblem: Subproblem
     n_threads: int | None
     time_limit: float | None
     max_nodes: int | None
-    callback: Callable[[Any], Any] | None
-    log: Any
+    callback: Callback | None
+    log: Log
     seed: int
 
     @classmethod
     def from_arguments(
         cls,
-        epsilon=None,
+        epsilon: float | None = None,
         *,
-        rel_tol=None,
-        relaxation=None,
-        partition="joint",
-        branching=None,
-        subproblem="enumerate",
-        n_threads=None,
-        time_limit=None,
-        max_nodes=None,
-        callback=None,
-        log=None,
-        random_state=0,
+        rel_tol: float | None = None,
+        relaxation: Relaxation = None,
+        partition: Partition = "joint",
+        branching: Branching = None,
+        subproblem: Subproblem = "enumerate",
+        n_threads: int | None = None,
+        time_limit: float | None = None,
+        max_nodes: int | None = None,
+        callback: Callback | None = None,
+        log: Log = None,
+        random_state: Seed = 0,
     ) -> "Options":
         """
         Validate the arguments of `gopfast.solve`.
@@ -145,7 +144,7 @@ class Options:
         # Last, so that a rejected call leaves the caller's generator untouched.
         return cls(**checked, seed=seed_from(random_state))
 
-    def check_orthants(self, n_connected):
+    def check_orthants(self, n_connected: int) -> None:
         """Raise an InputError where a node would have too many bound combinations to enumerate."""
         if self.branching == "orthant" and self.subproblem == "enumerate" and n_connected > MOST_ORTHANT_VARIABLES:
             raise InputError(
@@ -154,7 +153,7 @@ class Options:
                 "subproblem='milp'"
             )
 
-    def progress_log(self):
+    def progress_log(self) -> ProgressLog | Heartbeat | None:
         """Return what prints the progress, with `update`, or None for silence."""
         if self.log is None or isinstance(self.log, Heartbeat):
             return self.log or Heartbeat()
@@ -163,7 +162,7 @@ class Options:
         return ProgressLog(sys.stdout if self.log is True else self.log)
 
 
-def seed_from(random_state) -> int:
+def seed_from(random_state: Seed) -> int:
     """
     Turn a `random_state` argument into a 64-bit seed.
 

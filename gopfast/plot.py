@@ -1,14 +1,22 @@
 """Figures; needs matplotlib, which ``pip install gopfast[plot]`` brings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import checks
+from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems import ExponentialMixture, GaussianMixture, PoissonMixture
 from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.problems.gaussian import SHARED
+from gopfast.mixtures.solution import MixtureSolution
+from gopfast.result import SearchResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 UPPER_COLOUR = "#c0392b"
 LOWER_COLOUR = "#1f5fa8"
@@ -24,7 +32,7 @@ LEAST_WEIGHT = 1e-6
 THIN = 0.005
 
 
-def bounds(result, ax=None, elbo=False):
+def bounds(result: SearchResult, ax: "Axes | None" = None, elbo: bool = False) -> "Axes":
     """
     Draw the lower and the upper bound against time, as figure 1 of the source does.
 
@@ -93,7 +101,12 @@ def bounds(result, ax=None, elbo=False):
     return ax
 
 
-def density(fit, ax=None, columns=None, bins=None):
+def density(
+    fit: MixtureSolution | HasSolution,
+    ax: "Axes | None" = None,
+    columns: int | Sequence[int] | None = None,
+    bins: int | None = None,
+) -> "Axes":
     """
     Draw the data with the fitted density and its components.
 
@@ -146,7 +159,9 @@ def density(fit, ax=None, columns=None, bins=None):
     return ax
 
 
-def local_optima(objectives, result, ax=None, bins=60):
+def local_optima(
+    objectives: ArrayLike | Mapping[str, ArrayLike], result: SearchResult, ax: "Axes | None" = None, bins: int = 60
+) -> "Axes":
     """
     Draw a histogram of the objectives that a local method ended at, with the proved interval.
 

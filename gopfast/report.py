@@ -4,7 +4,15 @@ import contextlib
 import sys
 import threading
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
+
+
+class Stream(Protocol):
+    """What text can be printed on; `flush` is called where there is one."""
+
+    def write(self, text: str, /) -> object:
+        """Print a text."""
 
 
 class Progress(NamedTuple):
@@ -53,7 +61,7 @@ class ProgressLog:
     SHORTEST_INTERVAL = 0.2  # seconds
     GROWTH = 0.25  # share of the time spent so far
 
-    def __init__(self, stream=None):
+    def __init__(self, stream: Stream | None = None) -> None:
         self._stream = sys.stdout if stream is None else stream
         self._last = None
         self._next_time = 0.0
@@ -116,7 +124,9 @@ class Heartbeat:
     FIRST = 10.0  # seconds
     HINT = "time_limit= or Ctrl-C ends it with its bounds, log=True prints a table, log=False nothing"
 
-    def __init__(self, stream=None, what="", clock=time.monotonic):
+    def __init__(
+        self, stream: Stream | None = None, what: str = "", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stream, self._what, self._clock = stream, what, clock
         self._started, self._next = clock(), self.FIRST
         self._hint, self._state, self._lock = self.HINT, None, threading.Lock()
@@ -136,7 +146,7 @@ class Heartbeat:
             self._show()
 
     @contextlib.contextmanager
-    def watching(self):
+    def watching(self) -> Iterator[None]:
         """Print also while the search has no state to report, in its first local search and in long batches."""
         over = threading.Event()
 

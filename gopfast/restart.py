@@ -1,16 +1,18 @@
 """Restarts of a local method, until a fit lies in the proved interval."""
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import FloatArray, Seed, StartLike
 from gopfast.certificate import SEARCH_SHARE
 from gopfast.errors import InputTypeError
 from gopfast.mixtures import local
+from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.options import seed_from
 from gopfast.solver import solve
@@ -37,26 +39,26 @@ class RestartResult:
         The global search that gave the bound.
     """
 
-    fit: Any
+    fit: local.LocalResult
     certified: bool
     gap: float
-    objectives: np.ndarray
+    objectives: FloatArray
     n_restarts: int
     result: Result
 
 
 def restart_until_certified(
-    problem,
-    method=None,
+    problem: MixtureProblem,
+    method: Callable[..., local.LocalResult] | None = None,
     *,
-    start=None,
-    epsilon=0.01,
-    max_restarts=1000,
-    time_limit=None,
-    n_threads=None,
-    random_state=0,
-    **options,
-):
+    start: str | Callable[..., StartLike] | None = None,
+    epsilon: float = 0.01,
+    max_restarts: int = 1000,
+    time_limit: float | None = None,
+    n_threads: int | None = None,
+    random_state: Seed = 0,
+    **options: object,
+) -> RestartResult:
     """
     Restart a local method until its fit lies in the proved interval.
 
@@ -137,7 +139,14 @@ def restart_until_certified(
     )
 
 
-def restarts(problem, method, start, n_restarts, seed, **options):
+def restarts(
+    problem: MixtureProblem,
+    method: Callable[..., local.LocalResult],
+    start: Callable[..., StartLike] | None,
+    n_restarts: int,
+    seed: int,
+    **options: object,
+) -> Iterator[local.LocalResult]:
     """Yield the fits of a local method from `n_restarts` starts; arguments as `restart_until_certified`."""
     for child in np.random.SeedSequence(seed).generate_state(n_restarts, np.uint64).tolist():
         first = None if start is None else start(problem, random_state=child)

@@ -6,12 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
 
 import numpy as np
 
-from gopfast import _moved, checks
+from gopfast import _moved, annotations, checks
+from gopfast.annotations import FloatArray, Json, PlotOptions
 from gopfast.words import Word
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from typing_extensions import Unpack
+
+    from gopfast.biconvex.result import BiconvexSolution
+    from gopfast.mixtures.solution import MixtureSolution
 
 CLOSED_FORM = "closed form"
 
@@ -100,7 +108,7 @@ class SearchResult:
     status: Status
     objective: float
     lower_bound: float
-    solution: Any
+    solution: Union["MixtureSolution", "BiconvexSolution", None]
     n_nodes: int = 0
     n_subproblems: int = 0
     n_lps: int = 0
@@ -108,7 +116,7 @@ class SearchResult:
     n_passes: int = 0
     time: float = 0.0
     rounding_margin: float = 0.0
-    history: np.ndarray = field(default_factory=lambda: np.empty((0, 5)))
+    history: FloatArray = field(default_factory=lambda: np.empty((0, 5)))
     relaxation: str = ""
     partition: str = ""
     branching: str = ""
@@ -117,7 +125,7 @@ class SearchResult:
     caution: str = ""
     message: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Accept what the core hands over: a plain number as status, lists."""
         # A frozen dataclass can be set through object only.
         object.__setattr__(self, "status", Status(self.status))
@@ -134,7 +142,7 @@ class SearchResult:
         """Whether `solution` is proved globally optimal within the tolerance."""
         return self.status is Status.OPTIMAL
 
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """
         Convert to JSON types: infinities and NaN become None, arrays lists, the status its name.
 
@@ -154,7 +162,7 @@ class SearchResult:
             record["solution"] = self.solution.to_dict(responsibilities)
         return record
 
-    def to_json(self, path=None) -> str:
+    def to_json(self, path: annotations.Path | None = None) -> str:
         """
         Convert to JSON text, see `to_dict`.
 
@@ -177,7 +185,12 @@ class SearchResult:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
-    def plot(self, kind="bounds", ax=None, **options):
+    def plot(
+        self,
+        kind: Literal["bounds", "density"] = "bounds",
+        ax: "Axes | None" = None,
+        **options: "Unpack[PlotOptions]",
+    ) -> "Axes":
         """
         Draw the result; needs matplotlib.
 
@@ -203,7 +216,7 @@ class SearchResult:
         """Name and text of what follows the objective in the summary."""
         return ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return a short readable summary."""
         lines = [
             f"{self.status.name}: {self.message}",
@@ -246,7 +259,7 @@ _RECORDED = (
 )  # fmt: skip
 
 
-def to_json_types(value):
+def to_json_types(value: Any) -> Any:
     """
     Convert numbers, arrays and sequences to what JSON can express; infinities and NaN become None.
 
@@ -263,6 +276,8 @@ def to_json_types(value):
     return value
 
 
-def __getattr__(name):
-    """Return the classes that were here, for what was pickled then."""
-    return _moved.attribute(__name__, name)
+if not TYPE_CHECKING:  # else every misspelt name would pass as Any
+
+    def __getattr__(name):
+        """Return the classes that were here, for what was pickled then."""
+        return _moved.attribute(__name__, name)

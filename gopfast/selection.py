@@ -3,10 +3,12 @@
 import enum
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from gopfast import checks
+from gopfast.annotations import Log, Seed
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.nonparametric import free_variance_bound
@@ -83,7 +85,7 @@ class Selection:
 
     status: SelectionStatus
     n_components: int
-    criterion: str
+    criterion: Literal["bic", "aic"]
     candidates: Sequence[Candidate]
     time: float
     interrupted: bool = False
@@ -98,11 +100,11 @@ class Selection:
         """The chosen candidate's result. Its gap may be wide: the choice needs only the others' lower bounds."""
         return self.best.result
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the choice on one line."""
         return f"Selection({self.status.name}, n_components={self.n_components}, criterion={self.criterion!r})"
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return a table of the proved intervals."""
         name = self.criterion.upper()
         caution = f"; but {self.result.caution}" if self.result.caution else ""
@@ -124,17 +126,17 @@ class Selection:
 
 
 def select_components(
-    data,
-    range,
-    criterion="bic",
-    model=GaussianMixture,
+    data: object,
+    range: Sequence[int],
+    criterion: Literal["bic", "aic"] = "bic",
+    model: Callable[..., MixtureProblem] = GaussianMixture,
     *,
-    epsilon=1e-4,
-    time_limit=None,
-    n_threads=None,
-    random_state=0,
-    log=None,
-    **model_args,
+    epsilon: float = 1e-4,
+    time_limit: float | None = None,
+    n_threads: int | None = None,
+    random_state: Seed = 0,
+    log: Log = None,
+    **model_args: object,
 ) -> Selection:
     """
     Choose the number of components by BIC or AIC, with proof.

@@ -3,10 +3,24 @@
 import contextlib
 import math
 import time
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from gopfast.annotations import (
+    Branching,
+    Callback,
+    CvxpyProblem,
+    Log,
+    Partition,
+    Relaxation,
+    Seed,
+    SolveOptions,
+    StartLike,
+    Subproblem,
+)
 from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.biconvex.result import BiconvexResult
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures import engine, spikes
 from gopfast.mixtures.bounds import ceiling, single
@@ -30,6 +44,9 @@ from gopfast.result import CLOSED_FORM, Status
 from gopfast.search.search import Search
 from gopfast.search.threads import n_threads
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
 SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
@@ -44,23 +61,35 @@ PRICED_FROM = 1
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
+@overload
 def solve(
-    problem,
-    epsilon=None,
+    problem: MixtureProblem, epsilon: float | None = None, **options: "Unpack[SolveOptions]"
+) -> Result: ...
+
+
+@overload
+def solve(
+    problem: BiconvexProblem | CvxpyProblem, epsilon: float | None = None, **options: "Unpack[SolveOptions]"
+) -> BiconvexResult: ...
+
+
+def solve(
+    problem: MixtureProblem | BiconvexProblem | CvxpyProblem,
+    epsilon: float | None = None,
     *,
-    rel_tol=None,
-    relaxation=None,
-    partition="joint",
-    branching=None,
-    subproblem="enumerate",
-    n_threads=None,
-    time_limit=None,
-    max_nodes=None,
-    start=None,
-    callback=None,
-    log=None,
-    random_state=0,
-):
+    rel_tol: float | None = None,
+    relaxation: Relaxation = None,
+    partition: Partition = "joint",
+    branching: Branching = None,
+    subproblem: Subproblem = "enumerate",
+    n_threads: int | None = None,
+    time_limit: float | None = None,
+    max_nodes: int | None = None,
+    start: StartLike = None,
+    callback: Callback | None = None,
+    log: Log = None,
+    random_state: Seed = 0,
+) -> Result | BiconvexResult:
     """
     Find a proved global optimum with the GOP method.
 

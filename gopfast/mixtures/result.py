@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import SearchResult
 
 
@@ -48,6 +49,7 @@ class Result(SearchResult):
     section 2.3 for the bounds UBD and LBD, equations (24) and (28) for the objective.
     """
 
+    solution: MixtureSolution
     elbo_constant: float | None = None
 
     @property
@@ -90,7 +92,7 @@ class Result(SearchResult):
         if self.elbo is not None:
             yield self._elbo_name, f"{self.elbo:.8g}  (at most {self.elbo_bound:.8g})"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return status and bounds on one line."""
         return (
             f"Result(status={self.status.name}, objective={self.objective:.8g}, "

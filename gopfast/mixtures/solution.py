@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from gopfast.annotations import FloatArray, Json, ParameterLike, Parameters
+from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.result import to_json_types
 
 MATRICES = ("tied", "full")  # kinds of covariance
@@ -40,17 +42,19 @@ class MixtureSolution:
         Gamma, in squared units of the data.
     """
 
-    problem: Any = field(repr=False)
-    weights: np.ndarray
-    means: np.ndarray | None = None
-    covariances: np.ndarray | None = None
-    probabilities: np.ndarray | tuple[np.ndarray, ...] | None = None
-    rates: np.ndarray | None = None
-    posterior_variances: np.ndarray | None = None
+    problem: MixtureProblem = field(repr=False)
+    weights: FloatArray
+    means: FloatArray | None = None
+    covariances: FloatArray | None = None
+    probabilities: FloatArray | tuple[FloatArray, ...] | None = None
+    rates: FloatArray | None = None
+    posterior_variances: FloatArray | None = None
     prior_variance: float | None = None
 
     @classmethod
-    def canonical(cls, problem, weights, *values, **parameters) -> "MixtureSolution":
+    def canonical(
+        cls, problem: MixtureProblem, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> "MixtureSolution":
         """
         Make a solution whose components are in canonical order: by mean or first parameter, first coordinate first.
 
@@ -71,16 +75,16 @@ class MixtureSolution:
         return cls(problem=problem, **problem.reordered(order, weights, *values, **parameters))
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Parameters:
         """The parameters beside the weights, by name: ``problem.objective(solution.weights, **parameters)``."""
         return {name: getattr(self, name) for name in self.problem.parameter_names}
 
     @cached_property
-    def responsibilities(self) -> np.ndarray:
+    def responsibilities(self) -> FloatArray:
         """Probabilities of the components for each sample, shape (n, K); computed on first access."""
         return self.problem.responsibilities(self.weights, **self.parameters)
 
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """
         Convert to JSON types; the data are left out.
 
@@ -92,7 +96,7 @@ class MixtureSolution:
         names = ["weights", *self.problem.parameter_names] + ["responsibilities"] * responsibilities
         return {name: to_json_types(getattr(self, name)) for name in names}
 
-    def __str__(self):
+    def __str__(self) -> str:
         """One row per component; then covariance matrices, and what components share."""
         shared = [name for name in self.problem.shared_names if self.parameters.get(name) is not None]
         matrices = self._matrices()

@@ -1,5 +1,7 @@
 """Problem objects: what is minimised, on which data."""
 
+from typing import TYPE_CHECKING
+
 from gopfast import _moved
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.mixtures.problems.base import MixtureProblem
@@ -20,6 +22,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
-    """Return a module by the name that it had."""
-    return _moved.attribute(__name__, name)
+if not TYPE_CHECKING:  # else every misspelt name would pass as Any
+
+    def __getattr__(name):
+        """Return a module by the name that it had."""
+        return _moved.attribute(__name__, name)

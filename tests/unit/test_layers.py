@@ -15,7 +15,7 @@ import gopfast
 PACKAGE = Path(gopfast.__file__).resolve().parent
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "gopfast"
 # What the rooms import from the top: below them all. The rest of the top is above.
-GROUND = {"checks", "errors", "options", "report", "result", "words", "_moved"}
+GROUND = {"annotations", "checks", "errors", "options", "report", "result", "words", "_moved"}
 # Room -> what it may import beside itself and the ground.
 BELOW = {
     "search": set(),
@@ -46,9 +46,15 @@ def module_of(target, names):
     return {name for name in inner if name in MODULES} | ({place} if inner - MODULES or not inner else set())
 
 
+def is_for_annotations(node):
+    """Whether a statement is for type checkers only, so that it loads nothing."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
 def imports(path, everywhere=True):
     """Modules of the package that a Python module imports: in functions too, or only where it is loaded."""
     tree = ast.parse(path.read_text())
+    tree.body = [node for node in tree.body if not is_for_annotations(node)]
     inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)}
     found = set()
     for node in ast.walk(tree):

@@ -3,8 +3,10 @@
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import checks
+from gopfast.annotations import FloatArray, IntArray, ParameterLike, Parameters, Prior, State
 from gopfast.errors import InputError, InputTypeError
 
 
@@ -53,14 +55,15 @@ class MixtureProblem:
         Number of free parameters, the K - 1 of the weights included; for BIC and AIC.
     """
 
-    X: np.ndarray
-    sample_weight: np.ndarray
+    X: FloatArray
+    sample_weight: FloatArray
     n_samples: int
     n_features: int
     n_components: int
     total_weight: float
-    posterior = "point"
-    elbo_constant = 0.0
+    prior: Prior
+    posterior: str = "point"
+    elbo_constant: float = 0.0
     parameter_names: tuple[str, ...]
     shared_names: tuple[str, ...] = ()
     _flat_priors = (None,)
@@ -95,7 +98,7 @@ class MixtureProblem:
         }
         self.__setstate__({**state, **others})
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Set every attribute; arrays become read-only, which pickling forgets."""
         for value in state.values():
             for array in value if isinstance(value, tuple) else (value,):
@@ -103,15 +106,15 @@ class MixtureProblem:
                     array.setflags(write=False)
         self.__dict__.update(state)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a problem never changes."""
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         """Refuse: a problem never changes."""
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the sizes and the model, not the data."""
         names = ("n_samples", "n_features", "n_components", *self._model_names())
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
@@ -123,7 +126,7 @@ class MixtureProblem:
 
     # What a solver and its tests evaluate
 
-    def log_densities(self, *values, **parameters) -> np.ndarray:
+    def log_densities(self, *values: ParameterLike, **parameters: ParameterLike) -> FloatArray:
         """
         Compute the log density of each sample under each component, with all constants.
 
@@ -145,7 +148,9 @@ class MixtureProblem:
         other.__setstate__({**self.__dict__, "X": X, "n_samples": len(X)})
         return other.log_densities(**parameters)
 
-    def responsibilities(self, weights, *values, **parameters) -> np.ndarray:
+    def responsibilities(
+        self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> FloatArray:
         """
         Compute the optimal responsibilities (the E step).
 
@@ -176,7 +181,13 @@ class MixtureProblem:
         # Far from every component the logarithms are so large that their rounding shows in the sums.
         return tau / tau.sum(axis=1, keepdims=True)
 
-    def objective(self, weights, *values, responsibilities=None, **parameters) -> float:
+    def objective(
+        self,
+        weights: ArrayLike,
+        *values: ParameterLike,
+        responsibilities: ArrayLike | None = None,
+        **parameters: ParameterLike,
+    ) -> float:
         """
         Evaluate the objective, in plain NumPy and independently of the solver.
 
@@ -213,7 +224,13 @@ class MixtureProblem:
         cost = np.where(self.sample_weight > 0.0, cost, 0.0)
         return float(self.sample_weight @ cost) + self._penalty(checked)
 
-    def elbo(self, weights, *values, responsibilities=None, **parameters) -> float:
+    def elbo(
+        self,
+        weights: ArrayLike,
+        *values: ParameterLike,
+        responsibilities: ArrayLike | None = None,
+        **parameters: ParameterLike,
+    ) -> float:
         """
         Evaluate the ELBO with all its constants, ``elbo_constant - objective``; arguments as `objective`.
 
@@ -222,7 +239,7 @@ class MixtureProblem:
         value = self.objective(weights, *values, responsibilities=responsibilities, **parameters)
         return self.elbo_constant - value
 
-    def maximize(self, responsibilities, **state) -> dict:
+    def maximize(self, responsibilities: ArrayLike, **state: ParameterLike) -> State:
         """
         Compute the weights and parameters that are best for given responsibilities (the M step).
 
@@ -258,7 +275,9 @@ class MixtureProblem:
                 parameters[name] = _rows(_stacked(parameters[name], former[name]), order)
         return {"weights": weights, **parameters}
 
-    def canonical_order(self, weights, *values, **parameters) -> np.ndarray:
+    def canonical_order(
+        self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> IntArray:
         """
         Order the components by their first parameter, first coordinate first; the weight decides between equals.
 
@@ -271,7 +290,9 @@ class MixtureProblem:
         # lexsort takes the last key first.
         return np.lexsort((self._check_weights(weights), *first.T[::-1]))
 
-    def reordered(self, order, weights, *values, **parameters) -> dict:
+    def reordered(
+        self, order: ArrayLike, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> State:
         """Return the state with its components in the given order, as a dict."""
         checked = self.check_parameters(*values, **parameters)
         for name in self._own_names():
@@ -280,7 +301,7 @@ class MixtureProblem:
 
     # Checks
 
-    def check_parameters(self, *values, **parameters) -> dict:
+    def check_parameters(self, *values: ParameterLike, **parameters: ParameterLike) -> Parameters:
         """
         Check one value for each of `parameter_names`, by position or by name.
 

@@ -1,6 +1,7 @@
 """Mixtures of products of Bernoulli distributions, for binary data."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
 from gopfast import checks
@@ -59,7 +60,14 @@ class BernoulliMixture(MixtureProblem):
     prior: tuple[float, float] | None
     _flat_priors = (None, (1.0, 1.0))
 
-    def __init__(self, X, n_components, *, prior=None, sample_weight=None):
+    def __init__(
+        self,
+        X: ArrayLike,
+        n_components: int,
+        *,
+        prior: tuple[float, float] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
         X = checks.data_matrix("X", X, booleans=True)
         other = X[(X != 0.0) & (X != 1.0)]
         if other.size:

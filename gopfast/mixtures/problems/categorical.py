@@ -1,8 +1,10 @@
 """Mixtures of products of categorical distributions, for labels."""
 
 import numbers
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from gopfast import checks
@@ -64,10 +66,18 @@ class CategoricalMixture(MixtureProblem):
 
     parameter_names = ("probabilities",)
     prior: float | None
-    categories: tuple[np.ndarray, ...]
+    categories: tuple[NDArray[np.int64 | np.str_], ...]
     _flat_priors = (None, 1.0)
 
-    def __init__(self, X, n_components, *, categories=None, prior=None, sample_weight=None):
+    def __init__(
+        self,
+        X: ArrayLike | Sequence[object],
+        n_components: int,
+        *,
+        categories: Sequence[ArrayLike | Sequence[object]] | None = None,
+        prior: float | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
         columns = [_labels(f"X[:, {j}]", column) for j, column in enumerate(_as_table(X).T)]
         if categories is None:
             found = [np.unique(column, return_inverse=True) for column in columns]

@@ -1,6 +1,7 @@
 """Mixtures of products of exponential distributions, for waiting times."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import checks
 from gopfast.errors import InputError
@@ -60,7 +61,14 @@ class ExponentialMixture(MixtureProblem):
     parameter_names = ("rates",)
     prior: tuple[float, float] | None
 
-    def __init__(self, X, n_components, *, prior=None, sample_weight=None):
+    def __init__(
+        self,
+        X: ArrayLike,
+        n_components: int,
+        *,
+        prior: tuple[float, float] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
         X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
         self._store(X, n_components, sample_weight, prior=check_gamma_prior(prior))
         least = self.X[self.sample_weight > 0.0].min(axis=0)

@@ -1,10 +1,13 @@
 """Gaussian mixtures: known component variance with or without a prior on the means, and free variances."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import checks
+from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems.base import MixtureProblem, average
 from gopfast.mixtures.problems.floors import constant_columns, default_floors
@@ -31,7 +34,7 @@ class _Default(str):
     __slots__ = ()
 
 
-_KNOWN = _Default("known")
+_KNOWN: Any = _Default("known")
 
 
 class GaussianMixture(MixtureProblem):
@@ -134,27 +137,27 @@ class GaussianMixture(MixtureProblem):
     GaussianMixture(n_samples=4, n_features=1, n_components=2, covariance='diag', variance_floor=array([0.5]))
     """
 
-    noise_variance: np.ndarray | None
-    variance_floor: np.ndarray | float | None
-    prior: str | float | None
-    covariance: str
+    noise_variance: FloatArray | None
+    variance_floor: FloatArray | float | None
+    prior: GaussianPrior
+    covariance: Covariance
     prior_variance_bounds: tuple[float, float]
     _default_floor = False  # of problems pickled by versions that did not tell
 
     def __init__(
         self,
-        X,
-        n_components,
+        X: ArrayLike,
+        n_components: int,
         *,
-        prior=None,
-        posterior="point",
-        covariance=_KNOWN,
-        noise_variance=None,
-        variance_floor=None,
-        sample_weight=None,
-        prior_variance_bounds=(1e-3, 1e6),
-        covariance_type=None,
-    ):
+        prior: GaussianPrior = None,
+        posterior: Posterior = "point",
+        covariance: Covariance = _KNOWN,
+        noise_variance: ArrayLike | None = None,
+        variance_floor: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        prior_variance_bounds: tuple[float, float] = (1e-3, 1e6),
+        covariance_type: Covariance | None = None,
+    ) -> None:
         X = checks.data_matrix("X", X)
         prior = _check_prior(prior)
         if covariance_type is not None:
@@ -191,14 +194,14 @@ class GaussianMixture(MixtureProblem):
         return ("prior", "posterior") if known else ("covariance", "variance_floor")
 
     @property
-    def parameter_names(self):
+    def parameter_names(self) -> tuple[str, ...]:
         """Names of the parameters beside the weights."""
         if self.covariance != "known":
             return ("means", "covariances")
         return ("means", *["posterior_variances"] * (self.posterior == "gaussian"), "prior_variance")
 
     @property
-    def shared_names(self):
+    def shared_names(self) -> tuple[str, ...]:
         """Names of the parameters that belong to all components together."""
         return ("prior_variance", *["covariances"] * (self.covariance in SHARED))
 
@@ -228,7 +231,9 @@ class GaussianMixture(MixtureProblem):
             constant -= 0.5 * self.n_components * self.n_features * LOG_2_PI
         return constant
 
-    def best_prior_variance(self, means, posterior_variances=None) -> float | None:
+    def best_prior_variance(
+        self, means: ArrayLike, posterior_variances: ArrayLike | None = None
+    ) -> float | None:
         """
         Compute the prior variance that is best for given means.
 

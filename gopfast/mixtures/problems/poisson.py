@@ -1,6 +1,7 @@
 """Mixtures of products of Poisson distributions, for counts."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import checks
 from gopfast.errors import InputError
@@ -56,7 +57,14 @@ class PoissonMixture(MixtureProblem):
     parameter_names = ("rates",)
     prior: tuple[float, float] | None
 
-    def __init__(self, X, n_components, *, prior=None, sample_weight=None):
+    def __init__(
+        self,
+        X: ArrayLike,
+        n_components: int,
+        *,
+        prior: tuple[float, float] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
         X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
         broken = X[X != np.floor(X)]
         if broken.size:

@@ -1,0 +1,128 @@
+"""The types of public arguments and results, by name; nothing here runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gopfast.report import Heartbeat, Progress, Stream
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+
+    from gopfast.mixtures.solution import MixtureSolution
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+Path: TypeAlias = str | PathLike[str]
+# What `json` reads and writes.
+Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+Relaxation: TypeAlias = Literal["entropic", "linear", "pricing"] | None
+Partition: TypeAlias = Literal["joint", "paper"]
+Branching: TypeAlias = Literal["bisect", "orthant"] | None
+Subproblem: TypeAlias = Literal["enumerate", "milp"]
+Covariance: TypeAlias = Literal["known", "spherical", "diag", "tied", "tied_spherical", "full"]
+Posterior: TypeAlias = Literal["point", "gaussian"]
+GaussianPrior: TypeAlias = Literal["empirical"] | float | None
+Prior: TypeAlias = str | float | tuple[float, float] | None  # of any mixture
+Sense: TypeAlias = Literal["min", "max"]
+
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+Log: TypeAlias = bool | Stream | Heartbeat | None
+# Returning True stops the search.
+Callback: TypeAlias = Callable[[Progress], object]
+
+# A parameter of a mixture, as the package takes it.
+ParameterLike: TypeAlias = ArrayLike | None
+
+
+class Parameters(TypedDict, total=False):
+    """Parameters of a mixture beside the weights, as the package returns them; a model has some of them."""
+
+    means: FloatArray
+    covariances: FloatArray
+    probabilities: FloatArray | tuple[FloatArray, ...]
+    rates: FloatArray
+    posterior_variances: FloatArray
+    prior_variance: float | None
+
+
+class State(Parameters):
+    """Weights and parameters of a mixture."""
+
+    weights: FloatArray
+
+
+class HasSolution(Protocol):
+    """The result of a solve or of a local method."""
+
+    @property
+    def solution(self) -> "MixtureSolution":
+        """The fit."""
+
+
+class FittedMixture(Protocol):
+    """A fitted mixture of scikit-learn."""
+
+    weights_: ArrayLike
+    means_: ArrayLike
+
+
+class CvxpyProblem(Protocol):
+    """What tells a ``cvxpy.Problem``, which need not be installed."""
+
+    def variables(self) -> Sequence[object]:
+        """Return the variables of the problem."""
+
+    def is_dcp(self) -> bool:
+        """Whether it follows CVXPY's rules."""
+
+
+StartLike: TypeAlias = Union[ArrayLike, "MixtureSolution", HasSolution, Mapping[str, object], None]
+FitLike: TypeAlias = Union[
+    "MixtureSolution", HasSolution, FittedMixture, Mapping[str, object], Sequence[ParameterLike]
+]
+
+
+class SearchOptions(TypedDict, total=False):
+    """Options of `gopfast.solve` that all who call it pass on."""
+
+    relaxation: Relaxation
+    partition: Partition
+    branching: Branching
+    subproblem: Subproblem
+    n_threads: int | None
+    max_nodes: int | None
+    log: Log
+
+
+class CertifyOptions(SearchOptions, total=False):
+    """Options of `gopfast.certify` beside its own."""
+
+    random_state: Seed
+
+
+class CompareOptions(SearchOptions, total=False):
+    """Options of `gopfast.comparison.compare` beside its own."""
+
+    rel_tol: float | None
+    time_limit: float | None
+    start: StartLike
+    callback: Callback | None
+
+
+class SolveOptions(CompareOptions, total=False):
+    """Options of `gopfast.solve` beside epsilon."""
+
+    random_state: Seed
+
+
+class PlotOptions(TypedDict, total=False):
+    """Options of `gopfast.plot.bounds` and `gopfast.plot.density`."""
+
+    elbo: bool
+    columns: int | Sequence[int] | None
+    bins: int | None

@@ -71,6 +71,32 @@ class FittedMixture(Protocol):
     means_: ArrayLike
 
 
+class SparseMatrix(Protocol):
+    """A sparse array or matrix of SciPy, which has no types of its own."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    def toarray(self) -> NDArray[np.float64]:
+        """Return it dense."""
+
+
+class CsrArray(SparseMatrix, Protocol):
+    """A ``scipy.sparse.csr_array``."""
+
+    data: FloatArray
+    indices: NDArray[np.integer]
+    indptr: NDArray[np.integer]
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+
+    def __matmul__(self, other: FloatArray, /) -> FloatArray:
+        """Multiply by a vector or a dense matrix."""
+
+
 class CvxpyProblem(Protocol):
     """What tells a ``cvxpy.Problem``, which need not be installed."""
 
@@ -81,6 +107,9 @@ class CvxpyProblem(Protocol):
         """Whether it follows CVXPY's rules."""
 
 
+MatrixLike: TypeAlias = ArrayLike | SparseMatrix
+# (Q, a, lower, upper): lower <= a'z + z'Qz <= upper
+QuadraticRowLike: TypeAlias = tuple[MatrixLike, ArrayLike | None, float | None, float | None]
 StartLike: TypeAlias = Union[ArrayLike, "MixtureSolution", HasSolution, Mapping[str, object], None]
 FitLike: TypeAlias = Union[
     "MixtureSolution", HasSolution, FittedMixture, Mapping[str, object], Sequence[ParameterLike]

@@ -2,14 +2,17 @@
 
 import json
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from gopfast import checks
+from gopfast import annotations, checks
+from gopfast.annotations import CsrArray, FloatArray, MatrixLike, QuadraticRowLike, Sense
 from gopfast.errors import InputError, InputTypeError
 
 # Greatest violation of a solution, relative as in `BiconvexProblem.violations`
@@ -33,8 +36,8 @@ class QuadraticRow(NamedTuple):
         Either may be infinite.
     """
 
-    Q: object
-    a: object
+    Q: MatrixLike
+    a: ArrayLike | None
     lower: float
     upper: float
 
@@ -109,24 +112,41 @@ class BiconvexProblem:
     -1.083333
     """
 
+    n_variables: int
+    n_rows: int
+    c: FloatArray
+    Q: CsrArray
+    A: CsrArray
+    row_lower: FloatArray
+    row_upper: FloatArray
+    quadratic_rows: tuple[QuadraticRow, ...]
+    lower: FloatArray
+    upper: FloatArray
+    sense: Sense
+    constant: float
+    x: tuple[int, ...] | None
+    y: tuple[int, ...] | None
+    names: tuple[str, ...]
+    name: str
+
     def __init__(
         self,
-        c,
+        c: MatrixLike,
         *,
-        Q=None,
-        A=None,
-        row_lower=None,
-        row_upper=None,
-        quadratic_rows=(),
-        lower=None,
-        upper=None,
-        sense="min",
-        constant=0.0,
-        x=None,
-        y=None,
-        names=None,
-        name="",
-    ):
+        Q: MatrixLike | None = None,
+        A: MatrixLike | None = None,
+        row_lower: ArrayLike | None = None,
+        row_upper: ArrayLike | None = None,
+        quadratic_rows: Sequence[QuadraticRowLike] = (),
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        sense: Sense = "min",
+        constant: float = 0.0,
+        x: Sequence[int | str] | None = None,
+        y: Sequence[int | str] | None = None,
+        names: Sequence[str] | None = None,
+        name: str = "",
+    ) -> None:
         self.c = _in_range("c", checks.real_array("c", c.toarray() if sparse.issparse(c) else c))
         if self.c.ndim != 1 or self.c.size == 0:
             raise InputError(f"c must have shape (n,) with n of at least 1; got {self.c.shape}")
@@ -154,14 +174,14 @@ class BiconvexProblem:
         if both:
             raise InputError(f"x and y must not share variables; both have {self.names[min(both)]!r}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the sizes."""
         return (
             f"BiconvexProblem({self.name!r}, n_variables={self.n_variables}, n_rows={self.n_rows}, "
             f"sense={self.sense!r})"
         )
 
-    def objective(self, point) -> float:
+    def objective(self, point: ArrayLike) -> float:
         """
         Evaluate the objective in the user's own units and sense.
 
@@ -176,18 +196,18 @@ class BiconvexProblem:
         z = self._point(point)
         return float(self.constant + self.c @ z + z @ (self.Q @ z))
 
-    def row_values(self, point) -> np.ndarray:
+    def row_values(self, point: ArrayLike) -> FloatArray:
         """Return the value of every row at a point, linear rows first: shape (n_rows,)."""
         z = self._point(point)
         return np.concatenate([self.A @ z, [row.a @ z + z @ (row.Q @ z) for row in self.quadratic_rows]])
 
     @property
-    def row_bounds(self):
+    def row_bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of all rows, linear rows first: two arrays of shape (n_rows,)."""
         lower = np.concatenate([self.row_lower, [row.lower for row in self.quadratic_rows]])
         return lower, np.concatenate([self.row_upper, [row.upper for row in self.quadratic_rows]])
 
-    def violations(self, point) -> np.ndarray:
+    def violations(self, point: ArrayLike) -> FloatArray:
         """
         Return by how much a point violates each row and each variable's bounds, 0 where it does not.
 
@@ -213,7 +233,7 @@ class BiconvexProblem:
         reach = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
         return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, reach)])
 
-    def exact(self, point):
+    def exact(self, point: ArrayLike) -> tuple[Fraction, bool]:
         """
         Evaluate a point in rational arithmetic.
 
@@ -280,7 +300,7 @@ class BiconvexProblem:
         return tuple(members)
 
     @classmethod
-    def read(cls, path) -> "BiconvexProblem":
+    def read(cls, path: annotations.Path) -> "BiconvexProblem":
         """
         Read a problem from a file: JSON, or what other software writes.
 
@@ -312,7 +332,7 @@ class BiconvexProblem:
         return read(path)
 
     @classmethod
-    def from_json(cls, path) -> "BiconvexProblem":
+    def from_json(cls, path: annotations.Path) -> "BiconvexProblem":
         """
         Read a problem from a JSON file.
 
@@ -387,7 +407,7 @@ class BiconvexProblem:
             name=record.get("name", ""),
         )
 
-    def to_json(self, path=None) -> str:
+    def to_json(self, path: annotations.Path | None = None) -> str:
         """
         Convert to JSON text that `from_json` reads; numbers are kept exactly. Linear rows come first.
 

@@ -1,10 +1,11 @@
 """What a solve of a biconvex problem returns."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from gopfast.annotations import FloatArray, Json, Sense
 from gopfast.result import SearchResult, Status, to_json_types
 
 MAX_VARIABLES_SHOWN = 20
@@ -25,9 +26,9 @@ class BiconvexSolution:
         Relative violations of rows and variable bounds, see `BiconvexProblem.violations`.
     """
 
-    z: np.ndarray
-    names: tuple
-    violations: np.ndarray = field(repr=False)
+    z: FloatArray
+    names: tuple[str, ...]
+    violations: FloatArray = field(repr=False)
 
     @property
     def values(self) -> dict[str, float]:
@@ -39,15 +40,15 @@ class BiconvexSolution:
         """The greatest relative violation."""
         return float(self.violations.max(initial=0.0))
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> float:
         """Return the value of a variable by name."""
         return float(self.z[self.names.index(name)])
 
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """Convert to JSON types; `responsibilities` is there for mixtures and ignored."""
         return {"values": to_json_types(self.values), "max_violation": self.max_violation}
 
-    def __str__(self):
+    def __str__(self) -> str:
         """One row per variable."""
         width = max(len(name) for name in self.names)
         lines = [
@@ -94,9 +95,14 @@ class BiconvexResult(SearchResult):
     """
 
     # A biconvex problem has none; records of all results have the same names.
-    elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
+    elbo: ClassVar[None] = None
+    elbo_bound: ClassVar[None] = None
+    elbo_constant: ClassVar[None] = None
+    log_likelihood: ClassVar[None] = None
+    log_likelihood_bound: ClassVar[None] = None
 
-    sense: str = "min"
+    solution: BiconvexSolution | None
+    sense: Sense = "min"
     bound: float = -np.inf
 
     @property
@@ -109,20 +115,20 @@ class BiconvexResult(SearchResult):
         """How far the solution is from the optimum at most."""
         return 0.0 if self.objective == self.bound else abs(self.objective - self.bound)
 
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """Convert to JSON types, see `SearchResult.to_dict`."""
         record = super().to_dict(responsibilities)
         record |= {name: to_json_types(getattr(self, name)) for name in ("sense", "bound", "upper_bound")}
         return record
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return status and bounds on one line."""
         return (
             f"BiconvexResult(status={self.status.name}, objective={self.objective:.8g}, bound={self.bound:.8g}, "
             f"gap={self.gap:.3g}, n_nodes={self.n_nodes}, time={self.time:.3g})"
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return a short readable summary."""
         text = super().__str__()
         if self.sense == "max":

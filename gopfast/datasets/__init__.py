@@ -23,12 +23,18 @@ name          rows columns what
 `problem_names` lists the biconvex problems; each has a published optimum.
 """
 
+from typing import TYPE_CHECKING
+
 from gopfast.errors import InputError
+
+if TYPE_CHECKING:
+    from gopfast.annotations import FloatArray
+    from gopfast.biconvex.problem import BiconvexProblem
 
 __all__ = ["load", "load_problem", "names", "problem_names"]
 
 
-def names():
+def names() -> list[str]:
     """
     Names of the data sets that `load` reads.
 
@@ -39,7 +45,7 @@ def names():
     return _stems(_folder(), ".csv")
 
 
-def problem_names():
+def problem_names() -> list[str]:
     """
     Names of the biconvex problems that `load_problem` reads.
 
@@ -50,7 +56,7 @@ def problem_names():
     return _stems(_folder() / "biconvex", ".json")
 
 
-def load(name):
+def load(name: str) -> "FloatArray":
     """
     Read a data set.
 
@@ -75,7 +81,7 @@ def load(name):
         return np.loadtxt(lines, delimiter=",", skiprows=1, ndmin=2)
 
 
-def load_problem(name):
+def load_problem(name: str) -> "BiconvexProblem":
     """
     Read a biconvex problem.
 

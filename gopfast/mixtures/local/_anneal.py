@@ -1,20 +1,31 @@
 """Deterministic anti-annealing EM."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputError
 from gopfast.mixtures.local import _em
 from gopfast.mixtures.local._coordinates import softmax
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import check_stopping, climb
 from gopfast.mixtures.local.starts import initial_state
-from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.problems.base import MixtureProblem, log_sum_exp, log_zero
 
 SCHEDULE = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.0)
 
 
-def anneal(problem, start=None, *, schedule=SCHEDULE, tol=1e-8, max_iter=1000, random_state=0):
+def anneal(
+    problem: MixtureProblem,
+    start: StartLike = None,
+    *,
+    schedule: Sequence[float] = SCHEDULE,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    random_state: Seed = 0,
+) -> LocalResult:
     """
     Run deterministic anti-annealing EM: EM with responsibilities raised to beta, along a schedule of beta.
 

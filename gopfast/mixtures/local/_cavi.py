@@ -3,6 +3,7 @@
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import check_problem, check_stopping, climb
@@ -10,7 +11,15 @@ from gopfast.mixtures.local.starts import initial_state
 from gopfast.mixtures.problems import GaussianMixture
 
 
-def cavi(problem, start=None, *, prior_variance=None, tol=1e-8, max_iter=1000, random_state=0):
+def cavi(
+    problem: GaussianMixture,
+    start: StartLike = None,
+    *,
+    prior_variance: float | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    random_state: Seed = 0,
+) -> LocalResult:
     """
     Run coordinate ascent variational inference (CAVI) for the Bayesian mixture of Gaussians.
 

@@ -4,17 +4,26 @@ import math
 
 import numpy as np
 
+from gopfast.annotations import Seed, StartLike
 from gopfast.mixtures.local._coordinates import Coordinates
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import check_stopping
 from gopfast.mixtures.local.starts import initial_state
+from gopfast.mixtures.problems import MixtureProblem
 
 ARMIJO = 1e-4
 CURVATURE = 0.1
 MOST_TRIALS = 40  # of one line search
 
 
-def conjugate_gradient(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0):
+def conjugate_gradient(
+    problem: MixtureProblem,
+    start: StartLike = None,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    random_state: Seed = 0,
+) -> LocalResult:
     """
     Run the expectation-conjugate-gradient method (ECG).
 

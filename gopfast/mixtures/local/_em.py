@@ -2,15 +2,24 @@
 
 import numpy as np
 
+from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputTypeError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import check_stopping, climb
 from gopfast.mixtures.local.starts import initial_state
+from gopfast.mixtures.problems import MixtureProblem
 
 
-def em(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0):
+def em(
+    problem: MixtureProblem,
+    start: StartLike = None,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    random_state: Seed = 0,
+) -> LocalResult:
     """
     Run EM, or variational EM where the problem has a prior (algorithms 1 and 2 of the paper).
 

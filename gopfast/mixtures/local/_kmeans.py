@@ -5,13 +5,23 @@ import warnings
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import Seed, StartLike
 from gopfast.mixtures.local._embedding import embedding, hard_assignment, scattered, squared_distances
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import check_problem, given_state
+from gopfast.mixtures.problems import MixtureProblem
 from gopfast.options import seed_from
 
 
-def kmeans(problem, start=None, *, n_init=1, tol=0.0, max_iter=300, random_state=0):
+def kmeans(
+    problem: MixtureProblem,
+    start: StartLike = None,
+    *,
+    n_init: int = 1,
+    tol: float = 0.0,
+    max_iter: int = 300,
+    random_state: Seed = 0,
+) -> LocalResult:
     """
     Cluster the samples by k-means, by scikit-learn, and return the model of the clusters.
 

@@ -5,10 +5,12 @@ import functools
 
 import numpy as np
 
+from gopfast.annotations import Seed, StartLike
 from gopfast.mixtures.local._coordinates import Coordinates
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import check_stopping
 from gopfast.mixtures.local.starts import initial_state
+from gopfast.mixtures.problems import MixtureProblem
 
 MEMORY = 10  # pairs that L-BFGS keeps
 OUT_OF_STEPS, NO_LOWER_POINT = 1, 2  # SciPy's status
@@ -16,7 +18,14 @@ OUT_OF_STEPS, NO_LOWER_POINT = 1, 2  # SciPy's status
 FLAT = 1e-5
 
 
-def quasi_newton(problem, start=None, *, tol=1e-8, max_iter=1000, random_state=0):
+def quasi_newton(
+    problem: MixtureProblem,
+    start: StartLike = None,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    random_state: Seed = 0,
+) -> LocalResult:
     """
     Run L-BFGS-B, by SciPy, on the objective as a function of the weights and the parameters.
 

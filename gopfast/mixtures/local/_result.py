@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from gopfast.annotations import FloatArray, State
+from gopfast.mixtures.problems import MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
 
 
@@ -31,7 +34,7 @@ class LocalResult:
     solution: MixtureSolution
     objective: float
     elbo: float
-    trace: np.ndarray
+    trace: FloatArray
     converged: bool
     n_iter: int
 
@@ -41,7 +44,14 @@ class LocalResult:
         return self.elbo if self.solution.problem.prior is None else None
 
     @classmethod
-    def from_state(cls, problem, state, objectives, converged, n_iter=None) -> "LocalResult":
+    def from_state(
+        cls,
+        problem: MixtureProblem,
+        state: State,
+        objectives: ArrayLike,
+        converged: bool,
+        n_iter: int | None = None,
+    ) -> "LocalResult":
         """
         Make the result of a method that ended at a state.
 

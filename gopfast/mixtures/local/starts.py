@@ -1,12 +1,15 @@
 """Start strategies: each takes a problem and a NumPy generator and returns a state, a dict by name."""
 
+from typing import Literal
+
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import Seed, StartLike, State
 from gopfast.mixtures.local._embedding import embedding, hard_assignment, scattered, squared_distances
 from gopfast.mixtures.local._kmeans import kmeans as cluster
 from gopfast.mixtures.local._state import check_problem, given_state
-from gopfast.mixtures.problems import GaussianMixture
+from gopfast.mixtures.problems import GaussianMixture, MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import seed_from
 
@@ -15,7 +18,7 @@ from gopfast.options import seed_from
 NEAREST_SHARE = 0.9
 
 
-def start(problem, strategy="samples", random_state=0) -> MixtureSolution:
+def start(problem: MixtureProblem, strategy: str = "samples", random_state: Seed = 0) -> MixtureSolution:
     """
     Make a start for any local method.
 
@@ -54,7 +57,12 @@ def start(problem, strategy="samples", random_state=0) -> MixtureSolution:
     return MixtureSolution.canonical(problem, **make(problem, rng))
 
 
-def random_responsibilities(problem, rng, kind="dirichlet", concentration=1.0) -> dict:
+def random_responsibilities(
+    problem: MixtureProblem,
+    rng: np.random.Generator,
+    kind: Literal["dirichlet", "gamma", "uniform"] = "dirichlet",
+    concentration: float = 1.0,
+) -> State:
     """
     Draw responsibilities at random, then do one M step, as in the paper's experiments.
 
@@ -94,7 +102,7 @@ def random_responsibilities(problem, rng, kind="dirichlet", concentration=1.0) -
     return problem.maximize(draws / draws.sum(axis=1, keepdims=True))
 
 
-def samples(problem, rng) -> dict:
+def samples(problem: MixtureProblem, rng: np.random.Generator) -> State:
     """
     Draw K samples and put the components around them.
 
@@ -115,7 +123,7 @@ def samples(problem, rng) -> dict:
     return _around(problem, rng.choice(rows, K, replace=len(rows) < K))
 
 
-def kmeans_plus_plus(problem, rng) -> dict:
+def kmeans_plus_plus(problem: MixtureProblem, rng: np.random.Generator) -> State:
     """
     Draw K samples that lie apart, each next one by its squared distance to the nearest; else as `samples`.
 
@@ -137,7 +145,7 @@ def kmeans_plus_plus(problem, rng) -> dict:
     return _around(problem, scattered(points, problem.sample_weight, problem.n_components, rng))
 
 
-def kmeans(problem, rng) -> dict:
+def kmeans(problem: MixtureProblem, rng: np.random.Generator) -> State:
     """
     Take the parameters of the clusters that k-means finds; see `gopfast.local.kmeans`.
 
@@ -160,7 +168,7 @@ def kmeans(problem, rng) -> dict:
     return {"weights": solution.weights, **solution.parameters}
 
 
-def initial_state(problem, start, random_state) -> dict:
+def initial_state(problem: MixtureProblem, start: StartLike, random_state: Seed) -> State:
     """Return the state that a method's `start` stands for; None draws one by `samples`."""
     check_problem(problem)
     if start is None:

@@ -66,6 +66,7 @@ class MixtureProblem:
     elbo_constant: float = 0.0
     parameter_names: tuple[str, ...]
     shared_names: tuple[str, ...] = ()
+    n_parameters: int
     _flat_priors = (None,)
     _log_constant = 0.0
 

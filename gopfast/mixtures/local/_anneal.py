@@ -9,9 +9,9 @@ from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputError
 from gopfast.mixtures.local import _em
 from gopfast.mixtures.local._coordinates import softmax
+from gopfast.mixtures.local._driver import fit
 from gopfast.mixtures.local._result import LocalResult
-from gopfast.mixtures.local._state import check_stopping, climb
-from gopfast.mixtures.local.starts import initial_state
+from gopfast.mixtures.local._state import climb
 from gopfast.mixtures.problems.base import MixtureProblem, log_sum_exp, log_zero
 
 SCHEDULE = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.0)
@@ -22,10 +22,8 @@ def anneal(
     start: StartLike = None,
     *,
     schedule: Sequence[float] = SCHEDULE,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    random_state: Seed = 0,
-) -> LocalResult:
+    tol: float = 1e-8, max_iter: int = 1000, random_state: Seed = 0,
+) -> LocalResult:  # fmt: skip
     """
     Run deterministic anti-annealing EM: EM with responsibilities raised to beta, along a schedule of beta.
 
@@ -50,8 +48,8 @@ def anneal(
         End a stage when a step lowers F_beta by at most this, in nats.
     max_iter : int, default 1000
         Most steps of a stage.
-    random_state : None, int, Generator or RandomState
-        For the default start.
+    random_state
+        As of `gopfast.local.em`.
 
     Returns
     -------
@@ -61,7 +59,7 @@ def anneal(
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it.
+        If `schedule` does not end with 1, or another argument is invalid; the message names it.
 
     References
     ----------
@@ -76,14 +74,16 @@ def anneal(
     >>> round(fit.objective, 4)
     84.0302
     """
-    tol, max_iter = check_stopping(tol, max_iter)
     schedule = _check_schedule(schedule)
-    state = initial_state(problem, start, random_state)
-    objectives = [problem.objective(**state)]
-    for beta in schedule:
-        state, trace, converged = stage(problem, state, beta, tol, max_iter)[:3]
-        objectives.extend(trace[1:])
-    return LocalResult.from_state(problem, state, objectives, converged)
+
+    def run(problem, state, tol, max_iter):
+        objectives = [problem.objective(**state)]
+        for beta in schedule:
+            state, trace, converged = stage(problem, state, beta, tol, max_iter)[:3]
+            objectives.extend(trace[1:])
+        return state, objectives, converged
+
+    return fit(problem, start, run, tol, max_iter, random_state)
 
 
 def stage(problem, state, beta, tol, max_iter):

@@ -5,9 +5,9 @@ import numpy as np
 from gopfast import checks
 from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.local._driver import fit
 from gopfast.mixtures.local._result import LocalResult
-from gopfast.mixtures.local._state import check_problem, check_stopping, climb
-from gopfast.mixtures.local.starts import initial_state
+from gopfast.mixtures.local._state import check_problem, climb
 from gopfast.mixtures.problems import GaussianMixture
 
 
@@ -16,10 +16,8 @@ def cavi(
     start: StartLike = None,
     *,
     prior_variance: float | None = None,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    random_state: Seed = 0,
-) -> LocalResult:
+    tol: float = 1e-8, max_iter: int = 1000, random_state: Seed = 0,
+) -> LocalResult:  # fmt: skip
     """
     Run coordinate ascent variational inference (CAVI) for the Bayesian mixture of Gaussians.
 
@@ -45,12 +43,8 @@ def cavi(
     prior_variance : float, optional
         sigma^2, in squared units of X. By default ``problem.prior`` if that is a number; needed with
         ``prior="empirical"``, as this method holds it fixed.
-    tol : float, default 1e-8
-        Stop when a step gains at most this, in nats.
-    max_iter : int, default 1000
-        Most steps.
-    random_state : None, int, Generator or RandomState
-        For the default start.
+    tol, max_iter, random_state
+        As of `gopfast.local.em`.
 
     Returns
     -------
@@ -60,7 +54,7 @@ def cavi(
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it.
+        If the problem is another model, or an argument is invalid; the message names it.
 
     References
     ----------
@@ -74,7 +68,6 @@ def cavi(
     >>> fit.solution.weights
     array([0.5, 0.5])
     """
-    tol, max_iter = check_stopping(tol, max_iter)
     prior_variance = _check_model(problem, prior_variance)
     # A given sigma^2 takes the place of the estimated one in every state.
     fixed = {"weights": np.full(problem.n_components, 1.0 / problem.n_components), "prior_variance": prior_variance}
@@ -82,8 +75,10 @@ def cavi(
     def step(state):
         return {**problem.maximize(problem.responsibilities(**state), **state), **fixed}
 
-    state = {**initial_state(problem, start, random_state), **fixed}
-    return LocalResult.from_state(problem, *climb(problem, step, state, tol, max_iter))
+    def run(problem, state, tol, max_iter):
+        return climb(problem, step, {**state, **fixed}, tol, max_iter)
+
+    return fit(problem, start, run, tol, max_iter, random_state)
 
 
 def _check_model(problem, prior_variance):

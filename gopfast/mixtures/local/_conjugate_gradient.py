@@ -5,10 +5,8 @@ import math
 import numpy as np
 
 from gopfast.annotations import Seed, StartLike
-from gopfast.mixtures.local._coordinates import Coordinates
+from gopfast.mixtures.local._driver import fit, in_coordinates
 from gopfast.mixtures.local._result import LocalResult
-from gopfast.mixtures.local._state import check_stopping
-from gopfast.mixtures.local.starts import initial_state
 from gopfast.mixtures.problems import MixtureProblem
 
 ARMIJO = 1e-4
@@ -17,12 +15,7 @@ MOST_TRIALS = 40  # of one line search
 
 
 def conjugate_gradient(
-    problem: MixtureProblem,
-    start: StartLike = None,
-    *,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    random_state: Seed = 0,
+    problem: MixtureProblem, start: StartLike = None, *, tol: float = 1e-8, max_iter: int = 1000, random_state: Seed = 0
 ) -> LocalResult:
     """
     Run the expectation-conjugate-gradient method (ECG).
@@ -34,25 +27,20 @@ def conjugate_gradient(
 
     Parameters
     ----------
-    problem : MixtureProblem
-        Any mixture of `gopfast.models`.
-    start : array_like, dict, or anything with a solution, optional
-        As `gopfast.local.quasi_newton`.
+    problem, start, max_iter, random_state
+        As of `gopfast.local.quasi_newton`.
     tol : float, default 1e-8
         Stop when a step along the gradient gains at most this, in nats.
-    max_iter : int, default 1000
-        Most steps, each one line search.
-    random_state : None, int, Generator or RandomState
-        For the default start.
 
     Returns
     -------
     LocalResult
+        `trace` has one entry per line search.
 
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it.
+        If the problem is no mixture, the start is none of it, or `tol`, `max_iter` or `random_state` is invalid.
 
     References
     ----------
@@ -66,14 +54,12 @@ def conjugate_gradient(
     >>> round(fit.objective, 4)
     84.0302
     """
-    tol, max_iter = check_stopping(tol, max_iter)
-    state = initial_state(problem, start, random_state)
-    coordinates = Coordinates(problem)
-    vector = coordinates.pack(state)
-    vector, objectives, converged = minimize(
-        coordinates.evaluate, vector, coordinates.low, coordinates.high, tol, max_iter
-    )
-    return LocalResult.from_state(problem, coordinates.unpack(vector), objectives, converged)
+    return fit(problem, start, _run, tol, max_iter, random_state)
+
+
+@in_coordinates
+def _run(coordinates, vector, tol, max_iter):
+    return minimize(coordinates.evaluate, vector, coordinates.low, coordinates.high, tol, max_iter)
 
 
 def minimize(evaluate, point, low, high, tol, max_iter):

@@ -6,19 +6,14 @@ from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputTypeError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.local._driver import fit
 from gopfast.mixtures.local._result import LocalResult
-from gopfast.mixtures.local._state import check_stopping, climb
-from gopfast.mixtures.local.starts import initial_state
+from gopfast.mixtures.local._state import climb
 from gopfast.mixtures.problems import MixtureProblem
 
 
 def em(
-    problem: MixtureProblem,
-    start: StartLike = None,
-    *,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    random_state: Seed = 0,
+    problem: MixtureProblem, start: StartLike = None, *, tol: float = 1e-8, max_iter: int = 1000, random_state: Seed = 0
 ) -> LocalResult:
     """
     Run EM, or variational EM where the problem has a prior (algorithms 1 and 2 of the paper).
@@ -73,9 +68,7 @@ def em(
     >>> fit.converged, round(fit.objective, 4)
     (True, 84.0302)
     """
-    tol, max_iter = check_stopping(tol, max_iter)
-    state = initial_state(problem, start, random_state)
-    return LocalResult.from_state(problem, *run(problem, state, tol, max_iter))
+    return fit(problem, start, run, tol, max_iter, random_state)
 
 
 def run(problem, state, tol, max_iter):

@@ -6,10 +6,8 @@ import functools
 import numpy as np
 
 from gopfast.annotations import Seed, StartLike
-from gopfast.mixtures.local._coordinates import Coordinates
+from gopfast.mixtures.local._driver import fit, in_coordinates
 from gopfast.mixtures.local._result import LocalResult
-from gopfast.mixtures.local._state import check_stopping
-from gopfast.mixtures.local.starts import initial_state
 from gopfast.mixtures.problems import MixtureProblem
 
 MEMORY = 10  # pairs that L-BFGS keeps
@@ -19,12 +17,7 @@ FLAT = 1e-5
 
 
 def quasi_newton(
-    problem: MixtureProblem,
-    start: StartLike = None,
-    *,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    random_state: Seed = 0,
+    problem: MixtureProblem, start: StartLike = None, *, tol: float = 1e-8, max_iter: int = 1000, random_state: Seed = 0
 ) -> LocalResult:
     """
     Run L-BFGS-B, by SciPy, on the objective as a function of the weights and the parameters.
@@ -40,12 +33,8 @@ def quasi_newton(
     start : array_like, dict, or anything with a solution, optional
         As `gopfast.local.em`; weights, probabilities and rates of 0 are raised by 1e-12 (rates in units of the
         data's), and full covariances on the floor by 1e-4 floors, because the gradient vanishes there.
-    tol : float, default 1e-8
-        Stop when a step gains at most this, in nats.
-    max_iter : int, default 1000
-        Most steps, each one line search.
-    random_state : None, int, Generator or RandomState
-        For the default start.
+    tol, max_iter, random_state
+        As of `gopfast.local.em`; a step is one line search.
 
     Returns
     -------
@@ -54,7 +43,7 @@ def quasi_newton(
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it.
+        As `gopfast.local.em`.
 
     Notes
     -----
@@ -73,13 +62,15 @@ def quasi_newton(
     >>> round(fit.objective, 4)
     84.0302
     """
+    return fit(problem, start, _run, tol, max_iter, random_state)
+
+
+@in_coordinates
+def _run(coordinates, vector, tol, max_iter):
+    """L-BFGS-B from a point; it converges where a step, or the slope, is as good as nothing."""
     # Here and not above: scipy.optimize takes longer to import than most problems to solve.
     from scipy.optimize import Bounds, minimize
 
-    tol, max_iter = check_stopping(tol, max_iter)
-    state = initial_state(problem, start, random_state)
-    coordinates = Coordinates(problem)
-    vector = coordinates.pack(state)
     objectives = [coordinates.evaluate(vector)[0]]
 
     def watch(intermediate_result):
@@ -103,8 +94,8 @@ def quasi_newton(
         # At an optimum rounding hides the gain; elsewhere the line search has failed.
         slope = coordinates.evaluate(vector)[1]
         moved = np.clip(vector - slope, coordinates.low, coordinates.high) - vector
-        converged = np.abs(moved).max() <= FLAT * (problem.total_weight + abs(found.fun))
-    return LocalResult.from_state(problem, coordinates.unpack(vector), objectives, converged)
+        converged = np.abs(moved).max() <= FLAT * (coordinates.problem.total_weight + abs(found.fun))
+    return vector, objectives, converged
 
 
 def _one_blas_thread():

@@ -2,6 +2,7 @@
 
 from gopfast.mixtures.bounds.em cimport MixturePrimal
 from gopfast.mixtures.families.gaussian cimport GaussianFamily
+from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Basin
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
 from gopfast.search.types cimport index, real
@@ -16,10 +17,10 @@ cdef class MixtureBasin(Basin):
     cdef real[::1] reach, none      # (d,) how far a sample is from the points of `fine` that carry it; 0
     cdef real *way                  # (d,) one of them
     cdef real[::1] solution         # (n_solution,) the center, components ordered; then a copy for a step of EM
-    cdef real[::1] storage          # of all that follows
+    cdef Arena arena                # of all that follows
     # m = K (1 + d): the log weight and the mean of each component
     cdef real *hessian              # (m, m) at the center
-    cdef real *variation            # (m, m) bound of its change in the box
+    cdef real *variation            # (m, m) entrywise bound of |H(x) - H(center)| over the box
     cdef real *mean                 # (m, m) the same, its mean on rays from the center with weight 2 (1 - s)
     cdef real *even                 # (m, m) with weight 1
     cdef real *matrix               # (m, m)
@@ -47,6 +48,7 @@ cdef class MixtureBasin(Basin):
     cdef real *down
     cdef real *held                 # (K,) log_radius of the box that is held
     cdef bint rising                # the last box tried
+    cdef int lay_out(self) except -1
     cdef void begin(self) noexcept nogil
     cdef void look_at(self, bint rough) noexcept nogil
     cdef real shrunk(self, real radius, real tolerance) noexcept nogil

@@ -30,6 +30,7 @@ from libc.string cimport memcpy, memset
 from gopfast.mixtures.bounds.em cimport MixturePrimal
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
 from gopfast.mixtures.data.passes cimport pass_sums
+from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Basin
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
 from gopfast.search.types cimport index, real
@@ -93,8 +94,7 @@ cdef class MixtureBasin(Basin):
     """
 
     def __init__(self, GaussianFamily family, MixturePrimal primal, real fine=FINE):
-        cdef int K = family.n_components, d = family.n_columns, m = K * (1 + d)
-        cdef real *at
+        cdef int K = family.n_components, d = family.n_columns
         if family.n_ranges:
             raise ValueError("this test is for point masses")
         self.family, self.primal = family, primal
@@ -106,33 +106,23 @@ cdef class MixtureBasin(Basin):
         self.some = rough(family.data, data)
         self.look_at(False)
         self.solution = np.zeros(2 * primal.n_solution)
-        self.storage = np.zeros(5 * m * m + K * K + 8 * m + 11 * K)
-        at = &self.storage[0]
-        self.hessian = at
-        self.variation = self.hessian + m * m
-        self.mean = self.variation + m * m
-        self.even = self.mean + m * m
-        self.matrix = self.even + m * m
-        self.inverse = self.matrix + m * m
-        self.radius = self.inverse + K * K
-        self.gradient = self.radius + m
-        self.scale = self.gradient + m
-        self.vector = self.scale + m
-        self.domination = self.vector + m
-        self.moments = self.domination + m
-        self.u = self.moments + m
-        self.u_most = self.u + m
-        self.log_radius = self.u_most + m
-        self.log_weight = self.log_radius + K
-        self.r = self.log_weight + K
-        self.r_low = self.r + K
-        self.r_high = self.r_low + K
-        self.others = self.r_high + K
-        self.others_low = self.others + K
-        self.others_high = self.others_low + K
-        self.up = self.others_high + K
-        self.down = self.up + K
-        self.held = self.down + K
+        self.lay_out()
+
+    cdef int lay_out(self) except -1:
+        cdef size_t K = self.family.n_components, m = K * (1 + self.family.n_columns)
+        cdef Arena arena = Arena()
+        self.arena = arena
+        while arena.again():
+            self.hessian, self.variation, self.mean = arena.take(m * m), arena.take(m * m), arena.take(m * m)
+            self.even, self.matrix, self.inverse = arena.take(m * m), arena.take(m * m), arena.take(K * K)
+            self.radius, self.gradient, self.scale = arena.take(m), arena.take(m), arena.take(m)
+            self.vector, self.domination, self.moments = arena.take(m), arena.take(m), arena.take(m)
+            self.u, self.u_most = arena.take(m), arena.take(m)
+            self.log_radius, self.log_weight, self.held = arena.take(K), arena.take(K), arena.take(K)
+            self.r, self.r_low, self.r_high = arena.take(K), arena.take(K), arena.take(K)
+            self.others, self.others_low, self.others_high = arena.take(K), arena.take(K), arena.take(K)
+            self.up, self.down = arena.take(K), arena.take(K)
+        return 0
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a cube that is about the widest; of many samples, one found on some of them and then tested."""

@@ -1,6 +1,7 @@
 """The samples of a mixture as the kernels see them."""
 
-from gopfast.mixtures.data.passes cimport pass_costs, pass_data, pass_sums
+from gopfast.mixtures.data.passes cimport pass_costs, pass_data, pass_level, pass_sums
+from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport index, real
 
 
@@ -30,9 +31,14 @@ cdef class Samples:
     cdef int fill(self, columns, weights, bint squares, spread, real rounding) except -1
 
 
+# Layouts: the costs of n components of d columns; what a pass of this level over F statistics puts out.
+cdef int take_costs(Arena arena, pass_costs *costs, size_t n_components, size_t n_columns) except -1
+cdef int take_sums(Arena arena, pass_sums *sums, size_t n_components, size_t n_statistics, pass_level level) except -1
+
+
 # The outputs and scratch of one worker's data passes, and the costs they run on.
 cdef class PassBuffer:
-    cdef real[::1] storage
+    cdef Arena arena
     cdef pass_sums sums
     cdef pass_costs costs
     cdef real *scratch

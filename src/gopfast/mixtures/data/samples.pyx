@@ -6,7 +6,10 @@ import numpy as np
 
 from libc.math cimport fabs, sqrt
 
-from gopfast.mixtures.data.passes cimport PASS_PAD, pass_n_statistics, pass_scratch_size
+from gopfast.mixtures.data.passes cimport (
+    PASS_HESSIAN, PASS_MOMENTS, PASS_PAD, PASS_WEIGHTS, pass_n_statistics, pass_scratch_size
+)
+from gopfast.search.arena cimport Arena
 
 
 cdef real summary_shift(const SampleSet *data, int n_components, const pass_costs *costs) noexcept nogil:
@@ -119,18 +122,32 @@ cdef class Samples:
         return np.ascontiguousarray(((np.asarray(means) - self.center) / self.scale)[:, self.order])
 
 
+cdef int take_costs(Arena arena, pass_costs *costs, size_t n_components, size_t n_columns) except -1:
+    costs.centers = arena.take(n_components * n_columns)
+    costs.linear = arena.take(n_components * n_columns)
+    costs.quadratic = arena.take(n_components * n_columns)
+    costs.offsets = arena.take(n_components)
+    return 0
+
+
+cdef int take_sums(Arena arena, pass_sums *sums, size_t n_components, size_t n_statistics, pass_level level) except -1:
+    """Arrays that the level does not put out stay NULL."""
+    cdef size_t K = n_components, F = n_statistics, m = K * (1 + F)
+    sums.first = sums.second = sums.gram = NULL
+    sums.density = arena.take(K)
+    if level == PASS_MOMENTS or level == PASS_HESSIAN:
+        sums.first, sums.second = arena.take(K * F), arena.take(K * F * F)
+    if level == PASS_HESSIAN:
+        sums.gram = arena.take(m * m)
+    elif level == PASS_WEIGHTS:
+        sums.gram = arena.take(K * K)
+    return 0
+
+
 cdef class PassBuffer:
     def __cinit__(self, int n_components, int n_columns, int n_statistics):
-        cdef size_t K = n_components, d = n_columns, F = n_statistics, m = K * (1 + F)
-        cdef real *at
-        self.storage = np.zeros(2 * K + K * F + K * F * F + m * m + 3 * K * d + pass_scratch_size(K, F))
-        at = &self.storage[0]
-        self.sums.density = at
-        self.sums.first = self.sums.density + K
-        self.sums.second = self.sums.first + K * F
-        self.sums.gram = self.sums.second + K * F * F
-        self.costs.offsets = self.sums.gram + m * m
-        self.costs.centers = self.costs.offsets + K
-        self.costs.linear = self.costs.centers + K * d
-        self.costs.quadratic = self.costs.linear + K * d
-        self.scratch = self.costs.quadratic + K * d
+        self.arena = Arena()
+        while self.arena.again():
+            take_costs(self.arena, &self.costs, n_components, n_columns)
+            take_sums(self.arena, &self.sums, n_components, n_statistics, PASS_HESSIAN)
+            self.scratch = self.arena.take(pass_scratch_size(n_components, n_statistics))

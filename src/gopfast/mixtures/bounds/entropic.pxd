@@ -60,7 +60,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef SampleSet *levels
     cdef real *losses               # what a bound on the level typically loses
     cdef readonly int n_levels
-    cdef list storage
+    cdef list arenas                # of the workers
     cdef real[::1] widths           # of the root box
     cdef readonly int max_passes
     cdef bint short_warm            # what nodes hand on is kept in 16 bits

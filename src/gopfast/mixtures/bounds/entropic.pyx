@@ -20,11 +20,13 @@ from libc.string cimport memcpy
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
 from gopfast.mixtures.bounds.refinement cimport Refinement
+from gopfast.mixtures.bounds.subproblem cimport take_subproblem
+from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
-from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift
+from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
-from gopfast.search.types cimport index, real, take
+from gopfast.search.types cimport index, real
 
 cdef extern from "dense.h" nogil:
     int dense_factor(int n, double *a)
@@ -48,37 +50,26 @@ cdef int MOST_FLOATS = 48
 cdef real ROUND = 2.0 ** -53
 
 
-cdef size_t newton_size(Family family):
-    cdef size_t K = family.n_components, d = family.n_columns, F = family.n_statistics, Q = family.n_facets
-    cdef size_t m = K * (1 + F)
-    return (8 * K + 10 * Q + 4 * m + m * m + K * K + K * Q + Q * Q + family.n_connected + Q * m
-            + 2 * (3 * K * d + K) + K + K * F + K * F * F + m * m + pass_scratch_size(K, F))
-
-
-cdef void newton_lay_out(Newton *nt, Family family, Facet *facets, real *at):
-    """Cuts one block of newton_size doubles into the workspace's arrays."""
-    cdef size_t K = family.n_components, d = family.n_columns, F = family.n_statistics, Q = family.n_facets
-    cdef size_t m = K * (1 + F), r
-    cdef pass_costs *costs
-    nt.weights, nt.slack, nt.residual = take(&at, K), take(&at, K), take(&at, K)
-    nt.step, nt.step_s, nt.rhs, nt.scale, nt.mass = take(&at, K), take(&at, K), take(&at, K), take(&at, K), take(&at, K)
-    nt.q, nt.slack_q, nt.residual_q = take(&at, Q), take(&at, Q), take(&at, Q)
-    nt.step_q, nt.step_t, nt.rhs_q = take(&at, Q), take(&at, Q), take(&at, Q)
-    nt.push, nt.push_y, nt.excess_q, nt.step_y = take(&at, Q), take(&at, Q), take(&at, Q), take(&at, Q)
-    nt.minorant, nt.coefficients, nt.size, nt.image = take(&at, m), take(&at, m), take(&at, m), take(&at, m)
-    nt.covariance = take(&at, m * m)
-    nt.A, nt.B, nt.C = take(&at, K * K), take(&at, K * Q), take(&at, Q * Q)
-    nt.error = take(&at, family.n_connected)
-    nt.sub.facets = facets
-    for r in range(Q):
-        facets[r].coefficients = take(&at, m)
-    for r in range(2):
-        costs = &nt.costs if r else &nt.sub.minorant
-        costs.centers, costs.linear, costs.quadratic = take(&at, K * d), take(&at, K * d), take(&at, K * d)
-        costs.offsets = take(&at, K)
-    nt.sums.density, nt.sums.first = take(&at, K), take(&at, K * F)
-    nt.sums.second, nt.sums.gram = take(&at, K * F * F), take(&at, m * m)
-    nt.scratch = at
+cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:
+    """OUT: the arrays of a workspace."""
+    cdef size_t K = family.n_components, F = family.n_statistics, Q = family.n_facets, m = K * (1 + F)
+    while arena.again():
+        take_subproblem(arena, family, &nt.sub)
+        take_costs(arena, &nt.costs, K, family.n_columns)
+        take_sums(arena, &nt.sums, K, F, PASS_HESSIAN)
+        nt.weights, nt.slack, nt.residual = arena.take(K), arena.take(K), arena.take(K)
+        nt.step, nt.step_s, nt.rhs = arena.take(K), arena.take(K), arena.take(K)
+        nt.scale, nt.mass = arena.take(K), arena.take(K)
+        nt.q, nt.slack_q, nt.residual_q = arena.take(Q), arena.take(Q), arena.take(Q)
+        nt.step_q, nt.step_t, nt.rhs_q = arena.take(Q), arena.take(Q), arena.take(Q)
+        nt.push, nt.push_y = arena.take(Q), arena.take(Q)
+        nt.excess_q, nt.step_y = arena.take(Q), arena.take(Q)
+        nt.minorant, nt.coefficients, nt.size, nt.image = arena.take(m), arena.take(m), arena.take(m), arena.take(m)
+        nt.covariance = arena.take(m * m)
+        nt.A, nt.B, nt.C = arena.take(K * K), arena.take(K * Q), arena.take(Q * Q)
+        nt.error = arena.take(family.n_connected)
+        nt.scratch = arena.take(pass_scratch_size(K, F))
+    return 0
 
 
 cdef class EntropicRelaxation(Relaxation):
@@ -120,7 +111,7 @@ cdef class EntropicRelaxation(Relaxation):
         self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split else None
         self.refine_from = refine_from
         self.patience = patience if patience is not None else PATIENCE if self.refinement is None else REFINED_PATIENCE
-        self.storage = []
+        self.arenas = []
         self.n_levels = 1 + len(family.data.levels)
         self.levels = <SampleSet *> calloc(self.n_levels, sizeof(SampleSet))
         self.losses = <real *> calloc(self.n_levels, sizeof(real))
@@ -139,8 +130,6 @@ cdef class EntropicRelaxation(Relaxation):
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         cdef int worker
-        cdef real[::1] block
-        cdef unsigned char[::1] facets
         self.stop = stop
         free(self.workers)
         self.workers = <Newton *> calloc(n_workers, sizeof(Newton))
@@ -148,12 +137,9 @@ cdef class EntropicRelaxation(Relaxation):
             raise MemoryError
         if self.refinement is not None:
             self.refinement.prepare(n_workers)
-        self.storage = []
+        self.arenas = [Arena() for worker in range(n_workers)]
         for worker in range(n_workers):
-            block = np.zeros(newton_size(self.family))
-            facets = np.zeros(self.family.n_facets * sizeof(Facet), dtype=np.uint8)
-            self.storage.append((block, facets))
-            newton_lay_out(&self.workers[worker], self.family, <Facet *> &facets[0], &block[0])
+            lay_out(self.arenas[worker], &self.workers[worker], self.family)
         return 0
 
     cdef void calibrate(self, const real *solution) noexcept nogil:

@@ -2,8 +2,9 @@
 
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet, Samples
+from gopfast.search.arena cimport Arena
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport real
 from gopfast.mixtures.bounds.weights cimport Weights
 
 cdef struct Interval:
@@ -25,6 +26,7 @@ cdef class MixingDistribution:
     cdef readonly real shift        # of the summary
     cdef real constant, reach, part
     cdef readonly int n_set
+    cdef Arena arena                # of the arrays that follow
     cdef Interval *out              # the set that was proved, ascending
     cdef Cell *cells
     cdef int *before                # scratch: a point's neighbours in the support
@@ -37,7 +39,7 @@ cdef class MixingDistribution:
     cdef real *points               # where D was asked
     cdef real *kept                 # atoms and weights of a distribution kept
     cdef real *logs                 # upper bounds of log(D / W) there
-    cdef real[::1] storage
+    cdef int lay_out(self) except -1
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
                     real limit) noexcept nogil
     cdef bint spread(self, const Interval *support, int n_support) noexcept nogil

@@ -17,14 +17,14 @@ its chord plus (nu - a)(b - nu) / 2.
 import numpy as np
 
 from libc.math cimport INFINITY, ceil, fabs, isfinite, log, sqrt
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from gopfast.mixtures.data.passes cimport PASS_VALUE, PASS_WEIGHTS, pass_scratch_size, run_pass
-from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift
+from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
+from gopfast.search.arena cimport Arena
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport clip, index, real
-from gopfast.mixtures.bounds.weights cimport weights_lay_out, weights_newton, weights_size, weights_start
+from gopfast.search.types cimport clip, real
+from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
 cdef real ROUND = 2.0 ** -53
 cdef enum:
@@ -97,41 +97,37 @@ cdef class MixingDistribution:
     """
 
     def __cinit__(self, Samples samples, real constant=0.0):
-        cdef size_t most = MOST_ATOMS + MOST_ASKED
-        cdef real *at
-        cdef index i
+        cdef int i
         self.samples, self.few = samples, compressed(samples)
         self.constant = constant
         columns, weights = samples.arrays()
         if columns.shape[0] != 1 or samples.core.samples.squares:
             raise ValueError("a mixing distribution is of one-dimensional data of known variance")
         self.reach = np.abs(columns).max()
-        self.out = <Interval *> calloc(MOST_POINTS, sizeof(Interval))
-        self.cells = <Cell *> calloc(MOST_POINTS, sizeof(Cell))
-        self.before = <int *> calloc(2 * MOST_POINTS, sizeof(int))
-        if self.out == NULL or self.cells == NULL or self.before == NULL:
-            raise MemoryError
-        self.after = self.before + MOST_POINTS
-        self.storage = np.zeros(weights_size(most) + 5 * most + MOST_ATOMS * MOST_ATOMS
-                                + 2 * MOST_POINTS + 2 * MOST_ATOMS + pass_scratch_size(most, 1))
-        at = &self.storage[0]
-        weights_lay_out(&self.iterate, most, &at)
-        self.costs.centers, self.costs.linear = at, at + most
-        self.costs.quadratic, self.costs.offsets = at + 2 * most, at + 3 * most
-        self.sums.density, self.sums.gram = at + 4 * most, at + 5 * most
-        self.points = self.sums.gram + MOST_ATOMS * MOST_ATOMS
-        self.logs = self.points + MOST_POINTS
-        self.kept = self.logs + MOST_POINTS
-        self.scratch = self.kept + 2 * MOST_ATOMS
-        for i in range(<index> most):
+        self.lay_out()
+        for i in range(MOST_ATOMS + MOST_ASKED):
             self.costs.quadratic[i] = 0.5
         self.shift = summary_shift(&samples.core, 1, &self.costs)
         self.part = self.few.core.n_samples / <real> samples.core.n_samples
 
-    def __dealloc__(self):
-        free(self.out)
-        free(self.cells)
-        free(self.before)
+    cdef int lay_out(self) except -1:
+        cdef size_t most = MOST_ATOMS + MOST_ASKED
+        cdef Arena arena = Arena()
+        self.arena = arena
+        while arena.again():
+            # Newton steps are of the atoms, passes for D of the atoms and the points asked
+            take_weights(arena, &self.iterate, most)
+            take_costs(arena, &self.costs, most, 1)
+            take_sums(arena, &self.sums, most, 1, PASS_VALUE)
+            self.sums.gram = arena.take(MOST_ATOMS * MOST_ATOMS)
+            self.scratch = arena.take(pass_scratch_size(<int> most, 1))
+            self.points, self.logs = arena.take(MOST_POINTS), arena.take(MOST_POINTS)
+            self.kept = arena.take(2 * MOST_ATOMS)
+            self.out = <Interval *> arena.take_bytes(MOST_POINTS * sizeof(Interval))
+            self.cells = <Cell *> arena.take_bytes(MOST_POINTS * sizeof(Cell))
+            self.before = <int *> arena.take_bytes(MOST_POINTS * sizeof(int))
+            self.after = <int *> arena.take_bytes(MOST_POINTS * sizeof(int))
+        return 0
 
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
                     real limit) noexcept nogil:

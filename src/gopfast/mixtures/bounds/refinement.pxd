@@ -4,6 +4,7 @@ from gopfast.mixtures.families.family cimport Facet, Family, Subproblem
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.search.relaxation cimport Effort
 from gopfast.mixtures.data.samples cimport SampleSet
+from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport index, real
 from gopfast.mixtures.bounds.weights cimport Weights
 
@@ -18,7 +19,6 @@ cdef struct Parts:
     real *split             # (K, n_split) where components are divided
     index *variable         # (K, n_split) in which connected variable; -1: none
     real *size              # (P, 1+F) magnitude of the costs' terms
-    real *row               # (1+F,)
     Weights iterate         # of the parts' weights
     real *scratch
 
@@ -27,9 +27,10 @@ cdef class Refinement:
     cdef Family family
     cdef readonly int n_split, n_parts, n_total
     cdef Parts *workers
-    cdef list storage
+    cdef list arenas                # of the workers
     cdef real[::1] reach            # (d,) largest |x_j|
     cdef int prepare(self, int n_workers) except -1
+    cdef int lay_out(self, Arena arena, Parts *at) except -1
     cdef real bound(self, int worker, const SampleSet *data, const real *low, const real *high, const real *point,
                     const real *error, const Subproblem *sub, const real *q, const real *weights, real cutoff,
                     Effort *effort) noexcept nogil

@@ -23,9 +23,11 @@ from libc.stdlib cimport calloc, free
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast.search.relaxation cimport Effort
-from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift
-from gopfast.search.types cimport index, real, take
-from gopfast.mixtures.bounds.weights cimport weights_lay_out, weights_newton, weights_size, weights_start
+from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
+from gopfast.search.arena cimport Arena
+from gopfast.search.types cimport index, real
+from gopfast.mixtures.bounds.subproblem cimport take_subproblem
+from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
 cdef real ROUND = 2.0 ** -53
 cdef int MOST_PASSES = 10
@@ -49,7 +51,7 @@ cdef class Refinement:
         self.n_parts = 1 << n_split
         self.n_total = family.n_components * self.n_parts
         self.workers = NULL
-        self.storage = []
+        self.arenas = []
         reach = np.zeros(family.n_columns)
         for data in [family.data, *family.data.levels]:
             reach = np.maximum(reach, np.abs(data.arrays()[0]).max(axis=1))
@@ -59,38 +61,29 @@ cdef class Refinement:
         free(self.workers)
 
     cdef int prepare(self, int n_workers) except -1:
-        cdef size_t K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, r
-        cdef size_t Q = self.family.n_facets, P = self.n_total, n = self.family.n_connected, m = K * (1 + F), size
         cdef int worker
-        cdef real[::1] block
-        cdef index[::1] variable
-        cdef unsigned char[::1] facets
-        cdef real *at
-        cdef Parts *parts
         free(self.workers)
         self.workers = <Parts *> calloc(n_workers, sizeof(Parts))
         if self.workers == NULL:
             raise MemoryError
-        self.storage = []
-        size = (3 * K * d + K + Q * m + 3 * P * d + P + P + P * P + 2 * n + K * self.n_split + (P + 1) * (1 + F)
-                + weights_size(P) + pass_scratch_size(P, F))
+        self.arenas = [Arena() for worker in range(n_workers)]
         for worker in range(n_workers):
-            block, variable = np.zeros(size), np.zeros(K * self.n_split, dtype=np.intp)
-            facets = np.zeros(Q * sizeof(Facet), dtype=np.uint8)
-            self.storage.append((block, variable, facets))
-            at, parts = &block[0], &self.workers[worker]
-            parts.sub.facets, parts.variable = <Facet *> &facets[0], &variable[0]
-            parts.sub.minorant.centers, parts.sub.minorant.linear = take(&at, K * d), take(&at, K * d)
-            parts.sub.minorant.quadratic, parts.sub.minorant.offsets = take(&at, K * d), take(&at, K)
-            for r in range(Q):
-                parts.sub.facets[r].coefficients = take(&at, m)
-            parts.costs.centers, parts.costs.linear = take(&at, P * d), take(&at, P * d)
-            parts.costs.quadratic, parts.costs.offsets = take(&at, P * d), take(&at, P)
-            parts.sums.density, parts.sums.gram = take(&at, P), take(&at, P * P)
-            parts.low, parts.high, parts.split = take(&at, n), take(&at, n), take(&at, K * self.n_split)
-            parts.size, parts.row = take(&at, P * (1 + F)), take(&at, 1 + F)
-            weights_lay_out(&parts.iterate, P, &at)
-            parts.scratch = at
+            self.lay_out(self.arenas[worker], &self.workers[worker])
+        return 0
+
+    cdef int lay_out(self, Arena arena, Parts *at) except -1:
+        """OUT: the arrays of a workspace."""
+        cdef size_t K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics
+        cdef size_t P = self.n_total, n = self.family.n_connected
+        while arena.again():
+            take_subproblem(arena, self.family, &at.sub)
+            take_costs(arena, &at.costs, P, d)
+            take_sums(arena, &at.sums, P, F, PASS_WEIGHTS)
+            take_weights(arena, &at.iterate, P)
+            at.low, at.high, at.split = arena.take(n), arena.take(n), arena.take(K * self.n_split)
+            at.variable = <index *> arena.take_bytes(K * self.n_split * sizeof(index))
+            at.size = arena.take(P * (1 + F))
+            at.scratch = arena.take(pass_scratch_size(P, F))
         return 0
 
     cdef int divide(self, Parts *at, const real *low, const real *high, const real *point,

@@ -1,5 +1,6 @@
 """Interior-point method for the weights of given components."""
 
+from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport real
 
 
@@ -14,9 +15,8 @@ cdef struct Weights:
     real *rhs           # (n,)
     real *A             # (n, n)
 
-# Doubles that an iterate of up to n components needs; cuts them off a block.
-cdef size_t weights_size(size_t n) noexcept nogil
-cdef void weights_lay_out(Weights *at, size_t n, real **block) noexcept nogil
+# Layout of an iterate of up to n components.
+cdef int take_weights(Arena arena, Weights *at, size_t n) except -1
 # Slacks to begin with, at the residuals; `total` is W.
 cdef void weights_start(Weights *at, real total) noexcept nogil
 # One predictor-corrector step with the Hessian `gram` (upper triangle) at the residuals.

@@ -2,7 +2,8 @@
 
 from libc.math cimport fabs
 
-from gopfast.search.types cimport real, take
+from gopfast.search.arena cimport Arena
+from gopfast.search.types cimport real
 
 cdef extern from "dense.h" nogil:
     int dense_factor(int n, double *a)
@@ -10,15 +11,12 @@ cdef extern from "dense.h" nogil:
     void dense_backward(int n, const double *factor, double *b)
 
 
-cdef size_t weights_size(size_t n) noexcept nogil:
-    return 6 * n + n * n
-
-
-cdef void weights_lay_out(Weights *at, size_t n, real **block) noexcept nogil:
+cdef int take_weights(Arena arena, Weights *at, size_t n) except -1:
     at.n = <int> n
-    at.weights, at.slack, at.residual = take(block, n), take(block, n), take(block, n)
-    at.step, at.step_s, at.rhs = take(block, n), take(block, n), take(block, n)
-    at.A = take(block, n * n)
+    at.weights, at.slack, at.residual = arena.take(n), arena.take(n), arena.take(n)
+    at.step, at.step_s, at.rhs = arena.take(n), arena.take(n), arena.take(n)
+    at.A = arena.take(n * n)
+    return 0
 
 
 cdef void weights_start(Weights *at, real total) noexcept nogil:

@@ -3,6 +3,7 @@
 from gopfast.lp.lp cimport LpStatus, LpWorker
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
 from gopfast.lp.milp cimport MilpWorker
+from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
@@ -34,8 +35,8 @@ cdef class LinearWorker:
     cdef bint joint, envelope, is_open, selects
     cdef int max_rounds
     cdef real patience
-    cdef object storage
-    cdef lay_out(self)
+    cdef Arena arena                    # of all that follows
+    cdef int lay_out(self) except -1
     # First column of each block; e is followed by its cost.
     cdef int col_tau, col_pi, col_theta, col_omega, col_e, n_cols
     cdef real *cost                     # (n_cols,)

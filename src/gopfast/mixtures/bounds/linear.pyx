@@ -30,10 +30,11 @@ from gopfast.lp.lp cimport (
 from gopfast.mixtures.families.family cimport order_components
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
 from gopfast.lp.milp cimport MilpWorker
+from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point
-from gopfast.search.types cimport LP_FAILED, OK, clip, index, real, take
+from gopfast.search.types cimport LP_FAILED, OK, clip, index, real
 
 cdef real ROUND = 2.0 ** -53
 cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
@@ -149,22 +150,20 @@ cdef class LinearWorker:
         self.start, self.col_index = np.zeros(self.max_rows, np.intc), np.zeros(self.max_nnz, np.intc)
         self.lay_out()
 
-    cdef lay_out(self):
-        """Cuts one block of memory into the arrays."""
-        cdef index N = self.N, K = self.K, columns = self.n_cols
-        cdef real[::1] block
-        cdef real *at
-        self.storage = np.zeros(3 * columns + 2 * self.max_rows + self.max_nnz + 3 * N + 2 * N * K + 3 * K
-                                + self.n_connected)
-        block = self.storage
-        at = &block[0]
-        self.cost, self.col_lower, self.col_upper = take(&at, columns), take(&at, columns), take(&at, columns)
-        self.row_lower, self.row_upper = take(&at, self.max_rows), take(&at, self.max_rows)
-        self.value = take(&at, self.max_nnz)
-        self.coefficient, self.size, self.short_of = take(&at, N), take(&at, N), take(&at, N)
-        self.tau, self.soft = take(&at, N * K), take(&at, N * K)
-        self.weights, self.counts, self.ratio = take(&at, K), take(&at, K), take(&at, K)
-        self.error = take(&at, self.n_connected)
+    cdef int lay_out(self) except -1:
+        cdef size_t N = self.N, K = self.K, columns = self.n_cols
+        cdef Arena arena = Arena()
+        self.arena = arena
+        while arena.again():
+            self.cost = arena.take(columns)
+            self.col_lower, self.col_upper = arena.take(columns), arena.take(columns)
+            self.row_lower, self.row_upper = arena.take(self.max_rows), arena.take(self.max_rows)
+            self.value = arena.take(self.max_nnz)
+            self.coefficient, self.size, self.short_of = arena.take(N), arena.take(N), arena.take(N)
+            self.tau, self.soft = arena.take(N * K), arena.take(N * K)
+            self.weights, self.counts, self.ratio = arena.take(K), arena.take(K), arena.take(K)
+            self.error = arena.take(self.n_connected)
+        return 0
 
     # Life: on the worker's own thread
 

@@ -2,8 +2,9 @@
 
 from gopfast.mixtures.families.family cimport Family, Subproblem
 from gopfast.mixtures.bounds.refinement cimport Refinement
+from gopfast.mixtures.bounds.weights cimport Weights
 from gopfast.search.relaxation cimport Effort, Relaxation
-from gopfast.mixtures.data.samples cimport PassBuffer, SampleSet
+from gopfast.mixtures.data.samples cimport SampleSet
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
@@ -15,38 +16,32 @@ cdef struct Newton:
     Subproblem sub      # of the node
     pass_costs costs    # at the iterate
     pass_sums sums
-    real *weights       # (K,) pi
-    real *slack         # (K,) of W - D >= 0
-    real *residual      # (K,) W - D
-    real *step          # (K,) d log pi
-    real *step_s        # (K,) d slack
-    real *rhs           # (K,)
+    Weights iterate     # of the K weights; its A is the weights' block of the Newton matrix
     real *scale         # (K,) logarithm of what D_k gains from paired multipliers
     real *mass          # (K,) S
     real *q             # (Q,) multipliers of the facets
-    real *slack_q       # (Q,)
+    real *slack_q       # (Q,) of the facets >= 0
     real *residual_q    # (Q,) the facets' values
-    real *step_q        # (Q,)
+    real *step_q        # (Q,) d q
     real *step_t        # (Q,) d slack_q
-    real *rhs_q         # (Q,)
-    real *push          # (Q,) what complementarity wants slack_q to be, and excess_q
-    real *push_y        # (Q,)
+    real *rhs_q         # (Q,) of the Newton equations
+    real *push          # (Q,) what complementarity wants slack_q to be
+    real *push_y        # (Q,) and excess_q
     real *excess_q      # (Q,) slack of a capped multiplier's distance from its cap
     real *step_y        # (Q,) d excess_q
-    real *minorant      # (m,) coefficients of the minorant, and at the iterate, and their terms' magnitude
-    real *coefficients  # (m,)
-    real *size          # (m,)
+    real *minorant      # (m,) what the minorant subtracts per unit of each statistic
+    real *coefficients  # (m,) the same with the facets times their multipliers
+    real *size          # (m,) sum of the magnitudes of a coefficient's terms
     real *covariance    # (m, m) of the features (r_k, r_k phi)
     real *image         # (m,) covariance times a facet
-    real *A             # (K, K)
-    real *B             # (Q, K)
+    real *B             # (K, Q) blocks of the Newton matrix
     real *C             # (Q, Q)
     real *error         # (n_connected,) what the minorant loses by each connected variable
     real e              # prior weight at the iterate
-    real curvature      # of the prior term in its cost
+    real curvature      # of min_e (e C - e_power log e) in C, the sign changed
     real excess         # what the bound loses to densities above W: W log max_k D_k / W
-    real margin         # rounding margin of the bound
-    real reach          # last step length
+    real margin         # rounding margin of the bound, in nats
+    real reach          # length of the last step, 1: a full Newton step
     real *scratch
 
 

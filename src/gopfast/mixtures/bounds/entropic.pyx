@@ -21,12 +21,16 @@ from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
 from gopfast.mixtures.bounds.refinement cimport Refinement
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
+from gopfast.mixtures.bounds.weights cimport (
+    central_slack, centering, damped, least_slack, take_weights, weights_center, weights_complementarity,
+    weights_complementarity_after, weights_corrector, weights_longest, weights_move, weights_predictor
+)
 from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport clip, index, real
 
 cdef extern from "dense.h" nogil:
     int dense_factor(int n, double *a)
@@ -36,6 +40,24 @@ cdef extern from "dense.h" nogil:
     void dense_transposed_times(int n, int q, const double *b, double scale, const double *x, double *y)
     void dense_times(int n, int q, const double *b, const double *x, double *y)
 
+# An iterate begins with slacks of the weights that are this part of W, and a capped multiplier inside its range by
+# this part of it, from which a Newton step can move either way.
+cdef real FIRST_SLACK = 0.1
+cdef real INSIDE_CAP = 0.05
+# A summary is fine enough if what the parent's bound misses is so many times the summary's loss.
+cdef real LOSSES = 4.0
+# A step after which the gap is larger than so many times the last one goes back to a part of it, so often at most.
+cdef real WORSE = 2.0
+cdef real BACK = 0.25
+cdef int MOST_RETREATS = 4
+# The gap, relative to the bound, to which double precision lets a node be solved.
+cdef real SOLVED = 1e-12
+# Errors of variables that differ by less, relatively, are tied, as those of components that were not split yet.
+cdef real TIE = 1e-9
+# Diagonal of an absent facet, so that its multiplier stays where it is.
+cdef real FIXED = 1e200
+# Density ratio whose logarithm is taken where D_k underflows: a floor only loosens the bound.
+cdef real SMALLEST = 1e-300
 # A node is given up if its minorants lose less than this part of its bound's rounding margin, so that splitting it
 # would not help, and its bound misses no more than that many margins, so that rounding can be what keeps it open.
 cdef real HOPELESS = 1e-3
@@ -57,8 +79,7 @@ cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:
         take_subproblem(arena, family, &nt.sub)
         take_costs(arena, &nt.costs, K, family.n_columns)
         take_sums(arena, &nt.sums, K, F, PASS_HESSIAN)
-        nt.weights, nt.slack, nt.residual = arena.take(K), arena.take(K), arena.take(K)
-        nt.step, nt.step_s, nt.rhs = arena.take(K), arena.take(K), arena.take(K)
+        take_weights(arena, &nt.iterate, K)
         nt.scale, nt.mass = arena.take(K), arena.take(K)
         nt.q, nt.slack_q, nt.residual_q = arena.take(Q), arena.take(Q), arena.take(Q)
         nt.step_q, nt.step_t, nt.rhs_q = arena.take(Q), arena.take(Q), arena.take(Q)
@@ -66,7 +87,7 @@ cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:
         nt.excess_q, nt.step_y = arena.take(Q), arena.take(Q)
         nt.minorant, nt.coefficients, nt.size, nt.image = arena.take(m), arena.take(m), arena.take(m), arena.take(m)
         nt.covariance = arena.take(m * m)
-        nt.A, nt.B, nt.C = arena.take(K * K), arena.take(K * Q), arena.take(Q * Q)
+        nt.B, nt.C = arena.take(K * Q), arena.take(Q * Q)
         nt.error = arena.take(family.n_connected)
         nt.scratch = arena.take(pass_scratch_size(K, F))
     return 0
@@ -183,7 +204,7 @@ cdef class EntropicRelaxation(Relaxation):
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""
         cdef int i
         for i in range(self.n_levels - 1):
-            if 4 * self.losses[i] <= missing:
+            if LOSSES * self.losses[i] <= missing:
                 return i
         return self.n_levels - 1
 
@@ -210,8 +231,8 @@ cdef class EntropicRelaxation(Relaxation):
                 if F > d:
                     row[1 + d + j] = costs.quadratic[k * d + j]
             row += 1 + F
-            nt.weights[k] = 1.0 / K
-            nt.slack[k] = 0.1 * W
+            nt.iterate.weights[k] = 1.0 / K
+            nt.iterate.slack[k] = FIRST_SLACK * W
         memcpy(nt.costs.centers, costs.centers, K * d * sizeof(real))
         memcpy(nt.costs.quadratic, costs.quadratic, K * d * sizeof(real))
         for r in range(self.family.n_facets):
@@ -224,17 +245,18 @@ cdef class EntropicRelaxation(Relaxation):
         cdef int K = self.family.n_components, k
         cdef real usual
         for k in range(K):
-            nt.weights[k] = (1 - self.warm_mix) * self.kept(node, k) + self.warm_mix / K
+            nt.iterate.weights[k] = (1 - self.warm_mix) * self.kept(node, k) + self.warm_mix / K
         for k in range(self.family.n_facets):
             usual = nt.q[k]
             nt.q[k] = max(self.warm_least * usual, min(self.warm_most * usual, self.kept(node, K + k)))
             if nt.sub.facets[k].cap < INFINITY:
-                nt.q[k] = max(0.05 * nt.sub.facets[k].cap, min(0.95 * nt.sub.facets[k].cap, nt.q[k]))
+                nt.q[k] = clip(nt.q[k], INSIDE_CAP * nt.sub.facets[k].cap, (1 - INSIDE_CAP) * nt.sub.facets[k].cap)
 
     cdef void keep(self, Node *node, Newton *nt) noexcept nogil:
+        """The iterate's weights and multipliers, for the node's children to start from."""
         cdef int K = self.family.n_components, k
         for k in range(K):
-            self.put(node, k, nt.weights[k])
+            self.put(node, k, nt.iterate.weights[k])
         for k in range(self.family.n_facets):
             self.put(node, K + k, nt.q[k])
 
@@ -250,6 +272,7 @@ cdef class EntropicRelaxation(Relaxation):
         return value
 
     cdef void put(self, Node *node, int i, real x) noexcept nogil:
+        """Weight or multiplier i for the children."""
         cdef float *warm = node_warm(node, self.n_connected)
         cdef float value = <float> x
         cdef unsigned int bits
@@ -333,20 +356,20 @@ cdef class EntropicRelaxation(Relaxation):
         cdef real density, worst = -INFINITY, slack = 0, e, bound, term
         cdef pass_sums *sums = &nt.sums
         size = self.combine(nt, &prior, &constant, &prior_size, &newton_prior)
-        run_pass(&data.samples, K, &nt.costs, nt.weights, PASS_HESSIAN, nt.scratch, sums)
+        run_pass(&data.samples, K, &nt.costs, nt.iterate.weights, PASS_HESSIAN, nt.scratch, sums)
         effort.n_passes += 1
         shift = summary_shift(data, K, &nt.costs)
 
         nt.margin = 0
         for k in range(K):
             density = sums.density[k]
-            nt.mass[k] = nt.weights[k] * density
+            nt.mass[k] = nt.iterate.weights[k] * density
             # Relative error of D_k: its costs' and the exponent's, up to 708 u; exponential, division, products and
             # sums below 100 u. 1 / s needs none: v = exp(c_min) / s is what Jensen takes, whatever its last digits.
             term = self.margin(data, k, nt)
             nt.margin += nt.mass[k] * term  # the same costs in the value
-            # in logarithms: the tilt of a wide box is beyond the range of exp; the floor only loosens
-            density = log(max(density, 1e-300) / W)
+            # in logarithms: the tilt of a wide box is beyond the range of exp
+            density = log(max(density, SMALLEST) / W)
             term += 8 * ROUND * (1 + fabs(density) + fabs(nt.scale[k]))
             if density + nt.scale[k] + term > worst:
                 worst, slack = density + nt.scale[k] + term, term
@@ -368,7 +391,7 @@ cdef class EntropicRelaxation(Relaxation):
         nt.e = e
         nt.curvature = e * e / self.family.e_power if nt.sub.e_low < e < nt.sub.e_high else 0
         for k in range(K):
-            nt.residual[k] = W - sums.density[k]
+            nt.iterate.residual[k] = W - sums.density[k]
         self.residuals(nt)
         return bound if isfinite(bound) else -INFINITY
 
@@ -403,8 +426,8 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(K):
             for l in range(K):
                 row, column = min(k, l) * f, max(k, l) * f
-                nt.A[k * K + l] = sums.gram[row * m + column]
-            nt.A[k * K + k] += nt.weights[k] * nt.slack[k]
+                nt.iterate.A[k * K + l] = sums.gram[row * m + column]
+            nt.iterate.A[k * K + k] += nt.iterate.weights[k] * nt.iterate.slack[k]
             row = k * f
             M[row * m + row] += nt.mass[k]
             for j in range(F):
@@ -421,7 +444,7 @@ cdef class EntropicRelaxation(Relaxation):
                     nt.B[k * Q + r] = 0
                 for o in range(r):
                     nt.C[o * Q + r] = 0
-                nt.C[r * Q + r] = 1e200
+                nt.C[r * Q + r] = FIXED
                 continue
             for column in range(m):
                 nt.image[column] = 0
@@ -447,37 +470,30 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void factor(self, Newton *nt) noexcept nogil:
         """Block elimination: A = U'U, V = U'^-1 B in place of B, then the Schur complement C + V'V = U'U."""
         cdef int K = self.family.n_components, Q = self.family.n_facets
-        dense_factor(K, nt.A)
-        dense_forward(K, nt.A, Q, nt.B)
+        dense_factor(K, nt.iterate.A)
+        dense_forward(K, nt.iterate.A, Q, nt.B)
         dense_gram(K, Q, nt.B, nt.C)
         dense_factor(Q, nt.C)
 
     cdef void direction(self, Newton *nt) noexcept nogil:
         """Newton step for the right-hand sides rhs, rhs_q. OUT step (d log weight), step_q."""
         cdef int K = self.family.n_components, Q = self.family.n_facets, row
-        memcpy(nt.step, nt.rhs, K * sizeof(real))
-        dense_forward(K, nt.A, 1, nt.step)
+        memcpy(nt.iterate.step, nt.iterate.rhs, K * sizeof(real))
+        dense_forward(K, nt.iterate.A, 1, nt.iterate.step)
         for row in range(Q):
             nt.step_q[row] = nt.rhs_q[row] if nt.sub.facets[row].active else 0
-        dense_transposed_times(K, Q, nt.B, -1, nt.step, nt.step_q)
+        dense_transposed_times(K, Q, nt.B, -1, nt.iterate.step, nt.step_q)
         dense_forward(Q, nt.C, 1, nt.step_q)
         dense_backward(Q, nt.C, nt.step_q)
         # A^-1 (rhs + B step_q) = U^-1 (U'^-1 rhs + V step_q)
-        dense_times(K, Q, nt.B, nt.step_q, nt.step)
-        dense_backward(K, nt.A, nt.step)
+        dense_times(K, Q, nt.B, nt.step_q, nt.iterate.step)
+        dense_backward(K, nt.iterate.A, nt.iterate.step)
 
     cdef real longest(self, Newton *nt) noexcept nogil:
         """Longest step that keeps weights, multipliers and slacks positive; also fills the slack steps."""
-        cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef real most = 1e10, left
-        for k in range(K):
-            nt.step_s[k] = (nt.rhs[k] + nt.weights[k] * (nt.residual[k] - nt.slack[k])
-                            - nt.weights[k] * nt.slack[k] * nt.step[k]) / nt.weights[k]
-            if nt.step[k] < 0:
-                most = min(most, -1 / nt.step[k])
-            if nt.step_s[k] < 0:
-                most = min(most, -nt.slack[k] / nt.step_s[k])
-        for k in range(Q):
+        cdef int k
+        cdef real most = weights_longest(&nt.iterate), left
+        for k in range(self.family.n_facets):
             if not nt.sub.facets[k].active:
                 nt.step_t[k] = 0
                 continue
@@ -496,30 +512,26 @@ cdef class EntropicRelaxation(Relaxation):
         return most
 
     cdef void newton(self, Newton *nt, real mu, int n) noexcept nogil:
-        """One predictor-corrector step of the interior-point method."""
-        cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef real reach, affine = 0, target, left
+        """One predictor-corrector step of the interior-point method, as of the weights alone (`weights_newton`)."""
+        cdef int Q = self.family.n_facets, k
+        cdef real reach, affine, target, left
         self.assemble(nt)
         self.factor(nt)
-        for k in range(K):
-            nt.rhs[k] = -nt.weights[k] * nt.residual[k]
+        weights_predictor(&nt.iterate)
         for k in range(Q):
             nt.push[k] = nt.push_y[k] = 0
             nt.rhs_q[k] = -nt.residual_q[k]
         self.direction(nt)
         reach = min(1.0, self.longest(nt))
-        for k in range(K):
-            affine += nt.weights[k] * (1 + reach * nt.step[k]) * (nt.slack[k] + reach * nt.step_s[k])
+        affine = weights_complementarity_after(&nt.iterate, reach)
         for k in range(Q):
             if nt.sub.facets[k].active:
                 affine += (nt.q[k] + reach * nt.step_q[k]) * (nt.slack_q[k] + reach * nt.step_t[k])
                 left = nt.sub.facets[k].cap - nt.q[k]
                 if left < INFINITY:
                     affine += (left - reach * nt.step_q[k]) * (nt.excess_q[k] + reach * nt.step_y[k])
-        target = affine / (n * mu)
-        target = max(target * target * target, 1e-6) * mu
-        for k in range(K):
-            nt.rhs[k] = target - nt.weights[k] * nt.residual[k] - nt.weights[k] * nt.step[k] * nt.step_s[k]
+        target = centering(affine, mu, n)
+        weights_corrector(&nt.iterate, target)
         for k in range(Q):
             if nt.sub.facets[k].active:
                 nt.push[k] = (target - nt.step_q[k] * nt.step_t[k]) / nt.q[k]
@@ -528,10 +540,8 @@ cdef class EntropicRelaxation(Relaxation):
                     nt.push_y[k] = (target + nt.step_q[k] * nt.step_y[k]) / left
                 nt.rhs_q[k] = nt.push[k] - nt.push_y[k] - nt.residual_q[k]
         self.direction(nt)
-        reach = min(1.0, 0.99 * self.longest(nt))
-        for k in range(K):
-            nt.weights[k] *= 1 + reach * nt.step[k]
-            nt.slack[k] += reach * nt.step_s[k]
+        reach = damped(self.longest(nt))
+        weights_move(&nt.iterate, reach)
         for k in range(Q):
             if nt.sub.facets[k].active:
                 nt.q[k] += reach * nt.step_q[k]
@@ -541,11 +551,10 @@ cdef class EntropicRelaxation(Relaxation):
         nt.reach = reach
 
     cdef real complementarity(self, Newton *nt) noexcept nogil:
-        cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef real total = 0
-        for k in range(K):
-            total += nt.weights[k] * nt.slack[k]
-        for k in range(Q):
+        """Sum of all products that are 0 at the solution."""
+        cdef int k
+        cdef real total = weights_complementarity(&nt.iterate)
+        for k in range(self.family.n_facets):
             if nt.sub.facets[k].active:
                 total += nt.q[k] * nt.slack_q[k]
                 if nt.sub.facets[k].cap < INFINITY:
@@ -553,21 +562,16 @@ cdef class EntropicRelaxation(Relaxation):
         return total
 
     cdef void center_slacks(self, Newton *nt, real mu) noexcept nogil:
-        """Slacks follow the residuals: equal where positive, comparable where negative, off zero by mu.
-
-        Then no Newton step multiplies a weight or a multiplier by more than a small factor, however far the
-        exponentials saturate and the Jacobian vanishes.
-        """
-        cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        for k in range(K):
-            nt.slack[k] = max(nt.residual[k], -0.5 * nt.residual[k], 0.1 * mu / nt.weights[k])
-        for k in range(Q):
+        """Slacks follow the residuals, as `central_slack` says; a capped multiplier has one on either side."""
+        cdef int k
+        weights_center(&nt.iterate, mu)
+        for k in range(self.family.n_facets):
             if nt.sub.facets[k].active:
                 if nt.sub.facets[k].cap < INFINITY:
-                    nt.slack_q[k] = max(nt.residual_q[k], 0.1 * mu / nt.q[k])
-                    nt.excess_q[k] = max(-nt.residual_q[k], 0.1 * mu / (nt.sub.facets[k].cap - nt.q[k]))
+                    nt.slack_q[k] = max(nt.residual_q[k], least_slack(mu, nt.q[k]))
+                    nt.excess_q[k] = max(-nt.residual_q[k], least_slack(mu, nt.sub.facets[k].cap - nt.q[k]))
                 else:
-                    nt.slack_q[k] = max(nt.residual_q[k], -0.5 * nt.residual_q[k], 0.1 * mu / nt.q[k])
+                    nt.slack_q[k] = central_slack(nt.residual_q[k], mu, nt.q[k])
 
     cdef bint weights(self, Node *node, real *out) noexcept nogil:
         cdef int k
@@ -590,7 +594,7 @@ cdef class EntropicRelaxation(Relaxation):
             if not divisible(low[a], high[a]):
                 continue
             total += nt.error[a]
-            if nt.error[a] > most * (1 - 1e-9):  # ties, as between unsplit components, go to the last
+            if nt.error[a] > most * (1 - TIE):  # of tied variables the last
                 most = nt.error[a]
                 node.branch = a
         return total
@@ -600,8 +604,8 @@ cdef class EntropicRelaxation(Relaxation):
         cdef int K = self.family.n_components, Q = self.family.n_facets, k
         cdef real full = nt.reach, part = keep * nt.reach
         for k in range(K):
-            nt.weights[k] *= (1 + part * nt.step[k]) / (1 + full * nt.step[k])
-            nt.slack[k] -= (full - part) * nt.step_s[k]
+            nt.iterate.weights[k] *= (1 + part * nt.iterate.step[k]) / (1 + full * nt.iterate.step[k])
+            nt.iterate.slack[k] -= (full - part) * nt.iterate.step_s[k]
         for k in range(Q):
             if nt.sub.facets[k].active:
                 nt.q[k] -= (full - part) * nt.step_q[k]
@@ -643,9 +647,9 @@ cdef class EntropicRelaxation(Relaxation):
                     else:
                         gap += nt.q[k] * fabs(nt.residual_q[k])
             mu = self.complementarity(nt)
-            if iteration > 0 and gap > 2 * last_gap and retreats < 4:
+            if iteration > 0 and gap > WORSE * last_gap and retreats < MOST_RETREATS:
                 retreats += 1
-                self.retreat(nt, 0.25)
+                self.retreat(nt, BACK)
                 continue
             last_gap = gap
             retreats = 0
@@ -655,7 +659,7 @@ cdef class EntropicRelaxation(Relaxation):
                 break
             rounded = lost < HOPELESS * nt.margin and cutoff - bound < MOST_MARGINS * nt.margin
             least = EARNED * nt.margin if effort.last or rounded else self.patience * (cutoff - bound)
-            least = max(1e-12 * (1 + fabs(bound)), least)
+            least = max(SOLVED * (1 + fabs(bound)), least)
             if iteration > 0 and bound + gap < cutoff and gap < least:
                 # not to be fathomed on this level; on a finer one if its loss is what misses
                 if level == self.n_levels - 1 or bound + gap + 2 * self.losses[level] < cutoff:
@@ -684,7 +688,7 @@ cdef class EntropicRelaxation(Relaxation):
         if cutoff - node.lower < self.refine_from * total:
             node.lower = max(node.lower, self.refinement.bound(
                 worker, &self.levels[level], node_low(node), node_high(node, n), node_point(node, n), nt.error,
-                &nt.sub, nt.q, nt.weights, cutoff, effort))
+                &nt.sub, nt.q, nt.iterate.weights, cutoff, effort))
 
     cdef void halve(self, Node *node) noexcept nogil:
         """Split of a node whose iterate does not say where: the widest side, in its middle."""

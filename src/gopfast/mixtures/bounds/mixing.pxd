@@ -23,22 +23,24 @@ cdef class MixingDistribution:
     cdef readonly real value        # what the distribution's value is at least
     cdef readonly real estimate     # the least value seen of a distribution on the support
     cdef readonly real work         # what was spent, in exponentials per sample
-    cdef readonly real shift        # of the summary
-    cdef real constant, reach, part
+    cdef readonly real shift        # what a summary's value is to be lowered by, `summary_shift`
+    cdef real constant              # of the objective
+    cdef real reach                 # largest magnitude of a sample
+    cdef real part                  # points of `few` per sample
     cdef readonly int n_set
     cdef Arena arena                # of the arrays that follow
-    cdef Interval *out              # the set that was proved, ascending
-    cdef Cell *cells
-    cdef int *before                # scratch: a point's neighbours in the support
+    cdef Interval *out              # (n_set,) the set that was proved, ascending
+    cdef Cell *cells                # of the support and of what is spared
+    cdef int *before                # (MOST_POINTS,) scratch: a point's neighbours in the support, -1: none
     cdef int *after
     cdef int n_cells, n_atoms, n_points, n_kept
     cdef Weights iterate
     cdef pass_costs costs           # of the atoms, then of the points asked
     cdef pass_sums sums
     cdef real *scratch
-    cdef real *points               # where D was asked
-    cdef real *kept                 # atoms and weights of a distribution kept
-    cdef real *logs                 # upper bounds of log(D / W) there
+    cdef real *points               # (MOST_POINTS,) where D was asked
+    cdef real *logs                 # (MOST_POINTS,) upper bounds of log(D / W) there
+    cdef real *kept                 # (2, MOST_ATOMS) atoms and weights of a distribution kept
     cdef int lay_out(self) except -1
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
                     real limit) noexcept nogil

@@ -31,25 +31,31 @@ cdef enum:
     MOST_ATOMS = 160
     MOST_ASKED = 64     # points in one pass
     MOST_POINTS = 4096
-cdef real GRID = 0.4            # standard deviations between the atoms to start from
-cdef int GRID_ATOMS = 40        # about so many, on a long support
-cdef real BESIDE = 0.3          # atoms beside what is spared
+# Lengths are in standard deviations of a component.
+cdef real GRID = 0.4            # between the atoms to start from
+cdef int GRID_ATOMS = 40        # about so many, on a support of more than so many times GRID
+cdef real POINT = 1e-9          # an interval that is no longer has one atom
+cdef real BESIDE = 0.3          # between the atoms beside what is spared, N_BESIDE on each side
 cdef int N_BESIDE = 4
-cdef real FRESH = 0.1           # weight of all atoms that are new
-cdef real CLOSE = 0.05          # of what a value is above the limit, the weights' loss
-cdef real SMALL = 1e-10
-cdef int MOST_STEPS = 25
-cdef real ALGEBRA = 6.0         # of P^3: a Newton step costs as much as so many exponentials
-cdef int MOST_ROUNDS = 12
-cdef int MOST_ROUNDS_WHOLE = 40
+cdef real FRESH = 0.1           # weight that all new atoms of a distribution get together
+cdef real CLOSE = 0.05          # the weights are found to this part of what their value is above the limit,
+cdef real SMALL = 1e-10         # and to this, relative to the value
+cdef int MOST_STEPS = 25        # of Newton's method, with the same atoms
+cdef real ALGEBRA = 6.0         # a Newton step on P atoms costs P^3 / ALGEBRA exponentials
+cdef int MOST_ROUNDS = 12       # in which atoms are added, to spare a set
+cdef int MOST_ROUNDS_WHOLE = 40 # and for the distribution on all of the support, which later ones start from
+cdef real WORTHY = 0.1          # atoms are added where log D / W is above this part of what it may be
 cdef real NEAREST = 1e-6        # distance of atoms
 cdef real UNUSED = 1e-6         # weight of atoms that are dropped
-cdef real WIDEST_CELL = 0.5
-BIN = 0.4                       # of compressed data
-cdef real COMPRESSION = 1e-5    # of log D / W
-cdef real SPARED_CELL = 0.01    # how finely the set is resolved
-cdef int MOST_DIVISIONS = 8
-cdef int MOST_TURNS = 10
+cdef real WIDEST_CELL = 0.5     # to begin with
+BIN = 0.4                       # width of the bins of compressed data,
+MANY = 4                        # and so many samples per bin that compression pays
+LEAST_VARIANCE = 1e-12          # within a bin: two points need a distance
+cdef real COMPRESSION = 1e-5    # what compressed data may change log D / W by
+cdef real SPARED_CELL = 0.01    # cells of the spared set are divided no further
+cdef int MOST_DIVISIONS = 8     # of a cell at a time
+cdef int MOST_TURNS = 10        # of dividing cells
+cdef real SMALLEST = 1e-300     # ratio whose logarithm is taken where D underflows: a floor of an upper bound
 cdef real EXCESS = 200.0        # of log D / W that a certificate uses at most: the kernel caps exponentials at 700
 
 
@@ -58,7 +64,7 @@ def compressed(samples):
     columns, weights = samples.arrays()
     x = columns[0]
     edges = np.arange(x.min(), x.max() + BIN, BIN)
-    if x.size < 4 * edges.size:
+    if x.size < MANY * edges.size:
         return samples
     cell = np.searchsorted(edges, x, side="right")
     mass = np.bincount(cell, weights)
@@ -68,7 +74,7 @@ def compressed(samples):
     mean = np.bincount(cell, weights * x) / mass
     z = x - mean[cell]
     second, third = np.bincount(cell, weights * z**2) / mass, np.bincount(cell, weights * z**3) / mass
-    second = np.maximum(second, 1e-12)
+    second = np.maximum(second, LEAST_VARIANCE)
     root = np.sqrt((third / second) ** 2 + 4 * second)
     low, high = 0.5 * (third / second - root), 0.5 * (third / second + root)
     cdef Samples few = Samples.__new__(Samples)
@@ -167,7 +173,7 @@ cdef class MixingDistribution:
         self.n_atoms = 0
         for i in range(n_support):
             width = support[i].high - support[i].low
-            n = <int> ceil(width / spacing) if width > 1e-9 else 0
+            n = <int> ceil(width / spacing) if width > POINT else 0
             if self.n_atoms + n + 1 > MOST_ATOMS:
                 return False
             for k in range(n + 1):
@@ -178,6 +184,7 @@ cdef class MixingDistribution:
         return self.n_atoms > 0
 
     cdef void keep(self) noexcept nogil:
+        """OUT kept: the distribution, for `resume`."""
         self.n_kept = self.n_atoms
         memcpy(self.kept, self.costs.centers, self.n_atoms * sizeof(real))
         memcpy(self.kept + MOST_ATOMS, self.iterate.weights, self.n_atoms * sizeof(real))
@@ -280,7 +287,7 @@ cdef class MixingDistribution:
             margin += 16 * ROUND * W + 64 * ROUND * fabs(self.constant)
             self.value = self.sums.value + self.shift + self.constant - margin
             for k in range(some):
-                density = log(max(self.sums.density[P + k], 1e-300) / W)
+                density = log(max(self.sums.density[P + k], SMALLEST) / W)
                 self.logs[begin + k] = (density + self.rounding(fabs(asked[k])) + data.rounding
                                         + 16 * ROUND * (1 + fabs(density)))
             begin += some
@@ -348,7 +355,7 @@ cdef class MixingDistribution:
                 self.before[self.cells[i].right] = self.cells[i].left
                 self.after[self.cells[i].left] = self.cells[i].right
         for at in range(self.n_points):
-            if self.before[at] < 0 and self.after[at] < 0 or self.logs[at] < 0.1 * most:
+            if self.before[at] < 0 and self.after[at] < 0 or self.logs[at] < WORTHY * most:
                 continue
             # the parabola through a maximum and its neighbours
             left = right = up = down = 0

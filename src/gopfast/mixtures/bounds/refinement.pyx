@@ -30,7 +30,10 @@ from gopfast.mixtures.bounds.subproblem cimport take_subproblem
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
 cdef real ROUND = 2.0 ** -53
-cdef int MOST_PASSES = 10
+cdef int MOST_PASSES = 10        # of one node
+cdef real LEAST_START = 1e-6     # weight of a component that its parts begin with at least
+# Density ratio whose logarithm is taken where D underflows: a floor only loosens the bound.
+cdef real SMALLEST = 1e-300
 # A part is at least this share of its cell in the variable divided.
 cdef real SPLIT_MARGIN = 0.1
 
@@ -213,7 +216,7 @@ cdef class Refinement:
             margin = max(margin, term)
             at.iterate.residual[p] = W - density
             sum_weights += at.iterate.weights[p]
-            density = log(max(density, 1e-300) / W)
+            density = log(max(density, SMALLEST) / W)
             worst = max(worst, density + term + 8 * ROUND * (1 + fabs(density)))
         # the weighted mean of the terms is at most the largest times sum_ks pi_ks D_ks = W
         margin = margin * W * (1 + 1e-9)
@@ -240,7 +243,7 @@ cdef class Refinement:
             self.family.relax(at.low, at.high, &at.sub)
             self.combine(at, sub, q, part)
         for p in range(P):
-            at.iterate.weights[p] = max(weights[p // self.n_parts], 1e-6) / self.n_parts
+            at.iterate.weights[p] = max(weights[p // self.n_parts], LEAST_START) / self.n_parts
         for iteration in range(MOST_PASSES):
             lowest = self.evaluate(at, data, &most)
             effort.n_passes += 1

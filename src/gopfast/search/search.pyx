@@ -139,7 +139,7 @@ cdef class Search:
             Stop also once LBD >= cutoff: nodes that cannot lie below are fathomed, whatever the incumbent. At most
             that of the run before.
         """
-        self.spent = self.rows[-1][0] if self.rows else 0.0
+        self.spent = self.rows[len(self.rows) - 1][0] if self.rows else 0.0
         self.stop = StopSignal(time_limit)
         self.max_nodes, self.cutoff = max_nodes, min(self.cutoff, cutoff)
         return self.run()
@@ -535,7 +535,7 @@ cdef class Search:
 
     cdef int report(self) except -1:
         cdef real now = self.spent + clock() - self.stop.started, lower = self.lower()
-        if self.new_incumbent or not self.rows or lower > self.rows[-1][2] or not self.tree.n_open:
+        if self.new_incumbent or not self.rows or lower > self.rows[len(self.rows) - 1][2] or not self.tree.n_open:
             self.rows.append((now, self.n_nodes, lower, self.upper, self.tree.n_open))
         if self.monitor is not None:
             try:

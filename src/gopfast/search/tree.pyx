@@ -162,10 +162,12 @@ cdef class Tree:
     cdef list combination(self, Node *node):
         """The bound combination of a node, as node_choice() has it."""
         cdef list choice = []
+        cdef int selected
         while self.selects and len(choice) < self.n_split:
-            choice.append(node_choice(node, self.n_connected, self.n_warm)[len(choice)])
-            if choice[-1] == 0:
-                return choice[:-1]
+            selected = node_choice(node, self.n_connected, self.n_warm)[len(choice)]
+            if selected == 0:
+                break
+            choice.append(selected)
         return choice
 
     cdef int selected(self, Node *parent, Node **children) noexcept nogil:

@@ -334,13 +334,15 @@ cdef class MixturePrimal(Primal):
         """
         cdef real[::1] solution = np.concatenate([weights, np.ravel(point), [0.0]])
         cdef real[::1] before = np.empty(self.n_solution)
+        cdef real last, objective = INFINITY
         trace = []
         converged = False
         while True:
             before[:] = solution
-            trace.append(self.step(&self.full, &solution[0]))
+            last, objective = objective, self.step(&self.full, &solution[0])
+            trace.append(objective)
             before[self.n_solution - 1] = solution[self.n_solution - 1]
-            if len(trace) > 1 and trace[-2] - trace[-1] <= tol:
+            if last - objective <= tol:
                 converged = True
             if converged or len(trace) > max_iter:
                 break
@@ -369,6 +371,7 @@ def short_runs(make, X, sample_weight):
     best = np.inf
     for _ in range(N_TRIALS):
         found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), 1e-3, MOST_TRIAL_STEPS)
-        if trace[-1] < best:
-            best, solution = trace[-1], found
+        objective = trace[len(trace) - 1]
+        if objective < best:
+            best, solution = objective, found
     return family, solution

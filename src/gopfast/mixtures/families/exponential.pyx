@@ -391,7 +391,7 @@ cdef class ExponentialFamily(Family):
     def parameters(self, vector):
         """The user's parameter of every component."""
         cdef int j
-        cells = np.array(vector[self.n_components:-1]).reshape(self.n_components, self.n_columns)
+        cells = np.array(vector[self.n_components:][:self.n_connected]).reshape(self.n_components, self.n_columns)
         kinds, groups = np.asarray(self.kinds), np.asarray(self.groups)
         for j in range(self.n_columns):
             if kinds[j] == EXPONENTIAL:

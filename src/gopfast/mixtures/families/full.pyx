@@ -526,7 +526,7 @@ cdef class FullFamily(Family):
 
     def covariances(self, vector):
         """Covariances (K, 2, 2) of a solution in the core's coordinates."""
-        cdef real[::1] point = np.ascontiguousarray(vector)[self.n_components:-1]
+        cdef real[::1] point = np.ascontiguousarray(vector)[self.n_components:]
         cdef int k
         cdef Matrix C
         out = []
@@ -537,7 +537,7 @@ cdef class FullFamily(Family):
 
     def parameters(self, vector):
         """Means (K, 2) and covariances (K, 2, 2)."""
-        means = np.asarray(vector)[self.n_components:-1].reshape(-1, N_CELL)[:, :2]
+        means = np.asarray(vector)[self.n_components:][:self.n_connected].reshape(-1, N_CELL)[:, :2]
         inverse = np.linalg.inv(self.axes)
         covariances = inverse @ self.covariances(vector) @ inverse.T
         return {"means": means @ inverse.T + self.center,

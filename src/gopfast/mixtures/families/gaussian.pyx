@@ -294,10 +294,10 @@ cdef class GaussianFamily(Family):
     def parameters(self, vector):
         """Means (K, d), with a prior its variance, with a Gaussian posterior its variances (K, d)."""
         vector = np.asarray(vector)
-        cells = vector[self.n_components:-1].reshape(self.n_components, self.n_cell)
+        cells = vector[self.n_components:][:self.n_connected].reshape(self.n_components, self.n_cell)
         found = {"means": self.data.to_user(cells[:, :self.n_columns])}
         if self.has_prior:
-            found["prior_variance"] = 1.0 / float(vector[-1])
+            found["prior_variance"] = 1.0 / float(vector[self.n_components + self.n_connected])
         if self.n_ranges:
             variances = np.empty((self.n_components, self.n_columns))
             variances[:, self.data.order] = np.asarray(self.prior_scale) / cells[:, self.n_columns:]

@@ -291,12 +291,12 @@ cdef class MatrixFamily(Family):
 
     def covariances(self, vector):
         """Covariances (K, d, d) of a solution in the core's coordinates, at or above the floor."""
-        cells = np.asarray(vector)[self.n_components:-1].reshape(-1, self.n_cell)
+        cells = np.asarray(vector)[self.n_components:][:self.n_connected].reshape(-1, self.n_cell)
         return np.stack([self.cost.best(cell[self.d:]) for cell in cells])
 
     def parameters(self, vector):
         """Means (K, d) and covariances (K, d, d)."""
-        means = np.asarray(vector)[self.n_components:-1].reshape(-1, self.n_cell)[:, :self.d]
+        means = np.asarray(vector)[self.n_components:][:self.n_connected].reshape(-1, self.n_cell)[:, :self.d]
         inverse = np.linalg.inv(self.axes)
         covariances = inverse @ self.covariances(vector) @ inverse.T
         return {"means": means @ inverse.T + self.center,

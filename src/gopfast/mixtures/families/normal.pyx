@@ -324,12 +324,12 @@ cdef class NormalFamily(Family):
     def parameters(self, vector):
         """Means (K, d) and covariances in scikit-learn's shapes."""
         K, d = self.n_components, self.n_columns
-        vector = np.asarray(vector)[K:-1]
+        vector = np.asarray(vector)[K:K + self.n_connected]
         cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
         scale = np.square(self.data.scale)
         found = {"means": self.data.to_user(cells[:, :d])}
         if self.covariance == "tied_spherical":
-            found["covariances"] = max(1.0, vector[-1]) * scale[0] * np.eye(d)
+            found["covariances"] = max(1.0, vector[K * self.n_cell]) * scale[0] * np.eye(d)
         elif self.covariance == "spherical":
             found["covariances"] = np.maximum(1.0, cells[:, d]) * scale[0]
         else:
@@ -349,7 +349,7 @@ cdef class NormalFamily(Family):
             covariances = np.asarray(covariances, dtype=np.float64)
             cells = out[:K * self.n_cell].reshape(K, self.n_cell)
             if self.covariance == "tied_spherical":
-                out[-1] = np.trace(np.atleast_2d(covariances)) / d / scale[0]
+                out[K * self.n_cell] = np.trace(np.atleast_2d(covariances)) / d / scale[0]
             elif self.covariance == "spherical":
                 cells[:, d] = covariances / scale[0]
             else:

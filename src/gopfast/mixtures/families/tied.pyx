@@ -413,7 +413,8 @@ cdef class TiedFamily(Family):
 
     def covariance(self, vector):
         """The covariance (d, d) of a solution in the core's coordinates, at or above the floor."""
-        cdef real[::1] C = np.ascontiguousarray(vector)[-1 - self.cost.n:-1]
+        first = self.n_components * (1 + self.n_columns)  # after the weights and the means
+        cdef real[::1] C = np.ascontiguousarray(vector)[first:first + self.cost.n]
         return self.cost.best(C)
 
     def parameters(self, vector):
@@ -431,7 +432,7 @@ cdef class TiedFamily(Family):
         self.seed(&centers[0], &point[0])
         if covariances is not None:
             C = self.axes @ np.asarray(covariances, dtype=np.float64) @ self.axes.T
-            np.asarray(point)[-self.cost.n:] = C[np.triu_indices(self.n_columns)]
+            np.asarray(point)[self.n_components * self.n_columns:] = C[np.triu_indices(self.n_columns)]
         return np.asarray(point)
 
 

@@ -111,6 +111,12 @@ def extensions():
         )
 
 
+def directives_changed():
+    """Whether this file, which has the compiler directives, is newer than C that Cython made."""
+    made = [source.with_suffix(".c") for source in SOURCE.rglob("*.pyx")]
+    return any(c.exists() and c.stat().st_mtime < Path(__file__).stat().st_mtime for c in made)
+
+
 class ParallelBuild(build_ext):
     """Compiles as many modules at a time as there are processors."""
 
@@ -149,12 +155,14 @@ if __name__ == "__main__":
             list(extensions()),
             include_path=["src"],
             nthreads=n_processors(),
+            force=directives_changed(),
             shared_utility_qualified_name=f"gopfast.{SHARED}",
             compiler_directives={
                 "language_level": 3,
                 "boundscheck": DEBUG,
                 "cdivision": True,
                 "initializedcheck": DEBUG,
+                "wraparound": False,
                 "embedsignature": True,
             },
         ),

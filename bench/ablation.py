@@ -9,6 +9,7 @@ import datasets
 import numpy as np
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.search import Search
 
 import gopfast
@@ -36,7 +37,7 @@ def problems():
 def counts(problem, split=None, start=()):
     """Nodes / data passes of one search, without the outer bound."""
     family = engine.family(problem)
-    if split is not None and isinstance(family, engine.GaussianFamily):
+    if split is not None and isinstance(family, GaussianFamily):
         family.split_pull, family.split_pull_most, family.split_wide = split
     names = ("patience", "warm_mix", "warm_least", "warm_most")
     relaxation = EntropicRelaxation(family, **dict(zip(names, start, strict=False)))

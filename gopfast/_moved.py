@@ -85,7 +85,7 @@ MODULES = {
     "local.starts": "mixtures.local.starts",
     "models._base": "mixtures.problems.base",
     "models._floors": "mixtures.problems.floors",
-    "models._gamma": "mixtures.problems.gamma",
+    "models._gamma": "mixtures.problems.priors",
     "models.bernoulli": "mixtures.problems.bernoulli",
     "models.biconvex": "biconvex.problem",
     "models.categorical": "mixtures.problems.categorical",

@@ -4,7 +4,7 @@ import argparse
 import csv
 
 import gopfast
-from gopfast.mixtures.problems.gaussian import COVARIANCES
+from gopfast.mixtures.problems.covariance import KINDS
 
 EXIT_CODES = """exit codes:
   0    proved
@@ -119,7 +119,7 @@ def _add_model(command, needs_k):
         help="number of components",
     )  # fmt: skip
     model.add_argument(
-        "--covariance", "--covariance-type", choices=COVARIANCES,
+        "--covariance", "--covariance-type", choices=tuple(KINDS),
         help="which variances are estimated (default: diag; known with --prior, --posterior or --noise-variance)",
     )  # fmt: skip
     model.add_argument(

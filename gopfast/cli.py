@@ -11,6 +11,7 @@ from pathlib import Path
 import gopfast
 from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError
+from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
@@ -253,7 +254,7 @@ def _model(options):
     """Return the arguments of the model; its default covariance follows from the others."""
     given = _given(options)
     known = given.keys() & {"prior", "posterior", "noise_variance"}
-    return {"covariance": "known" if known else "diag", **given}
+    return {"covariance": (Known if known else Diagonal).name, **given}
 
 
 def _model_of(record, options):
@@ -265,7 +266,8 @@ def _model_of(record, options):
     if not isinstance(model, dict) or model.keys() - set(MODEL_NAMES):
         raise InputError(f'{options.fit}: "model" must be an object with {", ".join(MODEL_NAMES)}')
     model = {name: value for name, value in model.items() if value is not None}
-    default = {"n_components": len(solution["weights"]), "covariance": "diag" if "covariances" in solution else "known"}
+    kind = Diagonal if "covariances" in solution else Known
+    default = {"n_components": len(solution["weights"]), "covariance": kind.name}
     return {**default, **model, **_given(options)}
 
 

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, IntArray, Posterior
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
-from gopfast.mixtures.problems.gaussian import SHARED, refuse_two_names
+from gopfast.mixtures.problems.covariance import Diagonal
+from gopfast.mixtures.problems.gaussian import refuse_two_names
 from gopfast.mixtures.result import Result
 from gopfast.result import Status
 from gopfast.solver import solve
@@ -184,7 +185,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
             self.n_components,
             prior=self.prior,
             posterior=self.posterior,
-            covariance="diag" if kind is None else kind,
+            covariance=Diagonal.name if kind is None else kind,
             noise_variance=self.noise_variance,
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,
@@ -218,11 +219,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         solution = result.solution
         self.result_ = result
         self.weights_, self.means_ = solution.weights, solution.means
-        if problem.covariance == "known":
-            covariances = np.tile(problem.noise_variance, (problem.n_components, 1))
-        else:
-            covariances = solution.covariances
-        matrices = problem.covariance in (*SHARED, "full")
+        covariances, matrices = problem.kind.as_fitted(solution.covariances), problem.kind.matrix_shaped
         factor = _precisions_cholesky(covariances, matrices)
         self.covariances_, self.precisions_cholesky_ = covariances, factor
         self.precisions_ = factor @ np.swapaxes(factor, -1, -2) if matrices else np.square(factor)
@@ -291,7 +288,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         y = np.repeat(np.arange(len(self.weights_)), rng.multinomial(n_samples, self.weights_))
         noise = rng.standard_normal((n_samples, self.n_features_in_))
         # Covariance kinds differ in shape only.
-        if self._problem.covariance in (*SHARED, "full"):
+        if self._problem.kind.matrix_shaped:
             shape = (len(self.weights_), self.n_features_in_, self.n_features_in_)
             factors = np.broadcast_to(np.linalg.cholesky(self.covariances_), shape)
             noise = np.einsum("iab,ib->ia", factors[y], noise)

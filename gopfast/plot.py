@@ -11,7 +11,6 @@ from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems import ExponentialMixture, GaussianMixture, PoissonMixture
 from gopfast.mixtures.problems.base import log_zero
-from gopfast.mixtures.problems.gaussian import SHARED
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import SearchResult
 
@@ -310,15 +309,7 @@ def _draw_ellipses(ax, solution, columns):
 
 def _matrices(solution):
     """Covariance matrices of the components, (K, d, d)."""
-    problem = solution.problem
-    d, covariances = problem.n_features, solution.covariances
-    if covariances is None:
-        covariances = problem.noise_variance
-    if problem.covariance == "spherical":
-        covariances = covariances[:, np.newaxis]
-    if problem.covariance not in (*SHARED, "full"):
-        covariances = covariances[..., np.newaxis] * np.eye(d)
-    return np.broadcast_to(covariances, (problem.n_components, d, d))
+    return solution.problem.kind.matrices(solution.covariances)
 
 
 def _colour(k):

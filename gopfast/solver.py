@@ -22,18 +22,14 @@ from gopfast.annotations import (
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures import engine, spikes
+from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.basin import MixtureBasin
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.hitting import HittingSets
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.data.ties import groups
-from gopfast.mixtures.families.gaussian import GaussianFamily
-from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
@@ -50,7 +46,6 @@ if TYPE_CHECKING:
 EPSILON = 0.01  # default for mixtures, nats
 UNUSED = 1e-9  # components of less weight
 SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
-MOST_COLUMNS_SHOWN = 5
 SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 # Samples times columns times components from which the first local search, and a batch, may take seconds.
 WATCHED_FROM = 1_000_000
@@ -238,7 +233,7 @@ def _report(problem, solution, monitor, notes=(), **fields):
     notes = [*notes, *_notes(problem, solution, fields["status"])]
     result = Result(
         solution=solution, elbo_constant=problem.elbo_constant, notes=notes,
-        caution=spikes.caution(problem, solution), **fields,
+        caution=problem._caution(solution), **fields,
     )  # fmt: skip
     monitor.finish(result)
     return result
@@ -276,7 +271,7 @@ class MixtureSearch:
             orthant=self.names["branching"] == "orthant",
             n_threads=n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
-            basin=_basin(self.family, primal) if entropic else None,
+            basin=self.family.basin(primal) if entropic else None,
             reduction=_reduction(problem, self.family, options.relaxation) if entropic else None,
             reduce_from=PRICED_FROM if options.relaxation == "pricing" else REDUCED_FROM,
             least=max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, self.family)),
@@ -364,12 +359,9 @@ def _relaxation(family, options):
     kind = options.relaxation or "entropic"
     branching = options.branching or "bisect"
     if kind == "linear":
-        if type(family) is not GaussianFamily or family.n_ranges:
+        relaxed = family.linear_dual(options.partition == "paper", options.subproblem == "milp")
+        if relaxed is None:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
-        # Here and not above: only this relaxation needs HiGHS.
-        from gopfast.mixtures.bounds.linear import LinearRelaxation
-
-        relaxed = LinearRelaxation(family, options.partition == "paper", milp=options.subproblem == "milp")
     else:
         relaxed = EntropicRelaxation(family)
     options.check_orthants(relaxed.n_connected)
@@ -380,16 +372,9 @@ def _relaxation(family, options):
 
 def _ties_to_try(problem):
     """Return groups of tied samples where a component can be narrow enough to sit on one."""
-    if getattr(problem, "covariance", None) in ("diag", "spherical", "full") and problem.n_components > 1:
+    if problem._can_sit_on_ties and problem.n_components > 1:
         return groups(problem.X, problem.sample_weight)
     return []
-
-
-def _basin(family, primal):
-    """Return what finds a box around the incumbent, where the model has it."""
-    if type(family) is GaussianFamily and not family.n_ranges:
-        return MixtureBasin(family, primal)
-    return None
 
 
 def _reduction(problem, family, relaxation):
@@ -403,33 +388,12 @@ def _reduction(problem, family, relaxation):
                 f"{MOST_PRICED:,} samples; matrices of at most two columns"
             )
         return PricingReduction(family, lambda solution, limit: PricingBound(family, one, solution, limit))
-    if type(family) is GaussianFamily and HittingSets.applies(family):
-        return HittingSets(family)
-    return None
+    return family.reduction()
 
 
 def _notes(problem, solution, status):
     """Return what a reader of the result should know."""
-    notes = []
-    if problem.prior == "empirical":
-        for name, bound in zip(("lower", "upper"), problem.prior_variance_bounds, strict=True):
-            if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
-                notes.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
-                break
-    if solution.parameters.get("covariances") is not None:
-        floors = spikes.floors(problem, solution.covariances)
-        on_floor = np.flatnonzero(floors <= 1.0 + spikes.ON_FLOOR)
-        if on_floor.size and np.ndim(floors) == 0:
-            notes.append("the shared covariance sits on variance_floor")
-        elif on_floor.size:
-            which = ", ".join(map(str, on_floor))
-            notes.append(f"on variance_floor: the variances of component{'s' * (on_floor.size > 1)} {which}")
-        if problem.covariance == "full" and problem.n_features > 2 and status != Status.OPTIMAL:
-            notes.append(
-                "covariance='full' with more than two columns: the bound holds, but seldom comes near the objective; "
-                "'tied' and 'diag' can be proved"
-            )
-    notes += _constant_columns(problem)
+    notes = problem._notes(solution, status == Status.OPTIMAL)
     flat = problem.prior in problem._flat_priors
     used = np.flatnonzero(solution.weights >= UNUSED)
     if len(used) < problem.n_components:
@@ -445,22 +409,6 @@ def _notes(problem, solution, status):
             "the components' order; the value is proved nevertheless"
         )
     return notes
-
-
-def _constant_columns(problem):
-    """Return a note on columns of a Gaussian mixture that do not vary beside others that do."""
-    if not isinstance(problem, GaussianMixture):
-        return []
-    constant = problem._constant_columns()
-    if not constant.size or (constant.size == problem.n_features and not problem._default_floor):
-        return []
-    which = ", ".join(map(str, constant[:MOST_COLUMNS_SHOWN])) + ", ..." * (constant.size > MOST_COLUMNS_SHOWN)
-    note = f"constant in X: column{'s' * (constant.size > 1)} {which}; nothing is learnt from constant columns"
-    if problem._default_floor and np.ndim(problem.variance_floor):
-        floors = np.unique(problem.variance_floor[constant])
-        shown = f"{floors[0]:.3g}" if len(floors) == 1 else f"{floors[0]:.3g} to {floors[-1]:.3g}"
-        note += f", and their variance_floor, {shown} by default, moves the likelihood but not the fit"
-    return [note]
 
 
 def _equal_components(solution, used):

@@ -8,7 +8,7 @@ from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
-from gopfast.mixtures.problems.gaussian import SHARED
+from gopfast.mixtures.problems.covariance import KINDS
 from gopfast.mixtures.solution import MixtureSolution
 
 # Relative slack when covariances of one kind are read as another: fits are rounded.
@@ -82,44 +82,26 @@ def _from_estimator(problem, fit):
     state = {"weights": fit.weights_, "means": fit.means_}
     if not hasattr(fit, "covariances_"):
         return state
-    matrices = _as_matrices(problem, fit)
-    if problem.covariance != "known":
-        return {**state, "covariances": _as_kind(problem, matrices)}
-    if not _same(matrices, np.diag(problem.noise_variance)):
-        raise InputError("its covariances differ from the problem's noise_variance")
-    return state
+    matrices, kind = _as_matrices(problem, fit), problem.kind
+    if not kind.estimated:
+        if not _same(matrices, np.diag(problem.noise_variance)):
+            raise InputError("its covariances differ from the problem's noise_variance")
+        return state
+    covariances = kind.from_matrices(matrices)
+    if not _same(matrices, kind.matrices(covariances)):
+        raise InputError(f"its covariances are not of the problem's kind, covariance={kind.name!r}")
+    return {**state, "covariances": covariances}
 
 
 def _as_matrices(problem, fit):
     """Covariances of an estimator as matrices, (K, d, d)."""
-    K, d = problem.n_components, problem.n_features
+    name = getattr(fit, "covariance_type", None)
+    kinds = {name: kind for name, kind in KINDS.items() if kind.estimated}
+    if name not in kinds:
+        raise InputError(f"covariance_type must be one of {', '.join(kinds)}; got {name!r}")
+    kind = kinds[name](problem.n_components, problem.n_features, None)
     array = checks.real_array("covariances", fit.covariances_)
-    kind = getattr(fit, "covariance_type", None)
-    shapes = {"spherical": (K,), "diag": (K, d), **dict.fromkeys(SHARED, (d, d)), "full": (K, d, d)}
-    if kind not in shapes:
-        raise InputError(f"covariance_type must be one of {', '.join(shapes)}; got {kind!r}")
-    checks.of_shape("covariances", array, shapes[kind])
-    if kind in ("spherical", "diag"):
-        return array.reshape(K, -1, 1) * np.eye(d)
-    return np.broadcast_to(array, (K, d, d))
-
-
-def _as_kind(problem, matrices):
-    """Covariance matrices in the shape of the problem's kind; `InputError` if they are not of this kind."""
-    diagonals = np.diagonal(matrices, axis1=1, axis2=2)
-    found = {
-        "full": matrices,
-        "diag": diagonals,
-        "spherical": diagonals[:, 0],
-        "tied": matrices[0],
-        "tied_spherical": diagonals[0, 0] * np.eye(problem.n_features),
-    }[problem.covariance]
-    back = found
-    if problem.covariance in ("spherical", "diag"):
-        back = found.reshape(len(matrices), -1, 1) * np.eye(problem.n_features)
-    if not _same(matrices, back):
-        raise InputError(f"its covariances are not of the problem's kind, covariance={problem.covariance!r}")
-    return found
+    return kind.matrices(checks.of_shape("covariances", array, kind.shape))
 
 
 def _same(matrices, others):

@@ -18,10 +18,6 @@ import math
 import numpy as np
 
 from gopfast.mixtures.bounds import ceiling
-from gopfast.mixtures.families.full import LineFamily
-from gopfast.mixtures.families.gaussian import GaussianFamily
-from gopfast.mixtures.families.normal import NormalFamily
-from gopfast.mixtures.problems import BernoulliMixture, CategoricalMixture, GaussianMixture
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.solution import MixtureSolution
 
@@ -61,12 +57,13 @@ class Representation:
     def __init__(self, problem, family):
         self.problem, self.family = problem, family
         self.least, self.distance = -math.inf, 0.0
-        self.shifted = isinstance(family, (GaussianFamily, NormalFamily, LineFamily))
+        self.shifted = family.shifted
         if self.shifted:
             self.least = ceiling.least_objective(problem)
             weight = problem.sample_weight[:, np.newaxis]
-            # A prior's precision is so many samples at 0.
-            self.distance = math.hypot(self._distance(problem.X, weight), self._distance(*self._pseudo_samples()))
+            self.distance = math.hypot(
+                self._distance(problem.X, weight), self._distance(*problem._pseudo_samples())
+            )
 
     def loss(self, objective, extra=0.0):
         """Bound of the change of an objective, or of a lower bound of at most this, by the rounding of the samples."""
@@ -116,7 +113,7 @@ class Representation:
         extra = 0.0
         if self.shifted:
             extra = self._distance(solution.means, self.problem.total_weight * solution.weights[:, np.newaxis])
-        if not isinstance(self.problem, GaussianMixture) and primal.margin > DOUBTFUL * (1.0 + abs(value)):
+        if self.problem._formula_keeps_digits and primal.margin > DOUBTFUL * (1.0 + abs(value)):
             value = min(value, self._by_definition(solution))
         return solution, value + self.loss(value, extra)
 
@@ -152,24 +149,12 @@ class Representation:
         delta = lost / scale + np.where(exact, 0.0, ROUND) * np.abs(shifted / scale)
         return math.sqrt(float((weights * np.square(delta)).sum())) * (1.0 + 1e-9)
 
-    def _pseudo_samples(self):
-        problem, d = self.problem, self.problem.n_features
-        if problem.prior is None:
-            return np.zeros((0, d)), np.zeros((0, d))
-        least = problem.prior_variance_bounds[0] if problem.prior == "empirical" else problem.prior
-        return np.zeros((1, d)), problem.n_components * problem.noise_variance[np.newaxis] / least
-
     def _possible(self, solution):
         """Move probabilities of 1 that cannot be."""
-        problem, parameters = self.problem, dict(solution.parameters)
-        if not isinstance(problem, (BernoulliMixture, CategoricalMixture)):
+        problem = self.problem
+        name = problem.parameter_names[0]
+        given = getattr(solution, name)
+        moved = problem._inside(given, MOST)
+        if moved is given or math.isfinite(problem.objective(solution.weights, **solution.parameters)):
             return solution
-        arrays = parameters["probabilities"]
-        saturated = any((p == 1.0).any() for p in (arrays if isinstance(arrays, tuple) else (arrays,)))
-        if not saturated or math.isfinite(problem.objective(solution.weights, **parameters)):
-            return solution
-        if isinstance(arrays, tuple):
-            moved = tuple(np.clip(p, 1.0 - MOST, MOST) if p.shape[1] == 2 else p for p in arrays)
-        else:
-            moved = np.minimum(arrays, MOST)
-        return MixtureSolution.canonical(problem, solution.weights, moved)
+        return MixtureSolution.canonical(problem, solution.weights, **{**solution.parameters, name: moved})

@@ -10,7 +10,6 @@ from gopfast.annotations import FloatArray, Json, ParameterLike, Parameters
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.result import to_json_types
 
-MATRICES = ("tied", "full")  # kinds of covariance
 MAX_ROWS_SHOWN = 12
 MAX_COORDINATES_SHOWN = 6
 ZERO_CORRELATION = 1e-12
@@ -123,7 +122,7 @@ class MixtureSolution:
     def _matrices(self):
         """Return the covariance matrices to be shown whole, by title."""
         C = self.covariances
-        if C is None or not 1 < C.shape[-1] <= MAX_COORDINATES_SHOWN or self.problem.covariance not in MATRICES:
+        if C is None or not 1 < C.shape[-1] <= MAX_COORDINATES_SHOWN or not self.problem.kind.free_form:
             return {}
         if C.ndim == 2:
             return {"covariance of every component": C}
@@ -150,7 +149,7 @@ def _rows(value):
 
 def _shared_text(value, problem):
     """Print a number; of a matrix too large to be shown the diagonal, or one number where that says all."""
-    if np.ndim(value) < 2 or problem.covariance == "tied_spherical":
+    if np.ndim(value) < 2 or not problem.kind.free_form:
         value = np.ravel(value)[:1]
     return _row_text([np.diagonal(value) if np.ndim(value) == 2 else value], MAX_COORDINATES_SHOWN)
 

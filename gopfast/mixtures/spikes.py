@@ -7,12 +7,8 @@ allows. That such a fit is optimal is proved, and says more of the floor than of
 
 import numpy as np
 
-from gopfast.mixtures.problems import GaussianMixture
-from gopfast.mixtures.problems.gaussian import MATRICES
+from gopfast.mixtures.problems.covariance import ON_FLOOR
 
-ON_FLOOR = 1e-6  # relative excess over the floor that rounding may leave
-# The same for the variances of columns in a matrix, whose directions need not be those of the columns.
-NEAR_FLOOR = 0.05
 MOST_VALUES = 3  # the value of a spike and its neighbours
 SHARE = 0.9  # of a component's samples that lie on them
 EQUAL = 1e-6  # values that differ by less, in units of the floor's root, are one
@@ -28,7 +24,7 @@ def floors(problem, covariances):
     ndarray, shape (K,) or ()
     """
     varying = np.setdiff1d(np.arange(problem.n_features), problem._constant_columns())
-    return problem._floors(covariances, varying if varying.size else slice(None))
+    return problem.kind.floors(covariances, varying if varying.size else slice(None))
 
 
 def caution(problem, solution):
@@ -37,7 +33,8 @@ def caution(problem, solution):
 
     Parameters
     ----------
-    problem : MixtureProblem
+    problem : GaussianMixture
+        Of free variances.
     solution : MixtureSolution
 
     Returns
@@ -45,8 +42,6 @@ def caution(problem, solution):
     str
         Half a sentence, empty where there are none.
     """
-    if not isinstance(problem, GaussianMixture) or problem.covariance == "known":
-        return ""
     low = np.broadcast_to(floors(problem, solution.covariances), problem.n_components)
     suspects = np.flatnonzero(low <= 1.0 + ON_FLOOR)
     if suspects.size == 0:
@@ -70,7 +65,7 @@ def caution(problem, solution):
 
 def _where(problem, covariances, k, mass, columns, rows):
     """Few distinct values of one column, or few distinct rows, that hold the component; empty if there are none."""
-    for j in _narrow_columns(problem, covariances, k):
+    for j in problem.kind.narrow_columns(covariances, k):
         found = _few(columns[j], mass)
         if found is not None:
             shown = ", ".join(f"{value:.6g}" for value in np.sort(problem.X[found, j]))
@@ -78,17 +73,6 @@ def _where(problem, covariances, k, mass, columns, rows):
             return f"{_count(found, 'distinct value')}{where} ({shown})"
     found = None if rows is None else _few(rows, mass)
     return "" if found is None else _count(found, "distinct sample")
-
-
-def _narrow_columns(problem, covariances, k):
-    """Columns in which the component is as narrow as it may be."""
-    kind = problem.covariance
-    if kind in MATRICES or kind == "tied_spherical":
-        matrix = covariances[k] if kind == "full" else covariances
-        return np.flatnonzero(np.diagonal(matrix) <= (1.0 + NEAR_FLOOR) * problem.variance_floor)
-    if kind == "diag":
-        return np.flatnonzero(covariances[k] <= (1.0 + ON_FLOOR) * problem.variance_floor)
-    return np.arange(problem.n_features)  # spherical, on its floor
 
 
 def _few(groups, mass):

@@ -132,3 +132,18 @@ def test_every_compiled_module_lies_in_the_room_of_its_source():
         if path.suffix == ".pyx":
             name = f"gopfast.{name_of(path, SOURCES)}"
             assert importlib.import_module(name).__name__ == name
+
+
+def test_problems_load_nothing_compiled(tmp_path):
+    """They are the core's oracle: the core is handed to them where they are solved."""
+    modules = [name for name in PYTHON if name.startswith("mixtures.problems")]
+    code = (
+        "import importlib, sys, types\n"
+        f"package = types.ModuleType('gopfast'); package.__path__ = {list(gopfast.__path__)!r}\n"
+        "sys.modules['gopfast'] = package\n"
+        f"for name in {modules!r}: importlib.import_module('gopfast.' + name)\n"
+        "names = [name for name in sys.modules if name.startswith('gopfast.')]\n"
+        "print([name for name in names if not sys.modules[name].__file__.endswith('.py')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

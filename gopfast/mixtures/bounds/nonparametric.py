@@ -15,8 +15,6 @@ import math
 
 import numpy as np
 
-from gopfast.mixtures.families.normal import NormalFamily
-
 COARSE = 0.1  # grid step in standard deviations of a component
 BLOCK = 2_000_000  # exponentials per block of a grid evaluation
 MAX_ITER = 40
@@ -195,18 +193,17 @@ def free_variance_bound(family, weights, **parameters):
     float
         -inf for other families, and where the bound would cost too much.
     """
+    components = family.normal_components(family.pack(**parameters))
     samples, sample_weight = family.data.arrays()
-    if not isinstance(family, NormalFamily) or samples.shape != (1, samples.size) or samples.size > MOST_FREE_SAMPLES:
+    if components is None or samples.size > MOST_FREE_SAMPLES:
         return -np.inf
     samples, reach = samples[0], float(np.ptp(samples))
     if reach > WIDEST:
         return -np.inf
-    point = family.pack(**parameters)
-    cells = point[: len(weights) * family.n_cell].reshape(len(weights), family.n_cell)
-    variances = cells[:, 1] if family.n_cell > 1 else np.full(len(weights), point[-1])
+    means, variances = components
     even = np.linspace(samples.min(), samples.max(), int(reach) + 2)
     atoms, shares = [even], [np.full(len(even), SPREAD / len(even))]
-    for share, mean, width in zip(weights, cells[:, 0], np.sqrt(np.maximum(variances - 1.0, 0.0)), strict=True):
+    for share, mean, width in zip(weights, means, np.sqrt(np.maximum(variances - 1.0, 0.0)), strict=True):
         places = np.linspace(-TAIL, TAIL, 2 * int(np.ceil(TAIL * width)) + 1) if width > 0 else np.zeros(1)
         heights = np.exp(-0.5 * places**2)
         atoms.append(mean + width * places)

@@ -8,27 +8,11 @@ import numpy as np
 
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing import ComponentPricing
-from gopfast.mixtures.families.exponential import ExponentialFamily
-from gopfast.mixtures.families.full import FullFamily, LineFamily
-from gopfast.mixtures.families.gaussian import GaussianFamily
-from gopfast.mixtures.families.normal import NormalFamily
 
 
 def single(problem, family):
     """Return the family of one component of a problem, None where components share parameters."""
-    if type(family) is GaussianFamily:
-        if family.n_ranges or problem.prior == "empirical":
-            return None
-        precision = None if problem.prior is None else (1.0 / problem.prior,) * 2
-        return GaussianFamily(family.data, 1, precision)
-    if type(family) in (NormalFamily, LineFamily):
-        return None if family.n_shared else type(family)(family.data, 1, family.covariance)
-    if type(family) is FullFamily:
-        floor = np.broadcast_to(problem.variance_floor, problem.n_features)
-        return FullFamily(problem.X, problem.sample_weight, 1, floor, family.axes)
-    if type(family) is ExponentialFamily:
-        return family.single()
-    return None
+    return family.one_component(problem)
 
 
 SHIFT = 2.0  # of the first prices: at the incumbent's own every G has a kink

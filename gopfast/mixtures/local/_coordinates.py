@@ -15,18 +15,12 @@ rates to 1e-12 of the samples' own, and of covariance matrices the eigenvalues o
 of the floor, because the gradient in L vanishes there.
 """
 
+import sys
+
 import numpy as np
 from scipy.special import expit, logit
 
-from gopfast.mixtures.problems import (
-    BernoulliMixture,
-    CategoricalMixture,
-    ExponentialMixture,
-    GaussianMixture,
-    PoissonMixture,
-)
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
-from gopfast.mixtures.problems.gaussian import MATRICES
 
 LEAST = 1e-12
 LEAST_EXCESS = 1e-4
@@ -52,7 +46,7 @@ class Coordinates:
 
     def __init__(self, problem):
         self.problem = problem
-        self.blocks = {"weights": Simplex(problem.n_components), **_parameter_blocks(problem)}
+        self.blocks = {"weights": Simplex(problem.n_components), **problem._coordinates(sys.modules[__name__])}
         self.low = np.concatenate([block.low for block in self.blocks.values()])
         self.high = np.concatenate([block.high for block in self.blocks.values()])
         self.ends = np.cumsum([block.size for block in self.blocks.values()])[:-1]
@@ -120,12 +114,8 @@ class Labels:
         return tuple(softmax(values.reshape(self.problem.n_components, -1)) for values in parts)
 
     def slope(self, part, state, mass):
-        problem, slopes = self.problem, []
-        for p, codes in zip(state["probabilities"], problem.X.T, strict=True):
-            counts = np.stack([np.bincount(codes, m, minlength=p.shape[1]) for m in mass.T])
-            counts += (problem.prior or 1.0) - 1.0
-            slopes.append((counts.sum(axis=1, keepdims=True) * p - counts).ravel())
-        return np.concatenate(slopes)
+        pairs = zip(state["probabilities"], self.problem._label_statistics(mass), strict=True)
+        return np.concatenate([(counts.sum(axis=1, keepdims=True) * p - counts).ravel() for p, counts in pairs])
 
 
 class Rows:
@@ -152,21 +142,14 @@ class Probabilities(Rows):
         return expit(part.reshape(self.shape))
 
     def slope(self, part, state, mass):
-        a, b = self.problem.prior or (1.0, 1.0)
-        p = state["probabilities"]
-        ones = mass.T @ self.problem.X + (a - 1.0)
-        zeros = mass.T @ (1.0 - self.problem.X) + (b - 1.0)
+        p, (ones, zeros) = state["probabilities"], self.problem._binary_statistics(mass)
         return (zeros * p - ones * (1.0 - p)).ravel()
 
 
 class Rates(Rows):
     """Rates of counts or of waiting times, by their logarithms."""
 
-    def __init__(self, problem):
-        mean = problem.sample_weight @ problem.X / problem.total_weight
-        natural = np.log(np.where(mean > 0.0, mean, 1.0))
-        self.counts = isinstance(problem, PoissonMixture)
-        natural = natural if self.counts else -natural
+    def __init__(self, problem, natural):
         super().__init__(problem, natural + np.log(LEAST), natural - np.log(LEAST) + BEYOND)
 
     def pack(self, rates):
@@ -177,10 +160,8 @@ class Rates(Rows):
         return np.exp(part.reshape(self.shape))
 
     def slope(self, part, state, mass):
-        shape, rate = self.problem.prior or (1.0, 0.0)
-        size, total = mass.sum(axis=0)[:, np.newaxis], mass.T @ self.problem.X
-        events, exposure = (total, size) if self.counts else (size, total)
-        return ((exposure + rate) * state["rates"] - (events + shape - 1.0)).ravel()
+        events, exposure = self.problem._rate_statistics(mass)
+        return (exposure * state["rates"] - events).ravel()
 
 
 class Means(Rows):
@@ -208,14 +189,9 @@ class Means(Rows):
         problem, means = self.problem, state["means"]
         # Around the means: no cancellation for data far from zero.
         pull = np.stack([m @ (problem.X - mean) for m, mean in zip(mass.T, means, strict=True)])
-        if problem.covariance == "known":
-            slope = -pull / problem.noise_variance
-            if problem.prior is not None:
-                slope += means / state["prior_variance"]
-        elif problem.covariance in MATRICES:
-            slope = -np.linalg.solve(state["covariances"], pull[:, :, np.newaxis])[:, :, 0]
-        else:
-            slope = -pull / problem._variances(state["covariances"])
+        slope = -problem.kind.solve(state.get("covariances"), pull)
+        if problem.prior is not None:
+            slope += means / state["prior_variance"]
         return (self.scale * slope).ravel()
 
 
@@ -223,7 +199,7 @@ class PosteriorVariances(Rows):
     """Variances of the Gaussian posterior of the means, by their logarithms."""
 
     def __init__(self, problem):
-        highest = problem.prior_variance_bounds[1] if problem.prior == "empirical" else problem.prior
+        highest = problem.prior_variance_range()[1]
         lowest = 1.0 / (problem.total_weight / problem.noise_variance + 1.0 / highest)
         super().__init__(problem, np.log(0.5 * np.minimum(lowest, highest)) - BEYOND, np.log(highest) + 1.0)
 
@@ -242,32 +218,24 @@ class Variances(Rows):
     """Free variances, by their logarithms."""
 
     def __init__(self, problem):
-        K, d = problem.n_components, problem.n_features
-        self.floor = problem.variance_floor
+        self.kind, self.floor = problem.kind, problem.variance_floor
         ranges = np.ptp(problem.X, axis=0)
-        most = np.square(ranges if problem.covariance == "diag" else ranges.max())
+        most = np.square(ranges if self.kind.floor_per_column else ranges.max())
         high = np.log(np.maximum(most, self.floor)) + BEYOND
-        shape = {"diag": (K, d), "spherical": (K,), "tied_spherical": (1,)}[problem.covariance]
-        super().__init__(problem, np.log(self.floor), high, shape)
+        super().__init__(problem, np.log(self.floor), high, self.kind.free_shape)
 
     def pack(self, covariances):
-        if self.problem.covariance == "tied_spherical":
-            covariances = covariances[0, :1]
         # A given variance may lie below the floor by rounding.
-        return np.log(np.maximum(covariances, self.floor)).ravel()
+        return np.log(np.maximum(self.kind.free(covariances), self.floor)).ravel()
 
     def unpack(self, part):
-        variances = np.maximum(np.exp(part.reshape(self.shape)), self.floor)
-        isotropic = self.problem.covariance == "tied_spherical"
-        return variances * np.eye(self.problem.n_features) if isotropic else variances
+        return self.kind.from_free(np.maximum(np.exp(part.reshape(self.shape)), self.floor))
 
     def slope(self, part, state, mass):
-        problem = self.problem
-        squares = scatter_diagonals(problem.X, state["means"], mass)
+        squares = scatter_diagonals(self.problem.X, state["means"], mass)
         size = mass.sum(axis=0)[:, np.newaxis]
-        slope = 0.5 * (size - squares / problem._variances(state["covariances"]))
-        axes = {"diag": (), "spherical": (1,), "tied_spherical": (0, 1)}[problem.covariance]
-        return np.ravel(slope.sum(axis=axes))
+        slope = 0.5 * (size - squares / self.kind.variances(state["covariances"]))
+        return self.kind.pooled(slope).ravel()
 
 
 class Matrices:
@@ -277,7 +245,7 @@ class Matrices:
         d = problem.n_features
         self.problem, self.scale = problem, np.sqrt(problem.variance_floor)
         self.lower = np.tril_indices(d)
-        self.shared = problem.covariance == "tied"
+        self.shared = problem.kind.shared
         self.size = (1 if self.shared else problem.n_components) * len(self.lower[0])
         end = max(1.0, (np.ptp(problem.X, axis=0) / self.scale).max())
         self.low, self.high = np.full(self.size, -end), np.full(self.size, end)
@@ -311,26 +279,6 @@ class Matrices:
             cost = m.sum() * inverse - inverse @ ((m * difference.T) @ difference) @ inverse
             slopes.append((cost @ L)[self.lower])
         return np.sum(slopes, axis=0) if self.shared else np.concatenate(slopes)
-
-
-def _parameter_blocks(problem):
-    """Return the blocks of the parameters by name; the prior variance is none, as it is eliminated."""
-    if isinstance(problem, GaussianMixture):
-        blocks = {"means": Means(problem)}
-        if problem.posterior == "gaussian":
-            blocks["posterior_variances"] = PosteriorVariances(problem)
-        if problem.covariance != "known":
-            blocks["covariances"] = (Matrices if problem.covariance in MATRICES else Variances)(problem)
-        return blocks
-    for family, name, block in (
-        (BernoulliMixture, "probabilities", Probabilities),
-        (CategoricalMixture, "probabilities", Labels),
-        (PoissonMixture, "rates", Rates),
-        (ExponentialMixture, "rates", Rates),
-    ):
-        if isinstance(problem, family):
-            return {name: block(problem)}
-    raise NotImplementedError(f"{type(problem).__name__} has no coordinates for a gradient method yet")
 
 
 def softmax(values):

@@ -7,7 +7,6 @@ import numpy as np
 from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems import MixtureProblem
-from gopfast.mixtures.problems.gaussian import SHARED
 
 
 def check_problem(problem):
@@ -82,7 +81,7 @@ def completed(problem, given):
     found = {name: pooled[name] for name in missing}
     if "covariances" in found:
         floor = problem.variance_floor
-        if problem.covariance in (*SHARED, "full"):
+        if problem.kind.matrix_shaped:
             floor = floor * np.eye(problem.n_features)
         found["covariances"] = floor + (found["covariances"] - floor) / K**2
     return {**given, **found}

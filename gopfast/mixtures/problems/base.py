@@ -1,5 +1,6 @@
 """What every mixture problem is: data, a likelihood, an E step, an M step and an objective, in plain NumPy."""
 
+import math
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -29,7 +30,9 @@ class MixtureProblem:
     A subclass defines `parameter_names`, `n_parameters`, ``_check_values`` (one value for each name in, the
     checked values out), ``_log_kernel`` (log densities, without the ``_log_constant`` that the objective leaves
     out) and ``_m_step``; with a prior ``_penalty``, the negative log density, and ``_flat_priors`` if there is
-    another prior than None that leaves an unused component undetermined.
+    another prior than None that leaves an unused component undetermined. For the solver it defines ``_family``; what
+    else the solver asks (``_closed_form``, ``_ceiling``, ``_notes``, ``_coordinates`` and more) has an answer for every
+    model.
 
     Attributes
     ----------
@@ -299,6 +302,99 @@ class MixtureProblem:
         for name in self._own_names():
             checked[name] = _rows(checked[name], order)
         return {"weights": self._check_weights(weights)[order], **checked}
+
+    # What the solver asks of a model
+
+    def _family(self, core):
+        """
+        Make the compiled core's copy of the problem.
+
+        Parameters
+        ----------
+        core : module
+            `gopfast.mixtures.core`: samples in the core's form, and its families.
+
+        Returns
+        -------
+        Family
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no family of the core to be solved by")
+
+    def _closed_form(self, X, w):
+        """
+        Solve the problem of one component.
+
+        Parameters
+        ----------
+        X : ndarray, shape (m, d)
+            The samples of positive weight.
+        w : ndarray, shape (m,)
+            Their weights.
+
+        Returns
+        -------
+        gopfast.mixtures.problems.closed_form.Optimum or None
+            None where it has no closed form.
+        """
+        return None
+
+    def _ceiling(self):
+        """
+        Bound every density from above, and so the objective from below.
+
+        Returns
+        -------
+        terms : list of float
+            A lower bound of the objective, in nats, is their sum less 1e-12 of their magnitudes and of `size`.
+        size : float
+            Sum of the magnitudes of what has cancelled within the terms.
+        """
+        return [-math.inf], 0.0
+
+    def _notes(self, solution, proved) -> list[str]:
+        """
+        Tell what a reader of a solution should know of this model.
+
+        Parameters
+        ----------
+        solution : MixtureSolution
+        proved : bool
+            Whether it is proved optimal.
+        """
+        return []
+
+    def _caution(self, solution) -> str:
+        """Say in half a sentence what makes an optimal solution no useful fit; empty if nothing does."""
+        return ""
+
+    def _coordinates(self, blocks) -> dict:
+        """
+        Map the parameters to a box, for gradient methods.
+
+        Parameters
+        ----------
+        blocks : module
+            `gopfast.mixtures.local._coordinates`.
+
+        Returns
+        -------
+        dict
+            A block for each parameter that is not eliminated, by name.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no coordinates for a gradient method yet")
+
+    def _pseudo_samples(self):
+        """Return samples (m, d) and weights (m, d) that stand for a prior of location parameters; none by default."""
+        return np.zeros((0, self.n_features)), np.zeros((0, self.n_features))
+
+    # Whether a component can be narrow enough to sit on samples that share a value.
+    _can_sit_on_ties = False
+    # Whether `_log_kernel` keeps digits that the core's costs lose for very large counts.
+    _formula_keeps_digits = False
+
+    def _inside(self, value, most):
+        """Return the first parameter with probabilities of 1 lowered to `most`; itself where there are none."""
+        return value
 
     # Checks
 

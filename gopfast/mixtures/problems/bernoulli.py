@@ -6,11 +6,12 @@ from scipy.special import xlog1py, xlogy
 
 from gopfast import checks
 from gopfast.errors import InputError
-from gopfast.mixtures.problems import log_gamma
-from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems import closed_form
+from gopfast.mixtures.problems.priors import BetaPrior
+from gopfast.mixtures.problems.separable import SeparableMixture
 
 
-class BernoulliMixture(MixtureProblem):
+class BernoulliMixture(SeparableMixture):
     """
     Mixture of products of Bernoulli distributions (latent class model of binary data).
 
@@ -72,17 +73,12 @@ class BernoulliMixture(MixtureProblem):
         other = X[(X != 0.0) & (X != 1.0)]
         if other.size:
             raise InputError(f"X must hold zeros and ones only; got {other[0]:g}")
-        if prior is not None:
-            prior = tuple(
-                checks.number_of_at_least_one(f"prior[{i}]", number)
-                for i, number in enumerate(checks.pair("prior", prior, "(a, b) of a Beta density"))
-            )
-        self._store(X, n_components, sample_weight, prior=prior)
+        self._store(X, n_components, sample_weight, prior=BetaPrior.checked(prior))
 
     @property
-    def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 weights and K d probabilities."""
-        return self.n_components * (1 + self.n_features) - 1
+    def _prior_draws(self) -> list:
+        """The Beta prior of all probabilities."""
+        return [] if self.prior is None else [(BetaPrior(*self.prior), self.n_components * self.n_features)]
 
     @property
     def _n_columns_to_identify(self):
@@ -97,23 +93,40 @@ class BernoulliMixture(MixtureProblem):
             [(xlogy(self.X, p) + xlog1py(1.0 - self.X, -p)).sum(axis=1) for p in parameters["probabilities"]], axis=1
         )
 
-    def _penalty(self, parameters):
-        if self.prior is None:
-            return 0.0
-        (a, b), p = self.prior, parameters["probabilities"]
-        constant, _ = log_gamma.log_beta(a, b)
-        return float(constant * p.size - (xlogy(a - 1.0, p) + xlog1py(b - 1.0, -p)).sum())
-
-    def _penalty_size(self, parameters):
-        if self.prior is None:
-            return 0.0
-        (a, b), p = self.prior, parameters["probabilities"]
-        _, size = log_gamma.log_beta(a, b)
-        return float(size * p.size + (abs(xlogy(a - 1.0, p)) + abs(xlog1py(b - 1.0, -p))).sum())
-
     def _m_step(self, mass, weights, former):
-        a, b = self.prior or (1.0, 1.0)
-        ones = mass.T @ self.X + (a - 1.0)
-        # Summed apart, so that a column of ones gives exactly 1.
-        zeros = mass.T @ (1.0 - self.X) + (b - 1.0)
+        ones, zeros = self._binary_statistics(mass)
         return {"probabilities": ones / (ones + zeros)}
+
+    def _binary_statistics(self, mass):
+        """Return the masses of ones and of zeros of each component, (K, d), the prior's own added."""
+        a, b = self.prior or (1.0, 1.0)
+        # Summed apart, so that a column of ones gives exactly 1.
+        return mass.T @ self.X + (a - 1.0), mass.T @ (1.0 - self.X) + (b - 1.0)
+
+    def _coordinates(self, blocks):
+        """Take the logits."""
+        return {"probabilities": blocks.Probabilities(self)}
+
+    def _inside(self, probabilities, most):
+        return np.minimum(probabilities, most) if (probabilities == 1.0).any() else probabilities
+
+    def _closed_form(self, X, w):
+        """Match the mean."""
+        a, b = self.prior or (1.0, 1.0)
+        ones = closed_form.totals(w[:, np.newaxis] * X) + (a - 1.0)
+        zeros = closed_form.totals(w[:, np.newaxis] * (1.0 - X)) + (b - 1.0)
+        constants, sizes = ([pair[i] for pair in self._prior_constants()] for i in range(2))
+        # 1 where no zero allows it is impossible, and near 1 the floats are far apart as seen by a zero.
+        p = ones / (ones + zeros)
+        p = np.where((zeros > 0.0) & (p > closed_form.MOST), closed_form.MOST, p)
+        terms = [*closed_form.shares(ones, zeros), *closed_form.shares(zeros, ones), *constants]
+        found = closed_form.settled({"probabilities": p[np.newaxis]}, terms, sizes)
+        return closed_form.at_floats(found, [*-xlogy(ones, p), *-xlog1py(zeros, -p), *constants], sizes)
+
+    def _family(self, core):
+        """Take zeros and ones as they are."""
+        d, (a, b) = self.n_features, self.prior or (1.0, 1.0)
+        return core.columns.family(
+            self, *core.columns.merged(self.X, self.sample_weight), ["bernoulli"] * d, [(a - 1.0) + (b - 1.0)] * d,
+            [a - 1.0] * d, constants=self._prior_constants(), decode=np.array, encode=np.array,
+        )  # fmt: skip

@@ -1,5 +1,6 @@
 """Mixtures of products of categorical distributions, for labels."""
 
+import math
 import numbers
 from collections.abc import Sequence
 
@@ -9,11 +10,13 @@ from scipy.special import xlogy
 
 from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems import log_gamma
-from gopfast.mixtures.problems.base import MixtureProblem, log_zero
+from gopfast.mixtures.problems import closed_form
+from gopfast.mixtures.problems.base import log_zero
+from gopfast.mixtures.problems.priors import DirichletPrior
+from gopfast.mixtures.problems.separable import SeparableMixture
 
 
-class CategoricalMixture(MixtureProblem):
+class CategoricalMixture(SeparableMixture):
     """
     Mixture of products of categorical distributions (latent class model).
 
@@ -91,7 +94,7 @@ class CategoricalMixture(MixtureProblem):
             n_components,
             sample_weight,
             categories=tuple(labels for labels, _ in found),
-            prior=None if prior is None else checks.number_of_at_least_one("prior", prior),
+            prior=DirichletPrior.checked(prior),
         )
 
     def _model_names(self):
@@ -124,34 +127,84 @@ class CategoricalMixture(MixtureProblem):
     def _log_kernel(self, parameters):
         return sum(log_zero(p).T[codes] for p, codes in zip(parameters["probabilities"], self.X.T, strict=True))
 
-    def _penalty(self, parameters):
+    @property
+    def _prior_draws(self) -> list:
+        """The Dirichlet prior of each column's probabilities."""
         if self.prior is None:
-            return 0.0
-        alpha = self.prior
-        cost = 0.0
-        for p in parameters["probabilities"]:
-            n_rows, n_labels = p.shape
-            constant, _ = log_gamma.log_dirichlet(alpha, n_labels)
-            cost += n_rows * constant - float(xlogy(alpha - 1.0, p).sum())
-        return cost
-
-    def _penalty_size(self, parameters):
-        if self.prior is None:
-            return 0.0
-        size = 0.0
-        for p in parameters["probabilities"]:
-            n_rows, n_labels = p.shape
-            _, one = log_gamma.log_dirichlet(self.prior, n_labels)
-            size += n_rows * one + float(abs(xlogy(self.prior - 1.0, p)).sum())
-        return size
+            return []
+        return [(DirichletPrior(self.prior, n_labels), self.n_components) for n_labels in self.n_categories]
 
     def _m_step(self, mass, weights, former):
+        counts = self._label_statistics(mass)
+        return {"probabilities": tuple(array / array.sum(axis=1, keepdims=True) for array in counts)}
+
+    def _label_statistics(self, mass):
+        """Return for each column the masses of the labels in each component, (K, C_j), the prior's own added."""
         arrays = []
         for codes, n_labels in zip(self.X.T, self.n_categories, strict=True):
             counts = np.stack([np.bincount(codes, m, minlength=n_labels) for m in mass.T])
-            counts += (self.prior or 1.0) - 1.0
-            arrays.append(counts / counts.sum(axis=1, keepdims=True))
-        return {"probabilities": tuple(arrays)}
+            arrays.append(counts + ((self.prior or 1.0) - 1.0))
+        return arrays
+
+    def _coordinates(self, blocks):
+        """Take the logarithms of the probabilities."""
+        return {"probabilities": blocks.Labels(self)}
+
+    def _inside(self, probabilities, most):
+        if not any((p == 1.0).any() for p in probabilities):
+            return probabilities
+        return tuple(np.clip(p, 1.0 - most, most) if p.shape[1] == 2 else p for p in probabilities)
+
+    def _closed_form(self, X, w):
+        """Match the shares of the labels."""
+        constants, sizes = ([pair[i] for pair in self._prior_constants()] for i in range(2))
+        probabilities, terms, attained = [], list(constants), list(constants)
+        for codes, n in zip(X.T, self.n_categories, strict=True):
+            ends = np.cumsum(np.bincount(codes, minlength=n))[:-1]
+            groups = np.split(w[np.argsort(codes, kind="stable")], ends)
+            counts = np.array([math.fsum(group) for group in groups]) + ((self.prior or 1.0) - 1.0)
+            total = math.fsum(counts)
+            probabilities.append((counts / total)[np.newaxis])
+            # All but the largest are at most half of the total: nothing cancels.
+            largest = counts.argmax()
+            others = total - counts
+            others[largest] = math.fsum(np.delete(counts, largest))
+            terms += [*closed_form.shares(counts, others)]
+            attained += [*-xlogy(counts, counts / total)]
+        found = closed_form.settled({"probabilities": tuple(probabilities)}, terms, sizes)
+        return closed_form.at_floats(found, attained, sizes)
+
+    def _family(self, core):
+        """Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none."""
+        K, alpha, sizes = self.n_components, self.prior or 1.0, self.n_categories
+        columns, kinds, groups = [], [], []
+        for j, (codes, n) in enumerate(zip(self.X.T, sizes, strict=True)):
+            labels = range(n) if n > 2 else range(1, n)
+            columns += [codes == label for label in labels]
+            kinds += ["label" if n > 2 else "bernoulli"] * len(labels)
+            groups += [j] * len(labels)
+        if not columns:  # nothing to estimate but weights: a column of zeros
+            columns, kinds, groups = [np.zeros(self.n_samples)], ["bernoulli"], [0]
+            alpha = 1.0
+        size = np.array([sizes[j] for j in groups])
+        ends = np.cumsum([max(n - 1, 0) if n <= 2 else n for n in sizes])
+
+        def decode(means):
+            parts = np.split(means[:, : ends[-1]], ends[:-1], axis=1)
+            return tuple(
+                np.column_stack([1.0 - part.sum(axis=1), part]) if n <= 2 else part
+                for part, n in zip(parts, sizes, strict=True)
+            )
+
+        def encode(probabilities):
+            parts = [p[:, 1:] if n <= 2 else p for p, n in zip(probabilities, sizes, strict=True)]
+            return np.hstack(parts) if ends[-1] else np.zeros((K, 1))
+
+        X, w = core.columns.merged(np.column_stack(columns).astype(float), self.sample_weight)
+        return core.columns.family(
+            self, X, w, kinds, size * (alpha - 1.0), [alpha - 1.0] * len(kinds), groups=groups,
+            constants=self._prior_constants(), decode=decode, encode=encode,
+        )  # fmt: skip
 
 
 def _as_table(X):

@@ -1,18 +1,25 @@
 """Mixtures of products of exponential distributions, for waiting times."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import xlogy
 
 from gopfast import checks
 from gopfast.errors import InputError
-from gopfast.mixtures.problems.base import MixtureProblem, log_zero
-from gopfast.mixtures.problems.gamma import check_gamma_prior, gamma_cost, gamma_cost_size
+from gopfast.mixtures.problems import closed_form
+from gopfast.mixtures.problems.base import log_zero
+from gopfast.mixtures.problems.priors import GammaPrior
+from gopfast.mixtures.problems.separable import RateMixture
 
 # One over a smaller number is out of range.
 LEAST = 1e-300
+# Data of a wider range cannot be scaled to it: their squares, and what they are divided by, would be out of range.
+MOST_DECADES = 140
 
 
-class ExponentialMixture(MixtureProblem):
+class ExponentialMixture(RateMixture):
     """
     Mixture of products of exponential distributions.
 
@@ -58,9 +65,6 @@ class ExponentialMixture(MixtureProblem):
     ExponentialMixture(n_samples=4, n_features=1, n_components=2, prior=None)
     """
 
-    parameter_names = ("rates",)
-    prior: tuple[float, float] | None
-
     def __init__(
         self,
         X: ArrayLike,
@@ -70,7 +74,7 @@ class ExponentialMixture(MixtureProblem):
         sample_weight: ArrayLike | None = None,
     ) -> None:
         X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
-        self._store(X, n_components, sample_weight, prior=check_gamma_prior(prior))
+        self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))
         least = self.X[self.sample_weight > 0.0].min(axis=0)
         tiny = np.flatnonzero(least < LEAST)
         if self.prior is None and tiny.size:
@@ -82,24 +86,70 @@ class ExponentialMixture(MixtureProblem):
             if not np.isfinite((self.sample_weight @ self.X).sum()):
                 raise InputError("X is too large: the sum of sample_weight * X overflows")
 
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 weights and K d rates."""
-        return self.n_components * (1 + self.n_features) - 1
-
-    def _check_values(self, rates):
-        return (checks.at_least("rates", self._check_rows("rates", rates), 0.0),)
-
     def _log_kernel(self, parameters):
         rates = parameters["rates"]
         return log_zero(rates).sum(axis=1) - self.X @ rates.T
 
-    def _penalty(self, parameters):
-        return gamma_cost(self.prior, parameters["rates"])
-
-    def _penalty_size(self, parameters):
-        return gamma_cost_size(self.prior, parameters["rates"])
-
-    def _m_step(self, mass, weights, former):
+    def _rate_statistics(self, mass):
+        """Return the masses and the times."""
         shape, rate = self.prior or (1.0, 0.0)
-        return {"rates": (mass.sum(axis=0)[:, np.newaxis] + (shape - 1.0)) / (mass.T @ self.X + rate)}
+        return mass.sum(axis=0)[:, np.newaxis] + (shape - 1.0), mass.T @ self.X + rate
+
+    def _log_rates(self, means):
+        """Return the logarithms of one over the means."""
+        return -np.log(means)
+
+    def _closed_form(self, X, w):
+        """Match the mean."""
+        shape, rate = self.prior or (1.0, 0.0)
+        times, size = closed_form.totals(w[:, np.newaxis] * X) + rate, math.fsum(w) + (shape - 1.0)
+        if not times.min() > closed_form.LEAST:
+            return None
+        d = self.n_features
+        terms, sizes = [size * d, *(size * np.log(times / size))], []
+        if self.prior is not None:
+            terms += [d * term for term in self._gamma_prior.normaliser_terms]
+            sizes = [d]
+        return closed_form.settled({"rates": (size / times)[np.newaxis]}, terms, sizes)
+
+    def _ceiling(self):
+        """
+        ``r exp(-r x) <= 1 / (e x)``; with a prior ``r exp(-r x) <= r``, r the largest rate of a column.
+
+        The prior density of the largest rate is then multiplied by W of these factors, that of the others is at most
+        its mode.
+        """
+        W, K, d = self.total_weight, self.n_components, self.n_features
+        if self.prior is None:
+            used = self.sample_weight > 0.0
+            w = self.sample_weight[used, np.newaxis]
+            logs = w * np.log(self.X[used])
+            return [W * d, math.fsum(logs.ravel())], math.fsum(np.abs(logs).ravel())
+        (shape, rate), law = self.prior, self._gamma_prior
+        more = shape + W - 1.0
+        largest = [more, -float(xlogy(more, more / rate)), *law.normaliser_terms]
+        others, size = law.least_cost()
+        terms = [d * term for term in largest] + [(K - 1) * d * term for term in others]
+        return terms, d * (1.0 + (K - 1) * size)
+
+    def _family(self, core):
+        """Take waiting times in units near their average, powers of 2: nothing is rounded."""
+        X, w, K, d = self.X, self.sample_weight, self.n_components, self.n_features
+        shape, rate = self.prior or (1.0, 0.0)
+        W = math.fsum(w)
+        average = np.array([math.fsum(column * w / W) for column in X.T])
+        scale = 2.0 ** np.floor(np.log2(np.where(average > 0.0, average, 1.0)))
+        for j, column in enumerate((X / scale)[w > 0.0].T):
+            least = column[column > 0.0].min(initial=1.0)
+            if max(column.max(initial=1.0), 1.0 / least, rate / scale[j]) > 10.0**MOST_DECADES:
+                raise InputError(f"X spans more than {MOST_DECADES} decades in column {j}")
+        constants = [(term, abs(term)) for term in (W + K * (shape - 1.0)) * np.log(scale)]
+        return core.columns.family(
+            self, *core.columns.merged(X, w), ["exponential"] * d, [shape - 1.0] * d, rate / scale, scale=scale,
+            constants=constants + self._prior_constants(), decode=_inverse, encode=_inverse,
+        )  # fmt: skip
+
+
+def _inverse(values):
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.asarray(values, dtype=float)

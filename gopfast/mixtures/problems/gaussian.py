@@ -9,23 +9,15 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.errors import InputError
+from gopfast.mixtures import spikes
+from gopfast.mixtures.problems import gaussian_notes
 from gopfast.mixtures.problems.base import MixtureProblem, average
+from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, Known
 from gopfast.mixtures.problems.floors import constant_columns, default_floors
+from gopfast.mixtures.problems.gaussian_closed_form import free_variance, known_variance
 
-COVARIANCES = ("known", "spherical", "diag", "tied", "tied_spherical", "full")
-# Kinds whose covariances are matrices of any shape above the floor.
-MATRICES = ("tied", "full")
-# Kinds of one covariance for all components.
-SHARED = ("tied", "tied_spherical")
-# Relative slack when a given covariance is compared with the floor: users' fits are rounded.
-FLOOR_TOL = 1e-9
 # Variances below this have too few digits, or none, once a posterior's or a product is formed.
 LEAST_VARIANCE = 1e-300
-# What rounding a matrix's entries moves its eigenvalues by, in units of the largest entry.
-ENTRY_TOL = 1e-14
-# Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
-MOST_FLOORS = 1e6
-LOG_2_PI = math.log(2.0 * math.pi)
 
 
 class _Default(str):
@@ -34,7 +26,7 @@ class _Default(str):
     __slots__ = ()
 
 
-_KNOWN: Any = _Default("known")
+_KNOWN: Any = _Default(Known.name)
 
 
 class GaussianMixture(MixtureProblem):
@@ -163,17 +155,20 @@ class GaussianMixture(MixtureProblem):
         if covariance_type is not None:
             if covariance is not _KNOWN:
                 refuse_two_names(covariance, covariance_type)
-            covariance = checks.choice("covariance_type", covariance_type, COVARIANCES)
-        covariance = checks.choice("covariance", covariance, COVARIANCES)
+            covariance = checks.choice("covariance_type", covariance_type, tuple(KINDS))
+        covariance = checks.choice("covariance", covariance, tuple(KINDS))
         posterior = checks.choice("posterior", posterior, ("point", "gaussian"))
-        if covariance == "known":
+        kind = KINDS[covariance]
+        if kind.estimated:
+            _refuse_with_free_variances(covariance, prior, posterior, noise_variance)
+        else:
             noise_variance = _per_column("noise_variance", 1.0 if noise_variance is None else noise_variance, X)
             if variance_floor is not None:
-                raise InputError("variance_floor must be None with covariance='known': no variance is estimated")
+                raise InputError(
+                    f"variance_floor must be None with covariance={covariance!r}: no variance is estimated"
+                )
             if posterior == "gaussian" and prior is None:
                 raise InputError("prior must be given with posterior='gaussian': it makes the means random variables")
-        else:
-            _refuse_with_free_variances(covariance, prior, posterior, noise_variance)
         self._store(
             X,
             n_components,
@@ -184,26 +179,32 @@ class GaussianMixture(MixtureProblem):
             covariance=covariance,
             prior_variance_bounds=checks.positive_bounds("prior_variance_bounds", prior_variance_bounds),
         )
-        default = covariance != "known" and variance_floor is None
-        floor = None if covariance == "known" else self._check_floor(variance_floor)
+        floor = self._check_floor(variance_floor, kind) if kind.estimated else None
+        default = kind.estimated and variance_floor is None
         self.__setstate__({"variance_floor": floor, "_default_floor": default})
         self._check_magnitude()
 
+    @property
+    def kind(self) -> CovarianceKind:
+        """What `covariance` means: shapes, floors, densities, families; for the package itself."""
+        kind = KINDS[self.covariance]
+        least = self.variance_floor if kind.estimated else self.noise_variance
+        return kind(self.n_components, self.n_features, least)
+
     def _model_names(self):
-        known = self.covariance == "known"
-        return ("prior", "posterior") if known else ("covariance", "variance_floor")
+        return ("covariance", "variance_floor") if self.kind.estimated else ("prior", "posterior")
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the parameters beside the weights."""
-        if self.covariance != "known":
+        if self.kind.estimated:
             return ("means", "covariances")
         return ("means", *["posterior_variances"] * (self.posterior == "gaussian"), "prior_variance")
 
     @property
     def shared_names(self) -> tuple[str, ...]:
         """Names of the parameters that belong to all components together."""
-        return ("prior_variance", *["covariances"] * (self.covariance in SHARED))
+        return ("prior_variance", *["covariances"] * self.kind.shared)
 
     @property
     def n_parameters(self) -> int:
@@ -213,11 +214,7 @@ class GaussianMixture(MixtureProblem):
         The variances of a Gaussian posterior are no parameters of the model and do not count.
         """
         K, d = self.n_components, self.n_features
-        matrix = d * (d + 1) // 2
-        variances = {
-            "known": 0, "spherical": K, "diag": K * d, "tied": matrix, "tied_spherical": 1, "full": K * matrix,
-        }  # fmt: skip
-        return K - 1 + K * d + variances[self.covariance] + (self.prior == "empirical")
+        return K - 1 + K * d + self.kind.n_parameters + (self.prior == "empirical")
 
     @property
     def elbo_constant(self) -> float:
@@ -257,12 +254,67 @@ class GaussianMixture(MixtureProblem):
             squares = squares + self._check_rows("posterior_variances", posterior_variances)
         return float(np.clip(squares.mean(), *self.prior_variance_bounds))
 
+    def prior_variance_range(self) -> tuple[float, float]:
+        """Return the range of Gamma: `prior_variance_bounds`, or twice the fixed Gamma."""
+        return self.prior_variance_bounds if self.prior == "empirical" else (self.prior,) * 2
+
+    # What the solver asks
+
+    def _family(self, core):
+        """Make the family of the kind of covariance."""
+        return self.kind.family(core, self)
+
+    def _closed_form(self, X, w):
+        """Match mean and variances, above the floor."""
+        return (free_variance if self.kind.estimated else known_variance)(self, X, w)
+
+    def _ceiling(self):
+        """Take the density at the mean of a component on the floor; with known variance, squares and entropies of 0."""
+        number = self.n_components * self.n_features
+        if self.kind.estimated:
+            floor = np.broadcast_to(self.variance_floor, self.n_features)
+            return [0.5 * self.total_weight * (LOG_2_PI + math.log(value)) for value in floor], 0.0
+        if self.prior is None:
+            return [0.0], 0.0
+        if self.posterior == "gaussian":
+            # log(N / v + e) - log e >= 0 of each precision
+            return [-0.5 * number * LOG_2_PI], 0.0
+        return [0.5 * number * math.log(self.prior_variance_range()[0])], 0.0
+
+    def _notes(self, solution, proved):
+        """Tell of estimates on their bounds and of constant columns."""
+        return gaussian_notes.notes(self, solution, proved)
+
+    def _caution(self, solution):
+        """Tell of components that are spikes on few distinct values."""
+        return spikes.caution(self, solution) if self.kind.estimated else ""
+
+    def _coordinates(self, blocks):
+        """Take means in deviations, and variances or matrices above their floor; the prior variance is eliminated."""
+        found = {"means": blocks.Means(self)}
+        if self.posterior == "gaussian":
+            found["posterior_variances"] = blocks.PosteriorVariances(self)
+        if self.kind.estimated:
+            found["covariances"] = (blocks.Matrices if self.kind.free_form else blocks.Variances)(self)
+        return found
+
+    def _pseudo_samples(self):
+        """Count the precision of a prior as so many samples at 0."""
+        if self.prior is None:
+            return super()._pseudo_samples()
+        weights = self.n_components * self.noise_variance[np.newaxis] / self.prior_variance_range()[0]
+        return np.zeros((1, self.n_features)), weights
+
+    @property
+    def _can_sit_on_ties(self):
+        return self.kind.estimated and not self.kind.shared
+
     # Parameters
 
     def _check_values(self, means, *others):
         means = self._check_rows("means", means)
-        if self.covariance != "known":
-            return means, self._check_covariances(*others)
+        if self.kind.estimated:
+            return means, self.kind.checked(*others)
         *variances, prior_variance = others
         variances = [
             checks.positive_array("posterior_variances", self._check_rows("posterior_variances", value))
@@ -279,45 +331,6 @@ class GaussianMixture(MixtureProblem):
             raise InputError(f"prior_variance must be None or agree with prior={self.prior!r}; got {value:g}")
         return value
 
-    def _check_covariances(self, value):
-        K, d = self.n_components, self.n_features
-        array = checks.real_array("covariances", value)
-        shape = {"spherical": (K,), "diag": (K, d), "full": (K, d, d)}.get(self.covariance, (d, d))
-        checks.of_shape("covariances", array, shape)
-        if self.covariance == "tied_spherical" and not np.allclose(
-            array, array[0, 0] * np.eye(d), rtol=FLOOR_TOL, atol=0.0
-        ):
-            raise InputError("covariances must be v I with one variance v with covariance='tied_spherical'")
-        if self.covariance in MATRICES:
-            scale = np.sqrt(self.variance_floor)
-            scaled = array / np.outer(scale, scale)
-            if not np.allclose(scaled, np.swapaxes(scaled, -1, -2), rtol=FLOOR_TOL, atol=FLOOR_TOL):
-                raise InputError("covariances must be symmetric")
-        least, tolerance = self._floors(array).min(), FLOOR_TOL
-        if self.covariance in MATRICES:
-            tolerance += ENTRY_TOL * self.n_features * np.abs(scaled).max()
-        if least < 1.0 - tolerance:
-            raise InputError(
-                f"covariances must not fall below variance_floor={self.variance_floor}: "
-                f"the least variance is {least:.6g} times the floor"
-            )
-        return array
-
-    def _floors(self, covariances, columns=slice(None)):
-        """
-        Return the least variance of each component in any direction, in units of the floor, (K,) or ().
-
-        `columns`: indices of those whose directions count, by default all.
-        """
-        if self.covariance in MATRICES:
-            scale = np.sqrt(self.variance_floor)
-            scaled = (covariances / np.outer(scale, scale))[..., columns, :][..., columns]
-            return np.linalg.eigvalsh(scaled).min(axis=-1)
-        if self.covariance == "tied_spherical":
-            covariances = np.diagonal(covariances)
-        ratios = covariances / self.variance_floor
-        return ratios if self.covariance == "spherical" else ratios[..., columns].min(axis=-1)
-
     def _constant_columns(self):
         """Return the indices of the columns without spread in the samples of positive weight."""
         return np.flatnonzero(constant_columns(self.X, self.sample_weight))
@@ -330,31 +343,10 @@ class GaussianMixture(MixtureProblem):
         return 0.0 if self.noise_variance is None else -0.5 * float(np.log(2.0 * np.pi * self.noise_variance).sum())
 
     def _log_kernel(self, parameters):
-        means = parameters["means"]
-        if self.covariance == "known":
-            kernel = -half_squared_distances(self.X, means, self.noise_variance)
-            if self.posterior == "gaussian":
-                kernel -= 0.5 * (parameters["posterior_variances"] / self.noise_variance).sum(axis=1)
-            return kernel
-        if self.covariance in MATRICES:
-            matrices = np.broadcast_to(parameters["covariances"], (len(means),) + (self.n_features,) * 2)
-            return np.stack([_log_normal(self.X - m, C) for m, C in zip(means, matrices, strict=True)], axis=1)
-        variances = self._variances(parameters["covariances"])
-        return np.stack(
-            [
-                -0.5 * (np.square((self.X - m) / np.sqrt(v)) + (LOG_2_PI + np.log(v))).sum(axis=1)
-                for m, v in zip(means, variances, strict=True)
-            ],
-            axis=1,
-        )
-
-    def _variances(self, covariances):
-        """Return the variances of each component and coordinate, (K, d), for covariances that are diagonal."""
-        if self.covariance == "tied_spherical":
-            covariances = np.diagonal(covariances)
-        elif self.covariance == "spherical":
-            covariances = covariances[:, np.newaxis]
-        return np.broadcast_to(covariances, (self.n_components, self.n_features))
+        kernel = self.kind.log_densities(self.X, parameters["means"], parameters.get("covariances"))
+        if self.posterior == "gaussian":
+            kernel -= 0.5 * (parameters["posterior_variances"] / self.noise_variance).sum(axis=1)
+        return kernel
 
     def _penalty(self, parameters):
         """Return ``e/2 sum (m^2 + s) - (K d / 2) log e - 1/2 sum log(2 pi_ e s)``, or 0 without a prior."""
@@ -370,10 +362,10 @@ class GaussianMixture(MixtureProblem):
     # M step
 
     def _m_step(self, mass, weights, former):
-        if self.covariance == "known":
+        if not self.kind.estimated:
             return self._m_step_known(mass, former)
         means = average(mass, self.X)
-        return {"means": means, "covariances": self._best_covariances(mass, weights, means)}
+        return {"means": means, "covariances": self.kind.best(self.X, mass, weights, means)}
 
     def _m_step_known(self, mass, former):
         """One step in (means, posterior variances) at the former Gamma, then one in Gamma."""
@@ -388,53 +380,29 @@ class GaussianMixture(MixtureProblem):
             found["posterior_variances"] = 1.0 / precision
         return {**found, "prior_variance": self.best_prior_variance(*found.values())}
 
-    def _best_covariances(self, mass, weights, means):
-        """Return the covariances at or above the floor that are best for given means and masses."""
-        floor = self.variance_floor
-        if self.covariance == "full":
-            scale = np.sqrt(floor)
-            return np.stack([_floored(self.X - m, mass[:, k], scale) for k, m in enumerate(means)])
-        if self.covariance == "tied":
-            shares = (weights * mass / mass.sum(axis=0)).T.ravel()
-            return _floored(np.concatenate([self.X - m for m in means]), shares, np.sqrt(floor))
-        scatter = np.stack([average(mass[:, [k]], np.square(self.X - m))[0] for k, m in enumerate(means)])
-        if self.covariance == "diag":
-            return np.maximum(scatter, floor)
-        if self.covariance == "spherical":
-            return np.maximum(scatter.mean(axis=1), floor)
-        return max(floor, float(weights @ scatter.mean(axis=1))) * np.eye(self.n_features)
-
     # Checks of the constructor's arguments
 
-    def _check_floor(self, value):
-        per_column = self.covariance in ("diag", *MATRICES)
+    def _check_floor(self, value, kind):
         if value is None:
             floor = default_floors(self.X, self.sample_weight)
-            return floor if per_column else float(floor.min())
-        if per_column:
+            return floor if kind.floor_per_column else float(floor.min())
+        if kind.floor_per_column:
             return _per_column("variance_floor", value, self.X)
         return checks.positive_number("variance_floor", value)
 
     def _check_magnitude(self):
         """Reject data whose variances underflow or whose weighted sum of squares overflows: nothing can be computed."""
-        name = "noise_variance" if self.covariance == "known" else "variance_floor"
-        least = np.min(getattr(self, name))
+        kind = self.kind
+        name, least = kind.least_name, np.min(kind.least)
         if least < LEAST_VARIANCE:
             raise InputError(f"{name} must be at least {LEAST_VARIANCE:g}; it is {least:g}: give X in a smaller unit")
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = (np.square(self.X) / getattr(self, name)).sum(axis=1)
+            squares = (np.square(self.X) / kind.least).sum(axis=1)
             total = self.total_weight + self.sample_weight @ squares
         # 0 * inf is NaN, hence the test for finite rather than for infinite.
         if not np.isfinite(total):
             raise InputError(f"X is too large: the sum of sample_weight * X^2 / {name} overflows")
-        if self.covariance in MATRICES:
-            ratio = (np.ptp(self.X, axis=0) / np.sqrt(self.variance_floor)).max()
-            if ratio > MOST_FLOORS:
-                raise InputError(
-                    f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
-                    f"covariance={self.covariance!r}, for matrices of a usable condition; one range is {ratio:.3g} "
-                    "times the root"
-                )
+        kind.check_range(self.X)
 
 
 def refuse_two_names(covariance, covariance_type):
@@ -443,48 +411,6 @@ def refuse_two_names(covariance, covariance_type):
         f"covariance and covariance_type are two names of one argument: give one; got {covariance!r} and "
         f"{covariance_type!r}"
     )
-
-
-def half_squared_distances(X, means, noise_variance):
-    """
-    Compute ``sum_j (x_ij - m_kj)^2 / (2 v_j)`` for every sample and component.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Data.
-    means : ndarray, shape (K, d)
-        Component means.
-    noise_variance : ndarray, shape (d,)
-        Variances v.
-
-    Returns
-    -------
-    ndarray, shape (n, K)
-    """
-    # Differences first, squares second: expanding the square loses all digits for data far from zero.
-    # In units of the noise, where squares do not underflow.
-    scale = np.sqrt(noise_variance)
-    return np.stack([0.5 * np.square((X - mean) / scale).sum(axis=1) for mean in means], axis=1)
-
-
-def _log_normal(difference, covariance):
-    """Log density of N(0, C) at each row."""
-    factor = np.linalg.cholesky(covariance)
-    squares = np.square(np.linalg.solve(factor, difference.T)).sum(axis=0)
-    return -0.5 * (squares + len(factor) * LOG_2_PI) - np.log(np.diagonal(factor)).sum()
-
-
-def _floored(difference, mass, scale):
-    """
-    Minimise ``log det C + tr(C^-1 M)`` over ``C >= diag(scale^2)``, M the weighted average of the rows' squares.
-
-    In units of the floor the optimum is M with its eigenvalues raised to 1 where they are below.
-    """
-    scaled = difference / scale
-    values, vectors = np.linalg.eigh((mass * scaled.T) @ scaled / mass.sum())
-    C = (vectors * np.maximum(values, 1.0)) @ vectors.T
-    return 0.5 * (C + C.T) * np.outer(scale, scale)
 
 
 def _per_column(name, value, X):

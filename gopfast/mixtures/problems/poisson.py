@@ -1,16 +1,18 @@
 """Mixtures of products of Poisson distributions, for counts."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast import checks
 from gopfast.errors import InputError
-from gopfast.mixtures.problems import log_gamma
-from gopfast.mixtures.problems.base import MixtureProblem
-from gopfast.mixtures.problems.gamma import check_gamma_prior, gamma_cost, gamma_cost_size
+from gopfast.mixtures.problems import closed_form, log_gamma
+from gopfast.mixtures.problems.priors import GammaPrior
+from gopfast.mixtures.problems.separable import RateMixture
 
 
-class PoissonMixture(MixtureProblem):
+class PoissonMixture(RateMixture):
     """
     Mixture of products of Poisson distributions.
 
@@ -54,9 +56,6 @@ class PoissonMixture(MixtureProblem):
     PoissonMixture(n_samples=4, n_features=1, n_components=2, prior=None)
     """
 
-    parameter_names = ("rates",)
-    prior: tuple[float, float] | None
-
     def __init__(
         self,
         X: ArrayLike,
@@ -71,25 +70,52 @@ class PoissonMixture(MixtureProblem):
             raise InputError(f"X must hold counts, whole numbers of at least 0; got {broken[0]:g}")
         # Beyond this, neighbouring counts are the same float.
         checks.at_least("X", X, 0.0, 2.0**53)
-        self._store(X, n_components, sample_weight, prior=check_gamma_prior(prior))
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 weights and K d rates."""
-        return self.n_components * (1 + self.n_features) - 1
-
-    def _check_values(self, rates):
-        return (checks.at_least("rates", self._check_rows("rates", rates), 0.0),)
+        self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))
 
     def _log_kernel(self, parameters):
         return np.stack([-log_gamma.poisson_cost(self.X, r)[0].sum(axis=1) for r in parameters["rates"]], axis=1)
 
-    def _penalty(self, parameters):
-        return gamma_cost(self.prior, parameters["rates"])
-
-    def _penalty_size(self, parameters):
-        return gamma_cost_size(self.prior, parameters["rates"])
-
-    def _m_step(self, mass, weights, former):
+    def _rate_statistics(self, mass):
+        """Return the counts and the masses."""
         shape, rate = self.prior or (1.0, 0.0)
-        return {"rates": (mass.T @ self.X + (shape - 1.0)) / (mass.sum(axis=0)[:, np.newaxis] + rate)}
+        return mass.T @ self.X + (shape - 1.0), mass.sum(axis=0)[:, np.newaxis] + rate
+
+    def _log_rates(self, means):
+        """Return the logarithms of the means."""
+        return np.log(means)
+
+    def _closed_form(self, X, w):
+        """Match the mean."""
+        shape, rate = self.prior or (1.0, 0.0)
+        counts, size = closed_form.totals(w[:, np.newaxis] * X) + (shape - 1.0), math.fsum(w) + rate
+        rates = counts / size
+        parts = log_gamma.poisson_cost(X, rates)
+        terms, sizes = (list(closed_form.totals(w[:, np.newaxis] * part)) for part in parts)
+        if self.prior is not None:
+            constants = np.array([self._gamma_prior.cost_at(at) for at in rates])
+            terms, sizes = [*terms, *constants[:, 0]], [*sizes, *constants[:, 1]]
+        # The terms are those at the rounded rates: these miss the optimum by size * (m - m* - m* log(m / m*)).
+        sizes.append(closed_form.ERROR * counts.sum())
+        return closed_form.settled({"rates": rates[np.newaxis]}, terms, sizes)
+
+    def _family(self, core):
+        """
+        Take counts as they are; costs are relative to those at the average rate, which makes large counts' small.
+
+        The constant is then the cost of the samples, and of the prior, at that rate.
+        """
+        K, d = self.n_components, self.n_features
+        X, w = core.columns.merged(self.X, self.sample_weight)
+        shape, rate = self.prior or (1.0, 0.0)
+        W, T = math.fsum(w), np.array([math.fsum(column * w) for column in X.T])
+        average = (T + K * (shape - 1.0)) / (W + K * rate)
+        reference = np.where(average > 0.0, average, 1.0)
+        parts = log_gamma.poisson_cost(X, reference)
+        constants = [tuple(math.fsum((w[:, np.newaxis] * part).ravel()) for part in parts)]
+        if self.prior is not None:
+            pairs = [self._gamma_prior.cost_at(at) for at in reference]
+            constants += [(K * value, K * size) for value, size in pairs]
+        return core.columns.family(
+            self, X, w, ["poisson"] * d, [rate] * d, [shape - 1.0] * d,
+            constants=constants, reference=reference, decode=np.array, encode=np.array,
+        )  # fmt: skip

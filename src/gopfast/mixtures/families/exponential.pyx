@@ -383,8 +383,8 @@ cdef class ExponentialFamily(Family):
                 point[k * d + j] = clip(self.coordinate(j, self.prior_moment[j] / self.prior_mass[j]), self.low[j],
                                         self.high[j])
 
-    def single(self):
-        """The same family with one component."""
+    def one_component(self, problem):
+        """The same columns and prior."""
         data, *others = self.arguments
         return ExponentialFamily(data, 1, *others)
 

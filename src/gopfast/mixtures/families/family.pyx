@@ -204,6 +204,42 @@ cdef class Family:
             facet_rest=np.reshape(rest, (-1, 2)), caps=np.array(caps),
         )
 
+    # What only some families have
+
+    @property
+    def shifted(self):
+        """Whether the samples are in units that rounding moves them by."""
+        return False
+
+    @property
+    def discrete(self):
+        """Whether samples have probabilities, not densities."""
+        return False
+
+    def basin(self, primal):
+        """What finds a box around an incumbent of `primal` with a bound of its own; None."""
+        return None
+
+    def reduction(self):
+        """What is learnt beside the tree unasked; None."""
+        return None
+
+    def linear_dual(self, paper_partition=False, milp=False):
+        """The paper's relaxed dual as linear programs; None."""
+        return None
+
+    def one_component(self, problem):
+        """The family of one component that is one of any number, of the same columns; None where they share parameters.
+
+        problem : MixtureProblem
+            What this family was made from.
+        """
+        return None
+
+    def normal_components(self, point):
+        """Means (K,) and variances (K,) of normal components in one column, at parameters (n_connected,); None."""
+        return None
+
     def parameters(self, vector):
         """The user's parameters, a dict, from the core's solution: weights (K,), parameters, prior weight e."""
         raise NotImplementedError

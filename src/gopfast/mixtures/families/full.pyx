@@ -535,6 +535,10 @@ cdef class FullFamily(Family):
             out.append([[C.xx, C.xy], [C.xy, C.yy]])
         return np.array(out)
 
+    def one_component(self, problem):
+        """The same axes."""
+        return FullFamily(problem.X, problem.sample_weight, 1, problem.variance_floor, self.axes)
+
     def parameters(self, vector):
         """Means (K, 2) and covariances (K, 2, 2)."""
         means = np.asarray(vector)[self.n_components:][:self.n_connected].reshape(-1, N_CELL)[:, :2]

@@ -291,6 +291,36 @@ cdef class GaussianFamily(Family):
         """Distances are in units of the noise."""
         return np.ones(self.n_columns)
 
+    @property
+    def shifted(self):
+        """Columns are centred, and in units of the noise."""
+        return True
+
+    def basin(self, primal):
+        """A MixtureBasin, of point posteriors."""
+        # Here and not above, as below: bounds are built on families.
+        from gopfast.mixtures.bounds.basin import MixtureBasin
+
+        return None if self.n_ranges else MixtureBasin(self, primal)
+
+    def reduction(self):
+        """Hitting sets, where they apply."""
+        from gopfast.mixtures.bounds.hitting import HittingSets
+
+        return HittingSets(self) if HittingSets.applies(self) else None
+
+    def linear_dual(self, paper_partition=False, milp=False):
+        """A LinearRelaxation, of point posteriors."""
+        from gopfast.mixtures.bounds.linear import LinearRelaxation
+
+        return None if self.n_ranges else LinearRelaxation(self, paper_partition, milp=milp)
+
+    def one_component(self, problem):
+        """The same prior; None where it is estimated, or with a Gaussian posterior."""
+        if self.n_ranges or self.core.e_low != self.core.e_high:
+            return None
+        return GaussianFamily(self.data, 1, (self.core.e_low, self.core.e_high) if self.has_prior else None)
+
     def parameters(self, vector):
         """Means (K, d), with a prior its variance, with a Gaussian posterior its variances (K, d)."""
         vector = np.asarray(vector)

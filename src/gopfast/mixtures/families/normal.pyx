@@ -321,6 +321,22 @@ cdef class NormalFamily(Family):
         if self.n_shared:
             point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
 
+    @property
+    def shifted(self):
+        """Columns are centred, and in units of the floor."""
+        return True
+
+    def one_component(self, problem):
+        """The same kind of variances; None where all share one."""
+        return None if self.n_shared else type(self)(self.data, 1, self.covariance)
+
+    def normal_components(self, point):
+        """Those of one column."""
+        if self.n_columns > 1:
+            return None
+        cells = np.asarray(point)[:self.n_components * self.n_cell].reshape(self.n_components, self.n_cell)
+        return cells[:, 0], cells[:, 1] if self.n_groups else np.full(self.n_components, point[-1])
+
     def parameters(self, vector):
         """Means (K, d) and covariances in scikit-learn's shapes."""
         K, d = self.n_components, self.n_columns

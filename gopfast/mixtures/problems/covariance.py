@@ -1,0 +1,499 @@
+"""
+Kinds of covariance of a Gaussian mixture, one class each.
+
+A kind knows everything that depends on it: the shape of the user's `covariances`, what the components share, which
+floor it takes, how many parameters it has, the densities and the M step, and which family of the core it is solved by.
+Users name it by a string, which `KINDS` reads; nothing else compares that string. Free variances have scikit-learn's
+names and shapes.
+"""
+
+import math
+
+import numpy as np
+
+from gopfast import checks
+from gopfast.errors import InputError
+from gopfast.mixtures.problems.base import average
+
+# Relative slack when a given covariance is compared with the floor: users' fits are rounded.
+FLOOR_TOL = 1e-9
+# What rounding a matrix's entries moves its eigenvalues by, in units of the largest entry.
+ENTRY_TOL = 1e-14
+# Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
+MOST_FLOORS = 1e6
+# Relative excess over the floor that rounding may leave of a variance on it.
+ON_FLOOR = 1e-6
+# The same for the variances of columns in a matrix, whose directions need not be those of the columns.
+NEAR_FLOOR = 0.05
+LOG_2_PI = math.log(2.0 * math.pi)
+
+
+class CovarianceKind:
+    """
+    One kind of covariance, of K components in d columns.
+
+    Parameters
+    ----------
+    n_components, n_features : int
+        K and d.
+    least : float or ndarray of shape (d,)
+        The floor of free variances, or the known variances; in squared units of the data.
+
+    Attributes
+    ----------
+    name : str
+        What users call the kind.
+    estimated : bool
+        Whether there is anything to estimate: "covariances" is a parameter then.
+    shared : bool
+        Whether all components have the same.
+    matrix_shaped : bool
+        Whether `covariances` holds matrices (d, d).
+    free_form : bool
+        Whether those are of any shape above the floor, not multiples of the unit matrix.
+    floor_per_column : bool
+        Whether the floor is one number for each column.
+    least_name : str
+        The argument that `least` comes from.
+    """
+
+    name: str
+    estimated = True
+    shared = matrix_shaped = free_form = False
+    floor_per_column = True
+    least_name = "variance_floor"
+
+    def __init__(self, n_components, n_features, least):
+        self.n_components, self.n_features, self.least = n_components, n_features, least
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of `covariances`."""
+        raise NotImplementedError
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free variances and covariances."""
+        return math.prod(self.shape)
+
+    # Reading and writing the user's covariances
+
+    def checked(self, value):
+        """Return given covariances as an array; `InputError` unless they are of this kind, at or above the floor."""
+        array = checks.of_shape("covariances", checks.real_array("covariances", value), self.shape)
+        tolerance = FLOOR_TOL + self._check_form(array)
+        least = self.floors(array).min()
+        if least < 1.0 - tolerance:
+            raise InputError(
+                f"covariances must not fall below variance_floor={self.least}: "
+                f"the least variance is {least:.6g} times the floor"
+            )
+        return array
+
+    def _check_form(self, array):
+        """Raise for covariances that are not of this kind; return how far below the floor rounding may put them."""
+        return 0.0
+
+    def matrices(self, covariances):
+        """Return the covariance matrices of the components, (K, d, d)."""
+        return self.variances(covariances)[..., np.newaxis] * np.eye(self.n_features)
+
+    def from_matrices(self, matrices):
+        """Return covariance matrices (K, d, d), which must be of this kind, in the shape of `covariances`."""
+        raise NotImplementedError
+
+    def variances(self, covariances):
+        """Return the variances of each component and column, (K, d)."""
+        raise NotImplementedError
+
+    def as_fitted(self, covariances):
+        """Return what an estimator shows as ``covariances_``."""
+        return covariances
+
+    # The model
+
+    def floors(self, covariances, columns=slice(None)):
+        """
+        Return the least variance of each component in any direction, in units of the floor, (K,) or ().
+
+        `columns`: indices of those whose directions count, by default all.
+        """
+        raise NotImplementedError
+
+    def narrow_columns(self, covariances, k):
+        """Return the indices of the columns in which component k, which is on its floor, is as narrow as it may be."""
+        raise NotImplementedError
+
+    def log_densities(self, X, means, covariances):
+        """Return the log densities (n, K), of known variances without their constant."""
+        log_variances = LOG_2_PI + np.log(self.variances(covariances))
+        scales = np.sqrt(self.variances(covariances))
+        parts = zip(means, scales, log_variances, strict=True)
+        return np.stack([-0.5 * (np.square((X - m) / s) + logs).sum(axis=1) for m, s, logs in parts], axis=1)
+
+    def solve(self, covariances, values):
+        """Return ``C_k^-1 values_k`` for values of shape (K, d)."""
+        return values / self.variances(covariances)
+
+    def best(self, X, mass, weights, means):
+        """Return the covariances at or above the floor that are best for given masses (n, K) and means (K, d)."""
+        raise NotImplementedError
+
+    def check_range(self, X):
+        """Raise where the range of the data is too large for the floor."""
+
+    # The core
+
+    def family(self, core, problem):
+        """
+        Make the family of the core that solves mixtures of this kind.
+
+        Parameters
+        ----------
+        core : module
+            `gopfast.mixtures.core`.
+        problem : GaussianMixture
+
+        Returns
+        -------
+        Family
+        """
+        raise NotImplementedError
+
+
+class Known(CovarianceKind):
+    """The same known variances for all components; nothing is estimated."""
+
+    name = "known"
+    estimated = False
+    least_name = "noise_variance"
+
+    @property
+    def n_parameters(self) -> int:
+        """None."""
+        return 0
+
+    def variances(self, covariances=None):
+        """Return the known variances, (K, d)."""
+        return np.broadcast_to(self.least, (self.n_components, self.n_features))
+
+    def as_fitted(self, covariances):
+        """Return the known variances for each component."""
+        return np.tile(self.least, (self.n_components, 1))
+
+    def log_densities(self, X, means, covariances=None):
+        """Return the log densities (n, K) without ``-1/2 sum_j log(2 pi v_j)``."""
+        # Differences first, squares second: expanding the square loses all digits for data far from zero.
+        # In units of the noise, where squares do not underflow.
+        scale = np.sqrt(self.least)
+        return np.stack([-0.5 * np.square((X - mean) / scale).sum(axis=1) for mean in means], axis=1)
+
+    def family(self, core, problem):
+        """Make a GaussianFamily, with the range of 1 / Gamma as its prior."""
+        low, high = problem.prior_variance_range()
+        precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
+        data = core.samples(problem.X, problem.sample_weight, np.sqrt(self.least))
+        return core.gaussian.GaussianFamily(data, self.n_components, precision, problem.posterior == "gaussian")
+
+
+class Diagonal(CovarianceKind):
+    """One variance for each component and column, and what the kinds with fewer variances have in common with it."""
+
+    name = "diag"
+
+    @property
+    def shape(self):
+        """Shape of `covariances`."""
+        return (self.n_components, self.n_features)
+
+    @property
+    def free_shape(self) -> tuple[int, ...]:
+        """Shape of the variances that are free."""
+        return self.shape
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free variances."""
+        return math.prod(self.free_shape)
+
+    def free(self, covariances):
+        """Return the variances that are free, of `free_shape`."""
+        return covariances
+
+    def from_free(self, variances):
+        """Return the covariances of variances that are free."""
+        return variances
+
+    def pooled(self, values):
+        """Return the sums of values (K, d) over the columns and components with one variance, of `free_shape`."""
+        return values
+
+    def from_matrices(self, matrices):
+        """Return the diagonals."""
+        return np.diagonal(matrices, axis1=1, axis2=2)
+
+    def variances(self, covariances):
+        """Return the variances of each component and column, (K, d)."""
+        return np.broadcast_to(covariances, (self.n_components, self.n_features))
+
+    def floors(self, covariances, columns=slice(None)):
+        """Return the least ratio of each component."""
+        return (covariances / self.least)[..., columns].min(axis=-1)
+
+    def narrow_columns(self, covariances, k):
+        """Return the columns whose variance is on its floor."""
+        return np.flatnonzero(covariances[k] <= (1.0 + ON_FLOOR) * self.least)
+
+    def best(self, X, mass, weights, means):
+        """Return the weighted squares about the means, raised to the floor."""
+        return np.maximum(self._scatter(X, mass, means), self.least)
+
+    def _scatter(self, X, mass, means):
+        """Return ``sum_i mass_ik (x_ij - m_kj)^2 / sum_i mass_ik``, (K, d)."""
+        return np.stack([average(mass[:, [k]], np.square(X - mean))[0] for k, mean in enumerate(means)])
+
+    def family(self, core, problem):
+        """Make a NormalFamily."""
+        return core.normal.NormalFamily(_columns_with_squares(core, problem, self), self.n_components, self.name)
+
+
+class Spherical(Diagonal):
+    """One variance for each component."""
+
+    name = "spherical"
+    floor_per_column = False
+
+    @property
+    def shape(self):
+        """Shape of `covariances`."""
+        return (self.n_components,)
+
+    def pooled(self, values):
+        """Return the sums over the columns."""
+        return values.sum(axis=1)
+
+    def from_matrices(self, matrices):
+        """Return the first variance of each."""
+        return np.diagonal(matrices, axis1=1, axis2=2)[:, 0]
+
+    def variances(self, covariances):
+        """Return the variances of each component and column, (K, d)."""
+        return super().variances(covariances[:, np.newaxis])
+
+    def floors(self, covariances, columns=slice(None)):
+        """Return the ratio of each component."""
+        return covariances / self.least
+
+    def narrow_columns(self, covariances, k):
+        """Return all columns."""
+        return np.arange(self.n_features)
+
+    def best(self, X, mass, weights, means):
+        """Return the average over the columns, raised to the floor."""
+        return np.maximum(self._scatter(X, mass, means).mean(axis=1), self.least)
+
+
+class TiedSpherical(Diagonal):
+    """One variance for all; shown as a multiple of the unit matrix."""
+
+    name = "tied_spherical"
+    shared = matrix_shaped = True
+    floor_per_column = False
+
+    @property
+    def shape(self):
+        """Shape of `covariances`."""
+        return (self.n_features, self.n_features)
+
+    @property
+    def free_shape(self):
+        """Shape of the one variance."""
+        return (1,)
+
+    def free(self, covariances):
+        """Return the one variance."""
+        return covariances[0, :1]
+
+    def from_free(self, variances):
+        """Return the multiple of the unit matrix."""
+        return variances * np.eye(self.n_features)
+
+    def pooled(self, values):
+        """Return the sum over all."""
+        return values.sum(axis=(0, 1)).reshape(1)
+
+    def _check_form(self, array):
+        if not np.allclose(array, array[0, 0] * np.eye(self.n_features), rtol=FLOOR_TOL, atol=0.0):
+            raise InputError(f"covariances must be v I with one variance v with covariance={self.name!r}")
+        return 0.0
+
+    def from_matrices(self, matrices):
+        """Return the multiple of the unit matrix."""
+        return matrices[0, 0, 0] * np.eye(self.n_features)
+
+    def variances(self, covariances):
+        """Return the variances of each component and column, (K, d)."""
+        return super().variances(np.diagonal(covariances))
+
+    def floors(self, covariances, columns=slice(None)):
+        """Return the least ratio."""
+        return super().floors(np.diagonal(covariances), columns)
+
+    def narrow_columns(self, covariances, k):
+        """Return the columns near the floor."""
+        return np.flatnonzero(np.diagonal(covariances) <= (1.0 + NEAR_FLOOR) * self.least)
+
+    def best(self, X, mass, weights, means):
+        """Return the average over columns and components, raised to the floor."""
+        average = float(weights @ self._scatter(X, mass, means).mean(axis=1))
+        return max(self.least, average) * np.eye(self.n_features)
+
+
+class Full(CovarianceKind):
+    """One matrix for each component, and what a shared one has in common with it."""
+
+    name = "full"
+    matrix_shaped = free_form = True
+
+    @property
+    def shape(self):
+        """Shape of `covariances`."""
+        return (self.n_components, self.n_features, self.n_features)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of entries on and above the diagonals."""
+        return math.prod(self.shape[:-2]) * (self.n_features * (self.n_features + 1) // 2)
+
+    def scaled(self, covariances):
+        """Return the matrices in units of the floor."""
+        scale = np.sqrt(self.least)
+        return covariances / np.outer(scale, scale)
+
+    def _check_form(self, array):
+        scaled = self.scaled(array)
+        if not np.allclose(scaled, np.swapaxes(scaled, -1, -2), rtol=FLOOR_TOL, atol=FLOOR_TOL):
+            raise InputError("covariances must be symmetric")
+        return ENTRY_TOL * self.n_features * np.abs(scaled).max()
+
+    def matrices(self, covariances):
+        """Return the covariance matrices of the components, (K, d, d)."""
+        return np.broadcast_to(covariances, (self.n_components, self.n_features, self.n_features))
+
+    def from_matrices(self, matrices):
+        """Return the matrices as they are."""
+        return matrices
+
+    def variances(self, covariances):
+        """Return the diagonals, (K, d)."""
+        return np.diagonal(self.matrices(covariances), axis1=1, axis2=2)
+
+    def floors(self, covariances, columns=slice(None)):
+        """Return the least eigenvalues in units of the floor."""
+        return np.linalg.eigvalsh(self.scaled(covariances)[..., columns, :][..., columns]).min(axis=-1)
+
+    def narrow_columns(self, covariances, k):
+        """Return the columns near the floor."""
+        return np.flatnonzero(self.variances(covariances)[k] <= (1.0 + NEAR_FLOOR) * self.least)
+
+    def log_densities(self, X, means, covariances):
+        """Return the log densities (n, K)."""
+        pairs = zip(means, self.matrices(covariances), strict=True)
+        return np.stack([_log_normal(X - mean, C) for mean, C in pairs], axis=1)
+
+    def solve(self, covariances, values):
+        """Return ``C_k^-1 values_k`` for values of shape (K, d)."""
+        return np.linalg.solve(covariances, values[:, :, np.newaxis])[:, :, 0]
+
+    def best(self, X, mass, weights, means):
+        """Return the weighted squares about each mean, eigenvalues raised to the floor."""
+        scale = np.sqrt(self.least)
+        return np.stack([_floored(X - mean, mass[:, k], scale) for k, mean in enumerate(means)])
+
+    def check_range(self, X):
+        """Raise where a Cholesky factor may not exist in floats."""
+        ratio = (np.ptp(X, axis=0) / np.sqrt(self.least)).max()
+        if ratio > MOST_FLOORS:
+            raise InputError(
+                f"variance_floor must be at least (range / {MOST_FLOORS:g})^2 of every column with "
+                f"covariance={self.name!r}, for matrices of a usable condition; one range is {ratio:.3g} "
+                "times the root"
+            )
+
+    def family(self, core, problem):
+        """Make the family of matrices for as many columns as there are."""
+        if self.n_features == 1:
+            return core.full.LineFamily(_columns_with_squares(core, problem, self), self.n_components, Diagonal.name)
+        self._check_columns(core)
+        kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
+        X, weight, K = problem.X, problem.sample_weight, self.n_components
+        return kind(X, weight, K, self.least, core.full.component_axes(kind, X, weight, K, self.least))
+
+    def _check_columns(self, core):
+        most = core.matrix.MOST_COLUMNS
+        if self.n_features > most:
+            raise InputError(
+                f"covariance={self.name!r} is solved for at most {most} columns of X; got {self.n_features}: use "
+                f"{Diagonal.name!r}"
+            )
+
+
+class Tied(Full):
+    """One matrix for all components."""
+
+    name = "tied"
+    shared = True
+
+    @property
+    def shape(self):
+        """Shape of `covariances`."""
+        return (self.n_features, self.n_features)
+
+    def from_matrices(self, matrices):
+        """Return the first one."""
+        return matrices[0]
+
+    def best(self, X, mass, weights, means):
+        """Return the weighted squares about all means, eigenvalues raised to the floor."""
+        shares = (weights * mass / mass.sum(axis=0)).T.ravel()
+        return _floored(np.concatenate([X - mean for mean in means]), shares, np.sqrt(self.least))
+
+    def family(self, core, problem):
+        """Make a TiedFamily; in one column a NormalFamily."""
+        if self.n_features == 1:
+            data = _columns_with_squares(core, problem, self)
+            return core.normal.NormalFamily(data, self.n_components, TiedSpherical.name)
+        self._check_columns(core)
+        X, weight, K = problem.X, problem.sample_weight, self.n_components
+        found = core.tied.TiedFamily(X, weight, K, self.least, core.tied.canonical_axes(X, weight, K, self.least))
+        core.summarised(found.data)
+        return found
+
+
+# By name, in the order in which users are told of them.
+KINDS = {kind.name: kind for kind in (Known, Spherical, Diagonal, Tied, TiedSpherical, Full)}
+
+
+def _columns_with_squares(core, problem, kind):
+    """Return samples in units of the floor, with squares as statistics."""
+    scale = np.sqrt(np.broadcast_to(kind.least, kind.n_features))
+    return core.samples(problem.X, problem.sample_weight, scale, squares=True)
+
+
+def _log_normal(difference, covariance):
+    """Log density of N(0, C) at each row."""
+    factor = np.linalg.cholesky(covariance)
+    squares = np.square(np.linalg.solve(factor, difference.T)).sum(axis=0)
+    return -0.5 * (squares + len(factor) * LOG_2_PI) - np.log(np.diagonal(factor)).sum()
+
+
+def _floored(difference, mass, scale):
+    """
+    Minimise ``log det C + tr(C^-1 M)`` over ``C >= diag(scale^2)``, M the weighted average of the rows' squares.
+
+    In units of the floor the optimum is M with its eigenvalues raised to 1 where they are below.
+    """
+    scaled = difference / scale
+    values, vectors = np.linalg.eigh((mass * scaled.T) @ scaled / mass.sum())
+    C = (vectors * np.maximum(values, 1.0)) @ vectors.T
+    return 0.5 * (C + C.T) * np.outer(scale, scale)

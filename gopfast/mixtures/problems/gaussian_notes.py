@@ -1,0 +1,63 @@
+"""What a reader of a Gaussian mixture's result should know: estimates on their bounds, constant columns."""
+
+import numpy as np
+
+from gopfast.mixtures import spikes
+from gopfast.mixtures.problems.covariance import ON_FLOOR, Diagonal, Tied
+
+MOST_COLUMNS_SHOWN = 5
+# Columns beyond which the bounds of one matrix for each component seldom close.
+MOST_COLUMNS_CLOSED = 2
+
+
+def notes(problem, solution, proved) -> list[str]:
+    """
+    Return the notes on a solution.
+
+    Parameters
+    ----------
+    problem : GaussianMixture
+    solution : MixtureSolution
+    proved : bool
+        Whether it is proved optimal.
+    """
+    found = []
+    if problem.prior == "empirical":
+        for name, bound in zip(("lower", "upper"), problem.prior_variance_bounds, strict=True):
+            if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
+                found.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
+                break
+    if problem.kind.estimated:
+        found += _on_floor(problem, solution, proved)
+    return found + _constant_columns(problem)
+
+
+def _on_floor(problem, solution, proved):
+    """Note free variances on the floor, and matrices that are seldom proved."""
+    found, kind = [], problem.kind
+    on_floor = np.flatnonzero(spikes.floors(problem, solution.covariances) <= 1.0 + ON_FLOOR)
+    if on_floor.size and kind.shared:
+        found.append("the shared covariance sits on variance_floor")
+    elif on_floor.size:
+        which = ", ".join(map(str, on_floor))
+        found.append(f"on variance_floor: the variances of component{'s' * (on_floor.size > 1)} {which}")
+    if kind.free_form and not kind.shared and problem.n_features > MOST_COLUMNS_CLOSED and not proved:
+        found.append(
+            f"covariance={kind.name!r} with more than two columns: the bound holds, but seldom comes near the "
+            f"objective; {Tied.name!r} and {Diagonal.name!r} can be proved"
+        )
+    return found
+
+
+def _constant_columns(problem):
+    """Return a note on columns that do not vary beside others that do."""
+    constant = problem._constant_columns()
+    if not constant.size or (constant.size == problem.n_features and not problem._default_floor):
+        return []
+    which = ", ".join(map(str, constant[:MOST_COLUMNS_SHOWN])) + ", ..." * (constant.size > MOST_COLUMNS_SHOWN)
+    note = f"constant in X: column{'s' * (constant.size > 1)} {which}; nothing is learnt from constant columns"
+    if problem._default_floor and np.ndim(problem.variance_floor):
+        floors = np.unique(problem.variance_floor[constant])
+        shown = f"{floors[0]:.3g}" if len(floors) == 1 else f"{floors[0]:.3g} to {floors[-1]:.3g}"
+        note += f", and their variance_floor, {shown} by default, moves the likelihood but not the fit"
+    return [note]

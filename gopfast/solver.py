@@ -103,8 +103,8 @@ def solve(
     relaxation : {None, "entropic", "linear", "pricing"}
         The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
         is the paper's, with HiGHS. "pricing": "entropic", and the parameters of a single component are searched beside
-        the tree for those that no component of a better mixture can have; for mixtures without a prior whose components
-        share no parameter. It takes longer to begin and often far fewer nodes. Unless it or `branching` is given, one
+        the tree for those that no component of a better mixture can have; for mixtures whose components share no
+        parameter. It takes longer to begin and often far fewer nodes. Unless it or `branching` is given, one
         component is solved in closed form, where there is one: all models but a prior variance that is estimated with
         unequal noise variances.
     partition : {"joint", "paper"}
@@ -380,11 +380,10 @@ def _ties_to_try(problem):
 def _reduction(problem, family, relaxation):
     """Return what is learnt beside the tree, where the model has it."""
     if relaxation == "pricing":
-        # with a prior the rounding of large pseudo-counts is not accounted for: a bound was found too high by one nat
-        one = single_component(problem, family) if problem.prior is None else None
+        one = single_component(problem, family)
         if one is None or family.data.n_samples > MOST_PRICED:
             raise InputError(
-                "relaxation='pricing' needs a mixture without a prior whose components share no parameter, of at most "
+                "relaxation='pricing' needs a mixture whose components share no parameter, of at most "
                 f"{MOST_PRICED:,} samples; matrices of at most two columns"
             )
         return PricingReduction(family, lambda solution, limit: PricingBound(family, one, solution, limit))

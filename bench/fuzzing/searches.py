@@ -34,7 +34,7 @@ SMALL_PART = -1e300
 
 def priced(problem):
     """Whether single components can be priced."""
-    if problem.n_components == 1 or problem.prior is not None:
+    if problem.n_components == 1:
         return False
     return pricing_root.single(problem, engine.family(problem)) is not None
 

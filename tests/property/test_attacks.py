@@ -104,3 +104,9 @@ def test_masses_beside_huge_pseudo_counts_keep_their_rounding():
     """Found by the fuzzer: with a prior of 1e8 the masses' own digits are lost in sums, and a box was emptied."""
     tried, _ = boxes.run("categorical_prior", 9_400_000_047)
     assert tried > 100
+
+
+def test_prices_that_did_not_settle_prove_nothing_false():
+    """Found by the fuzzer: prices of the next turn were put beside the cells of the last one."""
+    (tried, _), _ = searches.run("negative", "poisson_prior", 9_400_000_008)
+    assert tried > 2  # and nothing was raised

@@ -327,8 +327,40 @@ def test_groups_of_boxes_cover_them():
     assert held.any(axis=0).all()
 
 
-@pytest.mark.parametrize("options", [{"prior": 1.0}, {"covariance": "tied"}, {"covariance": "tied_spherical"}])
+@pytest.mark.parametrize("options", [{"prior": "empirical"}, {"covariance": "tied"}, {"covariance": "tied_spherical"}])
 def test_what_cannot_be_priced_is_refused(options):
     problem = gopfast.GaussianMixture(np.random.default_rng(0).normal(size=(20, 2)), 2, **options)
-    with pytest.raises(InputError, match="without a prior whose components share no parameter"):
+    with pytest.raises(InputError, match="whose components share no parameter"):
         gopfast.solve(problem, relaxation="pricing")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PRICED if "prior" in kind])
+def test_a_component_without_samples_still_pays_its_prior(kind):
+    """At prices that no sample pays, what a component saves is minus the least that its prior can cost."""
+    problem = make(kind, 1, 12, 2, 2)
+    pricing = ComponentPricing(single(problem, engine.family(problem)))
+    low, high = pricing.root()
+    pricing.set_prices(np.full(len(pricing.family.data.arrays()[1]), -1e4))
+    pricing.climb(low + np.random.default_rng(0).random((20, len(low))) * (high - low), 200)
+    pricing.cover(low[None], high[None])
+    pricing.search(np.inf, -np.inf, 2, 1e-6, max_cells=20_000)
+    least = min(pricing.costs_at(point)[1] for point in (pricing.best(), *pricing.cells()[3]))
+    assert -least <= pricing.supremum <= -least + 1e-3
+    assert pricing.attained == pytest.approx(-least, abs=1e-6)
+
+
+def test_bounds_of_cells_are_never_read_at_other_prices():
+    problem = make("diag", 1, 12, 2, 1)
+    pricing = ComponentPricing(single(problem, engine.family(problem)))
+    low, high = pricing.root()
+    pricing.set_prices(np.full(12, 3.0))
+    assert pricing.supremum == np.inf
+    pricing.cover(low[None], high[None])
+    assert np.isfinite(pricing.supremum)
+    pricing.values(np.full(12, 3.0), low[None] + 0.5 * (high - low))
+    assert np.isfinite(pricing.supremum)
+    pricing.values(np.full(12, 4.0), low[None] + 0.5 * (high - low))
+    assert pricing.supremum == np.inf
+    for use in (lambda: pricing.search(0.0, 1.0, 2, 0.1), lambda: pricing.shave(0.0, 1.0, 2, 0.1), pricing.cells):
+        with pytest.raises(ValueError, match="no cells were taken"):
+            use()

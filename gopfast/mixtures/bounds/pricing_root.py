@@ -24,6 +24,7 @@ ALIKE = 0.03  # columns that differ by less of their mass are one atom
 N_ASCENT = 40
 LATER = 0.05  # weight of the barrier where prices are nearly known, nats
 MOST_LOOKED_AT = 200
+SUMMED = 2.0**-51  # relative, of a sum of few terms
 MOST_CELLS = 100_000
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
 MOST_LISTED = 4000  # cells that nodes look up
@@ -136,7 +137,7 @@ class PricingBound:
             As `ComponentPricing.search`.
         """
         K = self.n_components
-        for _ in range(max_turns):
+        for turn in range(max_turns):
             self.pricing.set_prices(self.prices)
             if not self.pricing.confined:
                 self.pricing.climb(self.points, N_ASCENT)
@@ -145,7 +146,8 @@ class PricingBound:
                 self.total, self.limit, K, tolerance / K, self.sigma + tolerance / K, max_cells, deadline
             )
             self._count()
-            if reason != "attained":
+            # the cells that are left are those of the prices that are left
+            if reason != "attained" or turn == max_turns - 1:
                 break
             _, _, upper, points = self.pricing.cells()
             points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
@@ -159,7 +161,8 @@ class PricingBound:
 
     def _count(self):
         """Raise the lower bound to what the suprema prove of all solutions below the limit, at most to the limit."""
-        proved = self.total - self.n_components * self.pricing.supremum if self.pricing.n_open else math.inf
+        total, saved = self.total, self.n_components * self.pricing.supremum
+        proved = total - saved - SUMMED * (abs(total) + abs(saved)) if math.isfinite(saved) else -saved
         self.lower = max(self.lower, min(proved, self.limit))
 
     def eliminate(self, share=0.25, max_cells=MOST_SHAVED, deadline=math.inf):

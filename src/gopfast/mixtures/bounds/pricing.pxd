@@ -38,6 +38,7 @@ cdef class ComponentPricing:
     cdef readonly index n_passes, n_cells, n_dropped
     cdef public int max_passes
     cdef public real patience
+    cdef readonly bint covered          # cells were taken since the prices changed
     cdef public bint confined           # the cells are not all that there is: no ascents out of them
     cdef real evaluate(self, const real *q) noexcept nogil
     cdef real price(self, const real *point) noexcept nogil
@@ -47,4 +48,5 @@ cdef class ComponentPricing:
     cdef void place(self, Node *cell) noexcept nogil
     cdef real ascend(self, real *point, int n_steps) noexcept nogil
     cdef int divide(self, Node *cell, real cutoff, real threshold) except -1
+    cdef int need_cells(self) except -1
     cdef int open(self, const real *low, const real *high) except -1

@@ -326,7 +326,7 @@ cdef class ComponentPricing:
         if not self.family.tighten_alone(node_low(cell), node_high(cell, n)):
             self.tree.free_node(cell)
             return 0
-        self.bound(cell, max(0.0, self.attained))
+        self.bound(cell, self.attained)
         if self.tree.push(cell) < 0:
             self.tree.free_node(cell)
             raise MemoryError
@@ -367,7 +367,13 @@ cdef class ComponentPricing:
         """New prices (n_samples,); all cells are forgotten."""
         np.asarray(self.prices)[:len(prices)] = prices
         self.tree.clear()
+        self.covered = False
         self.attained = -INFINITY
+
+    def take_prices(self, prices):
+        """The same, unless they are those at hand: bounds of cells are never read at other prices than their own."""
+        if not np.array_equal(np.asarray(self.prices)[:len(prices)], prices):
+            self.set_prices(prices)
 
     def cover(self, low, high):
         """Take boxes (m, n), (m, n) as the cells that all components lie in."""
@@ -375,6 +381,7 @@ cdef class ComponentPricing:
         cdef index i
         for i in range(least.shape[0]):
             self.open(&least[i, 0], &most[i, 0])
+        self.covered = True
 
     def climb(self, points, int n_steps=30):
         """Ascent from parameters (m, n): values (m,) and where they end (m, n)."""
@@ -425,7 +432,7 @@ cdef class ComponentPricing:
         cdef const real *u = self.at.scratch + self.prices.shape[0]
         cdef const real *w = self.family.data.core.samples.weights
         cdef real s, tau
-        np.asarray(self.prices)[:N] = prices
+        self.take_prices(prices)
         for a in range(at.shape[0]):
             value[a] = self.price(&at[a, 0])
             saturated[a], s = self.at.sums.saturated, self.at.sums.scale
@@ -441,7 +448,7 @@ cdef class ComponentPricing:
         cdef real[:, ::1] at = np.ascontiguousarray(points, dtype=np.float64)
         cdef real[::1] value = np.empty(at.shape[0])
         cdef index a
-        np.asarray(self.prices)[:len(prices)] = prices
+        self.take_prices(prices)
         for a in range(at.shape[0]):
             value[a] = self.price(&at[a, 0])
         return np.asarray(value)
@@ -502,8 +509,15 @@ cdef class ComponentPricing:
 
     @property
     def supremum(self):
-        """What G exceeds in none of the cells that are left; -inf: there are none."""
+        """What G exceeds in none of the cells that are left; -inf: there are none; inf: no cells were taken."""
+        if not self.covered:
+            return INFINITY
         return -self.tree.heap[0].lower if self.tree.n_open else -INFINITY
+
+    cdef int need_cells(self) except -1:
+        if not self.covered:
+            raise ValueError("no cells were taken since the prices changed")
+        return 0
 
     def best(self):
         """Parameters (n,) of the largest value seen."""
@@ -533,9 +547,10 @@ cdef class ComponentPricing:
         cdef Node *cell
         cdef real sup, threshold
         cdef index end = self.n_cells + max_cells, popped = 0, n = self.family.n_connected
+        self.need_cells()
         while self.tree.n_open:
             sup = -self.tree.heap[0].lower
-            if K * sup * (1 + 1e-15) <= total - limit:
+            if sup <= floor_of(total, limit, K, sup):
                 return "proved"
             if self.attained > stop_at:
                 return "attained"
@@ -567,6 +582,7 @@ cdef class ComponentPricing:
         cdef Node *cell
         cdef real threshold, sup
         cdef bint more = True, divided
+        self.need_cells()
         while self.tree.n_open:
             sup = -self.tree.heap[0].lower
             threshold = floor_of(total, limit, K, sup)
@@ -597,6 +613,7 @@ cdef class ComponentPricing:
     def cells(self):
         """Boxes (m, n), (m, n), bounds (m,) and split points (m, n) of the cells that are left."""
         cdef index n = self.family.n_connected, i, a
+        self.need_cells()
         cdef real[:, ::1] point = np.empty((self.tree.n_open, n))
         cdef real[:, ::1] low = np.empty((self.tree.n_open, n)), high = np.empty((self.tree.n_open, n))
         cdef real[::1] upper = np.empty(self.tree.n_open)

@@ -5,13 +5,13 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from fractions import Fraction
 
 import highspy
 import numpy as np
 import pytest
 from gopfast.lp.lp import Lp, solve_lp
+from gopfast.search.stop import StopSignal
 from scipy.optimize import linprog
 
 INF = np.inf
@@ -444,36 +444,22 @@ def test_works_on_a_thread_that_ran_highs_with_more_threads():
     assert found == ["optimal"]
 
 
-def test_a_flag_set_before_the_run_stops_it_and_a_cleared_one_does_not():
-    flag = np.ones(1, np.int32)
+def test_a_signal_whose_time_is_over_stops_the_run_and_none_does_not():
     with Lp(*arguments(large_lp(7))) as lp:
-        lp.attach_stop(flag)
+        lp.watch(StopSignal(0.0))
         assert lp.solve() == "interrupted"
-        flag[0] = 0
+        lp.watch(StopSignal())
         assert lp.solve() == "optimal"
-        flag[0] = 1
-        lp.attach_stop(None)
+        lp.watch(StopSignal(0.0))
+        lp.watch(None)
         lp.forget_basis()
         assert lp.solve() == "optimal"
 
 
-def test_a_flag_set_from_another_thread_stops_a_long_run():
-    flag, found = np.zeros(1, np.int32), []
-
-    def solve_long():
-        with Lp(*arguments(large_lp(8, 900, 1000))) as lp:
-            lp.attach_stop(flag)
-            started.set()
-            found.append(lp.solve())
-
-    started = threading.Event()
-    thread = threading.Thread(target=solve_long)
-    thread.start()
-    started.wait()
-    time.sleep(0.1)
-    flag[0] = 1
-    thread.join()
-    assert found == ["interrupted"]  # on a busy machine before the first iteration
+def test_a_signal_is_polled_in_a_long_run():
+    with Lp(*arguments(large_lp(8, 900, 1000))) as lp:
+        lp.watch(StopSignal(0.1))
+        assert lp.solve() == "interrupted"  # on a busy machine before the first iteration
 
 
 def test_a_closed_worker_refuses_to_solve():

@@ -11,7 +11,6 @@ cdef class AlternatingPrimal(Primal):
     cdef readonly BiconvexData data
     cdef LpWorker lp
     cdef StopSignal stop
-    cdef bint is_open
     cdef real row_scale                 # of the row last added
     cdef readonly bint unbounded        # proved: a feasible point and a checked ray from it
     cdef real[::1] given                # (n,) a feasible point known beforehand, NaN: none

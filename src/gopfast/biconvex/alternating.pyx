@@ -19,13 +19,11 @@ from libc.math cimport INFINITY, exp2, fabs, floor, isfinite, log2
 from libc.string cimport memcpy
 
 from gopfast.biconvex.data cimport BiconvexData
-from gopfast.lp.highs cimport CallbackIn, highs
 from gopfast.lp.lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.search.relaxation cimport Effort, Primal, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport LP_FAILED, OK, real
 
-cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 # Greatest violation of a point that counts as feasible, relative as in `BiconvexProblem.violations`; a fourth of what
 # the documents promise, as sizes of terms are rounded here
@@ -97,21 +95,17 @@ cdef class AlternatingPrimal(Primal):
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
+        self.lp.watch(stop, 0)
         return 0
 
     cdef int open(self) noexcept nogil:
-        if self.is_open:
+        if self.lp.solver != NULL:
             return OK
-        if self.lp.open() != OK:
-            return LP_FAILED
-        if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
-                or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
-                or self.lp.set_tolerance(LP_TOLERANCE) != OK
-                or highs.set_int(self.lp.solver, b"simplex_scale_strategy", 0) == -1
-                or self.lp.limit_iterations(1000 + 20 * (self.n_cols + self.max_rows)) != OK):
+        # Unscaled, so that rows hold to the tolerance as they stand
+        if (self.lp.open() != OK or self.lp.set_tolerance(LP_TOLERANCE) != OK or self.lp.forbid_scaling() != OK
+                or self.lp.limit_iterations_by(self.n_cols + self.max_rows) != OK):
             self.lp.close()
             return LP_FAILED
-        self.is_open = True
         return OK
 
     # What the search asks for
@@ -691,16 +685,7 @@ cdef class AlternatingPrimal(Primal):
 
     def close(self):
         """Release HiGHS; on the thread that ran the search."""
-        if self.is_open:
-            self.lp.close()
-        self.is_open = False
-
-
-cdef void answer_interrupt(int kind, const char *message, const void *out, CallbackIn *answer,
-                           void *primal) noexcept nogil:
-    # Written on every call: HiGHS does not clear it.
-    if answer != NULL:
-        answer.user_interrupt = (<AlternatingPrimal> primal).stop.poll(0)
+        self.lp.close()
 
 
 cdef int sum_of_supports(BiconvexData data):

@@ -1,45 +1,36 @@
 """Linear relaxed dual of a biconvex problem: one linear program per node and round."""
 
 from gopfast.biconvex.data cimport BiconvexData
-from gopfast.lp.lp cimport LpStatus, LpWorker
-from gopfast.lp.milp cimport MilpWorker
-from gopfast.search.relaxation cimport Effort, Relaxation
-from gopfast.search.stop cimport StopSignal
+from gopfast.lp.lp cimport LpStatus
+from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
+from gopfast.search.relaxation cimport Effort
 from gopfast.search.tree cimport Node
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport real
 
 
-cdef class BilinearWorker:
+cdef class BilinearWorker(ProgramWorker):
     """The linear program of one thread."""
 
-    cdef LpWorker lp
-    cdef MilpWorker milp                # None where combinations are not selected
     cdef BiconvexData data
     cdef BilinearRelaxation owner
-    cdef StopSignal stop
-    cdef int number
-    cdef bint is_open, selects
     cdef int n_base                     # rows that every node's program has: what a stored basis covers
-    # Rows under construction
-    cdef int n_rows, nnz, max_rows, max_nnz, n_tangents
-    cdef int[::1] start, col_index
-    cdef real[::1] row_lower, row_upper, value
     cdef real slack                     # by which the open row is loosened
-    cdef real[::1] col_lower, col_upper, old_low, old_high
-    cdef real[::1] gradient, tangents, weights, cost
+    cdef real[::1] col_lower, col_upper     # (n_cols,) of the node's program
+    cdef real[::1] old_low, old_high    # (n,) the box before it was tightened
+    cdef int n_tangents
+    cdef real[::1] tangents             # (N_TANGENTS, 1 + n) the form, and the point where each touches
+    cdef real[::1] gradient             # (n,) of a form; 0 between its uses
+    cdef real[::1] weights              # (n_products,) what a product costs in the Lagrangian
+    cdef real[::1] cost                 # (n_split,) what the products of a variable miss
     cdef real[::1] importance           # (n_split,) of splitting a variable, -1: it cannot be split
-    cdef int[::1] basis, seen, ranked
+    cdef int[::1] basis                 # (n_cols + max_rows,) HiGHS's statuses
+    cdef int[::1] seen                  # (n, 2) bounds on which a solution of the sweep lay
+    cdef int[::1] ranked                # (n_ranked,) variables whose bounds are worth programs, the worst first
     cdef int n_ranked
     cdef real work                      # iterations times rows, of programs for bounds
 
-    cdef int open(self) noexcept nogil
-    cdef void close(self) noexcept nogil
     cdef int limit_iterations(self) noexcept nogil
-    cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil
-    cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil
-    cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
-    cdef real proved(self) noexcept nogil
     cdef int load(self, Node *node, bint warm) noexcept nogil
     cdef void begin_row(self) noexcept nogil
     cdef void term(self, int column, real value, real rounded) noexcept nogil
@@ -68,11 +59,8 @@ cdef class BilinearWorker:
     cdef void place_middle(self, Node *node) noexcept nogil
 
 
-cdef class BilinearRelaxation(Relaxation):
+cdef class BilinearRelaxation(ProgramRelaxation):
     cdef readonly BiconvexData data
-    cdef list workspaces
-    cdef void **workers                 # the same, borrowed: indexed without the GIL
-    cdef int n_workers
     cdef int[::1] kept                  # (n_lifted,) lifted rows in use: those that the root's programs needed
     cdef int[::1] needed                # (n_lifted,) found at the root
     cdef int n_kept

@@ -23,22 +23,17 @@ Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 199
 import numpy as np
 
 from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from gopfast.biconvex.data cimport BiconvexData
-from gopfast.lp.highs cimport CallbackIn, highs
-from gopfast.lp.lp cimport (
-    LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
-)
-from gopfast.lp.milp cimport MilpWorker
-from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
-from gopfast.search.stop cimport StopSignal, clock
+from gopfast.lp.lp cimport LP_INFEASIBLE, LP_OPTIMAL, LpStatus
+from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
+from gopfast.search.relaxation cimport Effort, no_effort
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport LP_FAILED, OK, index, real
 
 cdef real ROUND = 2.0 ** -53
-cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef real LP_TOLERANCE = 1e-9
 cdef int PROPAGATION_ROUNDS = 10
 cdef int N_TANGENTS = 64            # tangents of a node's program, beside those that it starts with
@@ -50,26 +45,20 @@ cdef int PRIMAL_SIMPLEX_BELOW = 300 # rows; on large programs the dual method ta
 cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
 
 
-cdef class BilinearWorker:
+cdef class BilinearWorker(ProgramWorker):
     """The linear program of one thread."""
 
     def __init__(self, BilinearRelaxation owner, StopSignal stop, int number):
         cdef BiconvexData data = owner.data
         cdef int n_blocks = <int> data.block_column.shape[0], P = data.n_products
-        self.owner, self.data, self.stop, self.number = owner, data, stop, number
-        self.lp = LpWorker()
-        self.selects = owner.selects
-        self.milp = MilpWorker(data.n_cols, data.n_split) if self.selects else None
+        cdef int max_rows = data.n_rows + 4 * P + data.n_lifted + 5 * n_blocks + N_TANGENTS
+        cdef int max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted
+                            + (5 * n_blocks + N_TANGENTS) * (data.n + 1))
+        self.owner, self.data, self.offset = owner, data, data.constant
+        if owner.selects:
+            max_rows, max_nnz = max(max_rows, 2 * data.n_split + 8 * P), max(max_nnz, 4 * data.n_split + 32 * P)
+        self.begin(stop, number, max_rows, max_nnz, data.n_cols, data.n_split if owner.selects else -1)
         self.importance = reals(data.n_split)
-        self.max_rows = data.n_rows + 4 * P + data.n_lifted + 5 * n_blocks + N_TANGENTS
-        self.max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted
-                        + (5 * n_blocks + N_TANGENTS) * (data.n + 1))
-        if self.selects:
-            self.max_rows = max(self.max_rows, 2 * data.n_split + 8 * P)
-            self.max_nnz = max(self.max_nnz, 4 * data.n_split + 32 * P)
-        self.start, self.col_index = ints(self.max_rows + 1), ints(self.max_nnz)
-        self.row_lower, self.row_upper = reals(self.max_rows), reals(self.max_rows)
-        self.value = reals(self.max_nnz)
         self.col_lower, self.col_upper = reals(data.n_cols), reals(data.n_cols)
         self.cost = reals(data.n_cols)
         self.old_low, self.old_high = reals(data.n), reals(data.n)
@@ -78,31 +67,11 @@ cdef class BilinearWorker:
         self.basis = ints(data.n_cols + self.max_rows)
         self.seen, self.ranked = ints(2 * data.n), ints(data.n)
 
-    cdef int open(self) noexcept nogil:
-        if self.is_open:
-            return OK
-        if self.lp.open() != OK:
-            return LP_FAILED
-        # The callback polls, not just reads, the signal: alone in a long linear program, nobody else would.
-        if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
-                or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
-                or self.lp.set_tolerance(LP_TOLERANCE) != OK
-                or self.limit_iterations() != OK
-                or (self.selects and self.milp.open(answer_interrupt, <void *> self) != OK)):
-            self.lp.close()
-            return LP_FAILED
-        self.is_open = True
-        return OK
+    cdef int configure(self) noexcept nogil:
+        return LP_FAILED if self.lp.set_tolerance(LP_TOLERANCE) != OK else self.limit_iterations()
 
     cdef int limit_iterations(self) noexcept nogil:
-        return self.lp.limit_iterations(1000 + 20 * (self.data.n_cols + self.max_rows))
-
-    cdef void close(self) noexcept nogil:
-        if self.is_open:
-            self.lp.close()
-            if self.selects:
-                self.milp.close()
-        self.is_open = False
+        return self.lp.limit_iterations_by(self.data.n_cols + self.max_rows)
 
     # A node
 
@@ -115,7 +84,7 @@ cdef class BilinearWorker:
         cdef bint warm = node.parent >= 0
         effort.n_subproblems += 1
         self.n_tangents = 0
-        if self.selects:
+        if self.milp is not None:
             node_choice(node, self.data.n, self.owner.n_warm)[0] = 0
         if not self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0]):
             self.raise_bound(node, INFINITY, cutoff)
@@ -143,7 +112,7 @@ cdef class BilinearWorker:
                     return
             elif self.shrunk(node) > WORTH_A_PROGRAM:
                 break
-        if self.selects and node.branch >= 0:
+        if self.milp is not None and node.branch >= 0:
             self.select(node, effort)
 
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
@@ -162,23 +131,6 @@ cdef class BilinearWorker:
         cdef real bound = self.lp.safe_bound(), total = bound + self.data.constant
         return total - 4 * ROUND * (fabs(bound) + fabs(self.data.constant))
 
-    cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
-        """One linear program; raises the node's bound by what its duals prove."""
-        cdef real slack = 1e-7 * (1 + fabs(cutoff)) if cutoff < INFINITY else 0
-        cdef LpStatus status = self.lp.solve(cutoff - self.data.constant + slack)
-        effort.n_lps += 1
-        if status == LP_BOUND_REACHED and self.proved() < cutoff:
-            status = self.lp.solve(INFINITY)
-            effort.n_lps += 1
-        if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
-            status = self.lp.solve(INFINITY)
-            effort.n_lps += 1
-        if status == LP_INFEASIBLE:
-            self.raise_bound(node, INFINITY, cutoff)
-        elif status != LP_ERROR:
-            self.raise_bound(node, self.proved(), cutoff)
-        return status
-
     # The linear program of a node
 
     cdef int load(self, Node *node, bint warm) noexcept nogil:
@@ -188,9 +140,7 @@ cdef class BilinearWorker:
         self.lifted_rows()
         self.n_base = self.n_rows
         self.tangent_rows(node)
-        if self.lp.load(self.data.n_cols, self.n_rows, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0],
-                        &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
-                        &self.value[0]) != OK:
+        if self.load_rows(self.data.n_cols, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0]) != OK:
             return LP_FAILED
         if warm:
             self.restore_basis(node)
@@ -322,7 +272,7 @@ cdef class BilinearWorker:
 
     cdef int add_tangents(self, real tolerance) noexcept nogil:
         """Adds a tangent at the solution to each form that it undercuts by more than the tolerance; how many."""
-        cdef int b, i, n, first = self.n_rows, first_entry = self.nnz
+        cdef int b, first = self.n_rows, first_entry = self.nnz
         cdef real *entry
         for b in range(self.data.block_column.shape[0]):
             if self.n_tangents == N_TANGENTS:
@@ -334,15 +284,7 @@ cdef class BilinearWorker:
                 memcpy(entry + 1, self.lp.x, self.data.n * sizeof(real))
                 self.tangent_row(b, entry + 1)
                 self.n_tangents += 1
-        n = self.n_rows - first
-        if n == 0:
-            return 0
-        for i in range(n):
-            self.start[first + i] -= first_entry
-        if self.lp.add_rows(n, &self.row_lower[first], &self.row_upper[first], self.nnz - first_entry,
-                            &self.start[first], &self.col_index[first_entry], &self.value[first_entry]) != OK:
-            return 0
-        return n
+        return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
 
     # Warm starts: the parent's basis travels in the node, so that a bound depends on nothing else
 
@@ -464,7 +406,7 @@ cdef class BilinearWorker:
                 self.lp.set_cost(j, 1 if side == 0 else -1)
                 status = self.lp.solve(INFINITY)
                 effort.n_lps += 1
-                self.work += <real> highs.n_iterations(self.lp.solver) * self.n_rows
+                self.work += <real> self.lp.n_iterations() * self.n_rows
                 self.lp.set_cost(j, 0)
                 if status == LP_INFEASIBLE:
                     ok = 0
@@ -542,13 +484,7 @@ cdef class BilinearWorker:
                 j = self.data.first[k] if side == 0 else self.data.second[k]
                 if j < self.data.n_split and self.importance[j] >= 0:
                     self.product_halves(k, j, inside(low[j], high[j], node_point(node, self.data.n)[j]))
-        if self.milp.load(self.lp) != OK or self.milp.add_rows(
-                self.n_rows, &self.row_lower[0], &self.row_upper[0], self.nnz, &self.start[0], &self.col_index[0],
-                &self.value[0]) != OK:
-            return
-        effort.n_milps += 1
-        if self.milp.solve(self.stop.deadline - clock()) == OK:
-            self.milp.selection(&self.importance[0], node_choice(node, self.data.n, self.owner.n_warm))
+        self.choose(&self.importance[0], node_choice(node, self.data.n, self.owner.n_warm), effort)
 
     cdef void halves(self, int j, real at) noexcept nogil:
         """l + (at - l) delta <= z_j <= at + (u - at) delta, in the box that the linear program had."""
@@ -642,7 +578,7 @@ cdef class BilinearWorker:
             node_point(node, self.data.n)[j] = min(high[j], max(low[j], node_point(node, self.data.n)[j]))
 
 
-cdef class BilinearRelaxation(Relaxation):
+cdef class BilinearRelaxation(ProgramRelaxation):
     """Lower bounds of a biconvex problem on boxes of all its variables; the first n_split may be split.
 
     Parameters
@@ -657,12 +593,6 @@ cdef class BilinearRelaxation(Relaxation):
     milp : bool
         Selects one bound combination for each node by a mixed-integer program, for a partition into orthants.
     """
-
-    def __cinit__(self):
-        self.workers = NULL
-
-    def __dealloc__(self):
-        free(self.workers)
 
     def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3,
                  bint milp=False):
@@ -681,17 +611,8 @@ cdef class BilinearRelaxation(Relaxation):
         for k in range(data.n_products):
             self.wanted[data.first[k]] = self.wanted[data.second[k]] = 1
 
-    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
-        cdef int worker
-        free(self.workers)
-        self.workers = <void **> calloc(n_workers, sizeof(void *))
-        if self.workers == NULL:
-            raise MemoryError
-        self.workspaces = [BilinearWorker(self, stop, worker) for worker in range(n_workers)]
-        self.n_workers = n_workers
-        for worker in range(n_workers):
-            self.workers[worker] = <void *> self.workspaces[worker]
-        return 0
+    cdef ProgramWorker worker(self, StopSignal stop, int number):
+        return BilinearWorker(self, stop, number)
 
     cdef void root(self, Node *node) noexcept nogil:
         cdef int j
@@ -708,9 +629,6 @@ cdef class BilinearRelaxation(Relaxation):
             if not isfinite(solution[j]):
                 self.has_incumbent = False
 
-    cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
-        (<BilinearWorker> self.workers[worker]).bound(node, cutoff, effort)
-
     cdef void merged(self) noexcept nogil:
         """After the root, which is a batch of its own: the lifted rows that it did not need are dropped."""
         cdef int t
@@ -721,9 +639,6 @@ cdef class BilinearRelaxation(Relaxation):
                 self.kept[t] = self.needed[t]
                 self.n_kept += self.kept[t]
 
-    cdef void release(self, int worker) noexcept nogil:
-        (<BilinearWorker> self.workers[worker]).close()
-
     def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, StopSignal signal=None):
         """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs.
 
@@ -733,21 +648,12 @@ cdef class BilinearRelaxation(Relaxation):
         cdef Node *node = tree.new_node()
         cdef StopSignal stop = StopSignal() if signal is None else signal
         cdef Effort effort = no_effort()
-        cdef int j, n = self.data.n, sweeps = self.root_sweeps
+        cdef int n = self.data.n, sweeps = self.root_sweeps
         if node == NULL:
             raise MemoryError
         try:
-            self.prepare(1, stop)
-            self.root(node)
-            node.lower = -INFINITY
-            for j in range(n):
-                node_low(node)[j], node_high(node, n)[j] = low[j], high[j]
             self.root_sweeps = root_sweeps
-            with nogil:
-                self.bound(node, cutoff, 0, &effort)
-                self.release(0)
-            stop.reraise()
-            self.choice = tree.combination(node)
+            self.bound_alone(tree, node, low, high, cutoff, stop, &effort)
             return (node.lower, *(np.array([at[j] for j in range(n)]) for at in (
                 <real[:n]> node_low(node), <real[:n]> node_high(node, n), <real[:n]> node_point(node, n))),
                 effort.n_lps)
@@ -773,13 +679,6 @@ cdef void unpack(int word, int *statuses, int n) noexcept nogil:
     cdef int i
     for i in range(n):
         statuses[i] = (word >> (3 * i)) & 7
-
-
-cdef void answer_interrupt(int kind, const char *message, const void *out, CallbackIn *answer,
-                           void *worker) noexcept nogil:
-    # Written on every call: HiGHS does not clear it.
-    if answer != NULL:
-        answer.user_interrupt = (<BilinearWorker> worker).stop.poll((<BilinearWorker> worker).number)
 
 
 cdef object reals(index n):

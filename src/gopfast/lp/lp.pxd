@@ -3,6 +3,8 @@
     min cost'x   s.t.  row_lower <= A x <= row_upper,  col_lower <= x <= col_upper
 """
 
+from gopfast.lp.highs cimport CallbackIn
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport index, real
 
 # Append only. What the numbers then mean is said at each.
@@ -13,13 +15,14 @@ cdef enum LpStatus:
     LP_INFEASIBLE = 2       # proved: bounds cross, or the dual ray passed our own rounding-safe check
     LP_UNBOUNDED = 3        # HiGHS says so; nothing is proved
     LP_UNKNOWN = 4          # anything else, including infeasibility that we could not prove
-    LP_INTERRUPTED = 5      # the stop flag was set
+    LP_INTERRUPTED = 5      # the stop signal asked for it
 
 cdef class LpWorker:
     """Used by exactly one thread. Methods that can fail return OK, NO_MEMORY or LP_FAILED of ``_types``."""
 
     cdef void* solver
-    cdef const volatile int* stop
+    cdef StopSignal signal                  # polled while HiGHS runs; None: nothing interrupts it
+    cdef int number                         # of the thread, for the signal
     cdef bint loaded
     cdef real objective_bound
     cdef readonly index n_lps               # calls of Highs_run, a repeat after a thread mismatch not counted
@@ -45,7 +48,9 @@ cdef class LpWorker:
 
     cdef int open(self) noexcept nogil
     cdef void close(self) noexcept nogil
-    cdef int attach_stop(self, const volatile int* stop) noexcept nogil
+    # GIL held: interrupts solve() soon after the signal; None: no longer. Before open() or on its thread.
+    cdef int watch(self, StopSignal signal, int number) except -1
+    cdef int poll_signal(self) noexcept nogil
 
     cdef int load(self, int n_cols, int n_rows, const real* cost,
                   const real* col_lower, const real* col_upper, const real* row_lower, const real* row_upper,
@@ -62,7 +67,10 @@ cdef class LpWorker:
     cdef int set_basis(self, const int* statuses) noexcept nogil
     cdef int set_tolerance(self, real tolerance) noexcept nogil
     cdef int set_primal_simplex(self, bint primal) noexcept nogil
+    cdef int forbid_scaling(self) noexcept nogil
     cdef int limit_iterations(self, int n) noexcept nogil
+    cdef int limit_iterations_by(self, int size) noexcept nogil
+    cdef int n_iterations(self) noexcept nogil
 
     cdef LpStatus solve(self, real objective_bound) noexcept nogil
     cdef LpStatus solve_or_restart(self, real objective_bound) noexcept nogil
@@ -77,3 +85,7 @@ cdef class LpWorker:
     cdef int reserve(self, index n_cols, index n_rows, index nnz) noexcept nogil
     cdef void append_rows(self, int n, const real* lower, const real* upper,
                           int nnz, const int* start, const int* col_index, const real* value) noexcept nogil
+
+# HiGHS's callback of an LpWorker, and of a solver that stops with it.
+cdef void answer_interrupt(int kind, const char* message, const void* out, CallbackIn* answer,
+                           void* worker) noexcept nogil

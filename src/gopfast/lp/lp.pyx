@@ -5,6 +5,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from gopfast.lp.highs cimport CallbackIn, highs, load_api, run_highs
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, index, real
 
 import numpy as np
@@ -14,6 +15,9 @@ cdef enum:
     ROW_WISE = 2
     TRIANGULAR = 1
     MINIMISE = 1
+    DUAL_SIMPLEX = 1            # values of simplex_strategy
+    PRIMAL_SIMPLEX = 4
+    NO_SCALING = 0              # value of simplex_scale_strategy
     STATUS_EMPTY = 6            # model status of HiGHS
     STATUS_OPTIMAL = 7
     STATUS_INFEASIBLE = 8
@@ -25,6 +29,9 @@ cdef real HIGHS_INFINITY = 1e20     # HiGHS takes larger bounds for infinite
 cdef real UNDERFLOW = 1e-280        # below this the rounding error of a product may not be a double itself
 cdef real UNDERFLOW_ERROR = 1e-300  # above the absolute error of any product that underflows
 cdef real SUM_SLACK = 1.001         # covers the rounding in a sum of 10^12 non-negative error terms
+# Simplex iterations of a program that is not cycling: so many, and so many for each of its rows and columns.
+cdef int FEW_ITERATIONS = 1000
+cdef int ITERATIONS_EACH = 20
 
 
 cdef class LpWorker:
@@ -62,9 +69,10 @@ cdef class LpWorker:
                 or highs.set_bool(self.solver, b"log_to_console", 0) != 0
                 or highs.set_string(self.solver, b"presolve", b"off") != 0
                 or highs.set_string(self.solver, b"solver", b"simplex") != 0
-                or highs.set_int(self.solver, b"simplex_strategy", 1) != 0
+                or highs.set_int(self.solver, b"simplex_strategy", DUAL_SIMPLEX) != 0
                 or highs.set_string(self.solver, b"parallel", b"off") != 0
-                or highs.set_int(self.solver, b"threads", 1) != 0):
+                or highs.set_int(self.solver, b"threads", 1) != 0
+                or self.poll_signal() != OK):
             self.close()
             return LP_FAILED
         return OK
@@ -73,17 +81,23 @@ cdef class LpWorker:
         if self.solver != NULL:
             highs.destroy(self.solver)
         self.solver = NULL
-        self.stop = NULL
         self.loaded = False
 
-    cdef int attach_stop(self, const volatile int* stop) noexcept nogil:
-        """Interrupt solve() soon after ``stop[0]`` is set; NULL detaches. Call after open()."""
-        if self.solver == NULL:
-            return LP_FAILED
-        self.stop = stop
-        if stop == NULL:
-            return OK if highs.stop_callback(self.solver, SIMPLEX_INTERRUPT) != -1 else LP_FAILED
-        if (highs.set_callback(self.solver, answer_interrupt, <void*> stop) == -1
+    cdef int watch(self, StopSignal signal, int number) except -1:
+        cdef int code = OK
+        # HiGHS may not ask for a signal that is gone.
+        if self.solver != NULL and signal is None and self.signal is not None:
+            code = OK if highs.stop_callback(self.solver, SIMPLEX_INTERRUPT) != -1 else LP_FAILED
+        self.signal, self.number = signal, number
+        if code == OK and self.solver != NULL:
+            code = self.poll_signal()
+        return check(code)
+
+    cdef int poll_signal(self) noexcept nogil:
+        """HiGHS polls the signal, and not just reads it: alone in a long linear program, nobody else would."""
+        if self.signal is None:
+            return OK
+        if (highs.set_callback(self.solver, answer_interrupt, <void*> self) == -1
                 or highs.start_callback(self.solver, SIMPLEX_INTERRUPT) == -1):
             return LP_FAILED
         return OK
@@ -180,7 +194,13 @@ cdef class LpWorker:
 
     cdef int set_primal_simplex(self, bint primal) noexcept nogil:
         """For changes of the costs alone: the last basis stays primal feasible."""
-        if self.solver == NULL or highs.set_int(self.solver, b"simplex_strategy", 4 if primal else 1) == -1:
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_strategy", PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX) == -1:
+            return LP_FAILED
+        return OK
+
+    cdef int forbid_scaling(self) noexcept nogil:
+        """HiGHS's tolerances are then of the rows and columns as they stand."""
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_scale_strategy", NO_SCALING) == -1:
             return LP_FAILED
         return OK
 
@@ -189,6 +209,14 @@ cdef class LpWorker:
         if self.solver == NULL or highs.set_int(self.solver, b"simplex_iteration_limit", n) == -1:
             return LP_FAILED
         return OK
+
+    cdef int limit_iterations_by(self, int size) noexcept nogil:
+        """The same by the number of rows and columns: more than any program takes that does not cycle."""
+        return self.limit_iterations(FEW_ITERATIONS + ITERATIONS_EACH * size)
+
+    cdef int n_iterations(self) noexcept nogil:
+        """Simplex iterations of the last solve."""
+        return highs.n_iterations(self.solver) if self.solver != NULL else 0
 
     # Solving
 
@@ -399,10 +427,10 @@ cdef inline void add_product(real a, real b, real* total, real* error) noexcept 
 
 
 cdef void answer_interrupt(int kind, const char* message, const void* out, CallbackIn* answer,
-                           void* stop) noexcept nogil:
+                           void* worker) noexcept nogil:
     # Written on every call: HiGHS does not clear it.
     if answer != NULL:
-        answer.user_interrupt = (<const volatile int*> stop)[0] != 0
+        answer.user_interrupt = (<LpWorker> worker).signal.poll((<LpWorker> worker).number)
 
 
 cdef bint valid_rows(int n_cols, int n, const real* lower, const real* upper,
@@ -445,7 +473,6 @@ cdef class Lp:
     """A linear program in CSR form and the worker that solves it, on one thread, as a context manager."""
 
     cdef readonly LpWorker worker
-    cdef object stop
 
     def __init__(self, cost, start, col_index, value, row_lower, row_upper, col_lower, col_upper):
         self.worker = LpWorker()
@@ -488,15 +515,9 @@ cdef class Lp:
         """Make the next solve cold."""
         check(self.worker.forget_basis())
 
-    def attach_stop(self, stop):
-        """Watch ``stop[0]``, an int32 array that the caller may set from another thread; None detaches."""
-        cdef int[::1] flag
-        if stop is None:
-            check(self.worker.attach_stop(NULL))
-        else:
-            flag = stop
-            check(self.worker.attach_stop(&flag[0]))
-        self.stop = stop
+    def watch(self, StopSignal signal):
+        """Solves end soon after the signal asks for it; None: no longer."""
+        self.worker.watch(signal, 0)
 
     def solve(self, real objective_bound=INFINITY):
         """Solve without the GIL and return the name of the status."""
@@ -530,7 +551,7 @@ cdef class Lp:
     @property
     def n_iterations(self):
         """Simplex iterations of the last solve."""
-        return highs.n_iterations(self.worker.solver) if self.worker.solver != NULL else 0
+        return self.worker.n_iterations()
 
     def close(self):
         """Destroy the HiGHS object; on the thread that made it."""

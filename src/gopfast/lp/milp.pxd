@@ -1,6 +1,5 @@
 """The bound combination with the least bound, selected by one mixed-integer program in HiGHS."""
 
-from gopfast.lp.highs cimport Callback
 from gopfast.lp.lp cimport LpWorker
 from gopfast.search.types cimport real
 
@@ -12,7 +11,8 @@ cdef class MilpWorker:
     cdef readonly int n_cols, n_choices
     cdef real[::1] cost, col_lower, col_upper, x    # (n_cols + n_choices,)
     cdef int[::1] integrality
-    cdef int open(self, Callback answer, void *user) noexcept nogil
+    # Stops with the linear programs' worker, which has a signal.
+    cdef int open(self, LpWorker lp) noexcept nogil
     cdef void close(self) noexcept nogil
     # The model of a linear program, as it is now, with one binary column for each choice behind its columns.
     cdef int load(self, LpWorker lp) noexcept nogil

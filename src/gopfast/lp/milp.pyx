@@ -14,8 +14,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-from gopfast.lp.highs cimport Callback, highs, load_api, run_highs
-from gopfast.lp.lp cimport LpWorker
+from gopfast.lp.highs cimport highs, load_api, run_highs
+from gopfast.lp.lp cimport LpWorker, answer_interrupt
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, real
 
 cdef enum:
@@ -47,8 +47,7 @@ cdef class MilpWorker:
 
     # Life: on the thread that solves, as of LpWorker
 
-    cdef int open(self, Callback answer, void *user) noexcept nogil:
-        """`answer` sets user_interrupt where HiGHS asks whether to go on."""
+    cdef int open(self, LpWorker lp) noexcept nogil:
         self.solver = highs.create()
         if self.solver == NULL:
             return NO_MEMORY
@@ -56,7 +55,7 @@ cdef class MilpWorker:
                 or highs.set_string(self.solver, b"parallel", b"off") != 0
                 or highs.set_int(self.solver, b"threads", 1) != 0
                 or highs.set_int(self.solver, b"mip_max_nodes", MOST_NODES) != 0
-                or highs.set_callback(self.solver, answer, user) == -1
+                or highs.set_callback(self.solver, answer_interrupt, <void *> lp) == -1
                 or highs.start_callback(self.solver, MIP_INTERRUPT) == -1):
             self.close()
             return LP_FAILED

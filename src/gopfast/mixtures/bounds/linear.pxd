@@ -1,11 +1,10 @@
 """Linear relaxed dual of a Gaussian mixture with known variance: one linear program per node and round."""
 
-from gopfast.lp.lp cimport LpStatus, LpWorker
+from gopfast.lp.lp cimport LpStatus
+from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
-from gopfast.lp.milp cimport MilpWorker
 from gopfast.search.arena cimport Arena
-from gopfast.search.relaxation cimport Effort, Relaxation
-from gopfast.search.stop cimport StopSignal
+from gopfast.search.relaxation cimport Effort
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport index, real
 
@@ -23,16 +22,13 @@ cdef class CutPool:
     cdef void add(self, int i, const real *tau, const real *weights) noexcept nogil
 
 
-cdef class LinearWorker:
+cdef class LinearWorker(ProgramWorker):
     """The linear programs of one thread, and the tangent points that they found in this batch."""
 
-    cdef LpWorker lp
-    cdef MilpWorker milp                # None where combinations are not selected
     cdef GaussianFamily data
     cdef CutPool pool
-    cdef StopSignal stop
-    cdef int number, N, K, d, n_means, n_connected
-    cdef bint joint, envelope, is_open, selects
+    cdef int N, K, d, n_means, n_connected
+    cdef bint joint, envelope
     cdef int max_rounds
     cdef real patience
     cdef Arena arena                    # of all that follows
@@ -42,12 +38,6 @@ cdef class LinearWorker:
     cdef real *cost                     # (n_cols,)
     cdef real *col_lower
     cdef real *col_upper
-    # Rows under construction
-    cdef int n_rows, nnz, max_rows, max_nnz
-    cdef real *row_lower
-    cdef real *row_upper
-    cdef real *value
-    cdef int[::1] start, col_index
     cdef real constant, magnitude       # of the open row
     cdef real *coefficient              # (N,) of tau_ik in the open row, without the weight
     cdef real *size                     # (N,) magnitude of what was rounded in it
@@ -68,11 +58,6 @@ cdef class LinearWorker:
     cdef index n_found, found_room
 
     cdef index stride(self) noexcept nogil
-    cdef int open(self) noexcept nogil
-    cdef void close(self) noexcept nogil
-    cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil
-    cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
-
     cdef int load(self, Node *node) noexcept nogil
     cdef void set_columns(self, const real *low, const real *high) noexcept nogil
     cdef void set_precision(self, const real *low, const real *high) noexcept nogil
@@ -112,12 +97,9 @@ cdef class LinearWorker:
     cdef void note(self, Node *node, real tolerance, const real *tau) noexcept nogil
 
 
-cdef class LinearRelaxation(Relaxation):
+cdef class LinearRelaxation(ProgramRelaxation):
     cdef GaussianFamily data
     cdef CutPool pool
-    cdef list workspaces
-    cdef void **workers                 # the same, borrowed: indexed without the GIL
-    cdef int n_workers
     cdef readonly bint paper_partition, envelope
     cdef readonly int max_rounds, max_cuts
     cdef readonly real patience

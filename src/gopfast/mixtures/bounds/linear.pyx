@@ -20,30 +20,32 @@ its bound or its infeasibility, holds for the node.
 import numpy as np
 
 from libc.math cimport INFINITY, exp, fabs, log
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from gopfast.lp.highs cimport CallbackIn, highs
-from gopfast.lp.lp cimport (
-    LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
-)
+from gopfast.lp.lp cimport LP_OPTIMAL, LpStatus
+from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
 from gopfast.mixtures.families.family cimport order_components
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
-from gopfast.lp.milp cimport MilpWorker
 from gopfast.search.arena cimport Arena
-from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
-from gopfast.search.stop cimport StopSignal, clock
+from gopfast.search.relaxation cimport Effort, no_effort
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point
 from gopfast.search.types cimport LP_FAILED, OK, clip, index, real
 
 cdef real ROUND = 2.0 ** -53
-cdef int SIMPLEX_INTERRUPT = 1      # HiGHS's kind of callback
 cdef int N_PRECISION_CUTS = 6       # tangents of -(Kd/2) log e that a node starts with
 # Tangents touch at tau / pi within this range: vertical ones and huge coefficients help no simplex method.
 cdef real LEAST_RATIO = 1e-8
 cdef real GREATEST_RATIO = 1e6
 # Below this a weight's Lagrange cut from its lower end has coefficients too large to be of use.
 cdef real LEAST_WEIGHT = 1e-6
+# A tangent is added where the linear program falls short of a sample's entropy by more than this share of what the
+# node lacks to the cutoff, spread over all samples.
+cdef real TANGENT_SHARE = 0.01
+# Tangents that the pool keeps per sample at least.
+cdef int LEAST_ROOM = 4
+cdef index MOST_ENTRIES = 2147483647    # of a matrix in HiGHS, whose indices are int
 
 
 cdef inline real square(real x) noexcept nogil:
@@ -110,12 +112,11 @@ cdef class CutPool:
         self.n_added[i] += 1
 
 
-cdef class LinearWorker:
+cdef class LinearWorker(ProgramWorker):
     """The linear programs of one thread, and the tangent points that they found in this batch."""
 
     def __cinit__(self):
         self.found = NULL
-        self.is_open = False
 
     def __dealloc__(self):
         free(self.found)
@@ -129,10 +130,9 @@ cdef class LinearWorker:
         cdef index nnz = dense * (5 * Q + 4 * K) + N * <index> K + K + 2 * K * n_tangents + 2 * (N_PRECISION_CUTS + 1)
         cdef index n_switched = 6 * (Q + K) + K * K
         nnz = max(nnz, (dense + 1) * n_switched)
-        if nnz >= 2147483647:
+        if nnz >= MOST_ENTRIES:
             raise MemoryError("linear programs of this problem are too large")
-        self.data, self.pool, self.stop = relaxation.data, relaxation.pool, stop
-        self.lp, self.number = LpWorker(), number
+        self.data, self.pool = relaxation.data, relaxation.pool
         self.N, self.K, self.d, self.n_means = N, K, d, Q
         self.n_connected = <int> relaxation.n_connected
         self.joint, self.envelope = not relaxation.paper_partition, relaxation.envelope
@@ -142,12 +142,11 @@ cdef class LinearWorker:
         self.col_omega = self.col_theta + Q
         self.col_e = self.col_omega + N
         self.n_cols = self.col_e + 2 * prior
-        self.selects = relaxation.selects
-        self.milp = MilpWorker(self.n_cols, self.n_connected) if self.selects else None
         self.switch_column = -1
-        self.max_rows = <int> max(N + 1 + 5 * Q + 4 * K + n_tangents + N_PRECISION_CUTS + 1, n_switched)
-        self.max_nnz = <int> nnz
-        self.start, self.col_index = np.zeros(self.max_rows, np.intc), np.zeros(self.max_nnz, np.intc)
+        # In the paper's partition the multiplier W of sum_k pi_k = 1 leaves the constant -W.
+        self.offset = 0 if self.joint else -data.total_weight
+        self.begin(stop, number, <int> max(N + 1 + 5 * Q + 4 * K + n_tangents + N_PRECISION_CUTS + 1, n_switched),
+                   <int> nnz, self.n_cols, self.n_connected if relaxation.selects else -1)
         self.lay_out()
 
     cdef int lay_out(self) except -1:
@@ -157,38 +156,15 @@ cdef class LinearWorker:
         while arena.again():
             self.cost = arena.take(columns)
             self.col_lower, self.col_upper = arena.take(columns), arena.take(columns)
-            self.row_lower, self.row_upper = arena.take(self.max_rows), arena.take(self.max_rows)
-            self.value = arena.take(self.max_nnz)
             self.coefficient, self.size, self.short_of = arena.take(N), arena.take(N), arena.take(N)
             self.tau, self.soft = arena.take(N * K), arena.take(N * K)
             self.weights, self.counts, self.ratio = arena.take(K), arena.take(K), arena.take(K)
             self.error = arena.take(self.n_connected)
         return 0
 
-    # Life: on the worker's own thread
-
-    cdef int open(self) noexcept nogil:
-        if self.is_open:
-            return OK
-        if self.lp.open() != OK:
-            return LP_FAILED
-        # The callback polls, not just reads, the signal: alone in a long linear program, nobody else would.
-        # Nearly parallel tangents can make a warm-started simplex method cycle: its iterations are limited.
-        if (highs.set_callback(self.lp.solver, answer_interrupt, <void *> self) == -1
-                or highs.start_callback(self.lp.solver, SIMPLEX_INTERRUPT) == -1
-                or highs.set_int(self.lp.solver, b"simplex_iteration_limit", 1000 + 20 * self.n_cols) == -1
-                or (self.selects and self.milp.open(answer_interrupt, <void *> self) != OK)):
-            self.lp.close()
-            return LP_FAILED
-        self.is_open = True
-        return OK
-
-    cdef void close(self) noexcept nogil:
-        if self.is_open:
-            self.lp.close()
-            if self.selects:
-                self.milp.close()
-        self.is_open = False
+    cdef int configure(self) noexcept nogil:
+        # Nearly parallel tangents can make a warm-started simplex method cycle.
+        return self.lp.limit_iterations_by(self.n_cols)
 
     # A node
 
@@ -198,7 +174,7 @@ cdef class LinearWorker:
         cdef LpStatus status
         cdef int attempt
         effort.n_subproblems += 1
-        if self.selects:
+        if self.milp is not None:
             node_choice(node, self.n_connected, 0)[0] = 0
         self.place_middle(node)
         if self.open() != OK or self.load(node) != OK:
@@ -211,7 +187,7 @@ cdef class LinearWorker:
             short_of = self.shortfall()
             self.place(node)
             missing = cutoff - node.lower
-            tolerance = 0.01 * missing / self.data.core.total_weight
+            tolerance = TANGENT_SHARE * missing / self.data.core.total_weight
             # With exact tangents the bound would stay below lower + short_of.
             if ((short_of < missing and short_of < self.patience * missing)
                     or attempt + 1 == self.max_rounds or self.stop.poll(self.number)):
@@ -222,28 +198,12 @@ cdef class LinearWorker:
         self.soften(node_point(node, self.n_connected))
         self.note(node, tolerance, self.tau)
         self.note(node, tolerance, self.soft)
-        if self.selects and node.branch >= 0:
+        if self.milp is not None and node.branch >= 0:
             self.select(node, effort)
 
-    cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
-        """One linear program; raises the node's bound by what its duals prove."""
-        # In the paper's partition the multiplier W of sum_k pi_k = 1 leaves the constant -W.
-        cdef real W = 0 if self.joint else self.data.core.total_weight
-        cdef real slack = 1e-7 * (1 + fabs(cutoff) + W), proved
-        cdef LpStatus status = self.lp.solve(cutoff + W + slack)
-        effort.n_lps += 1
-        if status == LP_BOUND_REACHED and self.lp.safe_bound() - W < cutoff:
-            status = self.lp.solve(INFINITY)
-            effort.n_lps += 1
-        if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
-            status = self.lp.solve(INFINITY)
-            effort.n_lps += 1
-        if status == LP_INFEASIBLE:
-            node.lower = INFINITY
-        elif status != LP_ERROR:
-            proved = self.lp.safe_bound()
-            node.lower = max(node.lower, proved - W - 2 * ROUND * (fabs(proved) + 4 * W + fabs(proved - W)))
-        return status
+    cdef real proved(self) noexcept nogil:
+        cdef real W = -self.offset, bound = self.lp.safe_bound()
+        return bound - W - 2 * ROUND * (fabs(bound) + 4 * W + fabs(bound - W))
 
     # The linear program of a node
 
@@ -258,8 +218,7 @@ cdef class LinearWorker:
             self.weight_rows(low + self.n_means, high + self.n_means)
         self.precision_rows()
         self.pool_rows()
-        return self.lp.load(self.n_cols, self.n_rows, self.cost, self.col_lower, self.col_upper, self.row_lower,
-                            self.row_upper, self.nnz, &self.start[0], &self.col_index[0], self.value)
+        return self.load_rows(self.n_cols, self.cost, self.col_lower, self.col_upper)
 
     cdef void set_columns(self, const real *low, const real *high) noexcept nogil:
         """Costs, and finite bounds that hold at every optimum: without them no dual proves anything."""
@@ -533,10 +492,7 @@ cdef class LinearWorker:
                 self.entropy_row(i, self.ratio)
         if self.data.core.has_prior and self.e_short > tolerance:
             self.precision_cut(self.e)
-        if self.n_rows == 0:
-            return LP_FAILED
-        return self.lp.add_rows(self.n_rows, self.row_lower, self.row_upper, self.nnz, &self.start[0],
-                                &self.col_index[0], self.value)
+        return self.append_rows(0, 0) if self.n_rows > 0 else LP_FAILED
 
     # The combination of halves with the least bound. Only its order of division is used, so nothing here is a proof.
 
@@ -560,13 +516,7 @@ cdef class LinearWorker:
                 if (self.error[a] >= 0 and self.error[b] >= 0
                         and inside(low[a], high[a], point[a]) > inside(low[b], high[b], point[b])):
                     self.order_row(a, b)
-        if self.milp.load(self.lp) != OK or self.milp.add_rows(
-                self.n_rows, self.row_lower, self.row_upper, self.nnz, &self.start[0], &self.col_index[0],
-                self.value) != OK:
-            return
-        effort.n_milps += 1
-        if self.milp.solve(self.stop.deadline - clock()) == OK:
-            self.milp.selection(self.error, node_choice(node, self.n_connected, 0))
+        self.choose(self.error, node_choice(node, self.n_connected, 0), effort)
 
     cdef void switch(self, int a, bint upper, real relax) noexcept nogil:
         """Rows that follow hold in one half of connected variable a; relaxed so much, they hold in the node."""
@@ -741,9 +691,11 @@ cdef class LinearWorker:
     # Tangent points for the pool
 
     cdef index stride(self) noexcept nogil:
+        """Doubles of a tangent point."""
         return 2 + self.N * self.K + self.K
 
     cdef void note(self, Node *node, real tolerance, const real *tau) noexcept nogil:
+        """A tangent point for the pool: responsibilities (N, K), with the weights of the solution."""
         cdef index stride = self.stride()
         cdef real *grown
         if self.n_found == self.found_room:
@@ -759,14 +711,7 @@ cdef class LinearWorker:
         self.n_found += 1
 
 
-cdef void answer_interrupt(int kind, const char *message, const void *out, CallbackIn *answer,
-                           void *worker) noexcept nogil:
-    # Written on every call: HiGHS does not clear it.
-    if answer != NULL:
-        answer.user_interrupt = (<LinearWorker> worker).stop.poll((<LinearWorker> worker).number)
-
-
-cdef class LinearRelaxation(Relaxation):
+cdef class LinearRelaxation(ProgramRelaxation):
     """Lower bounds of a Gaussian mixture by linear programs: the paper's relaxed dual.
 
     Parameters
@@ -800,21 +745,14 @@ cdef class LinearRelaxation(Relaxation):
         self.n_warm = 0
         self.workspaces = []
 
-    def __dealloc__(self):
-        free(self.workers)
-
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
-        cdef int worker, N = <int> self.data.core.n_samples
-        self.pool = CutPool(N, self.data.core.n_components, max(4, self.max_cuts // N), not self.paper_partition)
-        free(self.workers)
-        self.workers = <void **> calloc(n_workers, sizeof(void *))
-        if self.workers == NULL:
-            raise MemoryError
-        self.workspaces = [LinearWorker(self, stop, worker) for worker in range(n_workers)]
-        self.n_workers = n_workers
-        for worker in range(n_workers):
-            self.workers[worker] = <void *> self.workspaces[worker]
-        return 0
+        cdef int N = <int> self.data.core.n_samples
+        self.pool = CutPool(N, self.data.core.n_components, max(LEAST_ROOM, self.max_cuts // N),
+                            not self.paper_partition)
+        return ProgramRelaxation.prepare(self, n_workers, stop)
+
+    cdef ProgramWorker worker(self, StopSignal stop, int number):
+        return LinearWorker(self, stop, number)
 
     cdef void root(self, Node *node) noexcept nogil:
         cdef const GaussianModel *data = &self.data.core
@@ -835,9 +773,6 @@ cdef class LinearRelaxation(Relaxation):
             return 0
         return tighten_simplex(self.data.core.n_components, low + n_means, high + n_means) \
             if self.paper_partition else 1
-
-    cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
-        (<LinearWorker> self.workers[worker]).bound(node, cutoff, effort)
 
     cdef void merged(self) noexcept nogil:
         """Takes the batch's tangent points into the pool, in node order, where the pool falls short of them."""
@@ -862,26 +797,20 @@ cdef class LinearRelaxation(Relaxation):
 
     def bound_box(self, low, high, real cutoff):
         """Lower bound, split point and branching variable of one box from cold, for tests."""
-        cdef StopSignal stop = StopSignal()
         cdef Tree tree = Tree(self.n_connected, self.n_warm, 0, self.selects)
         cdef Node *node = tree.new_node()
         cdef Effort effort = no_effort()
         cdef int a
         if node == NULL:
             raise MemoryError
-        node.lower = -INFINITY
-        for a in range(self.n_connected):
-            node_low(node)[a], node_high(node, self.n_connected)[a] = low[a], high[a]
         try:
-            self.prepare(1, stop)
-            self.bound(node, cutoff, 0, &effort)
-            self.release(0)
-            self.choice = tree.combination(node)
+            self.bound_alone(tree, node, low, high, cutoff, StopSignal(), &effort)
             return node.lower, [node_point(node, self.n_connected)[a] for a in range(self.n_connected)], node.branch
         finally:
             tree.free_node(node)
 
     cdef real serial(self, int worker, index entry) noexcept nogil:
+        """Of the node that a worker's tangent point comes from."""
         return (<LinearWorker> self.workers[worker]).found[entry * (<LinearWorker> self.workers[worker]).stride()]
 
     cdef void take_in(self, int worker, index entry) noexcept nogil:
@@ -895,9 +824,6 @@ cdef class LinearRelaxation(Relaxation):
         for i in range(N):
             if tangent_value(K, tau + i * K, weights, joint) - self.pool.value(i, tau + i * K, weights) > point[1]:
                 self.pool.add(i, tau + i * K, weights)
-
-    cdef void release(self, int worker) noexcept nogil:
-        (<LinearWorker> self.workers[worker]).close()
 
 
 cdef bint tighten_simplex(int K, real *low, real *high) noexcept nogil:

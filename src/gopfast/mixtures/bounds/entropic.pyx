@@ -19,6 +19,9 @@ from libc.string cimport memcpy
 
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
+from gopfast.mixtures.bounds.dense cimport (
+    dense_backward, dense_factor, dense_forward, dense_gram, dense_times, dense_transposed_times
+)
 from gopfast.mixtures.bounds.refinement cimport Refinement
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
 from gopfast.mixtures.bounds.weights cimport (
@@ -31,14 +34,6 @@ from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, ta
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport clip, index, real
-
-cdef extern from "dense.h" nogil:
-    int dense_factor(int n, double *a)
-    void dense_forward(int n, const double *factor, int q, double *b)
-    void dense_backward(int n, const double *factor, double *b)
-    void dense_gram(int n, int q, const double *b, double *c)
-    void dense_transposed_times(int n, int q, const double *b, double scale, const double *x, double *y)
-    void dense_times(int n, int q, const double *b, const double *x, double *y)
 
 # An iterate begins with slacks of the weights that are this part of W, and a capped multiplier inside its range by
 # this part of it, from which a Newton step can move either way.

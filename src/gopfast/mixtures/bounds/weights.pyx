@@ -3,13 +3,9 @@
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
+from gopfast.mixtures.bounds.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport real
-
-cdef extern from "dense.h" nogil:
-    int dense_factor(int n, double *a)
-    void dense_forward(int n, const double *factor, int q, double *b)
-    void dense_backward(int n, const double *factor, double *b)
 
 cdef real FIRST_SLACK = 0.1         # of the size of a residual, where an iterate begins
 cdef real FIRST_LEAST_SLACK = 1e-3  # of W

@@ -44,6 +44,14 @@ cdef enum:
 cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
 cdef int MOST_CORRECTIONS = 40      # Newton steps; where rows are tangent to each other they converge linearly
 cdef real WORTH_A_CORRECTION = 0.7  # share of the violation that a step must not leave
+cdef real HARDLY_LESS = 0.999       # share of the violations that alternation must not leave
+cdef real FIRST_RADIUS = 0.25       # of the trust region, in the core's units
+cdef real LEAST_RADIUS = 1e-11
+cdef real WIDER = 2.0               # radius after a step that helped, over the one before,
+cdef real NARROWER = 0.25           # and after one that did not
+cdef int MOST_HALVINGS = 5          # of a correction that does not help
+cdef real ON_BOUND = 1e-10          # distance from a bound, relative to it where that is above 1, that is none
+cdef real FALLING = 1e-9            # least fall of the costs along a ray, relative to its terms
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
 
@@ -193,7 +201,7 @@ cdef class AlternatingPrimal(Primal):
                     break
                 self.take(z)
                 last, violation = violation, self.merit(z, 1)
-                idle = 0 if violation < 0.999 * last else idle + 1
+                idle = 0 if violation < HARDLY_LESS * last else idle + 1
             else:
                 break
             # Both sides have been tried in vain
@@ -204,10 +212,10 @@ cdef class AlternatingPrimal(Primal):
 
     cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil:
         """Sequential linear programming with an exact penalty and a trust region. IN/OUT z; as alternate()."""
-        cdef real radius = 0.25, now = self.merit(z, PENALTY), then
+        cdef real radius = FIRST_RADIUS, now = self.merit(z, PENALTY), then
         cdef int step, n = self.data.n
         for step in range(MOST_LINEARISATIONS):
-            if radius < 1e-11 or self.stop.poll(0):
+            if radius < LEAST_RADIUS or self.stop.poll(0):
                 break
             if self.solve(FREE, z, PENALTY, radius, effort) != LP_OPTIMAL or self.foreseen(z, now) <= tolerance:
                 break
@@ -215,13 +223,13 @@ cdef class AlternatingPrimal(Primal):
             self.take(z)
             then = self.merit(z, PENALTY)
             if then < now:
-                radius *= 2
+                radius *= WIDER
                 if now - then <= tolerance and self.data.violation(z) <= NEARLY_FEASIBLE:
                     break
                 now = then
             else:
                 memcpy(z, &self.point[0], n * sizeof(real))
-                radius *= 0.25
+                radius *= NARROWER
         return self.value_of(z)
 
     cdef real foreseen(self, const real *z, real merit) noexcept nogil:
@@ -346,7 +354,7 @@ cdef class AlternatingPrimal(Primal):
         cdef real length = 1, now
         cdef int j, attempt, n = self.data.n
         memcpy(&self.point[0], z, n * sizeof(real))
-        for attempt in range(5):
+        for attempt in range(MOST_HALVINGS):
             for j in range(n):
                 z[j] = self.point[j] + length * share * self.unit[j] * (self.lp.x[2 * j] - self.lp.x[2 * j + 1])
             self.data.unify(z)
@@ -363,9 +371,9 @@ cdef class AlternatingPrimal(Primal):
         cdef real low, high, x
         for j in range(self.data.n):
             low, high, x = self.data.low[j], self.data.high[j], self.lp.x[j]
-            if x < low + 1e-10 * max(1.0, fabs(low)):
+            if x < low + ON_BOUND * max(1.0, fabs(low)):
                 x = low
-            if x > high - 1e-10 * max(1.0, fabs(high)):
+            if x > high - ON_BOUND * max(1.0, fabs(high)):
                 x = high
             z[j] = self.lp.x[j] = x
 
@@ -664,7 +672,7 @@ cdef class AlternatingPrimal(Primal):
             if ((along > ROUNDING * size and isfinite(self.row_upper[i]))
                     or (along < -ROUNDING * size and isfinite(self.row_lower[i]))):
                 return False
-        return fall < -1e-9 * magnitude
+        return fall < -FALLING * magnitude
 
     def run(self, real tolerance, StopSignal stop=None):
         """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point; `n_lps` counts programs."""

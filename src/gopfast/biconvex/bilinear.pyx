@@ -42,6 +42,19 @@ cdef enum:
     BASIC = 1                       # HiGHS's status
 cdef real MOST_WORK = 3e7           # iterations times rows, of the programs for a node's bounds
 cdef int PRIMAL_SIMPLEX_BELOW = 300 # rows; on large programs the dual method takes a quarter of the iterations
+# A tangent is added where a form is undercut by this share of what the node lacks to the cutoff, or by so much where
+# there is none; never where only LP_TOLERANCE shows.
+cdef real TANGENT_SHARE = 1e-3
+cdef real TANGENT_WITHOUT_CUTOFF = 1e-6
+cdef real LEAST_TANGENT = 1e-10
+cdef real LEAST_REDUCED_COST = 1e-9 # beside LP_TOLERANCE a smaller one is no slope
+cdef real NARROW = 1e-9             # width of an interval, relative to its end where that is above 1, left as it is
+cdef real ON_BOUND = 1e-3           # share of an interval's width within which a solution shows its bound to be needed
+cdef real LEAST_MISS = 1e-9         # what products must miss at the solution for the Lagrangian to rank variables
+cdef real WIDEST_SHARE = 4.0        # of the root's widths, for the scores of variables
+cdef real SMALLEST = 1e-300         # stands for 0 in a quotient
+cdef real SUM_ROUNDING = 1 + 1e-12  # covers the rounding of a sum of squares
+cdef real PRODUCT_ROUNDING = 1 + 1e-9   # covers that of a product of widths, for rows that prove nothing
 cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
 
 
@@ -119,7 +132,8 @@ cdef class BilinearWorker(ProgramWorker):
         """Linear programs until none of the convex forms is undercut by a share of the gap."""
         cdef LpStatus status = self.solve(node, cutoff, effort)
         while (status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number)
-               and self.add_tangents(1e-3 * (cutoff - node.lower) if cutoff < INFINITY else 1e-6) > 0):
+               and self.add_tangents(TANGENT_SHARE * (cutoff - node.lower) if cutoff < INFINITY
+                                     else TANGENT_WITHOUT_CUTOFF) > 0):
             status = self.solve(node, cutoff, effort)
         return status
 
@@ -265,7 +279,7 @@ cdef class BilinearWorker(ProgramWorker):
             if self.data.block_defect[block] > 0:
                 step = max(fabs(self.col_upper[i] - at[i]), fabs(at[i] - self.col_lower[i]))
                 reach += step * step
-        self.slack += 2 * (n_terms + 2) * ROUND * size + self.data.block_defect[block] * reach * (1 + 1e-12)
+        self.slack += 2 * (n_terms + 2) * ROUND * size + self.data.block_defect[block] * reach * SUM_ROUNDING
         self.end_row(-value, INFINITY)
 
     # Tangents in rounds
@@ -277,7 +291,7 @@ cdef class BilinearWorker(ProgramWorker):
         for b in range(self.data.block_column.shape[0]):
             if self.n_tangents == N_TANGENTS:
                 break
-            if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, 1e-10):
+            if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, LEAST_TANGENT):
                 # Kept for the node's next program: its box is another
                 entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
                 entry[0] = b
@@ -328,7 +342,7 @@ cdef class BilinearWorker(ProgramWorker):
             gap += 8 * ROUND * (fabs(cutoff) + fabs(gap))
             for j in range(self.data.n):
                 d = fabs(self.lp.reduced[j]) - 1.01 * self.lp.reduced_error[j]
-                if not d > 1e-9 or not isfinite(gap):
+                if not d > LEAST_REDUCED_COST or not isfinite(gap):
                     continue
                 reach = gap / d * (1 + 8 * ROUND)
                 if not reach < high[j] - low[j]:
@@ -401,7 +415,7 @@ cdef class BilinearWorker(ProgramWorker):
             j = self.ranked[r]
             for side in range(2):
                 width = high[j] - low[j]
-                if self.work > MOST_WORK or self.seen[2 * j + side] or width <= 1e-9 * max(1.0, fabs(low[j])):
+                if self.work > MOST_WORK or self.seen[2 * j + side] or width <= NARROW * max(1.0, fabs(low[j])):
                     continue
                 self.lp.set_cost(j, 1 if side == 0 else -1)
                 status = self.lp.solve(INFINITY)
@@ -436,7 +450,7 @@ cdef class BilinearWorker(ProgramWorker):
         cdef int j
         cdef real margin
         for j in range(self.data.n):
-            margin = 1e-3 * (high[j] - low[j])
+            margin = ON_BOUND * (high[j] - low[j])
             if self.lp.x[j] <= low[j] + margin:
                 self.seen[2 * j] = 1
             if self.lp.x[j] >= high[j] - margin:
@@ -462,7 +476,7 @@ cdef class BilinearWorker(ProgramWorker):
         for j in range(self.data.n):
             width = self.old_high[j] - self.old_low[j]
             now = node_high(node, self.data.n)[j] - node_low(node)[j]
-            if self.owner.wanted[j] and width > 1e-9:
+            if self.owner.wanted[j] and width > NARROW:
                 least = min(least, now / width if isfinite(width) else (0 if isfinite(now) else 1))
         return least
 
@@ -513,7 +527,7 @@ cdef class BilinearWorker(ProgramWorker):
                 if not (self.data.over[k] if over else self.data.under[k]):
                     continue
                 bound = b if half == over else a
-                relax = (-1 if over else 1) * fabs(end - at) * (b - a) * (1 + 1e-9)
+                relax = (-1 if over else 1) * fabs(end - at) * (b - a) * PRODUCT_ROUNDING
                 side = -at * bound - (relax if half else 0.0)
                 self.begin_row()
                 self.term(self.data.n + k, 1, 0)
@@ -555,12 +569,12 @@ cdef class BilinearWorker(ProgramWorker):
                     if j < self.data.n_split:
                         self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
             for j in range(self.data.n_split):
-                share = min(max(self.owner.high[j] - self.owner.low[j], 1e-300), 4.0)
+                share = min(max(self.owner.high[j] - self.owner.low[j], SMALLEST), WIDEST_SHARE)
                 share = self.cost[j] * (high[j] - low[j]) / share
                 self.importance[j] = share
                 if share > best and divisible(low[j], high[j]):
                     best, branch = share, j
-            if best > 1e-9:
+            if best > LEAST_MISS:
                 break
         if branch >= 0:
             node.branch = branch

@@ -194,7 +194,8 @@ cdef class LpWorker:
 
     cdef int set_primal_simplex(self, bint primal) noexcept nogil:
         """For changes of the costs alone: the last basis stays primal feasible."""
-        if self.solver == NULL or highs.set_int(self.solver, b"simplex_strategy", PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX) == -1:
+        if self.solver == NULL or highs.set_int(self.solver, b"simplex_strategy",
+                                                PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX) == -1:
             return LP_FAILED
         return OK
 

@@ -22,9 +22,30 @@ cdef real LATER_SHARE = 1.0 / 16
 # Passes over at least this many samples use all threads.
 cdef index PARTS_FROM = 100_000
 
+# Steps of EM at most: from a start on the summary, then from the best of them, from a node, from tied samples.
+cdef int START_STEPS = 20
+cdef int FIRST_STEPS = 500
+cdef int NODE_STEPS = 100
+cdef int TIE_STEPS = 50
+# To what EM polishes an incumbent: a few steps tell its objective, then the decrease left over is below the larger of
+# a fixed number of nats and one relative to the objective.
+cdef real POLISH_FIRST = 1e-6
+cdef int POLISH_FIRST_STEPS = 3
+cdef real POLISHED = 1e-9
+cdef real POLISHED_RELATIVE = 1e-13
+cdef int POLISH_STEPS = 1000
+# Decreases fall geometrically, at no slower a rate than this, so that their sum is foreseen; a run above its target is
+# given up where so many times that sum does not reach it, from the fourth step on.
+cdef real SLOWEST = 0.999
+cdef real DOUBT = 4.0
+cdef index FORESEEN_FROM = 4
+# Weight of all other components below which they share theirs evenly, when one is moved onto tied samples.
+cdef real LEAST_OTHERS = 1e-6
+
 # Short runs that tell a family its coordinates, on at most so many samples.
 N_TRIALS = 6
 MOST_TRIAL_STEPS = 100
+TRIAL_TOLERANCE = 1e-3           # nats
 MOST_TRIAL_SAMPLES = 2000
 
 
@@ -178,9 +199,9 @@ cdef class MixturePrimal(Primal):
                 continue
             if not decrease > 0:
                 break
-            ratio = min(decrease / last, 0.999) if last > 0 else 0.999
+            ratio = min(decrease / last, SLOWEST) if last > 0 else SLOWEST
             rest = decrease * ratio / (1 - ratio)
-            if rest < tolerance or (iteration >= 4 and objective - 4 * rest > target):
+            if rest < tolerance or (iteration >= FORESEEN_FROM and objective - DOUBT * rest > target):
                 break
             if self.late():
                 break
@@ -253,7 +274,8 @@ cdef class MixturePrimal(Primal):
                 moments[k * F + d + j] = self.mass[k] * (mean[d + j] - 2 * center * mean[j] + center * center)
         self.family.maximise(&self.mass[0], moments, solution[K + self.family.n_connected], &self.buffer.costs, point)
         for c in range(K):
-            solution[c] = share if c == k else (1 - share) * (solution[c] / others if others > 1e-6 else 1.0 / (K - 1))
+            solution[c] = share if c == k else (1 - share) * (solution[c] / others if others > LEAST_OTHERS
+                                                              else 1.0 / (K - 1))
 
     cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the best with components on tied samples; returns its objective, `best` at first."""
@@ -269,7 +291,7 @@ cdef class MixturePrimal(Primal):
                         return best
                     memcpy(candidate, solution, self.n_solution * sizeof(real))
                     self.concentrate(k, tie, candidate)
-                    objective = self.run(&self.full, candidate, best - tolerance, tolerance, 50, effort)
+                    objective = self.run(&self.full, candidate, best - tolerance, tolerance, TIE_STEPS, effort)
                     if objective < best - tolerance:
                         best, better = objective, True
                         memcpy(solution, candidate, self.n_solution * sizeof(real))
@@ -287,22 +309,22 @@ cdef class MixturePrimal(Primal):
         self.until = self.stop.started + STARTS_SHARE * limit
         for attempt in range(-1 if self.start is not None else 0, n_starts):
             self.start_from(attempt, candidate)
-            objective = self.run(&self.coarse, candidate, INFINITY, tolerance, 20, effort)
+            objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
             if objective < best:
                 best = objective
                 memcpy(solution, candidate, n * sizeof(real))
             if self.late():
                 break
         if not self.late():
-            best = self.run(&self.coarse, solution, INFINITY, tolerance, 500, effort)
+            best = self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
         self.until = self.stop.started + FIRST_SHARE * limit
-        objective = self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
+        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
         self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
         if self.n_ties == 0 or K == 1:
             return objective
         self.try_ties(objective, tolerance, solution, effort)
-        return self.run(&self.full, solution, INFINITY, tolerance, 500, effort)
+        return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
@@ -314,16 +336,17 @@ cdef class MixturePrimal(Primal):
         # What does not beat the incumbent on the summary is not worth the passes over all samples.
         if self.coarse.n_samples < self.full.n_samples:
             target -= self.coarse_loss
-            if not self.run(&self.coarse, solution, target, tolerance, 100, effort) < target:
+            if not self.run(&self.coarse, solution, target, tolerance, NODE_STEPS, effort) < target:
                 return INFINITY
             target += self.coarse_loss
-        return self.run(&self.full, solution, target, tolerance, 100, effort)
+        return self.run(&self.full, solution, target, tolerance, NODE_STEPS, effort)
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
         cdef real objective
         self.until = INFINITY
-        objective = self.run(&self.full, solution, INFINITY, 1e-6, 3, effort)
-        return self.run(&self.full, solution, INFINITY, max(1e-9, 1e-13 * fabs(objective)), 1000, effort)
+        objective = self.run(&self.full, solution, INFINITY, POLISH_FIRST, POLISH_FIRST_STEPS, effort)
+        return self.run(&self.full, solution, INFINITY, max(POLISHED, POLISHED_RELATIVE * fabs(objective)),
+                        POLISH_STEPS, effort)
 
     def em(self, weights, point, tol, int max_iter):
         """EM from given weights (K,) and parameters (n_connected,) with its trace.
@@ -370,7 +393,7 @@ def short_runs(make, X, sample_weight):
     rng = np.random.default_rng(0)
     best = np.inf
     for _ in range(N_TRIALS):
-        found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), 1e-3, MOST_TRIAL_STEPS)
+        found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), TRIAL_TOLERANCE, MOST_TRIAL_STEPS)
         objective = trace[len(trace) - 1]
         if objective < best:
             best, solution = objective, found

@@ -20,23 +20,26 @@ from gopfast.search.relaxation cimport Effort, Reduction
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport clip, index, real
 
-cdef real FIRST_RADIUS = 1.5    # standard deviations
-cdef real MOST_RADIUS = 6.0
-cdef real WIDER = 1.6
-cdef real SMALLER = 0.6
-cdef real LEAST_STEP = 0.005    # what an attempt at an end is worth
+# Lengths are in standard deviations of a component.
+cdef real FIRST_RADIUS = 1.5    # of the interval around a mean that is spared first,
+cdef real MOST_RADIUS = 6.0     # of the widest,
+cdef real WIDER = 1.6           # of the next over that of one without a proof,
+cdef real SMALLER = 0.6         # and over that of one with a proof
+cdef real LEAST_STEP = 0.005    # by which an end must move for an attempt to be worth it
 # Where an end is tried: as far as the missing value allows by its quadratic model, times a factor that adapts.
 cdef real FIRST_CAUTION = 1.1
 cdef real LEAST_CAUTION = 0.6
-cdef real MORE = 1.2
-cdef real LESS = 0.9
-cdef int MOST_TRIALS = 5
-cdef real GROWN = 0.005          # part of an interval
-cdef int MOST_FITS = 8
-MOST_SAMPLES = 20_000
-WIDEST = 400.0                  # standard deviations
-SMALL_LOSS = 5e-5               # nats per unit of weight
-cdef real PRIOR_ROUNDING = 1e-12
+cdef real MORE = 1.2            # the factor after an attempt in vain, over the one before,
+cdef real LESS = 0.9            # and after one that found a set
+cdef int MOST_TRIALS = 5        # at one end in its turn
+cdef real ALL_BUT = 0.95         # of the way from an end to the mean, the longest step that is tried
+cdef real LEAST_WEIGHT = 1e-3    # of a component, where steps are foreseen by its curvature
+cdef real GROWN = 0.005          # by which part the intervals must become shorter for another round
+cdef int MOST_FITS = 8           # rounds over the sets in cutting a box
+MOST_SAMPLES = 20_000           # or points of a summary
+WIDEST = 400.0                  # range of the means
+SMALL_LOSS = 5e-5               # of a summary, nats per unit of weight
+cdef real PRIOR_ROUNDING = 1e-12 # of the prior's cost, relative to its terms
 LIGHTEST = 1e-100               # of the total weight, a sample's: the kernel caps exponentials
 
 
@@ -206,7 +209,7 @@ cdef class HittingSets(Reduction):
         cdef real low = self.low[k], high = self.high[k], center = clip(self.center[k], low, high)
         cdef real edge = high if side else low, reach = fabs(edge - center)
         cdef Attempt *at = &self.attempts[k]
-        cdef real weight = max(at.weight, 1e-3) * self.family.core.total_weight
+        cdef real weight = max(at.weight, LEAST_WEIGHT) * self.family.core.total_weight
         cdef real step
         cdef int trial
         cdef bint found
@@ -215,13 +218,13 @@ cdef class HittingSets(Reduction):
             if reach - step < LEAST_STEP:
                 if at.caution == LEAST_CAUTION:
                     return
-                step = 0.95 * reach
+                step = ALL_BUT * reach
             found = self.attempt(low, center + step) if side else self.attempt(center - step, high)
             if found:
                 at.caution = max(LEAST_CAUTION, at.caution * LESS)
                 return
             at.caution *= MORE
-            if step == 0.95 * reach:
+            if step == ALL_BUT * reach:
                 return
 
     cdef bint attempt(self, real low, real high) noexcept nogil:

@@ -45,6 +45,9 @@ cdef real LEAST_WEIGHT = 1e-6
 cdef real TANGENT_SHARE = 0.01
 # Tangents that the pool keeps per sample at least.
 cdef int LEAST_ROOM = 4
+cdef real OUTWARD = 1e-12               # covers the rounding of the range of e, a quotient of sums of a few squares
+cdef real ONE_POINT = 1e-9              # relative width of a range of e that one tangent serves
+cdef real SWITCH_ROUNDING = 1 + 1e-9    # of a product of widths, for rows that prove nothing
 cdef index MOST_ENTRIES = 2147483647    # of a matrix in HiGHS, whose indices are int
 
 
@@ -266,8 +269,8 @@ cdef class LinearWorker(ProgramWorker):
             x = data.prior_point[j]
             far += data.prior_scale[j] * max(square(x - low[a]), square(high[a] - x))
             near += data.prior_scale[j] * square(max(0.0, max(low[a] - x, x - high[a])))
-        e_low = Q / far * (1 - 1e-12) if far > 0 else data.e_high
-        e_high = Q / near * (1 + 1e-12) if near > 0 else data.e_high
+        e_low = Q / far * (1 - OUTWARD) if far > 0 else data.e_high
+        e_high = Q / near * (1 + OUTWARD) if near > 0 else data.e_high
         e_low = clip(e_low, data.e_low, data.e_high)
         e_high = clip(e_high, e_low, data.e_high)
         self.col_lower[self.col_e] = e_low
@@ -447,7 +450,7 @@ cdef class LinearWorker(ProgramWorker):
         if not self.data.core.has_prior:
             return
         low, high = self.col_lower[self.col_e], self.col_upper[self.col_e]
-        if high <= low * (1 + 1e-9):
+        if high <= low * (1 + ONE_POINT):
             self.precision_cut(low)
             return
         for cut in range(N_PRECISION_CUTS):
@@ -520,7 +523,7 @@ cdef class LinearWorker(ProgramWorker):
 
     cdef void switch(self, int a, bint upper, real relax) noexcept nogil:
         """Rows that follow hold in one half of connected variable a; relaxed so much, they hold in the node."""
-        self.switch_column, self.switch_upper, self.switch_relax = self.n_cols + a, upper, relax * (1 + 1e-9)
+        self.switch_column, self.switch_upper, self.switch_relax = self.n_cols + a, upper, relax * SWITCH_ROUNDING
 
     cdef void mean_halves(self, int a, real low, real at, real high) noexcept nogil:
         """Qualifying constraints and Lagrange cuts of each half, relaxed to what those of the node leave them."""

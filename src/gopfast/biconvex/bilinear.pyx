@@ -32,8 +32,8 @@ from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport LP_FAILED, OK, index, real
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 cdef real LP_TOLERANCE = 1e-9
 cdef int PROPAGATION_ROUNDS = 10
 cdef int N_TANGENTS = 64            # tangents of a node's program, beside those that it starts with

@@ -12,8 +12,8 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt
 
 from gopfast.search.types cimport index, real
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 cdef real LEAST_CHANGE = 1e-3       # of an interval's width: smaller steps are not taken
 cdef real WORTH_A_ROUND = 0.05      # of an interval's width: what lets the rounds go on
 cdef real LARGEST_BOUND = 1e15      # bounds beyond this are not derived: nothing can be computed with them

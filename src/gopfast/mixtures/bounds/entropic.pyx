@@ -33,6 +33,7 @@ from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, index, real
 
 # An iterate begins with slacks of the weights that are this part of W, and a capped multiplier inside its range by
@@ -64,7 +65,6 @@ cdef real PATIENCE = 0.5
 cdef real REFINED_PATIENCE = 0.25
 # Nodes that hand on more numbers than this keep them in half as many bits, so that a million fit in 1 GB.
 cdef int MOST_FLOATS = 48
-cdef real ROUND = 2.0 ** -53
 
 
 cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:

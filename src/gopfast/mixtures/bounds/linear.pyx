@@ -31,9 +31,9 @@ from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport LP_FAILED, OK, clip, index, real
 
-cdef real ROUND = 2.0 ** -53
 cdef int N_PRECISION_CUTS = 6       # tangents of -(Kd/2) log e that a node starts with
 # Tangents touch at tau / pi within this range: vertical ones and huge coefficients help no simplex method.
 cdef real LEAST_RATIO = 1e-8

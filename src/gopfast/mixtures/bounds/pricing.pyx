@@ -25,6 +25,7 @@ from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PRICE_HESSIAN, PRICE_VALUE, price_scratch_size, run_price
 from gopfast.search.stop cimport clock
 from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real, take
 
 cdef extern from "dense.h" nogil:
@@ -32,7 +33,6 @@ cdef extern from "dense.h" nogil:
     void dense_forward(int n, const double *factor, int q, double *b)
     void dense_backward(int n, const double *factor, double *b)
 
-cdef real ROUND = 2.0 ** -53
 # Steps of multipliers are damped so that they exceed typical values by no more than about this factor.
 cdef real LONGEST = 30.0
 cdef int MOST_RETREATS = 4

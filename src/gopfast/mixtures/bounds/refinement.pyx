@@ -25,11 +25,11 @@ from gopfast.mixtures.data.passes cimport PASS_WEIGHTS, pass_scratch_size, run_p
 from gopfast.search.relaxation cimport Effort
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.arena cimport Arena
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
-cdef real ROUND = 2.0 ** -53
 cdef int MOST_PASSES = 10        # of one node
 cdef real LEAST_START = 1e-6     # weight of a component that its parts begin with at least
 # Density ratio whose logarithm is taken where D underflows: a floor only loosens the bound.

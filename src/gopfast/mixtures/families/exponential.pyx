@@ -21,8 +21,8 @@ from gopfast.mixtures.families.family cimport Facet, Subproblem, balance, order_
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 # Probabilities and rates of 0 are evaluated here: no other parameter gives the samples concerned a density so small.
 cdef real LEAST = 1e-280
 # Shares below this are what the floor of the kernel's exponential leaves of 0.

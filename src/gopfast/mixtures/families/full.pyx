@@ -49,8 +49,8 @@ from gopfast.mixtures.families.matrix cimport line_cost, split_factor, split_ins
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 cdef int N_FACETS = 18      # per component
 cdef int N_CELL = 5         # mean, variance, slope, residual
 cdef int N_STATISTICS = 6   # x, y, x y and their squares

@@ -17,8 +17,7 @@ from gopfast.mixtures.families.family cimport Facet, Subproblem, order_component
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
-
-cdef real ROUND = 2.0 ** -53
+from gopfast.search.rounding cimport ROUND
 
 
 cdef class GaussianFamily(Family):

@@ -17,8 +17,8 @@ from gopfast.mixtures.families.family cimport Subproblem, balance, order_compone
 from gopfast.mixtures.families.matrix cimport N_PLANES, entry_plane, fit_minor, within
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 # Sweeps over the coordinates when a box is fitted to the samples' average.
 cdef int TURNS = 2
 cdef real LOOSE = 1e-12     # relative slack of what tightening derives

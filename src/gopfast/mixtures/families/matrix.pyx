@@ -23,8 +23,8 @@ from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 
 from gopfast.mixtures.families.axes import eliminated, floats, log_abs, rational
 from gopfast.search.types cimport clip
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 # Boxes of at most so many entries are bounded at their vertices.
 cdef int MOST_SPLIT = 6
 # Rounding errors of eigenvalues and of what is built from them, in units of ROUND and of the matrices' size.

@@ -25,8 +25,8 @@ from gopfast.mixtures.families.family cimport order_components
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 # omega <= v1, the second minorant, then tangents for v >= v0, at these parts of the half width. More tangents save no
 # more than a tenth of the nodes.
 cdef int VARIANCE_FACETS = 4

@@ -7,8 +7,11 @@ nothing compiled and no list of families is kept: ``core.normal.NormalFamily`` i
 
 import importlib
 
+from gopfast.mixtures.core_axes import canonical_axes, component_axes
 from gopfast.mixtures.data import summary
 from gopfast.mixtures.data.samples import Samples
+
+__all__ = ["canonical_axes", "component_axes", "samples", "summarised"]
 
 
 def samples(X, weights, scale, squares=False):

@@ -72,7 +72,7 @@ def imports(path, everywhere=True):
 
 def cython_imports(path):
     """Modules of the package that a Cython file imports or cimports."""
-    pattern = r"^\s*from (gopfast[\w.]*) c?import (.*)$"
+    pattern = r"^\s*from (gopfast[\w.]*) c?import (\([^)]*\)|.*)$"
     lines = re.finditer(pattern, path.read_text(), re.M)
     return set().union(*(module_of(line[1], re.findall(r"\w+", line[2])) for line in lines))
 
@@ -105,6 +105,20 @@ def test_no_python_modules_import_each_other_in_a_circle():
     # the package itself imports what users call, and none of it imports the package's names where it is loaded
     graph = {module: imports(path, everywhere=False) - {module} for module, path in PYTHON.items() if module}
     TopologicalSorter({module: targets - {""} for module, targets in graph.items()}).prepare()
+
+
+def test_in_the_room_of_the_mixtures_data_lie_below_families_and_those_below_bounds():
+    """And below these what starts a search: `engine`, `core_axes`."""
+    above = ("mixtures.engine", "mixtures.core_axes")
+    storeys = [("mixtures.data",), ("mixtures.families",), ("mixtures.bounds",), above]
+
+    def storey(module):
+        return next((i for i, rooms in enumerate(storeys) if module.startswith(rooms)), -1)
+
+    every = {str(path): (name, imports(path)) for name, path in PYTHON.items()}
+    every |= {str(path): (name_of(path, SOURCES), cython_imports(path)) for path in CYTHON}
+    up = {path: {x for x in targets if storey(x) > storey(name) >= 0} for path, (name, targets) in every.items()}
+    assert {path: targets for path, targets in up.items() if targets} == {}
 
 
 def test_starts_and_restarts_are_above_what_they_use():

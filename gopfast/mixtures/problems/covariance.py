@@ -427,7 +427,7 @@ class Full(CovarianceKind):
         self._check_columns(core)
         kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
         X, weight, K = problem.X, problem.sample_weight, self.n_components
-        return kind(X, weight, K, self.least, core.full.component_axes(kind, X, weight, K, self.least))
+        return kind(X, weight, K, self.least, core.component_axes(kind, X, weight, K, self.least))
 
     def _check_columns(self, core):
         most = core.matrix.MOST_COLUMNS
@@ -465,7 +465,9 @@ class Tied(Full):
             return core.normal.NormalFamily(data, self.n_components, TiedSpherical.name)
         self._check_columns(core)
         X, weight, K = problem.X, problem.sample_weight, self.n_components
-        found = core.tied.TiedFamily(X, weight, K, self.least, core.tied.canonical_axes(X, weight, K, self.least))
+        found = core.tied.TiedFamily(
+            X, weight, K, self.least, core.canonical_axes(core.tied.TiedFamily, X, weight, K, self.least)
+        )
         core.summarised(found.data)
         return found
 

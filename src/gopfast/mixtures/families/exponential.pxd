@@ -1,8 +1,14 @@
 """Components of separable exponential families: Bernoulli, Poisson, exponential, categorical."""
 
-from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.families.balance cimport Balance
+from gopfast.mixtures.families.family cimport Facet, Family, Subproblem
 from gopfast.search.types cimport real
 
+
+# What the relaxation of a cell adds up over its columns.
+cdef struct Sums:
+    real level      # of |minorant| at the cells' centers, in nats per unit of mass
+    real prior      # of the magnitudes of the prior's terms, in nats
 
 # What a column holds; a label column says whether a sample has one of the labels of a categorical variable.
 cdef enum Kind:
@@ -13,20 +19,27 @@ cdef enum Kind:
 
 
 cdef class ExponentialFamily(Family):
-    # All (n_columns,), in the core's order.
+    # All (n_columns,), in the core's order; means and moments in units of the samples' scale.
     cdef int[::1] kinds
     cdef int[::1] groups            # categorical variable of a label column
     cdef real[::1] reference        # rate that costs of counts are relative to
-    cdef real[::1] prior_mass, prior_moment
+    cdef real[::1] prior_mass, prior_moment     # what the prior adds to S and T
     cdef real[::1] low, high        # root cell, in coordinates
     cdef real[::1] average          # of the components' means, weighted by mass
     cdef real[::1] average_at       # its coordinates
     cdef unsigned char[::1] endless # the means have no upper bound
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode, arguments
-    cdef real[::1] mean_low, mean_high, mass_low, mass_high     # workspace of tighten
+    cdef Balance balance            # workspace of tighten
     cdef public real split_pull
+    # IN/OUT: a box, to labels that add up to 1; 0: nothing is left.
     cdef bint fit_labels(self, real *low, real *high) noexcept nogil
+    # The mean of column j at a coordinate, and the other way.
     cdef real mean(self, int j, real at) noexcept nogil
     cdef real coordinate(self, int j, real mean) noexcept nogil
+    # Minorant and facets of the mean of component k in column j, coordinates in [low, high]; adds to `sums`.
+    cdef Facet *bound_column(self, Facet *facet, Subproblem *out, int k, int j, real low, real high,
+                             Sums *sums) noexcept nogil
+    # Cost of column j at a component's parameters (n_columns,): its value at OUT `center`, rounded up, in nats per unit
+    # of mass, and OUT its slope.
     cdef real natural(self, const real *point, int j, real *center, real *slope) noexcept nogil

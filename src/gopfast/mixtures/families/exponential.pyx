@@ -17,26 +17,35 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
 
-from gopfast.mixtures.families.family cimport Facet, Subproblem, balance, order_components
+from gopfast.mixtures.families.family cimport (
+    LEAST_MULTIPLIER, TOTAL_SLACK, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, has_width, middle_of,
+    order_components,
+)
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
 
 # Probabilities and rates of 0 are evaluated here: no other parameter gives the samples concerned a density so small.
-cdef real LEAST = 1e-280
+cdef real LEAST_PROBABILITY = 1e-280
 # Shares below this are what the floor of the kernel's exponential leaves of 0.
 cdef real NOTHING = 1e-300
 # Where means have no upper bound (T = 0 and S = 0 with a prior moment alone) the root box ends at this many prior
 # moments per unit of mass, and cells that reach its end are endless.
 cdef real FARTHEST = 1e12
 # Sweeps over the columns when a cell is fitted to the samples' average; later ones hardly gain.
-cdef int TURNS = 3
+cdef int SWEEPS = 3
+# Root cells are wider by this, relatively: 90 u, the rounding of the few operations and the logarithm that make them.
+cdef real ROOT_SLACK = 1e-14
+# Slack per label of sums of labels' means, which are at most 1: 900 u.
+cdef real LABEL_SLACK = 1e-13
+# Logarithms of the user's means are drawn into [-600, 600] or the root cell: means of 0 and infinity have none.
+cdef real FARTHEST_LOG = 600.0
 KINDS = {"bernoulli": BERNOULLI, "poisson": POISSON, "exponential": EXPONENTIAL, "label": LABEL}
 
 
 cdef inline real log_ratio(real x, real reference) noexcept nogil:
-    """Relative error 4 u, also where the ratio is near 1."""
+    """log(x / reference), relative error 4 u, also where the ratio is near 1."""
     cdef real change = (x - reference) / reference
     return log1p(change) if fabs(change) < 0.5 else log(x / reference)
 
@@ -46,7 +55,7 @@ cdef inline real neg_x_log_x(real x) noexcept nogil:
 
 
 cdef real concave_cost(int kind, real m, real reference, real *size) noexcept nogil:
-    """h(m); OUT size: its error is below 8 u of this."""
+    """h(m) in nats per unit of mass; OUT size: its error is below 8 u of this."""
     cdef real value, other
     if kind == BERNOULLI:
         value = neg_x_log_x(m) - ((1 - m) * log1p(-m) if m < 1 else 0.0)
@@ -117,16 +126,15 @@ cdef class ExponentialFamily(Family):
         self.arguments = (
             data, kinds, prior_mass, prior_moment, reference, groups, constant, constant_size, name, decode, encode,
         )
-        self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
-        self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
+        self.balance = Balance(n_components)
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
         W = math.fsum(weights)
         low, high = columns.min(axis=1), columns.max(axis=1)
         endless = (nu == 0) & (chi > 0)
         pulled = (nu > 0) | endless
         empty = np.where(endless, (high * W + chi) / W + FARTHEST * chi / W, chi / np.where(nu > 0, nu, 1.0))
-        low = np.where(pulled, np.minimum((low * W + chi) / (W + nu), empty) * (1 - 1e-14), low)
-        high = np.where(pulled, np.maximum((high * W + chi) / (W + nu), empty) * (1 + 1e-14), high)
+        low = np.where(pulled, np.minimum((low * W + chi) / (W + nu), empty) * (1 - ROOT_SLACK), low)
+        high = np.where(pulled, np.maximum((high * W + chi) / (W + nu), empty) * (1 + ROOT_SLACK), high)
         probability = np.isin(self.kinds, (BERNOULLI, LABEL))
         high[probability] = np.minimum(high[probability], 1.0)
         moment = np.array([math.fsum(column * weights) for column in columns])
@@ -136,8 +144,8 @@ cdef class ExponentialFamily(Family):
         for j in range(d):
             self.low[j], self.high[j] = self.coordinate(j, low[j]), self.coordinate(j, high[j])
             if self.kinds[j] == EXPONENTIAL and low[j] < high[j]:
-                self.low[j] -= 1e-14 * (1 + fabs(self.low[j]))
-                self.high[j] += 1e-14 * (1 + fabs(self.high[j]))
+                self.low[j] -= ROOT_SLACK * (1 + fabs(self.low[j]))
+                self.high[j] += ROOT_SLACK * (1 + fabs(self.high[j]))
             self.average_at[j] = clip(self.coordinate(j, self.average[j]), self.low[j], self.high[j])
 
     cdef inline real mean(self, int j, real at) noexcept nogil:
@@ -154,27 +162,26 @@ cdef class ExponentialFamily(Family):
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         """Besides label copies: means that do not average to the samples', labels that do not add up to 1."""
-        cdef int k, j, a, d = self.n_columns, K = self.n_components, turn
+        cdef int k, j, a, d = self.n_columns, K = self.n_components, sweep
         cdef real nu, W = self.data.core.total_weight
         if not order_components(K, d, low, high):
             return 0
-        for k in range(K):
-            self.mass_low[k], self.mass_high[k] = 0, W * (1 + 1e-13)
-        for turn in range(TURNS):
+        self.balance.free_masses(W)
+        for sweep in range(SWEEPS):
             for j in range(d):
                 nu = self.prior_mass[j]
                 for k in range(K):
                     a = k * d + j
-                    self.mean_low[k], self.mean_high[k] = self.mean(j, low[a]), self.mean(j, high[a])
+                    self.balance.mean_low[k] = self.mean(j, low[a])
+                    self.balance.mean_high[k] = self.mean(j, high[a])
                     if self.endless[j] and high[a] >= self.high[j]:
-                        self.mean_high[k] = INFINITY
-                if not balance(K, W + K * nu, nu, self.average[j], &self.mean_low[0], &self.mean_high[0],
-                               &self.mass_low[0], &self.mass_high[0]):
+                        self.balance.mean_high[k] = INFINITY
+                if not self.balance.fit(W + K * nu, nu, self.average[j]):
                     return 0
                 for k in range(K):
                     a = k * d + j
-                    low[a] = max(low[a], self.coordinate(j, max(0.0, self.mean_low[k])))
-                    high[a] = min(high[a], self.coordinate(j, max(0.0, self.mean_high[k])))
+                    low[a] = max(low[a], self.coordinate(j, max(0.0, self.balance.mean_low[k])))
+                    high[a] = min(high[a], self.coordinate(j, max(0.0, self.balance.mean_high[k])))
                     if low[a] > high[a]:
                         return 0
         return order_components(K, d, low, high) and self.fit_labels(low, high)
@@ -183,82 +190,81 @@ cdef class ExponentialFamily(Family):
         return self.fit_labels(low, high)
 
     cdef bint fit_labels(self, real *low, real *high) noexcept nogil:
-        """A variable's labels add up to 1."""
+        """A label's mean is 1 less those of its variable's other labels."""
         cdef int k, j, l, a, d = self.n_columns
-        cdef real least, most
+        cdef real left_low, left_high
         for k in range(self.n_components):
             for j in range(d):
                 if self.kinds[j] != LABEL:
                     continue
                 a = k * d + j
-                least = most = 1.0
+                left_low = left_high = 1.0
                 for l in range(d):
                     if l != j and self.kinds[l] == LABEL and self.groups[l] == self.groups[j]:
-                        least -= high[k * d + l]
-                        most -= low[k * d + l]
-                low[a] = max(low[a], least - 1e-13 * d)
-                high[a] = min(high[a], most + 1e-13 * d)
+                        left_low -= high[k * d + l]
+                        left_high -= low[k * d + l]
+                low[a] = max(low[a], left_low - LABEL_SLACK * d)
+                high[a] = min(high[a], left_high + LABEL_SLACK * d)
                 if low[a] > high[a]:
                     return 0
         return 1
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
-        cdef int k, j, a, side, mark, kind, d = self.n_columns
-        cdef real least, most, center, half, value, size, other, size_other, slope, level, error, total, nu, chi, pull
-        cdef real lost, mass = self.data.core.total_weight / self.n_components
-        cdef bint endless
-        cdef pass_costs *costs = &out.minorant
+        cdef int k, j, a, d = self.n_columns
         cdef Facet *facet = out.facets
+        cdef Sums sums
         out.constant, out.prior, out.e_low, out.e_high = 0, 0, 1, 1
-        lost = 0
+        sums.prior = 0
         for k in range(self.n_components):
-            costs.offsets[k] = total = 0
+            out.minorant.offsets[k] = sums.level = 0
             for j in range(d):
-                a, kind, nu, chi = k * d + j, self.kinds[j], self.prior_mass[j], self.prior_moment[j]
-                least, most = self.mean(j, low[a]), self.mean(j, high[a])
-                if kind == EXPONENTIAL:  # the cell is that of the coordinates
-                    least, most = least * (1 - 4 * ROUND), most * (1 + 4 * ROUND)
-                endless = self.endless[j] and high[a] >= self.high[j]
-                value = concave_cost(kind, least, self.reference[j], &size)
-                center = least if endless else least + 0.5 * (most - least)
-                if endless:  # h rises
-                    half, slope, level = 0, 0, value
-                else:
-                    # rounded up: the minorant and the facets of a wider cell hold for this one too
-                    half = max(most - center, center - least) * (1 + 8 * ROUND)
-                    other = concave_cost(kind, most, self.reference[j], &size_other)
-                    slope = (other - value) / (most - least) if most > least else 0
-                    # any slope will do, if the line lies below h at both ends
-                    level = min(value + slope * (center - least), other - slope * (most - center))
-                    size += size_other + fabs(slope) * half
-                level -= 16 * ROUND * size
-                costs.centers[a], costs.linear[a], costs.quadratic[a] = center, slope, 0
-                costs.offsets[k] -= level
-                total += fabs(level)
-                pull = chi - nu * center
-                out.prior += nu * level + slope * pull
-                lost += nu * fabs(level) + fabs(slope) * (chi + nu * fabs(center))
-                error = 16 * ROUND * (nu * (half + fabs(center)) + chi)
-                if endless:
-                    value, size = 1, center
-                else:
-                    value, size = max(0.0, concave_cost(kind, center, self.reference[j], &other) - level), half
-                for side in range(2):
-                    facet.active = side == 0 if endless else half > 1e-13 * (fabs(least) + fabs(most))
-                    facet.paired = side == 0 and not endless
-                    facet.first, facet.count = k * (1 + d), 1 + d
-                    facet.constant, facet.prior = 0, nu * half + (pull if side == 0 else -pull) + error
-                    facet.multiplier, facet.slack = 0, 0.1 * size * mass
-                    facet.cap = INFINITY
-                    if facet.active:
-                        facet.multiplier = max(0.2 * value, 1e-9 * (1 + fabs(level))) / size
-                    for mark in range(1, 1 + d):
-                        facet.coefficients[mark] = 0
-                    facet.coefficients[0] = half
-                    facet.coefficients[1 + j] = 1 if side == 0 else -1
-                    facet += 1
-            costs.offsets[k] += 2 * (d + 1) * ROUND * total  # of the sum
-        out.prior -= (2 * self.n_connected + 16) * ROUND * lost
+                a = k * d + j
+                facet = self.bound_column(facet, out, k, j, low[a], high[a], &sums)
+            out.minorant.offsets[k] += 2 * (d + 1) * ROUND * sums.level  # of the sum
+        out.prior -= (2 * self.n_connected + 16) * ROUND * sums.prior
+
+    cdef Facet *bound_column(self, Facet *facet, Subproblem *out, int k, int j, real low, real high,
+                             Sums *sums) noexcept nogil:
+        """Returns the next facet."""
+        cdef int kind = self.kinds[j], d = self.n_columns, a = k * d + j
+        cdef real nu = self.prior_mass[j], chi = self.prior_moment[j]
+        cdef real mass = self.data.core.total_weight / self.n_components
+        cdef real m0 = self.mean(j, low), m1 = self.mean(j, high), h0, h1, size, other
+        cdef real center, half, slope, level, pull, error, loss, multiplier = 0
+        cdef bint endless = self.endless[j] and high >= self.high[j], active
+        if kind == EXPONENTIAL:  # the cell is that of the coordinates
+            m0, m1 = m0 * (1 - 4 * ROUND), m1 * (1 + 4 * ROUND)
+        h0 = concave_cost(kind, m0, self.reference[j], &size)
+        if endless:  # h rises
+            center, half, slope, level = m0, 0, 0, h0
+        else:
+            center = middle_of(m0, m1)
+            half = max(m1 - center, center - m0) * (1 + 8 * ROUND)
+            h1 = concave_cost(kind, m1, self.reference[j], &other)
+            slope = (h1 - h0) / (m1 - m0) if m1 > m0 else 0
+            # any slope will do, if the line lies below h at both ends
+            level = min(h0 + slope * (center - m0), h1 - slope * (m1 - center))
+            size += other + fabs(slope) * half
+        level -= 16 * ROUND * size
+        out.minorant.centers[a], out.minorant.linear[a], out.minorant.quadratic[a] = center, slope, 0
+        out.minorant.offsets[k] -= level
+        sums.level += fabs(level)
+        pull = chi - nu * center
+        out.prior += nu * level + slope * pull
+        sums.prior += nu * fabs(level) + fabs(slope) * (chi + nu * fabs(center))
+        error = 16 * ROUND * (nu * (half + fabs(center)) + chi)
+        active = endless or has_width(half, m0, m1)
+        if active:
+            # by how much the chord lies below h in the middle, over half the range; of an endless cell a guess
+            loss = 1 if endless else max(0.0, concave_cost(kind, center, self.reference[j], &other) - level)
+            multiplier = max(TYPICAL_MULTIPLIER * loss, LEAST_MULTIPLIER * (1 + fabs(level))) / (
+                center if endless else half)
+        facet = bound_mean(facet, active, k * (1 + d), 1 + d, j, half, mass, multiplier)
+        facet[-2].prior, facet[-1].prior = nu * half + pull + error, nu * half - pull + error
+        if endless:  # only from below
+            facet[-2].paired, facet[-1].active = 0, 0
+            facet[-2].slack = TYPICAL_SLACK * center * mass
+        return facet
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
@@ -280,10 +286,7 @@ cdef class ExponentialFamily(Family):
                 point[a] = at + self.split_pull * (0.5 * (low[a] + high[a]) - at)
 
     cdef real natural(self, const real *point, int j, real *center, real *slope) noexcept nogil:
-        """Cost of column j at a component's parameters: its value at `center`, rounded up, and its slope.
-
-        Centres are whole where the samples are, so that the mean of equal samples comes out exactly.
-        """
+        """Centres are whole where the samples are, so that the mean of equal samples comes out exactly."""
         cdef int kind = self.kinds[j], l
         cdef real m = self.mean(j, point[j]), total, value
         if kind == EXPONENTIAL:
@@ -291,7 +294,7 @@ cdef class ExponentialFamily(Family):
             value = log(m)
             return 1 + value + 4 * ROUND * (1 + fabs(value))
         if kind == POISSON:
-            value = max(m, LEAST)
+            value = max(m, LEAST_PROBABILITY)
             slope[0] = -log_ratio(value, self.reference[j])
             center[0] = rint(m)
             value -= self.reference[j]
@@ -304,11 +307,11 @@ cdef class ExponentialFamily(Family):
                     total += point[l]
             m = m / total if total > 0 else 0
             center[0] = rint(m)
-            slope[0] = -log(max(m, LEAST))
+            slope[0] = -log(max(m, LEAST_PROBABILITY))
             return center[0] * slope[0]
         center[0] = rint(m)
-        value = -log1p(-m) if m < 1 else -log(LEAST)  # of a 0
-        total = -log(max(m, LEAST))                   # of a 1
+        value = -log1p(-m) if m < 1 else -log(LEAST_PROBABILITY)  # of a 0
+        total = -log(max(m, LEAST_PROBABILITY))                   # of a 1
         slope[0] = total - value
         return total if center[0] > 0 else value
 
@@ -411,5 +414,5 @@ cdef class ExponentialFamily(Family):
             if self.kinds[j] == EXPONENTIAL:
                 with np.errstate(divide="ignore"):
                     means[:, j] = np.log(means[:, j])
-                means[:, j] = np.clip(means[:, j], min(self.low[j], -600.0), max(self.high[j], 600.0))
+                means[:, j] = np.clip(means[:, j], min(self.low[j], -FARTHEST_LOG), max(self.high[j], FARTHEST_LOG))
         return means.ravel()

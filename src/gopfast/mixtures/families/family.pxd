@@ -1,8 +1,35 @@
-"""What the entropic relaxed dual and EM ask of a component family."""
+"""What the entropic relaxed dual and EM ask of a component family.
+
+Sizes: K components, d columns, F statistics of a sample (its d coordinates, with squares 2 d), W the samples' total
+weight. Coordinates, boxes and parameters are the core's; masses are in units of the samples' weights; costs,
+constants, bounds and errors of the objective are in nats.
+"""
 
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
 from gopfast.search.types cimport index, real
+
+cdef extern from *:
+    """
+    /* A range of a smaller half width, as a part of the magnitude of its ends, is rounding: it has no facets. */
+    #define GOPFAST_NEGLIGIBLE_WIDTH 1e-13
+    /* Where the interior-point method starts: a facet's multiplier as a part of the largest that the minorant's slopes
+       can ask for, its slack as a part of the half width times the mass. Chosen by counts of data passes. */
+    #define GOPFAST_TYPICAL_MULTIPLIER 0.2
+    #define GOPFAST_TYPICAL_SLACK 0.1
+    /* No multiplier starts lower: at 0 an interior-point method does not move. */
+    #define GOPFAST_LEAST_MULTIPLIER 1e-9
+    /* Relative slack of bounds that a few operations derive from others: thousands of times their rounding. */
+    #define GOPFAST_DERIVED_SLACK 1e-12
+    /* The same of a total weight, a compensated sum. */
+    #define GOPFAST_TOTAL_SLACK 1e-13
+    """
+    const real NEGLIGIBLE_WIDTH "GOPFAST_NEGLIGIBLE_WIDTH"
+    const real TYPICAL_MULTIPLIER "GOPFAST_TYPICAL_MULTIPLIER"
+    const real TYPICAL_SLACK "GOPFAST_TYPICAL_SLACK"
+    const real LEAST_MULTIPLIER "GOPFAST_LEAST_MULTIPLIER"
+    const real DERIVED_SLACK "GOPFAST_DERIVED_SLACK"
+    const real TOTAL_SLACK "GOPFAST_TOTAL_SLACK"
 
 
 # A qualifying constraint of a cell, linear in the statistics (S_k, T_k) of the components about the cell's centers:
@@ -10,23 +37,23 @@ from gopfast.search.types cimport index, real
 cdef struct Facet:
     bint active         # 0: the cell has no width here
     bint paired         # opposite of the next facet: the sum of both holds no statistics but masses S_k
-    int first, count    # which of the K(1+F) statistics it has
+    int first, count    # which of the K (1 + F) statistics it has
     real constant
     real prior
-    real multiplier     # a typical multiplier and a typical slack per unit of mass, to start from
+    real multiplier     # a typical multiplier and a typical slack, to start from; their product is in nats
     real slack
     real cap            # largest multiplier; INFINITY: a constraint; finite: another minorant of part of the cost
-    real *coefficients
+    real *coefficients  # (count,)
 
 # The relaxed dual subproblem of a node: a linear minorant of the component costs over the cells, and their facets.
 # Minorants hold what multiplies the weight e of a prior (fixed or free in [e_low, e_high]) apart.
 cdef struct Subproblem:
     pass_costs minorant
-    real constant
-    real prior
+    real constant       # nats
+    real prior          # nats per unit of e
     real e_low
     real e_high
-    Facet *facets
+    Facet *facets       # (n_facets,)
 
 
 cdef class Family:
@@ -38,40 +65,54 @@ cdef class Family:
     cdef readonly bint has_prior
     cdef readonly bint divisible_cells  # no prior, no shared variables: each minorant and facet is of one component
     cdef readonly real e_power          # the objective has e C - e_power log e
-    cdef readonly real constant         # what every objective and bound of the core lacks
+    cdef readonly real constant         # model constant in nats, added in `MixturePrimal.step` and in `evaluate`
     cdef readonly real constant_size    # sum of the magnitudes of its terms, where they may cancel; 0: its own
+    # Boxes (low, high) and parameters `point` are (n_connected,), masses (K,), moments (K, F) about given centers.
     # OUT: the root cells.
     cdef void root(self, real *low, real *high) noexcept nogil
     # IN/OUT: removes label copies and what cannot hold a solution; 0: empty.
     cdef bint tighten(self, real *low, real *high) noexcept nogil
     # The same for a family of one component that is one of any number: what no component can be, whatever its mass.
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil
-    # OUT: all of the subproblem (coefficients are allocated: K(1+F) per facet).
+    # OUT: all of the subproblem (coefficients are allocated: K (1 + F) per facet).
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil
-    # OUT point, error: for statistics mass (K,) and moments (K, F) about the centers, the solution's connected
-    # variables, where to split each and what the minorant loses by it.
+    # OUT point, error: for statistics mass and moments about the minorant's centers, the solution's connected
+    # variables, where to split each, and what the minorant loses by it in nats.
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil
-    # OUT: costs of the components at parameters `point` (n_connected values).
+    # OUT: costs of the components at parameters `point`.
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil
     # IN/OUT point: parameters to their optimum for given statistics about the costs' centers (M step).
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil
-    # The objective's part that no sample has; OUT e: its optimum.
+    # The objective's part that no sample has, in nats; OUT e: its optimum.
     cdef real prior_cost(self, const real *point, real *e) noexcept nogil
-    # Sum of the magnitudes of its terms: scale of its rounding error.
+    # Sum of the magnitudes of its terms in nats: scale of its rounding error.
     cdef real prior_size(self, const real *point) noexcept nogil
-    # Bound of the rounding error of the constant.
+    # Bound of the rounding error of the constant, in nats.
     cdef real constant_margin(self) noexcept nogil
     # OUT point: parameters to start a local search from, around given samples (K, d).
     cdef void seed(self, const real *centers, real *point) noexcept nogil
-    # OUT: a component that takes no part, in a model with a prior.
+    # OUT: component k takes no part, in a model with a prior.
     cdef void vacate(self, int k, real *point) noexcept nogil
 
 # One of the K! label copies: components ordered by their first connected variable; 0: the box is empty.
 cdef bint order_components(int n_components, int n_cell, real *low, real *high) noexcept nogil
 
-# IN/OUT: bounds (K,) of the components' means of one statistic, and of their masses. The means average to the
-# samples' (whose total mass counts `nu` per component for a prior): what cannot is removed; 0: nothing is left.
-cdef bint balance(int n_components, real total, real nu, real average, real *low, real *high, real *mass_low,
-                  real *mass_high) noexcept nogil
+# Half the width of [low, high] about its middle as computed, rounded up.
+cdef real half_width(real low, real high, real middle) noexcept nogil
+
+# Whether facets of [low, high], of this half width, are more than rounding.
+cdef bint has_width(real half, real low, real high) noexcept nogil
+
+# OUT: `facet`, a constraint of the `count` statistics from `first` on with coefficients 0.
+cdef void clear(Facet *facet, bint active, int first, int count) noexcept nogil
+
+# OUT: facets half S + T_j >= 0 and half S - T_j >= 0 of a component's mean in coordinate j, T about the middle of its
+# interval. `mass` is a typical S; the other arguments are those of `clear`. Returns the facet after them.
+cdef Facet *bound_mean(Facet *facet, bint active, int first, int count, int j, real half, real mass,
+                       real multiplier) noexcept nogil
+
+
+cdef inline real middle_of(real low, real high) noexcept nogil:
+    return low + 0.5 * (high - low)

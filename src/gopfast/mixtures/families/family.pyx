@@ -4,10 +4,11 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs
 
-# Relative slack of what `balance` derives; it takes a few operations.
-cdef real ROUNDING = 1e-12
+cdef real ROUND = 2.0 ** -53
 # Of the sum of a constant's terms, each within 16 u of its magnitude.
 cdef real CONSTANT_ROUNDING = 64 * 2.0 ** -53
+# Variances of columns in the distance that starts are drawn by are no smaller: a constant column counts for nothing.
+LEAST_VARIANCE = 1e-12
 
 
 cdef bint order_components(int n_components, int n_cell, real *low, real *high) noexcept nogil:
@@ -22,65 +23,35 @@ cdef bint order_components(int n_components, int n_cell, real *low, real *high) 
     return 1
 
 
-cdef bint balance(int n_components, real total, real nu, real average, real *low, real *high, real *mass_low,
-                  real *mass_high) noexcept nogil:
-    """Masses M_l = S_l + nu add up to the total and M_l (mean_l - average) to 0.
+cdef real half_width(real low, real high, real middle) noexcept nogil:
+    """The minorant and the facets of a wider cell hold for the cell too."""
+    return max(high - middle, middle - low) * (1 + 8 * ROUND) + ROUND * fabs(middle)
 
-    So component k balances the others, M_k x + (total - M_k) y = 0, x its deviation from the average and y some number
-    between the least and the largest of the others': bounds of M_k, then of x.
-    """
-    cdef int k, l, K = n_components
-    cdef real p, q, x, y, a, b, sum_low = 0, sum_high = 0, free = total - K * nu
-    # what adding nu to a mass, or taking it off, may round away
-    cdef real lost = 2.0 ** -50 * total
-    if K == 1:
-        mass_low[0] = max(mass_low[0], free * (1 - 1e-12) - lost)
-    for k in range(K):
-        sum_low += mass_low[k]
-        sum_high += mass_high[k]
-    for k in range(K):
-        a, b = free - (sum_high - mass_high[k]), free - (sum_low - mass_low[k])
-        mass_low[k] = max(mass_low[k], a - ROUNDING * (free + sum_high))
-        mass_high[k] = min(mass_high[k], b + ROUNDING * (free + sum_low))
-    for k in range(K):
-        if not mass_high[k] + nu > 0:
-            continue
-        p, q = INFINITY, -INFINITY
-        if K == 1:
-            p = q = 0
-        for l in range(K):
-            if l != k:
-                p = min(p, low[l] - average - ROUNDING * (fabs(low[l]) + fabs(average)))
-                q = max(q, high[l] - average + ROUNDING * (fabs(high[l]) + fabs(average)))
-        x = low[k] - average - ROUNDING * (fabs(low[k]) + fabs(average))
-        y = high[k] - average + ROUNDING * (fabs(high[k]) + fabs(average))
-        if (p > 0 and x > 0) or (q < 0 and y < 0):
-            return 0
-        # M y + (total - M) q >= 0 and M x + (total - M) p <= 0
-        a, b = mass_low[k] + nu - lost, mass_high[k] + nu + lost
-        if q < 0:
-            a = max(a, total * q / (q - y) * (1 - ROUNDING))
-        elif y < 0:
-            b = min(b, total * q / (q - y) * (1 + ROUNDING))
-        if p > 0:
-            a = max(a, total * p / (p - x) * (1 - ROUNDING))
-        elif x > 0:
-            b = min(b, total * p / (p - x) * (1 + ROUNDING))
-        if a > b or not b > 0:
-            return 0
-        mass_low[k], mass_high[k] = max(mass_low[k], a - nu - lost), min(mass_high[k], b - nu + lost)
-        # x = -(total - M) / M y
-        a = max(0.0, total / a * (1 + ROUNDING) - 1) if a > 0 else INFINITY
-        b = max(0.0, total / b * (1 - ROUNDING) - 1)
-        if p >= 0 or a < INFINITY:
-            y = min(y, -p * (a if p < 0 else b))
-        if q <= 0 or a < INFINITY:
-            x = max(x, -q * (a if q > 0 else b))
-        low[k] = max(low[k], average + x - ROUNDING * (fabs(x) + fabs(average)))
-        high[k] = min(high[k], average + y + ROUNDING * (fabs(y) + fabs(average)))
-        if low[k] > high[k]:
-            return 0
-    return 1
+
+cdef bint has_width(real half, real low, real high) noexcept nogil:
+    return half > NEGLIGIBLE_WIDTH * (fabs(low) + fabs(high))
+
+
+cdef void clear(Facet *facet, bint active, int first, int count) noexcept nogil:
+    cdef int s
+    facet.active, facet.paired = active, 0
+    facet.first, facet.count = first, count
+    facet.constant = facet.prior = 0
+    facet.cap = INFINITY
+    for s in range(count):
+        facet.coefficients[s] = 0
+
+
+cdef Facet *bound_mean(Facet *facet, bint active, int first, int count, int j, real half, real mass,
+                       real multiplier) noexcept nogil:
+    cdef int side
+    for side in range(2):
+        clear(facet, active, first, count)
+        facet.paired = side == 0
+        facet.multiplier, facet.slack = multiplier, TYPICAL_SLACK * half * mass
+        facet.coefficients[0], facet.coefficients[1 + j] = half, 1 if side == 0 else -1
+        facet += 1
+    return facet
 
 
 cdef class Family:
@@ -130,7 +101,7 @@ cdef class Family:
         return self.constant_margin()
 
     def set_constant(self, real constant, real error):
-        """Set the constant, and let its margin hold an error bound of what else it stands for."""
+        """Set the constant, and let its margin hold an error bound of what else it stands for; both in nats."""
         self.constant = constant
         self.constant_size = fabs(constant) + error / CONSTANT_ROUNDING
 
@@ -141,11 +112,11 @@ cdef class Family:
         pass
 
     def metric(self):
-        """Weights (d,) of the coordinates in the squared distance that starts are drawn by."""
+        """Weights (d,) of the coordinates in the squared distance that starts are drawn by: 1 / their variances."""
         columns, weights = self.data.arrays()
         variance = np.average(np.square(columns - np.average(columns, axis=1, weights=weights)[:, None]), axis=1,
                               weights=weights)
-        return 1.0 / np.maximum(variance, 1e-12)
+        return 1.0 / np.maximum(variance, LEAST_VARIANCE)
 
     def seeded(self, rng):
         """Parameters (n_connected,) to start a local search from, around samples that `rng` draws."""
@@ -164,8 +135,8 @@ cdef class Family:
 
     def tightened(self, low, high):
         """What `tighten` leaves of a box, (low, high), or None, for tests."""
-        cdef real[::1] least = np.array(low, dtype=float).ravel(), most = np.array(high, dtype=float).ravel()
-        return (np.asarray(least), np.asarray(most)) if self.tighten(&least[0], &most[0]) else None
+        cdef real[::1] lower = np.array(low, dtype=float).ravel(), upper = np.array(high, dtype=float).ravel()
+        return (np.asarray(lower), np.asarray(upper)) if self.tighten(&lower[0], &upper[0]) else None
 
     def subproblem(self, low, high):
         """Minorant and facets of the cells [low, high], for tests.
@@ -177,7 +148,7 @@ cdef class Family:
         multipliers, caps (R,).
         """
         cdef int K = self.n_components, d = self.n_columns, F = self.n_statistics, m = K * (1 + F), r, s
-        cdef real[::1] least = np.array(low, dtype=float).ravel(), most = np.array(high, dtype=float).ravel()
+        cdef real[::1] lower = np.array(low, dtype=float).ravel(), upper = np.array(high, dtype=float).ravel()
         cdef real[:, ::1] costs = np.zeros((3, K * d)), coefficients = np.zeros((self.n_facets, m))
         cdef real[::1] offsets = np.zeros(K)
         cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
@@ -187,7 +158,7 @@ cdef class Family:
         sub.minorant.offsets = &offsets[0]
         for r in range(self.n_facets):
             sub.facets[r].coefficients = &coefficients[r, 0]
-        self.relax(&least[0], &most[0], &sub)
+        self.relax(&lower[0], &upper[0], &sub)
         centers, linear, quadratic = np.asarray(costs).reshape(3, K, d)
         facets, rest, caps = [], [], []
         for r in range(self.n_facets):

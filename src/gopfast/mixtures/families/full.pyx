@@ -42,33 +42,64 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
-from gopfast.mixtures.families.axes import coordinates, eliminated, floats, log_abs, safest
-from gopfast.mixtures.bounds.em import short_runs
-from gopfast.mixtures.families.family cimport order_components
-from gopfast.mixtures.families.matrix cimport line_cost, split_factor, split_inside, within
+from gopfast.mixtures.families.axes import eliminated, floats, log_abs
+
+from gopfast.mixtures.families.family cimport (
+    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, clear, half_width,
+    has_width, middle_of, order_components,
+)
+from gopfast.mixtures.families.variance cimport LEAST_CURVATURE, line_cost, split_factor, split_inside, within
 from gopfast.mixtures.data.passes cimport pass_costs
-from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
 
-cdef int N_FACETS = 18      # per component
-cdef int N_CELL = 5         # mean, variance, slope, residual
-cdef int N_STATISTICS = 6   # x, y, x y and their squares
-cdef real RIDGE = 0.1      # in units of the first coordinate's floor
+cdef real RIDGE = 0.1       # in units of the first coordinate's floor
 # A residual's error is worth less than its size: while slopes are wide, a minorant cannot use the residual's range.
 cdef real SPLIT_RESIDUAL = 0.3
+# Cells are widened to at least this relative width, or this part of the floor, where slopes between corners are taken.
+cdef real LEAST_WIDTH = 1e-6
+# Bounds of a factor's typical multiplier times the range of its facet, in nats per unit of mass.
+cdef real LEAST_LOSS = 1e-4
+cdef real MOST_LOSS = 0.1
 
 
 cdef inline real chord_slope(real v0, real v1, real floor) noexcept nogil:
-    """About the slope of the cost's chord."""
+    """About the slope of the cost's chord over [v0, v1], in nats per unit of mass and of v."""
     return (line_cost(v1, floor) - line_cost(v0, floor)) / (v1 - v0) if v1 > v0 else 0.5 / max(v1, floor)
 
 
+cdef inline Factors corner(Factors low, Factors high, int i) noexcept nogil:
+    """Corner number i of 8 of a cell: bit 0, 1, 2 for the upper end of variance, slope, residual."""
+    cdef Factors at
+    at.v, at.b, at.u = high.v if i & 1 else low.v, high.b if i & 2 else low.b, high.u if i & 4 else low.u
+    return at
+
+
+cdef inline Factors factors_at(const real *variables) noexcept nogil:
+    """The factors among a component's connected variables."""
+    cdef Factors at
+    at.v, at.b, at.u = variables[VARIANCE], variables[SLOPE], variables[RESIDUAL]
+    return at
+
+
+cdef inline real typical(real loss, real range_of) noexcept nogil:
+    """A typical multiplier of a facet of this range, where the minorant loses so many nats per unit of mass."""
+    return clip(TYPICAL_MULTIPLIER * loss, LEAST_LOSS, MOST_LOSS) / range_of
+
+
+cdef inline void set_typical(Facet *facets, int n, real multiplier, real slack) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        facets[i].multiplier, facets[i].slack = multiplier, slack
+
+
 cdef inline real product(Matrix P, Matrix C) noexcept nogil:
+    """<P, C>."""
     return P.xx * C.xx + 2 * P.xy * C.xy + P.yy * C.yy
 
 
 cdef inline real product_size(Matrix P, Matrix C) noexcept nogil:
+    """Sum of the magnitudes of its terms."""
     return fabs(P.xx * C.xx) + 2 * fabs(P.xy * C.xy) + fabs(P.yy * C.yy)
 
 
@@ -80,42 +111,23 @@ cdef inline real bend(Matrix P, real x, real y) noexcept nogil:
         fabs(P.xx) * x * x + 2 * fabs(P.xy) * x * y + P.yy * y * y)
 
 
-cdef class FullFamily(Family):
-    """Components with a covariance matrix each, at least the floor in the Loewner order.
+cdef class FullFamily(AffineFamily):
+    """Components with a covariance matrix each, at least the floor in the Loewner order, in two coordinates.
 
-    Connected variables of a component: its mean (2), then variance, slope and residual of its covariance.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, 2)
-    sample_weight : ndarray, shape (n,)
-    n_components : int
-    floor : ndarray, shape (2,)
-        Least variances, in squared units of X.
-    axes : ndarray, shape (2, 2)
-        Core coordinates are ``axes @ (x - center)``. The bounds hold for any; they are best where the components'
-        covariances are about diagonal and the first coordinate tells the components apart.
+    Connected variables of a component: its mean (2), then variance, slope and residual of its covariance. The columns
+    are the coordinates and their product. For the parameters see AffineFamily.
     """
 
     def __init__(self, X, sample_weight, int n_components, floor, axes):
-        cdef Samples data = Samples.__new__(Samples)
-        used = sample_weight > 0
-        X, weights = X[used], np.ascontiguousarray(sample_weight[used])
-        self.axes = np.ascontiguousarray(axes, dtype=np.float64)
-        self.center = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0)
-        found = coordinates(X, weights, self.center, self.axes, floor)
+        found, weights = self.set_up(X, sample_weight, n_components, floor, axes, False)
         columns = found.columns
-        data.fill(np.vstack([columns, columns[:1] * columns[1:]]), weights, True, np.zeros(3), 0.0)
-        self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, 3, N_STATISTICS
+        self.fill(np.vstack([columns, columns[:1] * columns[1:]]), weights, True)
         self.n_cell, self.n_shared = N_CELL, 0
         self.n_connected = n_components * N_CELL
         self.n_facets = n_components * N_FACETS
-        self.has_prior, self.e_power = False, 0.0
-        self.set_constant(found.constant, found.error)
-        self.low, self.high = columns.min(axis=1), columns.max(axis=1)
         self.size_x, self.size_y = 2 * np.abs(columns).max(axis=1)
-        spread = np.atleast_2d(np.cov(columns, aweights=weights, ddof=0))
-        self.spread = Matrix(spread[0, 0], spread[0, 1], spread[1, 1])
+        covariance = np.atleast_2d(np.cov(columns, aweights=weights, ddof=0))
+        self.data_covariance = Matrix(covariance[0, 0], covariance[0, 1], covariance[1, 1])
         # exact, then rounded: the determinant cancels where the axes are ill-conditioned
         F, (det, _) = floats(found.floor), eliminated(found.floor)
         self.floor = Matrix(F[0, 0], F[0, 1], F[1, 1])
@@ -126,20 +138,21 @@ cdef class FullFamily(Family):
 
     # Geometry of covariances
 
-    cdef Matrix matrix(self, real variance, real slope, real residual) noexcept nogil:
+    cdef Matrix matrix(self, Factors f) noexcept nogil:
         cdef Matrix C
-        C.xx, C.xy = variance, slope * (variance + self.ridge)
-        C.yy = residual + slope * C.xy
+        C.xx, C.xy = f.v, f.b * (f.v + self.ridge)
+        C.yy = f.u + f.b * C.xy
         return C
 
-    cdef void factors(self, Matrix C, real *out) noexcept nogil:
-        """OUT: variance, slope, residual."""
-        out[0] = max(C.xx, 0.0)
-        out[1] = C.xy / (out[0] + self.ridge)
-        out[2] = max(0.0, C.yy - out[1] * C.xy)
+    cdef Factors factors(self, Matrix C) noexcept nogil:
+        cdef Factors f
+        f.v = max(C.xx, 0.0)
+        f.b = C.xy / (f.v + self.ridge)
+        f.u = max(0.0, C.yy - f.b * C.xy)
+        return f
 
     cdef real cost(self, Matrix C, real *size) noexcept nogil:
-        """G(C). OUT size: the scale of its rounding error."""
+        """By the eigenvalues of C in units of the floor."""
         cdef real a = self.whiten_x * self.whiten_x * C.xx, b = self.whiten_x * self.whiten_xy * C.xx
         cdef real c = self.whiten_x * self.whiten_y * C.xy, root, half, value, low, high
         cdef real p = self.whiten_xy * self.whiten_xy * C.xx, q = 2 * self.whiten_xy * self.whiten_y * C.xy
@@ -152,7 +165,7 @@ cdef class FullFamily(Family):
         return value
 
     cdef Matrix floored(self, Matrix C) noexcept nogil:
-        """The best covariance at or above the floor: in its units, eigenvalues below 1 are raised to 1."""
+        """In units of the floor, eigenvalues below 1 are raised to 1."""
         cdef real a = self.whiten_x * self.whiten_x * C.xx
         cdef real b = self.whiten_x * (self.whiten_xy * C.xx + self.whiten_y * C.xy)
         cdef real c = (self.whiten_xy * self.whiten_xy * C.xx + 2 * self.whiten_xy * self.whiten_y * C.xy
@@ -181,327 +194,316 @@ cdef class FullFamily(Family):
 
     cdef void moments_of(self, real mass, const real *moments, const real *center, real *mean,
                          Matrix *C) noexcept nogil:
-        """OUT: mean, and covariance of statistics about a center."""
-        cdef real x = moments[0] / mass, y = moments[1] / mass
+        cdef real x = moments[OF_X - 1] / mass, y = moments[OF_Y - 1] / mass
         mean[0], mean[1] = center[0] + x, center[1] + y
-        C.xx = max(0.0, moments[3] / mass - x * x)
-        C.yy = max(0.0, moments[4] / mass - y * y)
-        C.xy = (moments[2] / mass - center[0] * y - center[1] * x) + (center[2] - center[0] * center[1]) - x * y
+        C.xx = max(0.0, moments[OF_XX - 1] / mass - x * x)
+        C.yy = max(0.0, moments[OF_YY - 1] / mass - y * y)
+        C.xy = (moments[OF_XY - 1] / mass - center[0] * y - center[1] * x) + (
+            center[2] - center[0] * center[1]) - x * y
 
     # Cells
 
-    cdef real largest(self, int j, real low, real high) noexcept nogil:
-        """Largest variance of samples in the data's range whose mean lies in [low, high]: (m - min)(max - m)."""
-        cdef real m = clip(0.5 * (self.low[j] + self.high[j]), low, high)
-        return (m - self.low[j]) * (self.high[j] - m) * (1 + 1e-12)
-
     cdef real steepest(self, real v0, real v1, real u0, real u1, real most) noexcept nogil:
-        """Largest |slope| of covariances with factors v in [v0, v1] and u in [u0, u1], and C_yy at most `most`."""
+        """The module's head has the bounds; room: of b^2 (v + r)."""
         cdef real r = self.ridge, room = max(0.0, most - u0), v
         # the two bounds by `most` cross at v = r room / u0; up to there the first rises until v = r, then both fall
         v = clip(min(r, r * room / u0) if u0 > 0 else r, v0, v1)
         room = min(sqrt(room / (v + r)), sqrt(v * most) / (v + r))
-        return min(room, sqrt(u1 * v1 / (r * (v1 + r)))) * (1 + 1e-12)
+        return min(room, sqrt(u1 * v1 / (r * (v1 + r)))) * (1 + DERIVED_SLACK)
 
     cdef void root(self, real *low, real *high) noexcept nogil:
-        cdef int k, a
-        cdef real x = self.largest(0, self.low[0], self.high[0]), y = self.largest(1, self.low[1], self.high[1])
+        cdef int k, j
+        cdef real x = self.largest_variance(0, self.low[0], self.high[0])
+        cdef real y = self.largest_variance(1, self.low[1], self.high[1])
+        cdef real *lo = low
+        cdef real *hi = high
         for k in range(self.n_components):
-            a = k * N_CELL
-            low[a], high[a], low[a + 1], high[a + 1] = self.low[0], self.high[0], self.low[1], self.high[1]
-            low[a + 2], high[a + 2] = 0, x
-            high[a + 3] = self.steepest(0, x, 0, y, y)
-            low[a + 3] = -high[a + 3]
-            low[a + 4], high[a + 4] = 0, y
+            for j in range(2):
+                lo[MEAN + j], hi[MEAN + j] = self.low[j], self.high[j]
+            lo[VARIANCE], hi[VARIANCE] = 0, x
+            hi[SLOPE] = self.steepest(0, x, 0, y, y)
+            lo[SLOPE] = -hi[SLOPE]
+            lo[RESIDUAL], hi[RESIDUAL] = 0, y
+            lo, hi = lo + N_CELL, hi + N_CELL
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
-        cdef int k, j, a
-        cdef real other, steepest, flattest
+        cdef int k
+        cdef real most_yy, steepest, flattest, r = self.ridge   # most_yy of C_yy, then squares of slopes
+        cdef real *lo = low
+        cdef real *hi = high
         if not order_components(self.n_components, N_CELL, low, high):
             return 0
         for k in range(self.n_components):
-            a = k * N_CELL
-            other = self.largest(1, low[a + 1], high[a + 1])
-            high[a + 2] = min(high[a + 2], self.largest(0, low[a], high[a]))
-            high[a + 4] = min(high[a + 4], other)
-            if low[a + 2] > high[a + 2]:
+            most_yy = self.largest_variance(1, lo[MEAN + 1], hi[MEAN + 1])
+            hi[VARIANCE] = min(hi[VARIANCE], self.largest_variance(0, lo[MEAN], hi[MEAN]))
+            hi[RESIDUAL] = min(hi[RESIDUAL], most_yy)
+            if lo[VARIANCE] > hi[VARIANCE]:
                 return 0
-            steepest = max(low[a + 3] * low[a + 3], high[a + 3] * high[a + 3])
-            other = min(other, (high[a + 4] + steepest * (high[a + 2] + self.ridge)) * (1 + 1e-12))
-            # C_yy = u + b^2 (v + r) <= other
-            flattest = low[a + 3] if low[a + 3] > 0 else min(high[a + 3], 0.0)
+            steepest = max(lo[SLOPE] * lo[SLOPE], hi[SLOPE] * hi[SLOPE])
+            most_yy = min(most_yy, (hi[RESIDUAL] + steepest * (hi[VARIANCE] + r)) * (1 + DERIVED_SLACK))
+            # C_yy = u + b^2 (v + r) <= most_yy
+            flattest = lo[SLOPE] if lo[SLOPE] > 0 else min(hi[SLOPE], 0.0)
             flattest *= flattest
-            high[a + 4] = min(high[a + 4], other - flattest * (low[a + 2] + self.ridge) * (1 - 1e-12))
+            hi[RESIDUAL] = min(hi[RESIDUAL], most_yy - flattest * (lo[VARIANCE] + r) * (1 - DERIVED_SLACK))
             if flattest > 0:
-                high[a + 2] = min(high[a + 2], (other - low[a + 4]) / flattest * (1 + 1e-12) - self.ridge * (1 - 1e-12))
-            if low[a + 2] > high[a + 2] or low[a + 4] > high[a + 4]:
+                hi[VARIANCE] = min(hi[VARIANCE], (most_yy - lo[RESIDUAL]) / flattest * (1 + DERIVED_SLACK)
+                                   - r * (1 - DERIVED_SLACK))
+            if lo[VARIANCE] > hi[VARIANCE] or lo[RESIDUAL] > hi[RESIDUAL]:
                 return 0
-            steepest = self.steepest(low[a + 2], high[a + 2], low[a + 4], high[a + 4], other)
-            low[a + 3], high[a + 3] = max(low[a + 3], -steepest), min(high[a + 3], steepest)
-            for j in range(3, N_CELL):
-                if low[a + j] > high[a + j]:
-                    return 0
+            steepest = self.steepest(lo[VARIANCE], hi[VARIANCE], lo[RESIDUAL], hi[RESIDUAL], most_yy)
+            lo[SLOPE], hi[SLOPE] = max(lo[SLOPE], -steepest), min(hi[SLOPE], steepest)
+            if lo[SLOPE] > hi[SLOPE]:
+                return 0
+            lo, hi = lo + N_CELL, hi + N_CELL
         return 1
 
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
         """Nothing above depends on the other components but their order."""
         return self.tighten(low, high)
 
-    cdef real cell_cost(self, bint exact, real v, real b, real u) noexcept nogil:
-        """G, or the sum of the costs of variance and residual that bounds it up to a constant, at factors of C."""
+    cdef real cell_cost(self, bint exact, Factors f) noexcept nogil:
         cdef real size
         if exact:
-            return self.cost(self.matrix(v, b, u), &size)
-        return line_cost(v + self.ridge, self.floor.xx) + line_cost(u, self.conditional_floor)
+            return self.cost(self.matrix(f), &size)
+        return line_cost(f.v + self.ridge, self.floor.xx) + line_cost(f.u, self.conditional_floor)
 
-    cdef Matrix slopes(self, int kind, const real *low, const real *high) noexcept nogil:
-        """Slopes P between the corners (variance, slope, residual) of a cell, averaged.
-
-        Of G for kind 0; of its sum over factors for kind 1, and for kind 2 without the residual's.
-        """
+    cdef Matrix slopes(self, int kind, Factors low, Factors high) noexcept nogil:
+        """Between the corners of the cell, averaged."""
         cdef real value[8]
-        cdef real b0 = low[1], b1 = high[1], along = 0, across = 0, up = 0, v
+        cdef real along = 0, across = 0, up = 0     # by variance, by C_xy, by residual
         cdef Matrix P
         cdef int i
         for i in range(8):
-            v = high[0] if i & 1 else low[0]
-            value[i] = self.cell_cost(kind == 0, v, b1 if i & 2 else b0, high[2] if i & 4 else low[2])
+            value[i] = self.cell_cost(kind == 0, corner(low, high, i))
         for i in range(8):
             if not i & 1:
                 along += 0.25 * (value[i | 1] - value[i])
             if not i & 2:
-                across += 0.25 * (value[i | 2] - value[i]) / ((high[0] if i & 1 else low[0]) + self.ridge)
+                across += 0.25 * (value[i | 2] - value[i]) / (corner(low, high, i).v + self.ridge)
             if not i & 4 and kind < 2:
                 up += 0.25 * (value[i | 4] - value[i])
-        along, across, up = along / (high[0] - low[0]), across / (b1 - b0), up / (high[2] - low[2])
+        along, across, up = along / (high.v - low.v), across / (high.b - low.b), up / (high.u - low.u)
         P.yy = max(up, 0.0)
-        P.xy = 0.5 * (across - P.yy * (b0 + b1))
-        P.xx = along - P.xy * (b0 + b1) - 0.5 * P.yy * (b0 * b0 + b1 * b1)
+        P.xy = 0.5 * (across - P.yy * (low.b + high.b))
+        P.xx = along - P.xy * (low.b + high.b) - 0.5 * P.yy * (low.b * low.b + high.b * high.b)
         return P
 
-    cdef real least(self, const real *low, const real *high, Matrix P) noexcept nogil:
-        """A lower bound of G - <P, C> over a cell of (variance, slope, residual)."""
-        cdef real first = INFINITY, second = INFINITY, third = INFINITY, v, b, u, value, size, most, lost, curvature, s
+    cdef real constant_at(self, Factors low, Factors high, Matrix P) noexcept nogil:
+        """The best of the three bounds of the module's head: by the curvature in b; by each sum that has no b in it."""
+        cdef real first = INFINITY, second = INFINITY, third = INFINITY, b, value, size, lost, curvature, s
         cdef real linear
+        cdef Factors f
         cdef Matrix C
         cdef int i
-        b = max(low[1] * low[1], high[1] * high[1])
+        b = max(low.b * low.b, high.b * high.b)
         # C_yy - C_xy^2 / C_xx = u - b^2 (v + r) r / v is at least u - lost
-        lost = b * (low[0] + self.ridge) * self.ridge / low[0] * (1 + 16 * ROUND) if low[0] > 0 else INFINITY
+        lost = b * (low.v + self.ridge) * self.ridge / low.v * (1 + 16 * ROUND) if low.v > 0 else INFINITY
         for i in range(8):
-            v, b, u = (high[0] if i & 1 else low[0]), (high[1] if i & 2 else low[1]), (high[2] if i & 4 else low[2])
-            C = self.matrix(v, b, u)
+            f = corner(low, high, i)
+            C = self.matrix(f)
             value = self.cost(C, &size)
             linear = product(P, C) + 64 * ROUND * (size + product_size(P, C))
             # where the floor may act somewhere in the cell, its curvature everywhere: it must be convex in u
-            s = u - lost if low[2] - lost > self.conditional_floor else self.conditional_floor
-            curvature = max(0.0, 0.5 / (s * (1 - 16 * ROUND)) - P.yy) * (v + self.ridge)
-            s = 0.5 * (high[1] - low[1])
+            s = f.u - lost if low.u - lost > self.conditional_floor else self.conditional_floor
+            curvature = max(0.0, 0.5 / (s * (1 - 16 * ROUND)) - P.yy) * (f.v + self.ridge)
+            s = 0.5 * (high.b - low.b)
             first = min(first, value - linear - curvature * s * s * (1 + 16 * ROUND))
-            third = min(third, line_cost(v + self.ridge, self.floor.xx) + line_cost(u, self.conditional_floor) - linear)
+            third = min(third, self.cell_cost(False, f) - linear)
             if lost < INFINITY:
-                value = line_cost(v, self.floor.xx) + line_cost(u - lost, self.conditional_floor)
-                value -= 64 * ROUND * (1 + fabs(value) + (u + lost) / self.conditional_floor)
+                value = line_cost(f.v, self.floor.xx) + line_cost(f.u - lost, self.conditional_floor)
+                value -= 64 * ROUND * (1 + fabs(value) + (f.u + lost) / self.conditional_floor)
                 second = min(second, value - linear)
         # (Sigma^-1)_xx is at most 1 over the floor of the first coordinate given the second
         s = 0.5 * self.ridge * self.floor.yy / (self.floor.xx * self.conditional_floor) * (1 + 64 * ROUND)
         first = max(first, third - s)
         return max(first, second) if lost < INFINITY else first
 
-    cdef real minorant(self, const real *low, const real *high, Matrix *P) noexcept nogil:
-        """The constant of the best minorant of a cell at hand. OUT: its slopes."""
-        cdef real best = INFINITY, constant = 0, found, lost, size, v, b, u
+    cdef real minorant(self, Factors low, Factors high, Matrix *P) noexcept nogil:
+        """The best is the one that is the nearest to G at the corners and the middle, summed."""
+        cdef real best = INFINITY, constant = 0, found, lost, size
         cdef Matrix trial, C
+        cdef Factors f
         cdef int kind, i
         for kind in range(3):
             trial = self.slopes(kind, low, high)
-            found = self.least(low, high, trial)
+            found = self.constant_at(low, high, trial)
             lost = 0
             for i in range(9):
-                v, b, u = (high[0] if i & 1 else low[0]), (high[1] if i & 2 else low[1]), (high[2] if i & 4 else low[2])
+                f = corner(low, high, i)
                 if i == 8:
-                    v, b, u = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2])
-                C = self.matrix(v, b, u)
+                    f.v, f.b, f.u = 0.5 * (low.v + high.v), 0.5 * (low.b + high.b), 0.5 * (low.u + high.u)
+                C = self.matrix(f)
                 lost += (self.cost(C, &size) - product(trial, C) - found)
             if lost < best:
                 best, constant, P[0] = lost, found, trial
         return constant
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
-        cdef int k, j, i, a, side
+        cdef int k, j
         cdef real mass = self.data.core.total_weight / self.n_components, constant, bent, size, slope
         cdef real half[2]
-        cdef real wide_low[3]
-        cdef real wide_high[3]
+        cdef Factors least, most, wide
+        cdef const real *lo = low
+        cdef const real *hi = high
         cdef real *center
+        cdef real *linear
+        cdef real *quadratic
         cdef pass_costs *costs = &out.minorant
-        cdef Facet *facet = out.facets
+        cdef Facet *facets = out.facets
         cdef Matrix P
         out.constant = out.prior = out.e_low = out.e_high = 0
         for k in range(self.n_components):
-            a, center = k * N_CELL, costs.centers + 3 * k
+            center, linear = costs.centers + N_COLUMNS * k, costs.linear + N_COLUMNS * k
+            quadratic = costs.quadratic + N_COLUMNS * k
             for j in range(2):
-                center[j] = low[a + j] + 0.5 * (high[a + j] - low[a + j])
-                # rounded up: the minorant and the facets of a wider cell hold for this one too
-                half[j] = max(high[a + j] - center[j], center[j] - low[a + j]) * (1 + 8 * ROUND)
-                half[j] += ROUND * fabs(center[j])
+                center[j] = middle_of(lo[MEAN + j], hi[MEAN + j])
+                half[j] = half_width(lo[MEAN + j], hi[MEAN + j], center[j])
             center[2] = center[0] * center[1]
+            least, most = factors_at(lo), factors_at(hi)
             # never of width 0, for slopes
-            wide_low[0], wide_low[1], wide_low[2] = low[a + 2], low[a + 3], low[a + 4]
-            wide_high[0] = max(high[a + 2], low[a + 2] * (1 + 1e-6) + 1e-6 * self.floor.xx)
-            wide_high[2] = max(high[a + 4], low[a + 4] * (1 + 1e-6) + 1e-6 * self.conditional_floor)
-            slope = sqrt((wide_high[2] + self.conditional_floor) / (wide_high[0] + self.floor.xx))
-            wide_high[1] = max(high[a + 3], low[a + 3] + 1e-6 * (slope + fabs(low[a + 3])))
-            constant = self.minorant(wide_low, wide_high, &P)
+            wide.v = max(most.v, least.v * (1 + LEAST_WIDTH) + LEAST_WIDTH * self.floor.xx)
+            wide.u = max(most.u, least.u * (1 + LEAST_WIDTH) + LEAST_WIDTH * self.conditional_floor)
+            slope = sqrt((wide.u + self.conditional_floor) / (wide.v + self.floor.xx))
+            wide.b = max(most.b, least.b + LEAST_WIDTH * (slope + fabs(least.b)))
+            constant = self.minorant(least, wide, &P)
             bent = bend(P, half[0], half[1])
             size = (fabs(P.xx) * self.size_x * self.size_x + fabs(P.yy) * self.size_y * self.size_y
                     + 4 * fabs(P.xy) * self.size_x * self.size_y)
-            costs.quadratic[3 * k], costs.quadratic[3 * k + 1], costs.quadratic[3 * k + 2] = P.xx, P.yy, 0
-            costs.linear[3 * k], costs.linear[3 * k + 1] = -2 * P.xy * center[1], -2 * P.xy * center[0]
-            costs.linear[3 * k + 2] = 2 * P.xy
+            quadratic[0], quadratic[1], quadratic[2] = P.xx, P.yy, 0
+            linear[0], linear[1], linear[2] = -2 * P.xy * center[1], -2 * P.xy * center[0], 2 * P.xy
             costs.offsets[k] = bent - constant + 64 * ROUND * (fabs(constant) + bent + size)
             for j in range(2):
-                for side in range(2):
-                    facet.active = half[j] > 1e-13 * (fabs(low[a + j]) + fabs(high[a + j]))
-                    facet.paired = side == 0
-                    facet.first, facet.count = k * (1 + N_STATISTICS), 1 + N_STATISTICS
-                    facet.constant = facet.prior = 0
-                    facet.multiplier = 0.2 * max(P.xx if j == 0 else P.yy, 1e-9) * half[j]
-                    facet.slack = 0.1 * half[j] * mass
-                    facet.cap = INFINITY
-                    for i in range(1 + N_STATISTICS):
-                        facet.coefficients[i] = 0
-                    facet.coefficients[0], facet.coefficients[1 + j] = half[j], 1 if side == 0 else -1
-                    facet += 1
-            facet = self.bound_cell(facet, k, low + a + 2, high + a + 2, center, half, P)
+                bound_mean(facets + MEAN_BOX + 2 * j, has_width(half[j], lo[MEAN + j], hi[MEAN + j]),
+                           k * (1 + N_STATISTICS), 1 + N_STATISTICS, j, half[j], mass,
+                           TYPICAL_MULTIPLIER * max(P.xx if j == 0 else P.yy, LEAST_MULTIPLIER) * half[j])
+            self.bound_cell(facets, k, least, most, center, half, P)
+            lo, hi, facets = lo + N_CELL, hi + N_CELL, facets + N_FACETS
 
-    cdef Facet *add_facet(self, Facet *facet, int k, const real *center, bint active, real xx, real xy, real yy, real x,
-                      real y, real constant) noexcept nogil:
-        """Facet constant + x z_x + y z_y + xx z_x^2 + xy z_x z_y + yy z_y^2 >= 0 per unit of mass, loosened."""
+    cdef void set_facet(self, Facet *facet, int k, const real *center, bint active, real xx, real xy, real yy, real x,
+                        real y, real constant) noexcept nogil:
         cdef real *to = facet.coefficients
-        facet.active, facet.paired = active, 0
-        facet.first, facet.count = k * (1 + N_STATISTICS), 1 + N_STATISTICS
-        facet.constant = facet.prior = 0
+        clear(facet, active, k * (1 + N_STATISTICS), 1 + N_STATISTICS)
         # z_x z_y = (x y - c_x c_y) - c_x z_y - c_y z_x
-        to[0] = constant + 64 * ROUND * (
+        to[OF_MASS] = constant + 64 * ROUND * (
             fabs(constant) + fabs(x) * self.size_x + fabs(y) * self.size_y + fabs(xx) * self.size_x * self.size_x
             + 2 * fabs(xy) * self.size_x * self.size_y + fabs(yy) * self.size_y * self.size_y)
-        to[1], to[2], to[3] = x - xy * center[1], y - xy * center[0], xy
-        to[4], to[5], to[6] = xx, yy, 0
-        return facet + 1
+        to[OF_X], to[OF_Y], to[OF_XY] = x - xy * center[1], y - xy * center[0], xy
+        to[OF_XX], to[OF_YY] = xx, yy
 
-    cdef Facet *bound_cell(self, Facet *facet, int k, const real *low, const real *high, const real *center,
-                           const real *half, Matrix P) noexcept nogil:
-        """Facets of variance, slope and residual; returns the next."""
-        cdef real v0 = low[0] * (1 - 8 * ROUND), v1 = high[0] * (1 + 8 * ROUND), b0 = low[1], b1 = high[1], b, t
-        cdef real u0 = low[2] * (1 - 8 * ROUND), u1 = high[2] * (1 + 8 * ROUND), r = self.ridge
+    cdef void bound_cell(self, Facet *facets, int k, Factors low, Factors high, const real *center, const real *half,
+                         Matrix P) noexcept nogil:
+        cdef real v0 = low.v * (1 - 8 * ROUND), v1 = high.v * (1 + 8 * ROUND), b0 = low.b, b1 = high.b, b, t
+        cdef real u0 = low.u * (1 - 8 * ROUND), u1 = high.u * (1 + 8 * ROUND), r = self.ridge
         cdef real x = half[0], y = half[1], mass = self.data.core.total_weight / self.n_components
-        cdef real span_v = 0.5 * (v1 - v0), span_b = 0.5 * (b1 - b0), span_u = 0.5 * (u1 - u0)
-        cdef real loss[3]
-        cdef real span[3]
-        cdef bint has_v = span_v > 1e-13 * v1, has_b = span_b > 1e-13 * (fabs(b0) + fabs(b1))
-        cdef bint has_u = span_u > 1e-13 * u1
-        cdef Facet *at = facet
-        cdef int i, side
+        cdef real half_v = 0.5 * (v1 - v0), half_b = 0.5 * (b1 - b0), half_u = 0.5 * (u1 - u0), range_of, multiplier
+        cdef bint has_v = half_v > NEGLIGIBLE_WIDTH * v1, has_b = has_width(half_b, b0, b1)
+        cdef bint has_u = half_u > NEGLIGIBLE_WIDTH * u1
+        cdef int i, side, at
         # C_xx <= v1; C_xx >= v0
-        at = self.add_facet(at, k, center, has_v, -1, 0, 0, 0, 0, v1 + x * x)
-        for i in range(-1, 2):
-            at = self.add_facet(at, k, center, has_v and v0 > 0, 1, 0, 0, -2 * i * x, 0, i * i * x * x - v0)
+        self.set_facet(facets + VARIANCE_MOST, k, center, has_v, -1, 0, 0, 0, 0, v1 + x * x)
+        for i in range(3):
+            t = (i - 1) * x     # where the tangent of z_x^2 is taken
+            self.set_facet(facets + VARIANCE_LEAST + i, k, center, has_v and v0 > 0, 1, 0, 0, -2 * t, 0, t * t - v0)
         # C_xy <= b1 (C_xx + r), C_xy >= b0 (C_xx + r), with two planes above +-m_x m_y over the box each
         for side in range(-1, 2, 2):
-            b = b0 if side < 0 else b1
-            for i in range(-1, 2, 2):
-                at = self.add_facet(at, k, center, has_b, side * b, -side, 0, -side * i * y, i * x,
-                                x * y + max(0.0, -side * b) * x * x + side * b * r)
+            b, at = b0 if side < 0 else b1, SLOPE_LEAST if side < 0 else SLOPE_MOST
+            for i in range(2):
+                t = 2 * i - 1
+                self.set_facet(facets + at + i, k, center, has_b, side * b, -side, 0, -side * t * y, t * x,
+                               x * y + max(0.0, -side * b) * x * x + side * b * r)
         # C_yy - (b0 + b1) C_xy + b0 b1 (C_xx + r) <= u <= u1
-        at = self.add_facet(at, k, center, has_u, -b0 * b1, b0 + b1, -1, 0, 0,
-                        u1 - b0 * b1 * r + y * y + fabs(b0 + b1) * x * y + max(0.0, b0 * b1) * x * x)
+        self.set_facet(facets + RESIDUAL_MOST, k, center, has_u, -b0 * b1, b0 + b1, -1, 0, 0,
+                       u1 - b0 * b1 * r + y * y + fabs(b0 + b1) * x * y + max(0.0, b0 * b1) * x * x)
         # C_yy - 2 b C_xy + b^2 (C_xx + r) >= u >= u0 for every b
         for i in range(5):
             b = b0 if i == 0 else b1 if i == 1 else 0.5 * (b0 + b1)
-            t = 0 if i < 3 else (2 * i - 7) * (y + fabs(b) * x)
-            at = self.add_facet(at, k, center, has_u and u0 > 0, b * b, -2 * b, 1, 2 * t * b, -2 * t,
-                                t * t + b * b * r - u0)
-        # typical multipliers: a part of what the minorant loses, over the facet's range in the cell
-        loss[0] = line_cost(v0 + span_v, self.floor.xx) - 0.5 * (
-            line_cost(v0, self.floor.xx) + line_cost(v1, self.floor.xx))
-        loss[1] = P.yy * span_b * span_b * (v1 + r)
-        loss[2] = line_cost(u0 + span_u, self.conditional_floor) - 0.5 * (
-            line_cost(u0, self.conditional_floor) + line_cost(u1, self.conditional_floor))
+            t = 0 if i < 3 else (2 * i - 7) * (y + fabs(b) * x)     # where the tangent of (z_y - b z_x)^2 is taken
+            self.set_facet(facets + RESIDUAL_LEAST + i, k, center, has_u and u0 > 0, b * b, -2 * b, 1, 2 * t * b,
+                           -2 * t, t * t + b * b * r - u0)
+        # typical multipliers: a part of what the minorant loses, over the facet's range in the cell; that of bounds
+        # from below and of slopes, of which there are several, is a third of it
+        range_of = half_v + x * x
+        multiplier = typical(line_cost(v0 + half_v, self.floor.xx) - 0.5 * (
+            line_cost(v0, self.floor.xx) + line_cost(v1, self.floor.xx)), range_of)
+        set_typical(facets + VARIANCE_MOST, 1, multiplier, TYPICAL_SLACK * mass * range_of)
+        set_typical(facets + VARIANCE_LEAST, 3, multiplier / 3, TYPICAL_SLACK * mass * range_of)
         b = max(fabs(b0), fabs(b1))
-        span[0] = span_v + x * x
-        span[1] = span_b * (v1 + r) + x * y + b * x * x
-        span[2] = span_u + span_b * span_b * (v1 + r) + y * y + b * b * x * x
-        for i in range(14):
-            side = 0 if i < 4 else 1 if i < 8 else 2
-            facet[i].multiplier = clip(0.2 * loss[side], 1e-4, 0.1) / span[side]
-            if i != 0 and i != 8:
-                facet[i].multiplier /= 3
-            facet[i].slack = 0.1 * mass * span[side]
-            facet[i].cap = INFINITY
-        return at
+        range_of = half_b * (v1 + r) + x * y + b * x * x
+        multiplier = typical(P.yy * half_b * half_b * (v1 + r), range_of)
+        set_typical(facets + SLOPE_LEAST, 2, multiplier / 3, TYPICAL_SLACK * mass * range_of)
+        set_typical(facets + SLOPE_MOST, 2, multiplier / 3, TYPICAL_SLACK * mass * range_of)
+        range_of = half_u + half_b * half_b * (v1 + r) + y * y + b * b * x * x
+        multiplier = typical(line_cost(u0 + half_u, self.conditional_floor) - 0.5 * (
+            line_cost(u0, self.conditional_floor) + line_cost(u1, self.conditional_floor)), range_of)
+        set_typical(facets + RESIDUAL_MOST, 1, multiplier, TYPICAL_SLACK * mass * range_of)
+        set_typical(facets + RESIDUAL_LEAST, 5, multiplier / 3, TYPICAL_SLACK * mass * range_of)
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, a
-        cdef real s, unit
+        cdef real s, unit, slope_v, slope_u
         cdef real mean[2]
-        cdef real factor[3]
         cdef real slope[2]
+        cdef Factors f
         cdef Matrix C
         cdef const real *center
         cdef const real *lo
         cdef const real *hi
         for k in range(self.n_components):
-            a, s, center = k * N_CELL, mass[k], sub.minorant.centers + 3 * k
+            a, s, center = k * N_CELL, mass[k], sub.minorant.centers + N_COLUMNS * k
             lo, hi = low + a, high + a
             if s > 0:
                 self.moments_of(s, moments + k * N_STATISTICS, center, mean, &C)
             else:
                 mean[0], mean[1], C = center[0], center[1], self.floor
-            self.factors(C, factor)
+            f = self.factors(C)
             for j in range(2):
-                mean[j] = within(mean[j], lo[j], hi[j])
-            for j in range(3):
-                factor[j] = within(factor[j], lo[2 + j], hi[2 + j])
+                mean[j] = within(mean[j], lo[MEAN + j], hi[MEAN + j])
+            f.v = within(f.v, lo[VARIANCE], hi[VARIANCE])
+            f.b = within(f.b, lo[SLOPE], hi[SLOPE])
+            f.u = within(f.u, lo[RESIDUAL], hi[RESIDUAL])
             # what chords lose, as if costs were sums over factors: the minorant in use may have no slope to tell
-            slope[0] = chord_slope(lo[2], hi[2], self.floor.xx)
-            slope[1] = chord_slope(lo[4], hi[4], self.conditional_floor)
-            error[a + 2] = s * max(0.0, line_cost(factor[0], self.floor.xx) - line_cost(lo[2], self.floor.xx)
-                                   - slope[0] * (factor[0] - lo[2]))
-            error[a + 3] = s * slope[1] * (factor[0] + self.ridge) * (factor[1] - lo[3]) * (hi[3] - factor[1])
-            error[a + 4] = SPLIT_RESIDUAL * s * max(
-                0.0, line_cost(factor[2], self.conditional_floor) - line_cost(lo[4], self.conditional_floor)
-                - slope[1] * (factor[2] - lo[4]))
-            slope[0] += slope[1] * factor[1] * factor[1]
+            slope_v = chord_slope(lo[VARIANCE], hi[VARIANCE], self.floor.xx)
+            slope_u = chord_slope(lo[RESIDUAL], hi[RESIDUAL], self.conditional_floor)
+            error[a + VARIANCE] = s * max(0.0, line_cost(f.v, self.floor.xx) - line_cost(lo[VARIANCE], self.floor.xx)
+                                          - slope_v * (f.v - lo[VARIANCE]))
+            error[a + SLOPE] = s * slope_u * (f.v + self.ridge) * (f.b - lo[SLOPE]) * (hi[SLOPE] - f.b)
+            error[a + RESIDUAL] = SPLIT_RESIDUAL * s * max(
+                0.0, line_cost(f.u, self.conditional_floor) - line_cost(lo[RESIDUAL], self.conditional_floor)
+                - slope_u * (f.u - lo[RESIDUAL]))
+            slope[0], slope[1] = slope_v + slope_u * f.b * f.b, slope_u
             for j in range(2):
-                unit = max(0.2 * slope[j], sub.minorant.quadratic[3 * k + j])
-                error[a + j] = s * unit * (mean[j] - lo[j]) * (hi[j] - mean[j])
-                unit = sqrt(max(self.floor.xx, factor[0])) if j == 0 else sqrt(max(self.floor.yy, C.yy))
-                point[a + j] = split_inside(mean[j], lo[j], hi[j], unit)
-            point[a + 2] = split_factor(factor[0], lo[2], hi[2], self.floor.xx)
-            unit = sqrt(max(self.conditional_floor, factor[2]) / max(self.floor.xx, factor[0]))
-            point[a + 3] = split_inside(factor[1], lo[3], hi[3], unit)
-            point[a + 4] = split_factor(factor[2], lo[4], hi[4], self.conditional_floor)
+                unit = max(LEAST_CURVATURE * slope[j], sub.minorant.quadratic[N_COLUMNS * k + j])
+                error[a + MEAN + j] = s * unit * (mean[j] - lo[MEAN + j]) * (hi[MEAN + j] - mean[j])
+                unit = sqrt(max(self.floor.xx, f.v)) if j == 0 else sqrt(max(self.floor.yy, C.yy))
+                point[a + MEAN + j] = split_inside(mean[j], lo[MEAN + j], hi[MEAN + j], unit)
+            point[a + VARIANCE] = split_factor(f.v, lo[VARIANCE], hi[VARIANCE], self.floor.xx)
+            unit = sqrt(max(self.conditional_floor, f.u) / max(self.floor.xx, f.v))
+            point[a + SLOPE] = split_inside(f.b, lo[SLOPE], hi[SLOPE], unit)
+            point[a + RESIDUAL] = split_factor(f.u, lo[RESIDUAL], hi[RESIDUAL], self.conditional_floor)
 
     # EM
 
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
-        cdef int k
-        cdef real xx, xy, yy, det, size
+        cdef int k, i
+        cdef real xx, xy, yy, det, size     # entries of the inverse
         cdef const real *at
         cdef Matrix C
         for k in range(self.n_components):
-            at = point + k * N_CELL
-            C = self.floored(self.matrix(at[2], at[3], at[4]))
+            at, i = point + k * N_CELL, k * N_COLUMNS
+            C = self.floored(self.matrix(factors_at(at)))
             det = C.xx * (C.yy - C.xy / C.xx * C.xy)
             xx, xy, yy = C.yy / det, -C.xy / det, C.xx / det
-            out.centers[3 * k], out.centers[3 * k + 1], out.centers[3 * k + 2] = at[0], at[1], at[0] * at[1]
-            out.quadratic[3 * k], out.quadratic[3 * k + 1], out.quadratic[3 * k + 2] = 0.5 * xx, 0.5 * yy, 0
-            out.linear[3 * k], out.linear[3 * k + 1], out.linear[3 * k + 2] = -xy * at[1], -xy * at[0], xy
+            out.centers[i], out.centers[i + 1], out.centers[i + 2] = at[MEAN], at[MEAN + 1], at[MEAN] * at[MEAN + 1]
+            out.quadratic[i], out.quadratic[i + 1], out.quadratic[i + 2] = 0.5 * xx, 0.5 * yy, 0
+            out.linear[i], out.linear[i + 1], out.linear[i + 2] = -xy * at[MEAN + 1], -xy * at[MEAN], xy
             # the products x y are rounded, and so is the determinant
             size = fabs(xy) * self.size_x * self.size_y + C.xx * C.yy / det
             out.offsets[k] = -0.5 * log(4 * M_PI * M_PI * det) - 8 * ROUND * size
+
+    cdef void put(self, Matrix C, real *variables) noexcept nogil:
+        cdef Factors f = self.factors(C)
+        variables[VARIANCE], variables[SLOPE], variables[RESIDUAL] = f.v, f.b, f.u
 
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil:
@@ -509,29 +511,29 @@ cdef class FullFamily(Family):
         cdef Matrix C
         for k in range(self.n_components):
             if mass[k] > 0:
-                self.moments_of(mass[k], moments + k * N_STATISTICS, costs.centers + 3 * k, point + k * N_CELL, &C)
-                self.factors(C, point + k * N_CELL + 2)
+                self.moments_of(mass[k], moments + k * N_STATISTICS, costs.centers + N_COLUMNS * k,
+                                point + k * N_CELL + MEAN, &C)
+                self.put(C, point + k * N_CELL)
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
-        cdef int k, K = self.n_components
-        cdef Matrix C
-        C.xx, C.xy, C.yy = self.spread.xx / (K * K), self.spread.xy / (K * K), self.spread.yy / (K * K)
+        cdef int k, j, K = self.n_components
+        cdef Matrix C = self.data_covariance
+        C.xx, C.xy, C.yy = C.xx / (K * K), C.xy / (K * K), C.yy / (K * K)
         for k in range(K):
-            point[k * N_CELL], point[k * N_CELL + 1] = centers[3 * k], centers[3 * k + 1]
-            self.factors(C, point + k * N_CELL + 2)
+            for j in range(2):
+                point[k * N_CELL + MEAN + j] = centers[N_COLUMNS * k + j]
+            self.put(C, point + k * N_CELL)
 
-    def metric(self):
-        """Weights of the columns in the squared distance that starts are drawn by; 0 for the products."""
-        return np.append(Family.metric(self)[:2], 0.0)
+    # The user's coordinates
 
     def covariances(self, vector):
-        """Covariances (K, 2, 2) of a solution in the core's coordinates."""
+        """Covariances (K, 2, 2) of a solution."""
         cdef real[::1] point = np.ascontiguousarray(vector)[self.n_components:]
         cdef int k
         cdef Matrix C
         out = []
         for k in range(self.n_components):
-            C = self.floored(self.matrix(point[k * N_CELL + 2], point[k * N_CELL + 3], point[k * N_CELL + 4]))
+            C = self.floored(self.matrix(factors_at(&point[k * N_CELL])))
             out.append([[C.xx, C.xy], [C.xy, C.yy]])
         return np.array(out)
 
@@ -539,50 +541,13 @@ cdef class FullFamily(Family):
         """The same axes."""
         return FullFamily(problem.X, problem.sample_weight, 1, problem.variance_floor, self.axes)
 
-    def parameters(self, vector):
-        """Means (K, 2) and covariances (K, 2, 2)."""
-        means = np.asarray(vector)[self.n_components:][:self.n_connected].reshape(-1, N_CELL)[:, :2]
-        inverse = np.linalg.inv(self.axes)
-        covariances = inverse @ self.covariances(vector) @ inverse.T
-        return {"means": means @ inverse.T + self.center,
-                "covariances": 0.5 * (covariances + covariances.transpose(0, 2, 1))}
-
-    def pack(self, means, covariances=None):
-        """Connected variables (n_connected,) of the user's means and covariances."""
-        cdef real[::1] centers, point = np.empty(self.n_connected)
+    def pack_covariances(self, covariances, point):
+        """Write covariances (K, 2, 2) into parameters."""
+        cdef real[::1] to = point
         cdef int k
-        cdef Matrix C
-        means = (np.asarray(means, dtype=np.float64) - self.center) @ self.axes.T
-        centers = np.hstack([means, np.zeros((len(means), 1))]).ravel()
-        self.seed(&centers[0], &point[0])
-        if covariances is not None:
-            for k, given in enumerate(self.axes @ np.asarray(covariances, dtype=np.float64) @ self.axes.T):
-                C = Matrix(given[0, 0], given[0, 1], given[1, 1])
-                self.factors(C, &point[k * N_CELL + 2])
-        return np.asarray(point)
-
-
-def component_axes(kind, X, sample_weight, int n_components, floor):
-    """Axes (d, d) along which the components of a good local optimum have about diagonal covariances.
-
-    Their average is the unit matrix there, and that of the component that differs most from it is diagonal; with two
-    components both are. The coordinate in which the data are widest comes first. Principal axes of the average instead,
-    where rounding costs too much in those.
-    """
-    family, vector = short_runs(
-        lambda X, weight: kind(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
-    )
-    weights, covariances = vector[:n_components], family.covariances(vector)
-    average = np.tensordot(weights, covariances, 1)
-    whiten = np.linalg.inv(np.linalg.cholesky(average))
-    covariances = whiten @ covariances @ whiten.T
-    odd = np.argmax(weights * np.square(covariances - np.eye(len(floor))).sum(axis=(1, 2)))
-    values, vectors = np.linalg.eigh(average)
-    candidates = []
-    for axes in (np.linalg.eigh(covariances[odd])[1].T @ whiten, (vectors / np.sqrt(values)).T, np.eye(len(floor))):
-        axes = axes @ family.axes
-        candidates.append(axes[np.argsort(-np.ptp(axes @ (X - family.center).T, axis=1), kind="stable")])
-    return safest(candidates, X, sample_weight, family.center, floor)
+        for k in range(self.n_components):
+            C = covariances[k]
+            self.put(Matrix(C[0, 0], C[0, 1], C[1, 1]), &to[k * N_CELL])
 
 
 cdef class LineFamily(NormalFamily):

@@ -1,11 +1,11 @@
 """Gaussian components of known variance, with or without a prior on the means."""
 
-from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.families.family cimport Facet, Family, Subproblem
 from gopfast.mixtures.data.passes cimport pass_data
 from gopfast.search.types cimport index, real
 
 
-# The model with unit variance in the core's coordinates.
+# The model with unit variance in the core's coordinates, which are in units of the noise standard deviation.
 # Prior: a pseudo-observation at prior_point with weight e * prior_scale per component, e in [e_low, e_high].
 cdef struct GaussianModel:
     pass_data samples
@@ -17,7 +17,7 @@ cdef struct GaussianModel:
     real e_low
     real e_high
     const real *prior_point  # (d,)
-    const real *prior_scale  # (d,)
+    const real *prior_scale  # (d,) noise variances in the user's units, squared
     const real *low          # (d,) root box of a mean
     const real *high
 
@@ -27,4 +27,8 @@ cdef class GaussianFamily(Family):
     cdef real[::1] prior_point, prior_scale, low, high
     cdef readonly int n_ranges      # posterior precisions per component: 0 for point masses
     cdef public real split_pull, split_pull_most, split_wide
+    # OUT: the range of e that is optimal for parameters in the box (n_connected,).
     cdef void prior_range(self, const real *low, const real *high, real *e_low, real *e_high) noexcept nogil
+    # Minorant and facets of a precision of component k in [low, high], in units of the samples' weights.
+    cdef Facet *bound_precision(self, Facet *facet, Subproblem *out, int k, real scale, real low,
+                                real high) noexcept nogil

@@ -13,11 +13,19 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, log, sqrt
 
-from gopfast.mixtures.families.family cimport Facet, Subproblem, order_components
+from gopfast.mixtures.families.family cimport (
+    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TOTAL_SLACK, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean,
+    clear, half_width, has_width, middle_of, order_components,
+)
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
+
+# Half the second derivative of the cost of a sample by the mean, in units of the noise.
+cdef real CURVATURE = 0.5
+# The chord of log S over a range relatively narrower than this is its tangent: its slope would be mostly rounding.
+cdef real NARROW = 1e-9
 
 
 cdef class GaussianFamily(Family):
@@ -78,7 +86,7 @@ cdef class GaussianFamily(Family):
         """Where e can be optimal: e = K d / sum(|nu|^2 + 1 / S) for parameters in the cells."""
         cdef const GaussianModel *model = &self.core
         cdef int k, j, a, d = self.n_columns
-        cdef real least = 0, most = 0, below, above, scale
+        cdef real square_low = 0, square_high = 0, below, above, scale  # bounds of the sum
         e_low[0], e_high[0] = model.e_low, model.e_high
         if self.n_ranges == 0 or model.e_low == model.e_high:
             return
@@ -86,16 +94,18 @@ cdef class GaussianFamily(Family):
             for j in range(d):
                 a, scale = k * self.n_cell + j, model.prior_scale[j]
                 below, above = low[a] - model.prior_point[j], high[a] - model.prior_point[j]
-                most += scale * max(below * below, above * above)
+                square_high += scale * max(below * below, above * above)
                 if below > 0 or above < 0:
-                    least += scale * min(below * below, above * above)
+                    square_low += scale * min(below * below, above * above)
                 if self.n_ranges:
                     a = k * self.n_cell + d + (j if self.n_ranges > 1 else 0)
-                    least += scale / high[a]
-                    most += scale / low[a] if low[a] > 0 else INFINITY
-        e_low[0] = clip(2 * self.e_power / most * (1 - 1e-13) if most > 0 else model.e_high, model.e_low, model.e_high)
-        e_high[0] = clip(2 * self.e_power / least * (1 + 1e-13) if least > 0 else model.e_high, model.e_low,
-                         model.e_high)
+                    square_low += scale / high[a]
+                    square_high += scale / low[a] if low[a] > 0 else INFINITY
+        e_low[0] = e_high[0] = model.e_high
+        if square_high > 0:
+            e_low[0] = clip(2 * self.e_power / square_high * (1 - TOTAL_SLACK), model.e_low, model.e_high)
+        if square_low > 0:
+            e_high[0] = clip(2 * self.e_power / square_low * (1 + TOTAL_SLACK), model.e_low, model.e_high)
 
     cdef void root(self, real *low, real *high) noexcept nogil:
         cdef int k, j, a, d = self.n_columns
@@ -105,7 +115,7 @@ cdef class GaussianFamily(Family):
             for j in range(self.n_ranges):
                 a = k * self.n_cell + d + j
                 low[a] = self.core.e_low * self.core.prior_scale[j]
-                high[a] = (self.core.total_weight + self.core.e_high * self.core.prior_scale[j]) * (1 + 1e-13)
+                high[a] = (self.core.total_weight + self.core.e_high * self.core.prior_scale[j]) * (1 + TOTAL_SLACK)
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         cdef int k, j, a, d = self.n_columns, K = self.n_components
@@ -115,12 +125,12 @@ cdef class GaussianFamily(Family):
         self.prior_range(low, high, &e_low, &e_high)
         for j in range(self.n_ranges):  # S_k = N_k + e scale, and the masses N_k >= 0 add up to W
             scale = self.core.prior_scale[j]
-            slack = 1e-12 * (W + K * e_high * scale)
+            slack = DERIVED_SLACK * (W + K * e_high * scale)
             sum_low = sum_high = 0
             for k in range(K):
                 a = k * self.n_cell + d + j
                 low[a] = max(low[a], e_low * scale)
-                high[a] = min(high[a], (W + e_high * scale) * (1 + 1e-13))
+                high[a] = min(high[a], (W + e_high * scale) * (1 + TOTAL_SLACK))
                 sum_low += low[a]
                 sum_high += high[a]
             for k in range(K):
@@ -133,8 +143,8 @@ cdef class GaussianFamily(Family):
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         cdef const GaussianModel *model = &self.core
-        cdef int k, j, a, side, d = self.n_columns, mark = 0
-        cdef real center, half, z, scale, slope, least, most, times, lost
+        cdef int k, j, a, d = self.n_columns
+        cdef real center, half, z, scale, lost
         cdef real mass = model.total_weight / self.n_components
         cdef pass_costs *costs = &out.minorant
         cdef Facet *facet = out.facets
@@ -145,55 +155,54 @@ cdef class GaussianFamily(Family):
             costs.offsets[k] = 0
             for j in range(d):
                 a = k * self.n_cell + j
-                center = low[a] + 0.5 * (high[a] - low[a])
-                # rounded up: the minorant and the facets of a wider cell hold for this one too
-                half = max(high[a] - center, center - low[a]) * (1 + 8 * ROUND) + ROUND * fabs(center)
-                costs.centers[k * d + j], costs.linear[k * d + j], costs.quadratic[k * d + j] = center, 0, 0.5
-                costs.offsets[k] += 0.5 * half * half * (1 + 8 * ROUND)
+                center = middle_of(low[a], high[a])
+                half = half_width(low[a], high[a], center)
+                costs.centers[k * d + j], costs.linear[k * d + j] = center, 0
+                costs.quadratic[k * d + j] = CURVATURE
+                costs.offsets[k] += CURVATURE * half * half * (1 + 8 * ROUND)
                 scale, z = 0, 0
                 if model.has_prior:
                     scale, z = model.prior_scale[j], model.prior_point[j] - center
                     # less the rounding of all squares and of their sum
                     lost = (8 + self.n_connected) * ROUND * (z * z + half * half)
                     out.prior += 0.5 * scale * (z * z - half * half - lost)
-                for side in range(2):
-                    facet.active = half > 1e-13 * (fabs(low[a]) + fabs(high[a]))
-                    facet.paired = side == 0
-                    facet.first, facet.count = k * (1 + d), 1 + d
-                    facet.constant, facet.prior = 0, scale * (half + z if side == 0 else half - z)
-                    facet.prior += 4 * ROUND * scale * (half + fabs(z))
-                    facet.multiplier, facet.slack = 0.1 * half, 0.1 * half * mass
-                    facet.cap = INFINITY
-                    for mark in range(1, 1 + d):
-                        facet.coefficients[mark] = 0
-                    facet.coefficients[0] = half
-                    facet.coefficients[1 + j] = 1 if side == 0 else -1
-                    facet += 1
+                lost = 4 * ROUND * scale * (half + fabs(z))
+                facet = bound_mean(facet, has_width(half, low[a], high[a]), k * (1 + d), 1 + d, j, half, mass,
+                                   TYPICAL_MULTIPLIER * CURVATURE * half)
+                facet[-2].prior, facet[-1].prior = scale * (half + z) + lost, scale * (half - z) + lost
             for j in range(self.n_ranges):
-                a, scale = k * self.n_cell + d + j, model.prior_scale[j]
-                least, most = low[a], high[a]
-                times = 0.5 * d / self.n_ranges
-                # chord of times * log on [least, most]
-                slope = times * log(most / least) / (most - least) if most > least * (1 + 1e-9) else times / most
-                costs.offsets[k] -= slope
-                out.prior += scale * slope
-                out.constant += times * log(least) - slope * least
-                out.constant -= 64 * ROUND * times * (2 + fabs(log(least)) + fabs(log(most)))
-                for side in range(2):
-                    facet.active = most - least > 1e-13 * most
-                    facet.paired = side == 0
-                    facet.first, facet.count = k * (1 + d), 1
-                    facet.constant = -least * (1 - ROUND) if side == 0 else most * (1 + ROUND)
-                    facet.prior = scale if side == 0 else -scale
-                    facet.coefficients[0] = 1 if side == 0 else -1
-                    half = 0.5 * (most - least)
-                    facet.multiplier = 0
-                    if facet.active:
-                        facet.multiplier = 0.2 * times * (log(least + half) - 0.5 * (log(least) + log(most))) / half
-                        facet.multiplier = max(facet.multiplier, 1e-9 * times / most)
-                    facet.slack = 0.1 * half
-                    facet.cap = INFINITY
-                    facet += 1
+                a = k * self.n_cell + d + j
+                facet = self.bound_precision(facet, out, k, model.prior_scale[j], low[a], high[a])
+
+    cdef Facet *bound_precision(self, Facet *facet, Subproblem *out, int k, real scale, real low,
+                                real high) noexcept nogil:
+        """Minorant and two facets of a precision S_k + e scale of a posterior in [low, high]; returns the next facet.
+
+        The minorant, added to `out`, is the chord of times * log.
+        """
+        cdef real times = 0.5 * self.n_columns / self.n_ranges, half = 0.5 * (high - low), slope
+        cdef bint active = high - low > NEGLIGIBLE_WIDTH * high
+        cdef int side
+        slope = times * log(high / low) / (high - low) if high > low * (1 + NARROW) else times / high
+        out.minorant.offsets[k] -= slope
+        out.prior += scale * slope
+        out.constant += times * log(low) - slope * low
+        out.constant -= 64 * ROUND * times * (2 + fabs(log(low)) + fabs(log(high)))
+        for side in range(2):
+            clear(facet, active, k * (1 + self.n_columns), 1)
+            facet.paired = side == 0
+            facet.constant = -low * (1 - ROUND) if side == 0 else high * (1 + ROUND)
+            facet.prior = scale if side == 0 else -scale
+            facet.coefficients[0] = 1 if side == 0 else -1
+            facet.multiplier = 0
+            if active:
+                # by how much the chord lies below the logarithm in the middle
+                facet.multiplier = TYPICAL_MULTIPLIER * times * (
+                    log(low + half) - 0.5 * (log(low) + log(high))) / half
+                facet.multiplier = max(facet.multiplier, LEAST_MULTIPLIER * times / high)
+            facet.slack = TYPICAL_SLACK * half
+            facet += 1
+        return facet
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
@@ -207,7 +216,7 @@ cdef class GaussianFamily(Family):
                 if s > 0:
                     m += (moments[k * d + j] + weight * (model.prior_point[j] - m)) / s
                 m = clip(m, low[a], high[a])
-                error[a] = 0.5 * s * (m - low[a]) * (high[a] - m)
+                error[a] = CURVATURE * s * (m - low[a]) * (high[a] - m)
                 if high[a] - low[a] < self.split_wide:
                     shift = self.split_pull * (0.5 * (low[a] + high[a]) - m)
                     m += clip(shift, -self.split_pull_most, self.split_pull_most)
@@ -225,7 +234,7 @@ cdef class GaussianFamily(Family):
             out.offsets[k] = 0
             for j in range(d):
                 out.centers[k * d + j] = point[k * self.n_cell + j]
-                out.linear[k * d + j], out.quadratic[k * d + j] = 0, 0.5
+                out.linear[k * d + j], out.quadratic[k * d + j] = 0, CURVATURE
             for j in range(self.n_ranges):
                 out.offsets[k] -= 0.5 * d / self.n_ranges / point[k * self.n_cell + d + j]
 

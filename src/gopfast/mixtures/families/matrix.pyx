@@ -22,47 +22,41 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 
 from gopfast.mixtures.families.axes import eliminated, floats, log_abs, rational
-from gopfast.search.types cimport clip
+from gopfast.mixtures.families.family cimport LEAST_MULTIPLIER, TYPICAL_MULTIPLIER
+from gopfast.mixtures.families.variance cimport LEAST_CURVATURE, line_cost, split_factor, split_inside, within
 from gopfast.search.rounding cimport ROUND
 
 # Boxes of at most so many entries are bounded at their vertices.
-cdef int MOST_SPLIT = 6
+cdef enum:
+    MOST_SPLIT = 6
+    MOST_VERTICES = 64      # 2^MOST_SPLIT
 # Rounding errors of eigenvalues and of what is built from them, in units of ROUND and of the matrices' size.
 cdef real EIGEN_ROUNDING = 512
+# Jacobi's method ends at this many sweeps, or where the squares beside the diagonal add up to this part of those on it,
+# far below EIGEN_ROUNDING. Either way what is left counts as an error.
 cdef int SWEEPS = 16
-# Split points of means and entries are drawn to the middle of the cell, in units of the component.
-cdef real SPLIT_PULL = 0.3
-cdef real SPLIT_PULL_MOST = 1.0
-cdef real SPLIT_WIDE = 16.0
-cdef real SPLIT_INSIDE = 0.3
-
-
-cdef real line_cost(real v, real floor) noexcept nogil:
-    """Cost of one variance with a floor; linear below it."""
-    cdef real top = max(v, floor)
-    return 0.5 * (log(2 * M_PI * top) + v / top)
-
-
-cdef real split_factor(real v, real low, real high, real floor) noexcept nogil:
-    """Near the variance found, a little towards the geometric mean of the range; not below the floor."""
-    cdef real middle = sqrt(max(low, floor) * max(high, floor))
-    return sqrt(max(v, floor) * sqrt(max(v, floor) * middle))
-
-
-cdef real split_inside(real x, real low, real high, real unit) noexcept nogil:
-    if high - low < SPLIT_WIDE * unit:
-        x += clip(SPLIT_PULL * (0.5 * (low + high) - x), -SPLIT_PULL_MOST * unit, SPLIT_PULL_MOST * unit)
-    return x
-
-
-cdef real within(real x, real low, real high) noexcept nogil:
-    """Facets are loose in wide cells: what they let out of the cell, or to its faces, is no reason not to split."""
-    cdef real margin = SPLIT_INSIDE * (high - low)
-    return clip(x, low + margin, high - margin)
+cdef real CONVERGED = 1e-36
+# A pivot of Cholesky's method below this part of the diagonal entry is taken for rounding.
+cdef real LEAST_PIVOT = 1e-3
+# Relative slacks of the bound of the curvature and of a spectral radius in it: far above the rounding of their sums.
+cdef real CURVATURE_SLACK = 1e-8
+cdef real RADIUS_SLACK = 1e-9
+# (-log(1 - q) - q) / q^2 is computed as it stands from here on; below, where it cancels, from its power series.
+cdef real SMALL_RADIUS = 0.01
+# The tangent's loss is not bounded by M = (1 - t q) C0 from here on: it goes to infinity at 1.
+cdef real MOST_RADIUS = 0.9
+# Slopes between vertices are taken along entries of more than this relative width.
+cdef real NARROW = 1e-12
+# Absolute slack of a chord's constant beside the relative one, in nats per unit of mass.
+cdef real CHORD_SLACK = 1e-13
+# The least that a minorant is taken to lose where it is split, since G may lie below it where C is no covariance: this
+# part of what the second derivatives of G say, at most so many nats per unit of mass.
+cdef real GAP_SHARE = 0.25
+cdef real MOST_GAP = 1.0
 
 
 cdef int entry_plane(bint diagonal, int which, real a, real b, real *t, real *t_a, real *t_b) noexcept nogil:
-    """McCormick's planes of z_a z_b; of z_a^2 the chord, then tangents at -a, 0, a."""
+    """McCormick's planes of z_a z_b, two above and two below; of z_a^2 the chord, then tangents at -a, 0, a."""
     cdef int side = 1 if which == 0 or (which == 1 and not diagonal) else -1, sign = 1 if which % 2 == 0 else -1
     if not diagonal:
         t[0], t_a[0], t_b[0] = side * a * b, sign * b, -side * sign * a
@@ -74,25 +68,33 @@ cdef int entry_plane(bint diagonal, int which, real a, real b, real *t, real *t_
     return side
 
 
+cdef real entry_multiplier(real half, real P_aa, real P_bb) noexcept nogil:
+    """The second derivative of the cost along the entry is at most about 2 P_aa P_bb."""
+    return max(TYPICAL_MULTIPLIER * half * P_aa * P_bb, LEAST_MULTIPLIER)
+
+
 cdef bint fit_minor(real *x0, real *x1, real *y0, real *y1, real *z0, real *z1) noexcept nogil:
-    """Ranges of x, y and z in a positive semidefinite [x z; z y], in place; 0: there is none."""
-    cdef real most, least
+    """By z^2 <= x y."""
+    cdef real most, square  # bounds of |z| and of z^2
     if x1[0] < 0 or y1[0] < 0:
         return 0
     most = sqrt(x1[0]) * sqrt(y1[0]) * (1 + 8 * ROUND)
     z0[0], z1[0] = max(z0[0], -most), min(z1[0], most)
     if z0[0] > z1[0]:
         return 0
-    least = max(max(z0[0], -z1[0]), 0.0)
-    least *= least * (1 - 8 * ROUND)
-    if least > 0:
+    square = max(max(z0[0], -z1[0]), 0.0)
+    square *= square * (1 - 8 * ROUND)
+    if square > 0:
         # so x1 and y1 are positive
-        x0[0], y0[0] = max(x0[0], least / y1[0] * (1 - 8 * ROUND)), max(y0[0], least / x1[0] * (1 - 8 * ROUND))
+        x0[0], y0[0] = max(x0[0], square / y1[0] * (1 - 8 * ROUND)), max(y0[0], square / x1[0] * (1 - 8 * ROUND))
     return x0[0] <= x1[0] and y0[0] <= y1[0]
 
 
 cdef real jacobi(int d, real *A, real *V) noexcept nogil:
-    """Eigenvalues of a symmetric matrix on its diagonal, eigenvectors in V's columns; returns what is left beside."""
+    """IN/OUT A (d, d), symmetric: eigenvalues on its diagonal. OUT V (d, d): eigenvectors in its columns.
+
+    Returns what is left beside the diagonal, the root of the sum of squares.
+    """
     cdef int sweep, p, q, i
     cdef real left = 0, total, t, c, s, x, y
     for i in range(d * d):
@@ -105,7 +107,7 @@ cdef real jacobi(int d, real *A, real *V) noexcept nogil:
             total += A[p * d + p] * A[p * d + p]
             for q in range(p + 1, d):
                 left += A[p * d + q] * A[p * d + q]
-        if left <= 1e-36 * total:
+        if left <= CONVERGED * total:
             break
         for p in range(d):
             for q in range(p + 1, d):
@@ -148,7 +150,7 @@ cdef class FlooredCost:
         inverse = floats(exact)
         floor = floats([[sum(x * y for x, y in zip(one, other)) for other in exact] for one in exact])
         for a in range(self.d):
-            self.span[a] = np.abs(whiten[:, a]).sum()
+            self.whiten_sum[a] = np.abs(whiten[:, a]).sum()
             for b in range(self.d):
                 self.whiten[a * self.d + b], self.unwhiten[a * self.d + b] = whiten[a, b], inverse[a, b]
                 if a <= b:
@@ -157,7 +159,6 @@ cdef class FlooredCost:
         self.log_floor = -2 * log_abs(det)
 
     cdef real eigen(self, const real *C, real *values, real *vectors) noexcept nogil:
-        """Eigenvalues and -vectors (columns) of C in units of the floor; returns the scale of their rounding errors."""
         cdef real A[MOST_COLUMNS * MOST_COLUMNS]
         cdef real full[MOST_COLUMNS * MOST_COLUMNS]
         cdef real half[MOST_COLUMNS * MOST_COLUMNS]
@@ -166,7 +167,7 @@ cdef class FlooredCost:
         for e in range(self.n):
             i, j = self.row[e], self.column[e]
             full[i * d + j] = full[j * d + i] = C[e]
-            size += (1 if i == j else 2) * fabs(C[e]) * self.span[i] * self.span[j]
+            size += (1 if i == j else 2) * fabs(C[e]) * self.whiten_sum[i] * self.whiten_sum[j]
         for i in range(d):
             for j in range(d):
                 x = 0
@@ -185,7 +186,6 @@ cdef class FlooredCost:
         return size
 
     cdef real value(self, const real *C, real *size) noexcept nogil:
-        """G(C). OUT size: the scale of its rounding error, which is at most EIGEN_ROUNDING u of it."""
         cdef real values[MOST_COLUMNS]
         cdef real vectors[MOST_COLUMNS * MOST_COLUMNS]
         cdef real total = 0.5 * self.log_floor, term
@@ -198,7 +198,6 @@ cdef class FlooredCost:
         return total
 
     cdef real log_det(self, const real *C) noexcept nogil:
-        """log det(2 pi Sigma) of the best Sigma."""
         cdef real values[MOST_COLUMNS]
         cdef real vectors[MOST_COLUMNS * MOST_COLUMNS]
         cdef real total = self.log_floor
@@ -209,7 +208,6 @@ cdef class FlooredCost:
         return total
 
     cdef real slopes(self, const real *C, real *P) noexcept nogil:
-        """OUT: the gradient 1/2 Sigma^-1 of G. Returns the scale of its errors in units of the floor."""
         cdef real values[MOST_COLUMNS]
         cdef real vectors[MOST_COLUMNS * MOST_COLUMNS]
         cdef real along[MOST_COLUMNS * MOST_COLUMNS]
@@ -229,7 +227,6 @@ cdef class FlooredCost:
         return 1 + size
 
     cdef void floored(self, const real *C, real *out) noexcept nogil:
-        """OUT: the best Sigma for C."""
         cdef real values[MOST_COLUMNS]
         cdef real vectors[MOST_COLUMNS * MOST_COLUMNS]
         cdef real along[MOST_COLUMNS]
@@ -248,7 +245,6 @@ cdef class FlooredCost:
                 out[e] += (1 - values[i]) * along[self.row[e]] * along[self.column[e]]
 
     cdef real product(self, const real *P, const real *C, real *size) noexcept nogil:
-        """<P, C>. OUT size: the sum of its terms' magnitudes."""
         cdef real total = 0, term
         cdef int e
         size[0] = 0
@@ -259,7 +255,6 @@ cdef class FlooredCost:
         return total
 
     cdef real bend(self, const real *P, const real *half) noexcept nogil:
-        """At least z'Pz over the box |z| <= half (d,)."""
         cdef real total = 0
         cdef int e, a, b
         for e in range(self.n):
@@ -268,7 +263,7 @@ cdef class FlooredCost:
         return total * (1 + 64 * ROUND)
 
     cdef real curvature_loss(self, const real *center, const real *half) noexcept nogil:
-        """What the tangent of G at the center may exceed G by, over the box of half widths (n,) around it."""
+        """The module's head has the bound: the better of M = (1 - t q) C0 and M = F."""
         cdef real L[MOST_COLUMNS * MOST_COLUMNS]
         cdef real inverse[MOST_COLUMNS * MOST_COLUMNS]
         cdef real x, square = 0, radius, total, best
@@ -296,8 +291,8 @@ cdef class FlooredCost:
                     x -= L[i * d + a] * L[j * d + a]
                 if i == j:
                     # where a pivot is mostly rounding the other bound is in use
-                    if not x > 1e-3 * L[j * d + j]:
-                        return best * (1 + 1e-9)
+                    if not x > LEAST_PIVOT * L[j * d + j]:
+                        return best * (1 + RADIUS_SLACK)
                     L[j * d + j] = sqrt(x)
                 else:
                     L[i * d + j] = x / L[j * d + j]
@@ -320,22 +315,22 @@ cdef class FlooredCost:
                 square += x * x
                 total += x
             radius = max(radius, total)
-        radius *= 1 + 1e-9
-        if radius < 0.9:
-            x = 0.5 + radius / 3 + radius * radius / 4 + radius * radius * radius if radius < 0.01 else (
+        radius *= 1 + RADIUS_SLACK
+        if radius < MOST_RADIUS:
+            # the series' rest, of 1/5 radius^3 and so on, is below radius^3
+            x = 0.5 + radius / 3 + radius * radius / 4 + radius * radius * radius if radius < SMALL_RADIUS else (
                 -log1p(-radius) - radius) / (radius * radius)
             best = min(best, 0.5 * square * x)
-        return best * (1 + 1e-8)
+        return best * (1 + CURVATURE_SLACK)
 
     cdef real minorant(self, const real *low, const real *high, real *P) noexcept nogil:
-        """The constant of the best minorant at hand of covariances in a box of entries. OUT: its slopes (n,)."""
-        cdef real values[64]
+        """The best at the box's center of those that the module's head names."""
+        cdef real values[MOST_VERTICES]
         cdef real center[MOST_ENTRIES]
         cdef real half[MOST_ENTRIES]
         cdef real corner[MOST_ENTRIES]
         cdef real trial[MOST_ENTRIES]
-        cdef real units[MOST_COLUMNS]
-        cdef real constant = -INFINITY, best = -INFINITY, found, x, y, size, scale, v0, v1
+        cdef real constant = -INFINITY, best = -INFINITY, found, x, y, size, scale, v0, v1, cost0, cost1
         cdef int d = self.d, e, v, kind, n_vertices = 1 << self.n if self.n <= MOST_SPLIT else 0
         for e in range(self.n):
             center[e] = low[e] + 0.5 * (high[e] - low[e])
@@ -353,7 +348,7 @@ cdef class FlooredCost:
                     for v in range(n_vertices):
                         x += values[v] if v >> e & 1 else -values[v]
                     x /= n_vertices * (half[e] if self.row[e] == self.column[e] else 2 * half[e])
-                    trial[e] = x if half[e] > 1e-12 * (fabs(low[e]) + fabs(high[e])) else trial[e]
+                    trial[e] = x if half[e] > NARROW * (fabs(low[e]) + fabs(high[e])) else trial[e]
             found = INFINITY
             for v in range(n_vertices):
                 for e in range(self.n):
@@ -364,7 +359,7 @@ cdef class FlooredCost:
                 # errors of the gradient: of eigenvalues and vectors, then of the products with the whitening
                 y = 0
                 for e in range(self.n):
-                    y += 2 * half[e] * self.span[self.row[e]] * self.span[self.column[e]]
+                    y += 2 * half[e] * self.whiten_sum[self.row[e]] * self.whiten_sum[self.column[e]]
                 x = self.value(center, &size) - EIGEN_ROUNDING * ROUND * (size + scale * y)
                 x -= self.product(trial, center, &size) + 64 * ROUND * size
                 x -= self.curvature_loss(center, half)
@@ -380,12 +375,11 @@ cdef class FlooredCost:
             if self.row[e] != self.column[e]:
                 continue
             v0, v1 = max(low[e], 0.0), max(high[e], 0.0)
-            units[0] = line_cost(v0, self.floor[e])
-            units[1] = line_cost(v1, self.floor[e])
-            y = (units[1] - units[0]) / (v1 - v0) if v1 > v0 else 0.0
+            cost0, cost1 = line_cost(v0, self.floor[e]), line_cost(v1, self.floor[e])
+            y = (cost1 - cost0) / (v1 - v0) if v1 > v0 else 0.0
             x = 0.5 * ((d - 1) * log(2 * M_PI) + self.log_floor - log(self.floor[e]))
-            size = d + fabs(units[0]) + fabs(units[1]) + fabs(self.log_floor) + fabs(y * v1)
-            found = x + min(units[0] - y * v0, units[1] - y * v1) - 64 * ROUND * size - 1e-13
+            size = d + fabs(cost0) + fabs(cost1) + fabs(self.log_floor) + fabs(y * v1)
+            found = x + min(cost0 - y * v0, cost1 - y * v1) - 64 * ROUND * size - CHORD_SLACK
             x = found + y * center[e]
             if x > best:
                 best, constant = x, found
@@ -394,16 +388,12 @@ cdef class FlooredCost:
         return constant
 
     cdef int entry(self, int a, int b) noexcept nogil:
-        """Place of the entry (a, b)."""
         cdef int i = min(a, b), j = max(a, b)
         return i * self.d - i * (i - 1) // 2 + j - i
 
     cdef void split(self, const real *low, const real *high, real mass, real *C, real *P, real *Q, real *point,
                     real *error) noexcept nogil:
-        """Where to split the entries (n,) of a box, and what the minorant loses by each.
-
-        IN/OUT C: the covariance of the solution, drawn into the box. OUT: the minorant's slopes P, the gradient Q at C.
-        """
+        """What the minorant loses is shared out by the second derivatives of G along the entries."""
         cdef int e, i, j
         cdef real gap = self.minorant(low, high, P), total = 0, x, y, size
         for e in range(self.n):
@@ -418,14 +408,13 @@ cdef class FlooredCost:
             total += error[e]
             point[e] = split_factor(C[e], low[e], high[e], self.floor[e]) if i == j else split_inside(
                 C[e], low[e], high[e], 0.5 / sqrt(x * y))
-        # where C is no covariance, G may lie below the minorant
-        gap = max(gap, min(0.25 * total, 1.0)) * mass
+        gap = max(gap, min(GAP_SHARE * total, MOST_GAP)) * mass
         for e in range(self.n):
             error[e] *= gap / total if total > 0 else 0
 
     cdef void split_mean(self, const real *low, const real *high, real mass, const real *P, const real *Q, real *point,
                          real *error) noexcept nogil:
-        """The same for a mean (d,), given where it is in the box."""
+        """The loss of -m'Pm bounded over the box, a quarter of its width times the slope beside the diagonal."""
         cdef int j, i
         cdef real m, x, y
         for j in range(self.d):
@@ -434,7 +423,7 @@ cdef class FlooredCost:
                 if i != j:
                     x += fabs(P[self.entry(i, j)]) * (high[i] - low[i])
             y = 0.25 * x * (high[j] - low[j])
-            x = max(P[self.entry(j, j)], 0.2 * Q[self.entry(j, j)])
+            x = max(P[self.entry(j, j)], LEAST_CURVATURE * Q[self.entry(j, j)])
             error[j] = mass * (x * (m - low[j]) * (high[j] - m) + y)
             point[j] = split_inside(m, low[j], high[j], sqrt(0.5 / Q[self.entry(j, j)]))
 

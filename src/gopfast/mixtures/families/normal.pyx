@@ -21,27 +21,35 @@ import numpy as np
 
 from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
-from gopfast.mixtures.families.family cimport order_components
+from gopfast.mixtures.families.family cimport (
+    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, clear,
+    half_width, has_width, middle_of, order_components,
+)
+from gopfast.mixtures.families.variance cimport bhatia_davis, line_cost, split_factor, split_inside
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
 
-# omega <= v1, the second minorant, then tangents for v >= v0, at these parts of the half width. More tangents save no
-# more than a tenth of the nodes.
-cdef int VARIANCE_FACETS = 4
-cdef real TANGENT = 0.5
+# Facets of a variance, in this order: omega <= v1; the second minorant, omega >= v0; tangents of m^2 for v >= v0. More
+# tangents save no more than a tenth of the nodes.
+cdef enum:
+    OMEGA_MOST = 0
+    SECOND_MINORANT = 1
+    LOWER_TANGENT = 2
+    UPPER_TANGENT = 3
+    VARIANCE_FACETS = 4
+# Tangents are taken at this part of the half width on both sides of the middle.
+cdef real TANGENT_AT = 0.5
+# A typical multiplier of the second minorant, as a part of its cap.
+cdef real TYPICAL_SHARE_OF_CAP = 0.3
 # The second minorant is left out where the mean's range matters less than this beside the variance's.
 cdef real NARROW = 1e-6
-# Split points of the means are drawn to the middle of the cell as in families.gaussian, in units of the component.
-cdef real SPLIT_PULL = 0.3
-cdef real SPLIT_PULL_MOST = 1.0
-cdef real SPLIT_WIDE = 16.0
 
 
 cdef inline real cost(real v) noexcept nogil:
-    """g(v)."""
-    return 0.5 * (log(2 * M_PI * max(v, 1.0)) + v / max(v, 1.0))
+    """g(v) in nats per unit of mass."""
+    return line_cost(v, 1.0)
 
 
 cdef inline real chord_slope(real v0, real v1) noexcept nogil:
@@ -82,14 +90,14 @@ cdef class NormalFamily(Family):
         self.constant, self.constant_size = logs.sum(), np.abs(logs).sum()
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
         mean = np.average(columns, axis=1, weights=weights)
-        self.spread = np.average(np.square(columns - mean[:, None]), axis=1, weights=weights)
+        self.variances = np.average(np.square(columns - mean[:, None]), axis=1, weights=weights)
         # no larger variance can be optimal: half the range squared; for a shared one the variance of all data
         ceiling = np.square(0.5 * (np.asarray(self.high) - np.asarray(self.low)))
         if covariance == "spherical":
             ceiling = np.array([ceiling.mean()])
         elif covariance == "tied_spherical":
-            ceiling = np.array([np.mean(self.spread)])
-        self.ceiling = np.ascontiguousarray(ceiling * (1 + 1e-12))
+            ceiling = np.array([np.mean(self.variances)])
+        self.ceiling = np.ascontiguousarray(ceiling * (1 + DERIVED_SLACK))
 
     cdef void root(self, real *low, real *high) noexcept nogil:
         cdef int k, j, a, d = self.n_columns
@@ -103,16 +111,14 @@ cdef class NormalFamily(Family):
             a = self.n_components * self.n_cell
             low[a], high[a] = 0, self.ceiling[0]
 
-    cdef real largest(self, const real *low, const real *high, int k, int g) noexcept nogil:
-        """Largest variance of samples in the data's range whose mean lies in the cell: (m - min)(max - m)."""
+    cdef real largest_variance(self, const real *low, const real *high, int k, int g) noexcept nogil:
         cdef int i, j, a
-        cdef real total = 0, m
+        cdef real total = 0
         for i in range(self.group_size):
             j = g + i
             a = k * self.n_cell + j
-            m = clip(0.5 * (self.low[j] + self.high[j]), low[a], high[a])
-            total += (m - self.low[j]) * (self.high[j] - m)
-        return total / self.group_size * (1 + 1e-12)
+            total += bhatia_davis(self.low[j], self.high[j], low[a], high[a])
+        return total / self.group_size * (1 + DERIVED_SLACK)
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         cdef int k, g, a, d = self.n_columns
@@ -121,7 +127,7 @@ cdef class NormalFamily(Family):
         for k in range(self.n_components):
             for g in range(self.n_groups):
                 a = k * self.n_cell + d + g
-                high[a] = min(high[a], self.largest(low, high, k, g))
+                high[a] = min(high[a], self.largest_variance(low, high, k, g))
                 if low[a] > high[a]:
                     return 0
         return 1
@@ -131,7 +137,7 @@ cdef class NormalFamily(Family):
         return self.tighten(low, high)
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
-        cdef int k, j, g, a, side, mark, d = self.n_columns, K = self.n_components
+        cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components
         cdef real center, half, slope, v0, v1, mass = self.data.core.total_weight / K, inner
         cdef pass_costs *costs = &out.minorant
         cdef Facet *facet = out.facets
@@ -141,28 +147,17 @@ cdef class NormalFamily(Family):
             costs.offsets[k] = 0
             for j in range(d):
                 a, g = k * self.n_cell + j, j // self.group_size
-                center = low[a] + 0.5 * (high[a] - low[a])
-                # rounded up: the minorant and the facets of a wider cell hold for this one too
-                half = max(high[a] - center, center - low[a]) * (1 + 8 * ROUND) + ROUND * fabs(center)
-                mark = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
-                v0, v1 = low[mark], high[mark]
+                center = middle_of(low[a], high[a])
+                half = half_width(low[a], high[a], center)
+                b = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
+                v0, v1 = low[b], high[b]
                 slope = chord_slope(v0, v1)
                 costs.centers[k * d + j], costs.quadratic[k * d + j] = center, slope
                 halves[k * d + j] = half
                 inner = slope * (v0 + half * half)
                 costs.offsets[k] += inner - cost(v0) + 32 * ROUND * (1 + inner + fabs(cost(v0)))
-                for side in range(2):
-                    facet.active = half > 1e-13 * (fabs(low[a]) + fabs(high[a]))
-                    facet.paired = side == 0
-                    facet.first, facet.count = k * (1 + 2 * d), 1 + d
-                    facet.constant = facet.prior = 0
-                    facet.multiplier, facet.slack = 0.2 * slope * half, 0.1 * half * mass
-                    facet.cap = INFINITY
-                    for mark in range(1, 1 + d):
-                        facet.coefficients[mark] = 0
-                    facet.coefficients[0] = half
-                    facet.coefficients[1 + j] = 1 if side == 0 else -1
-                    facet += 1
+                facet = bound_mean(facet, has_width(half, low[a], high[a]), k * (1 + 2 * d), 1 + d, j, half, mass,
+                                   TYPICAL_MULTIPLIER * slope * half)
             for g in range(self.n_groups):
                 a = k * self.n_cell + d + g
                 facet = self.bound_variance(facet, k, 1, g, mass, low[a], high[a], halves)
@@ -172,46 +167,45 @@ cdef class NormalFamily(Family):
         for k in range(K * d):
             costs.linear[k] = 0
 
-    cdef Facet *bound_variance(self, Facet *facet, int first, int n_components, int g, real mass, real least,
-                               real most, const real *halves) noexcept nogil:
-        """Facets of a group of coordinates of one component, or of all, in the order above; returns the next."""
+    cdef Facet *bound_variance(self, Facet *facet, int first, int n_components, int g, real mass, real v0, real v1,
+                               const real *halves) noexcept nogil:
+        """OUT: facets in the order of OMEGA_MOST and so on; returns the next."""
         cdef int d = self.n_columns, F = 1 + 2 * d, n = self.group_size, which, k, i, j, at
-        cdef real middle = 0.5 * (least + most), slope = chord_slope(least, most), error, half, widest = 0, t, level
-        error = max(0.0, cost(middle) - 0.5 * (cost(least) + cost(most)))
-        half = 0.5 * (most - least)
+        cdef real middle = 0.5 * (v0 + v1), slope = chord_slope(v0, v1), error, half, widest = 0, t, level, multiplier
+        cdef bint active
+        error = max(0.0, cost(middle) - 0.5 * (cost(v0) + cost(v1)))
+        half = 0.5 * (v1 - v0)
         for k in range(n_components):
             for i in range(n):
                 widest = max(widest, halves[(first + k) * d + g + i])
         widest *= widest
+        active = half > NEGLIGIBLE_WIDTH * v1
+        multiplier = max(TYPICAL_MULTIPLIER * error / half if half > 0 else 0.0, LEAST_MULTIPLIER / max(v1, 1.0))
         for which in range(VARIANCE_FACETS):
-            facet.active = half > 1e-13 * most and (which == 0 or least > 0)
-            facet.paired, facet.cap = 0, INFINITY
-            facet.first, facet.count = first * F, n_components * F
-            facet.constant = facet.prior = 0
-            facet.multiplier = max(0.2 * error / half if half > 0 else 0.0, 1e-9 / max(most, 1.0))
-            facet.slack = 0.1 * n * half * mass
-            level = most * (1 + 8 * ROUND)
-            if which == 1:
+            clear(facet, active and (which == OMEGA_MOST or v0 > 0), first * F, n_components * F)
+            facet.multiplier, facet.slack = multiplier, TYPICAL_SLACK * n * half * mass
+            if which == OMEGA_MOST:
+                level = v1 * (1 + 8 * ROUND)
+            elif which == SECOND_MINORANT:
                 # Exactly what the minorant holds: rounding up to the cap is in the minorant's margin.
-                facet.active, level = widest > NARROW * most, -least
-                facet.cap, facet.multiplier, facet.slack = slope * (1 - 4 * ROUND), 0.3 * slope, 0.1 * n * widest * mass
-            elif which > 1:
-                facet.multiplier, level = facet.multiplier / (VARIANCE_FACETS - 2), -least * (1 - 8 * ROUND)
-            for i in range(facet.count):
-                facet.coefficients[i] = 0
+                facet.active, level = widest > NARROW * v1, -v0
+                facet.cap, facet.multiplier = slope * (1 - 4 * ROUND), TYPICAL_SHARE_OF_CAP * slope
+                facet.slack = TYPICAL_SLACK * n * widest * mass
+            else:
+                facet.multiplier, level = multiplier / (VARIANCE_FACETS - LOWER_TANGENT), -v0 * (1 - 8 * ROUND)
             for k in range(n_components):
                 for i in range(n):
                     j = g + i
                     t = halves[(first + k) * d + j]
                     at = k * F
-                    if which == 0:
+                    if which == OMEGA_MOST:
                         facet.coefficients[at] += t * t * (1 + 8 * ROUND)
                         facet.coefficients[at + 1 + d + j] = -1
-                    elif which == 1:
+                    elif which == SECOND_MINORANT:
                         facet.coefficients[at] -= t * t
                         facet.coefficients[at + 1 + d + j] = 1
                     else:
-                        t *= TANGENT if which == 3 else -TANGENT
+                        t *= TANGENT_AT if which == UPPER_TANGENT else -TANGENT_AT
                         facet.coefficients[at] += t * t
                         facet.coefficients[at + 1 + j] = -2 * t
                         facet.coefficients[at + 1 + d + j] = 1
@@ -225,7 +219,8 @@ cdef class NormalFamily(Family):
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components
-        cdef real m, v, s, slope, shift, unit, shared = 0, total = 0, z, lost, room = 0
+        # lost: omega below the variance; room: the part of that which v >= v0 leaves to the minorant
+        cdef real m, v, s, slope, shared = 0, total = 0, z, lost, room = 0
         if self.n_shared:
             b = K * self.n_cell
             lost = 0
@@ -233,12 +228,12 @@ cdef class NormalFamily(Family):
                 for j in range(d):
                     z = moments[k * 2 * d + j]
                     shared += moments[k * 2 * d + d + j] - (z * z / mass[k] if mass[k] > 0 else 0)
-                    lost += mass[k] * self.bulge(low, high, sub, k, j, mass[k], moments)
+                    lost += mass[k] * self.omega_loss(low, high, sub, k, j, mass[k], moments)
                 total += mass[k]
             shared = clip(shared / (d * total) if total > 0 else 0, low[b], high[b])
             slope = chord_slope(low[b], high[b])
             error[b] = d * total * max(0.0, cost(shared) - cost(low[b]) - slope * (shared - low[b]))
-            point[b] = split_variance(shared, low[b], high[b])
+            point[b] = split_factor(shared, low[b], high[b], 1.0)
             room = min(1.0, d * total * (shared - low[b]) / lost) if lost > 0 else 1
         for k in range(K):
             s = mass[k]
@@ -250,26 +245,22 @@ cdef class NormalFamily(Family):
                     for a in range(j, j + self.group_size):
                         z = moments[k * 2 * d + a] / s if s > 0 else 0
                         v += (moments[k * 2 * d + d + a] / s - z * z) if s > 0 else 1.0
-                        lost += self.bulge(low, high, sub, k, a, s, moments)
+                        lost += self.omega_loss(low, high, sub, k, a, s, moments)
                     v = clip(v / self.group_size, low[b], high[b])
                     slope = chord_slope(low[b], high[b])
                     error[b] = s * self.group_size * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
-                    point[b] = split_variance(v, low[b], high[b])
+                    point[b] = split_factor(v, low[b], high[b], 1.0)
                     # omega is not below v0, by the second minorant
                     room = min(1.0, self.group_size * (v - low[b]) / lost) if lost > 0 else 1
                 a = k * self.n_cell + j
-                error[a] = s * sub.minorant.quadratic[k * d + j] * room * self.bulge(low, high, sub, k, j, s, moments)
+                error[a] = s * sub.minorant.quadratic[k * d + j] * room
+                error[a] *= self.omega_loss(low, high, sub, k, j, s, moments)
                 m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / s if s > 0 else 0)
                 m = clip(m, low[a], high[a])
-                unit = sqrt(max(1.0, point[b]))
-                if high[a] - low[a] < SPLIT_WIDE * unit:
-                    shift = SPLIT_PULL * (0.5 * (low[a] + high[a]) - m)
-                    m += clip(shift, -SPLIT_PULL_MOST * unit, SPLIT_PULL_MOST * unit)
-                point[a] = m
+                point[a] = split_inside(m, low[a], high[a], sqrt(max(1.0, point[b])))
 
-    cdef real bulge(self, const real *low, const real *high, const Subproblem *sub, int k, int j, real mass,
-                    const real *moments) noexcept nogil:
-        """(m - l)(u - m) at the mean m of given statistics."""
+    cdef real omega_loss(self, const real *low, const real *high, const Subproblem *sub, int k, int j, real mass,
+                         const real *moments) noexcept nogil:
         cdef int a = k * self.n_cell + j, d = self.n_columns
         cdef real m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / mass if mass > 0 else 0)
         m = clip(m, low[a], high[a])
@@ -316,7 +307,7 @@ cdef class NormalFamily(Family):
             for g in range(self.n_groups):
                 v = 0
                 for j in range(g, g + self.group_size):
-                    v += self.spread[j] / self.group_size
+                    v += self.variances[j] / self.group_size
                 point[k * self.n_cell + d + g] = max(1.0, v / (K * K))
         if self.n_shared:
             point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
@@ -335,7 +326,7 @@ cdef class NormalFamily(Family):
         if self.n_columns > 1:
             return None
         cells = np.asarray(point)[:self.n_components * self.n_cell].reshape(self.n_components, self.n_cell)
-        return cells[:, 0], cells[:, 1] if self.n_groups else np.full(self.n_components, point[-1])
+        return cells[:, 0], cells[:, 1] if self.n_groups else np.full(self.n_components, point[len(point) - 1])
 
     def parameters(self, vector):
         """Means (K, d) and covariances in scikit-learn's shapes."""
@@ -371,9 +362,3 @@ cdef class NormalFamily(Family):
             else:
                 cells[:, d:] = (covariances / scale)[:, self.data.order]
         return out
-
-
-cdef inline real split_variance(real v, real low, real high) noexcept nogil:
-    """Near the variance found, a little towards the geometric mean of the range, above the floor."""
-    cdef real middle = sqrt(max(low, 1.0) * max(high, 1.0))
-    return sqrt(max(v, 1.0) * sqrt(max(v, 1.0) * middle))

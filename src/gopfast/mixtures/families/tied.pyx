@@ -23,20 +23,20 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, log, sqrt
 
-from gopfast.mixtures.families.axes import coordinates, safest
-from gopfast.mixtures.bounds.em import short_runs
 from gopfast.mixtures.families.scatter import least_within
-from gopfast.mixtures.families.family cimport Subproblem, balance, order_components
-from gopfast.mixtures.families.matrix cimport N_PLANES, entry_plane, fit_minor, within
+
+from gopfast.mixtures.families.affine cimport SUM_ROUNDING
+from gopfast.mixtures.families.family cimport (
+    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, Subproblem, bound_mean, clear,
+    half_width, has_width, middle_of, order_components,
+)
+from gopfast.mixtures.families.matrix cimport LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor
+from gopfast.mixtures.families.variance cimport within
 from gopfast.mixtures.data.passes cimport pass_costs
-from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.rounding cimport ROUND
 
-# Sweeps over the columns when a box is fitted to the samples' average.
-cdef int TURNS = 2
-cdef real LOOSE = 1e-12     # relative slack of what tightening derives
-# Error bound of a sum of products over the samples (pairwise, so whatever their number), in units of its terms' sizes.
-cdef real SUM_ROUNDING = 128 * ROUND
+# Sweeps over the coordinates when a box is fitted to the samples' average; later ones hardly gain.
+cdef int SWEEPS = 2
 
 
 cdef real least_product(real x0, real x1, real y0, real y1) noexcept nogil:
@@ -48,57 +48,34 @@ cdef real most_product(real x0, real x1, real y0, real y1) noexcept nogil:
     return -least_product(-x1, -x0, y0, y1)
 
 
-cdef class TiedFamily(Family):
+cdef class TiedFamily(AffineFamily):
     """Components with one covariance matrix, at least the floor in the Loewner order.
 
-    Connected variables: the mean (d) of each component; the entries of the covariance, packed, at the end.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-    sample_weight : ndarray, shape (n,)
-    n_components : int
-    floor : ndarray, shape (d,)
-        Least variances, in squared units of X.
-    axes : ndarray, shape (d, d)
-        Core coordinates are ``axes @ (x - center)``. The bounds hold for any; they are best where the covariance is
-        about the unit matrix and the first coordinate tells the components apart.
+    Connected variables: the mean (d) of each component; the entries of the covariance, packed, at the end. For the
+    parameters see AffineFamily.
     """
 
     def __init__(self, X, sample_weight, int n_components, floor, axes):
-        cdef Samples data = Samples.__new__(Samples)
-        cdef int d = len(axes), e, a, b
-        used = sample_weight > 0
-        X, weights = X[used], np.ascontiguousarray(sample_weight[used])
-        self.axes = np.ascontiguousarray(axes, dtype=np.float64)
-        # about the average; a constant column is 0 everywhere
-        self.center = np.clip(np.average(X, axis=0, weights=weights), X.min(axis=0), X.max(axis=0))
-        found = coordinates(X, weights, self.center, self.axes, floor)
-        columns = found.columns
-        data.fill(columns, weights, False, np.zeros(d), 0.0)
-        self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, d
+        cdef int e, a, b, d
+        found, weights = self.set_up(X, sample_weight, n_components, floor, axes, True)
+        columns, d = found.columns, self.d
+        self.fill(columns, weights, False)
         self.cost = FlooredCost(found.whiten)
-        self.least = least_within(columns, weights, n_components)
+        self.least_within = least_within(columns, weights, n_components)
         self.bound_cost = self.cost
-        if self.least > 0 and d * log(self.least) > self.cost.log_floor:
-            self.bound_cost = FlooredCost(np.eye(d) / np.sqrt(self.least))
+        if self.least_within > 0 and d * log(self.least_within) > self.cost.log_floor:
+            self.bound_cost = FlooredCost(np.eye(d) / np.sqrt(self.least_within))
         self.n_cell, self.n_shared = d, self.cost.n
         self.n_connected = n_components * d + self.cost.n
         self.n_facets = 2 * n_components * d + N_PLANES * self.cost.n
-        self.has_prior, self.e_power = False, 0.0
-        self.set_constant(found.constant, found.error)
-        self.low, self.high = columns.min(axis=1), columns.max(axis=1)
-        self.average = (weights * columns).sum(axis=1) / data.total_weight
-        self.average_error = SUM_ROUNDING * (weights * np.abs(columns)).sum(axis=1) / data.total_weight
+        self.products = np.empty(n_components)
         largest = np.abs(columns).max(axis=1)
         for e in range(self.cost.n):
             a, b = self.cost.row[e], self.cost.column[e]
             products = weights * (columns[a] * columns[b])
-            self.moments[e] = products.sum() / data.total_weight
-            self.moment_error[e] = SUM_ROUNDING * np.abs(products).sum() / data.total_weight
+            self.moments[e] = products.sum() / self.data.total_weight
+            self.moment_error[e] = SUM_ROUNDING * np.abs(products).sum() / self.data.total_weight
             self.sizes[e] = largest[a] * largest[b]
-        self.mass_low, self.mass_high = np.empty(n_components), np.empty(n_components)
-        self.mean_low, self.mean_high = np.empty(n_components), np.empty(n_components)
 
     # Cells
 
@@ -110,17 +87,17 @@ cdef class TiedFamily(Family):
                 low[k * d + j], high[k * d + j] = self.low[j], self.high[j]
         for e in range(self.cost.n):
             # 0 <= C <= Q in the Loewner order: C_ab is u'Yv with |u|^2 = Q_aa, |v|^2 = Q_bb, u'v = Q_ab, 0 <= Y <= 1
-            size = sqrt(self.variance(self.cost.row[e]) * self.variance(self.cost.column[e]))
-            low[K * d + e] = 0.5 * (self.moments[e] - size) - LOOSE * size
-            high[K * d + e] = 0.5 * (self.moments[e] + size) + LOOSE * size
+            size = sqrt(self.second_moment(self.cost.row[e]) * self.second_moment(self.cost.column[e]))
+            low[K * d + e] = 0.5 * (self.moments[e] - size) - DERIVED_SLACK * size
+            high[K * d + e] = 0.5 * (self.moments[e] + size) + DERIVED_SLACK * size
             if self.cost.row[e] == self.cost.column[e]:
-                low[K * d + e] = self.least
+                low[K * d + e] = self.least_within
 
-    cdef real variance(self, int a) noexcept nogil:
+    cdef real second_moment(self, int a) noexcept nogil:
         return self.moments[self.cost.entry(a, a)]
 
     cdef real product_range(self, const real *low, const real *high, int e, real *most) noexcept nogil:
-        """Least sum_k (S_k / W) m_ka m_kb for means in the box and masses in their bounds. OUT: the most."""
+        """By a linear program in the masses; with two components also by the module's head."""
         cdef int k, l, side, a = self.cost.row[e], b = self.cost.column[e], d = self.n_columns, K = self.n_components
         cdef real W = self.data.core.total_weight, total, left, part, best, value, least = 0
         cdef real x0, x1, y0, y1, p0, p1, q0, q1
@@ -128,7 +105,7 @@ cdef class TiedFamily(Family):
         for side in range(2):
             total, left = 0, W
             for k in range(K):
-                # the products' extremes, in mean_low (a sign makes the most a least)
+                # the products' least values (a sign makes the most a least)
                 x0, x1, y0, y1 = low[k * d + a], high[k * d + a], low[k * d + b], high[k * d + b]
                 if side == 0:
                     value = least_product(x0, x1, y0, y1)
@@ -136,21 +113,21 @@ cdef class TiedFamily(Family):
                         value = 0 if x0 <= 0 <= x1 else min(x0 * x0, x1 * x1)
                 else:
                     value = -most_product(x0, x1, y0, y1)
-                self.mean_low[k] = value
-                total += self.mass_low[k] * value
-                left -= self.mass_low[k]
+                self.products[k] = value
+                total += self.balance.mass_low[k] * value
+                left -= self.balance.mass_low[k]
             for l in range(K):
                 # what is left goes to the components in the order of their products
                 best, chosen = INFINITY, -1
                 for k in range(K):
-                    if self.mean_low[k] < best:
-                        best, chosen = self.mean_low[k], k
+                    if self.products[k] < best:
+                        best, chosen = self.products[k], k
                 if chosen < 0 or left <= 0:
                     break
-                part = min(left, max(0.0, self.mass_high[chosen] - self.mass_low[chosen]))
+                part = min(left, max(0.0, self.balance.mass_high[chosen] - self.balance.mass_low[chosen]))
                 total += part * best
                 left -= part
-                self.mean_low[chosen] = INFINITY
+                self.products[chosen] = INFINITY
             if side == 0:
                 least = total / W
             else:
@@ -165,19 +142,19 @@ cdef class TiedFamily(Family):
                 x0, x1, y0, y1 = low[i] - p1, high[i] - p0, low[d + j] - q1, high[d + j] - q0
                 least = max(least, least_product(p0, p1, q0, q1) - most_product(x0, x1, y0, y1))
                 most[0] = min(most[0], most_product(p0, p1, q0, q1) - least_product(x0, x1, y0, y1))
-        most[0] += LOOSE * self.sizes[e]
-        return least - LOOSE * self.sizes[e]
+        most[0] += DERIVED_SLACK * self.sizes[e]
+        return least - DERIVED_SLACK * self.sizes[e]
 
     cdef bint bound_entries(self, real *low, real *high) noexcept nogil:
-        """Entries of the covariance by the boxes of the means, and by 0 <= C <= Q; 0: nothing is left."""
+        """By the range of sum_k (S_k / W) m_k m_k', then by 2 by 2 minors of C - r I and Q - C."""
         cdef int e, a, b, K = self.n_components, d = self.n_columns
-        cdef real least, most, x0, x1, y0, y1, z0, z1, loose_a, loose_b, loose_e
+        cdef real least, most, x0, x1, y0, y1, z0, z1, slack_a, slack_b, slack_e
         cdef real *lo = low + K * d
         cdef real *hi = high + K * d
         for e in range(self.cost.n):
             least = self.product_range(low, high, e, &most)
-            lo[e] = max(lo[e], self.moments[e] - most - LOOSE * self.sizes[e])
-            hi[e] = min(hi[e], self.moments[e] - least + LOOSE * self.sizes[e])
+            lo[e] = max(lo[e], self.moments[e] - most - DERIVED_SLACK * self.sizes[e])
+            hi[e] = min(hi[e], self.moments[e] - least + DERIVED_SLACK * self.sizes[e])
             if lo[e] > hi[e]:
                 return 0
         for e in range(self.cost.n):
@@ -186,70 +163,59 @@ cdef class TiedFamily(Family):
             if a == b:
                 continue
             # C - r I and Q - C are positive semidefinite; each entry's slack is in its own unit
-            loose_a, loose_b, loose_e = LOOSE * self.sizes[a], LOOSE * self.sizes[b], LOOSE * self.sizes[e]
-            x0, x1 = lo[a] - self.least - loose_a, hi[a] - self.least + loose_a
-            y0, y1 = lo[b] - self.least - loose_b, hi[b] - self.least + loose_b
+            slack_a, slack_b = DERIVED_SLACK * self.sizes[a], DERIVED_SLACK * self.sizes[b]
+            slack_e = DERIVED_SLACK * self.sizes[e]
+            x0, x1 = lo[a] - self.least_within - slack_a, hi[a] - self.least_within + slack_a
+            y0, y1 = lo[b] - self.least_within - slack_b, hi[b] - self.least_within + slack_b
             if not fit_minor(&x0, &x1, &y0, &y1, lo + e, hi + e):
                 return 0
-            lo[a], lo[b] = max(lo[a], x0 + self.least - loose_a), max(lo[b], y0 + self.least - loose_b)
-            x0, x1 = self.moments[a] - hi[a] - loose_a, self.moments[a] - lo[a] + loose_a
-            y0, y1 = self.moments[b] - hi[b] - loose_b, self.moments[b] - lo[b] + loose_b
-            z0, z1 = self.moments[e] - hi[e] - loose_e, self.moments[e] - lo[e] + loose_e
+            lo[a], lo[b] = max(lo[a], x0 + self.least_within - slack_a), max(lo[b], y0 + self.least_within - slack_b)
+            x0, x1 = self.moments[a] - hi[a] - slack_a, self.moments[a] - lo[a] + slack_a
+            y0, y1 = self.moments[b] - hi[b] - slack_b, self.moments[b] - lo[b] + slack_b
+            z0, z1 = self.moments[e] - hi[e] - slack_e, self.moments[e] - lo[e] + slack_e
             if not fit_minor(&x0, &x1, &y0, &y1, &z0, &z1):
                 return 0
-            lo[a], hi[a] = max(lo[a], self.moments[a] - x1 - loose_a), min(hi[a], self.moments[a] - x0 + loose_a)
-            lo[b], hi[b] = max(lo[b], self.moments[b] - y1 - loose_b), min(hi[b], self.moments[b] - y0 + loose_b)
-            lo[e], hi[e] = max(lo[e], self.moments[e] - z1 - loose_e), min(hi[e], self.moments[e] - z0 + loose_e)
+            lo[a], hi[a] = max(lo[a], self.moments[a] - x1 - slack_a), min(hi[a], self.moments[a] - x0 + slack_a)
+            lo[b], hi[b] = max(lo[b], self.moments[b] - y1 - slack_b), min(hi[b], self.moments[b] - y0 + slack_b)
+            lo[e], hi[e] = max(lo[e], self.moments[e] - z1 - slack_e), min(hi[e], self.moments[e] - z0 + slack_e)
             if lo[e] > hi[e] or lo[a] > hi[a] or lo[b] > hi[b]:
                 return 0
         return 1
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
-        cdef int k, j, a, turn, d = self.n_columns, K = self.n_components
-        cdef real W = self.data.core.total_weight, most
+        cdef int k, j, a, sweep, d = self.n_columns, K = self.n_components
+        cdef real W = self.data.core.total_weight, most, farthest
         if not order_components(K, d, low, high):
             return 0
-        for k in range(K):
-            self.mass_low[k], self.mass_high[k] = 0, W * (1 + 1e-13)
-        for turn in range(TURNS):
+        self.balance.free_masses(W)
+        for sweep in range(SWEEPS):
             for j in range(d):
-                # widened by its error, the boxes hold means that average to the computed average
-                for k in range(K):
-                    self.mean_low[k] = low[k * d + j] - self.average_error[j]
-                    self.mean_high[k] = high[k * d + j] + self.average_error[j]
-                if not balance(K, W, 0, self.average[j], &self.mean_low[0], &self.mean_high[0], &self.mass_low[0],
-                               &self.mass_high[0]):
+                if not self.balance_means(j, low, high):
                     return 0
                 # sum_k (S_k / W) m_k^2 = Q - C
-                most = max(0.0, self.variance(j) * (1 + LOOSE) - low[K * d + self.cost.entry(j, j)])
+                most = max(0.0, self.second_moment(j) * (1 + DERIVED_SLACK) - low[K * d + self.cost.entry(j, j)])
                 for k in range(K):
-                    a = k * d + j
-                    low[a] = max(low[a], self.mean_low[k] - 2 * self.average_error[j])
-                    high[a] = min(high[a], self.mean_high[k] + 2 * self.average_error[j])
-                    if self.mass_low[k] > 0:
-                        low[a] = max(low[a], -sqrt(most * W / self.mass_low[k]) * (1 + LOOSE))
-                        high[a] = min(high[a], sqrt(most * W / self.mass_low[k]) * (1 + LOOSE))
-                    if low[a] > high[a]:
-                        return 0
+                    if self.balance.mass_low[k] > 0:
+                        a, farthest = k * d + j, sqrt(most * W / self.balance.mass_low[k]) * (1 + DERIVED_SLACK)
+                        low[a], high[a] = max(low[a], -farthest), min(high[a], farthest)
+                        if low[a] > high[a]:
+                            return 0
             if not self.bound_entries(low, high):
                 return 0
         return order_components(K, d, low, high)
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
-        cdef int k, j, a, e, side, mark, d = self.n_columns, K = self.n_components
-        cdef real W = self.data.core.total_weight, mass = W / K, x, size, inner, half
+        cdef int k, j, a, e, d = self.n_columns, K = self.n_components
+        cdef real W = self.data.core.total_weight, mass = W / K, x, size, inner
         cdef real P[MOST_ENTRIES]
         cdef real error
         cdef pass_costs *costs = &out.minorant
         cdef Facet *facet = out.facets
         cdef real *halves = costs.quadratic     # filled with the half widths until the end
-        cdef const real *center
         out.prior = out.e_low = out.e_high = 0
         for a in range(K * d):
-            costs.centers[a] = low[a] + 0.5 * (high[a] - low[a])
-            # rounded up: the minorant and the facets of a wider cell hold for this one too
-            halves[a] = max(high[a] - costs.centers[a], costs.centers[a] - low[a]) * (1 + 8 * ROUND) + ROUND * fabs(
-                costs.centers[a])
+            costs.centers[a] = middle_of(low[a], high[a])
+            halves[a] = half_width(low[a], high[a], costs.centers[a])
         x = self.bound_cost.minorant(low + K * d, high + K * d, P)
         inner = self.cost.product(P, self.moments, &size)
         error = 64 * ROUND * (fabs(x) + size)
@@ -257,44 +223,38 @@ cdef class TiedFamily(Family):
             error += 2 * fabs(P[e]) * self.moment_error[e]
         out.constant = W * (x + inner - error)
         for k in range(K):
-            center = costs.centers + k * d
-            x = size = 0
-            for j in range(d):
-                costs.linear[k * d + j] = 0
-            for e in range(self.cost.n):
-                a, j = self.cost.row[e], self.cost.column[e]
-                costs.linear[k * d + a] -= 2 * P[e] * center[j]
-                if a != j:
-                    costs.linear[k * d + j] -= 2 * P[e] * center[a]
-                inner = P[e] * center[a] * center[j] * (1 if a == j else 2)
-                x += inner
-                # the coefficients' rounding too, at the samples farthest out
-                size += fabs(inner) + 4 * fabs(P[e]) * self.sizes[e]
+            x = self.set_linear(costs.centers + k * d, P, costs.linear + k * d, &size)
             costs.offsets[k] = x + self.cost.bend(P, halves + k * d) + 32 * ROUND * size
             for j in range(d):
                 a = k * d + j
-                half = halves[a]
-                for side in range(2):
-                    facet.active = half > 1e-13 * (fabs(low[a]) + fabs(high[a]))
-                    facet.paired = side == 0
-                    facet.first, facet.count = k * (1 + d), 1 + d
-                    facet.constant = facet.prior = 0
-                    facet.cap = INFINITY
-                    facet.multiplier = max(0.2 * P[self.cost.entry(j, j)] * half, 1e-9)
-                    facet.slack = 0.1 * half * mass
-                    for mark in range(1, 1 + d):
-                        facet.coefficients[mark] = 0
-                    facet.coefficients[0] = half
-                    facet.coefficients[1 + j] = 1 if side == 0 else -1
-                    facet += 1
+                facet = bound_mean(
+                    facet, has_width(halves[a], low[a], high[a]), k * (1 + d), 1 + d, j, halves[a], mass,
+                    max(TYPICAL_MULTIPLIER * P[self.cost.entry(j, j)] * halves[a], LEAST_MULTIPLIER))
         facet = self.bound_cell(facet, low + K * d, high + K * d, costs.centers, halves, P)
         for a in range(K * d):
             costs.quadratic[a] = 0
 
+    cdef real set_linear(self, const real *mean, const real *P, real *linear, real *size) noexcept nogil:
+        cdef int e, a, b
+        cdef real total = 0, term
+        size[0] = 0
+        for a in range(self.d):
+            linear[a] = 0
+        for e in range(self.cost.n):
+            a, b = self.cost.row[e], self.cost.column[e]
+            linear[a] -= 2 * P[e] * mean[b]
+            if a != b:
+                linear[b] -= 2 * P[e] * mean[a]
+            term = P[e] * mean[a] * mean[b] * (1 if a == b else 2)
+            total += term
+            # the coefficients' rounding too, at the samples farthest out
+            size[0] += fabs(term) + 4 * fabs(P[e]) * self.sizes[e]
+        return total
+
     cdef Facet *bound_cell(self, Facet *facet, const real *low, const real *high, const real *centers,
                            const real *halves, const real *P) noexcept nogil:
-        """Facets of the entries of C, with planes above or below S_k m_ka m_kb for all components; returns the next."""
-        cdef int d = self.n_columns, K = self.n_components, e, a, b, j, k, which, side
+        """With planes above or below S_k m_ka m_kb for all components. Returns the next facet."""
+        cdef int d = self.n_columns, K = self.n_components, e, a, b, k, which, side
         cdef real W = self.data.core.total_weight, half, x, y, end, t, t_a, t_b, margin
         cdef real *row
         for e in range(self.cost.n):
@@ -303,12 +263,9 @@ cdef class TiedFamily(Family):
             for which in range(N_PLANES):
                 side = entry_plane(a == b, which, 0, 0, &t, &t_a, &t_b)
                 end = high[e] if side > 0 else low[e]
-                facet.active = half > 1e-13 * self.sizes[e]
-                if a == b and which > 0 and low[e] <= 0:
-                    facet.active = 0
-                facet.paired = 0
-                facet.first, facet.count = 0, K * (1 + d)
-                facet.prior = 0
+                # a variance is at least 0 in every cell
+                clear(facet, half > NEGLIGIBLE_WIDTH * self.sizes[e] and (a != b or side > 0 or low[e] > 0),
+                      0, K * (1 + d))
                 # side * (sum_k S_k m_ka m_kb - W (Q_ab - end)) >= 0
                 facet.constant = -side * W * (self.moments[e] - end)
                 margin = W * (2 * self.moment_error[e] + 8 * ROUND * fabs(end))
@@ -316,16 +273,13 @@ cdef class TiedFamily(Family):
                     x, y = centers[k * d + a], centers[k * d + b]
                     entry_plane(a == b, which, halves[k * d + a], halves[k * d + b], &t, &t_a, &t_b)
                     row = facet.coefficients + k * (1 + d)
-                    for j in range(1 + d):
-                        row[j] = 0
                     row[0] = side * (x * y + t)
                     row[1 + a] += side * (y + t_a)
                     row[1 + b] += side * (x + t_b)
                     margin += 16 * ROUND * W * (fabs(x * y) + fabs(t) + 2 * self.sizes[e])
                 facet.constant += margin
-                facet.cap = INFINITY
-                facet.multiplier = max(0.2 * half * P[self.cost.entry(a, a)] * P[self.cost.entry(b, b)], 1e-9)
-                facet.slack = 0.1 * W * max(half, 1e-12)
+                facet.multiplier = entry_multiplier(half, P[self.cost.entry(a, a)], P[self.cost.entry(b, b)])
+                facet.slack = TYPICAL_SLACK * W * max(half, LEAST_SPAN)
                 facet += 1
         return facet
 
@@ -352,26 +306,20 @@ cdef class TiedFamily(Family):
     # EM
 
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
-        cdef int k, n, i, j, d = self.n_columns, K = self.n_components
+        cdef int k, n, j, d = self.n_columns, K = self.n_components
         cdef real P[MOST_ENTRIES]
-        cdef real half = 0.5 * self.cost.log_det(point + K * d), x, size = 0
+        cdef real half_log_det = 0.5 * self.cost.log_det(point + K * d), x, size = 0, other
         cdef const real *m
         self.cost.slopes(point + K * d, P)
         for n in range(self.cost.n):
             size += 2 * fabs(P[n]) * self.sizes[n]
         for k in range(K):
             m = point + k * d
-            x = 0
             for j in range(d):
-                out.centers[k * d + j], out.linear[k * d + j], out.quadratic[k * d + j] = m[j], 0, 0
-            for n in range(self.cost.n):
-                i, j = self.cost.row[n], self.cost.column[n]
-                out.linear[k * d + i] -= 2 * P[n] * m[j]
-                if i != j:
-                    out.linear[k * d + j] -= 2 * P[n] * m[i]
-                x += P[n] * m[i] * m[j] * (1 if i == j else 2)
+                out.centers[k * d + j], out.quadratic[k * d + j] = m[j], 0
+            x = self.set_linear(m, P, out.linear + k * d, &other)
             # the inverse is rounded
-            out.offsets[k] = x - half - 16 * ROUND * size
+            out.offsets[k] = x - half_log_det - 16 * ROUND * size
 
     cdef real prior_cost(self, const real *point, real *e) noexcept nogil:
         """1/2 <Sigma^-1, W Q>: what the samples cost whatever their component."""
@@ -411,46 +359,12 @@ cdef class TiedFamily(Family):
 
     # The user's coordinates
 
-    def covariance(self, vector):
-        """The covariance (d, d) of a solution in the core's coordinates, at or above the floor."""
-        first = self.n_components * (1 + self.n_columns)  # after the weights and the means
+    def covariances(self, vector):
+        """The covariance (d, d) of a solution."""
+        first = self.n_components * (1 + self.d)  # after the weights and the means
         cdef real[::1] C = np.ascontiguousarray(vector)[first:first + self.cost.n]
         return self.cost.best(C)
 
-    def parameters(self, vector):
-        """Means (K, d) and the covariance (d, d)."""
-        K, d = self.n_components, self.n_columns
-        means = np.asarray(vector)[K:K + K * d].reshape(K, d)
-        inverse = np.linalg.inv(self.axes)
-        covariance = inverse @ self.covariance(vector) @ inverse.T
-        return {"means": means @ inverse.T + self.center, "covariances": 0.5 * (covariance + covariance.T)}
-
-    def pack(self, means, covariances=None):
-        """Connected variables (n_connected,) of the user's means and covariance."""
-        cdef real[::1] centers, point = np.empty(self.n_connected)
-        centers = np.ascontiguousarray(((np.asarray(means, dtype=np.float64) - self.center) @ self.axes.T).ravel())
-        self.seed(&centers[0], &point[0])
-        if covariances is not None:
-            C = self.axes @ np.asarray(covariances, dtype=np.float64) @ self.axes.T
-            np.asarray(point)[self.n_components * self.n_columns:] = C[np.triu_indices(self.n_columns)]
-        return np.asarray(point)
-
-
-def canonical_axes(X, sample_weight, int n_components, floor):
-    """Canonical variates (d, d) of a good local optimum: the covariance is the unit matrix there, and so uncorrelated
-    are the means; the coordinate that tells the components apart most comes first. Principal axes of the covariance
-    instead, where rounding costs too much in those."""
-    family, vector = short_runs(
-        lambda X, weight: TiedFamily(X, weight, n_components, floor, np.diag(1 / np.sqrt(floor))), X, sample_weight
-    )
-    K, d = n_components, X.shape[1]
-    means = vector[K:K + K * d].reshape(K, d)
-    covariance = family.covariance(vector)
-    whiten = np.linalg.inv(np.linalg.cholesky(covariance))
-    between = (vector[:K, None] * means).T @ means
-    canonical = np.linalg.eigh(whiten @ between @ whiten.T)[1].T[::-1] @ whiten
-    values, vectors = np.linalg.eigh(covariance)
-    principal = (vectors / np.sqrt(values)).T
-    principal = principal[np.argsort(-np.sum(principal @ between * principal, axis=1), kind="stable")]
-    candidates = [np.ascontiguousarray(axes @ family.axes) for axes in (canonical, principal, np.eye(d))]
-    return safest(candidates, X, sample_weight, family.center, floor)
+    def pack_covariances(self, covariances, point):
+        """Write the covariance (d, d) into parameters."""
+        np.asarray(point)[self.n_components * self.d:] = covariances[np.triu_indices(self.d)]

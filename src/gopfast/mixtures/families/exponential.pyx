@@ -18,8 +18,8 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
 
 from gopfast.mixtures.families.family cimport (
-    LEAST_MULTIPLIER, TOTAL_SLACK, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, has_width, middle_of,
-    order_components,
+    LEAST_MULTIPLIER, TOTAL_SLACK, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, half_width, has_width,
+    middle_of, order_components,
 )
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
@@ -239,7 +239,7 @@ cdef class ExponentialFamily(Family):
             center, half, slope, level = m0, 0, 0, h0
         else:
             center = middle_of(m0, m1)
-            half = max(m1 - center, center - m0) * (1 + 8 * ROUND)
+            half = half_width(m0, m1, center)
             h1 = concave_cost(kind, m1, self.reference[j], &other)
             slope = (h1 - h0) / (m1 - m0) if m1 > m0 else 0
             # any slope will do, if the line lies below h at both ends

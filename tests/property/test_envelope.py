@@ -29,9 +29,9 @@ def random_cell(family, problem, tau, rng):
     _, mean, square = core_statistics(family, problem, tau)
     variance = square - mean**2
     S = problem.sample_weight @ tau
-    if family.covariance == "spherical":
+    if not family.per_column and not family.n_shared:
         variance = variance.mean(axis=1, keepdims=True)
-    if family.covariance == "tied_spherical":
+    if family.n_shared:
         at = np.append(mean.ravel(), S @ variance.mean(axis=1) / S.sum())
         positive = np.arange(len(at)) == len(at) - 1
     else:
@@ -111,7 +111,7 @@ def solutions_near(problem, family, rng):
         objectives.append(problem.objective(**state, responsibilities=tau))
         _, mean, square = core_statistics(family, problem, tau)
         variance = square - mean**2
-        if family.covariance == "spherical":
+        if not family.per_column and not family.n_shared:
             variance = variance.mean(axis=1, keepdims=True)
         cells = np.hstack([mean, variance])
         points.append(cells[np.argsort(cells[:, 0])].ravel())

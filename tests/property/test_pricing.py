@@ -132,7 +132,7 @@ def best_component(problem, one, tau):
 
 def core_rows(problem, family):
     """For every sample of the core a row of the problem that it stands for."""
-    if not hasattr(family, "discrete"):
+    if isinstance(problem, gopfast.GaussianMixture):
         return np.arange(len(problem.X))
     columns, _, _ = statistics(problem)
     rows, first = np.unique(columns, axis=0, return_index=True)

@@ -254,7 +254,9 @@ class Diagonal(CovarianceKind):
 
     def family(self, core, problem):
         """Make a NormalFamily."""
-        return core.normal.NormalFamily(_columns_with_squares(core, problem, self), self.n_components, self.name)
+        return core.normal.NormalFamily(
+            _columns_with_squares(core, problem, self), self.n_components, self.floor_per_column, self.shared
+        )
 
 
 class Spherical(Diagonal):
@@ -423,7 +425,7 @@ class Full(CovarianceKind):
     def family(self, core, problem):
         """Make the family of matrices for as many columns as there are."""
         if self.n_features == 1:
-            return core.full.LineFamily(_columns_with_squares(core, problem, self), self.n_components, Diagonal.name)
+            return core.full.LineFamily(_columns_with_squares(core, problem, self), self.n_components, True)
         self._check_columns(core)
         kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
         X, weight, K = problem.X, problem.sample_weight, self.n_components
@@ -462,7 +464,7 @@ class Tied(Full):
         """Make a TiedFamily; in one column a NormalFamily."""
         if self.n_features == 1:
             data = _columns_with_squares(core, problem, self)
-            return core.normal.NormalFamily(data, self.n_components, TiedSpherical.name)
+            return core.normal.NormalFamily(data, self.n_components, shared=True)
         self._check_columns(core)
         X, weight, K = problem.X, problem.sample_weight, self.n_components
         found = core.tied.TiedFamily(

@@ -5,7 +5,7 @@ from gopfast.search.types cimport real
 
 
 cdef class NormalFamily(Family):
-    cdef readonly str covariance
+    cdef readonly bint per_column   # each coordinate of a component has a variance of its own
     cdef readonly int n_groups      # variances per component; 0 where all share one
     cdef readonly int group_size    # coordinates that share a variance
     cdef real[::1] low, high        # (d,) range of the samples, in units of the floor's square root

@@ -71,17 +71,20 @@ cdef class NormalFamily(Family):
     data : Samples
         Scaled by the square root of the floor, with squares as statistics.
     n_components : int
-    covariance : "diag", "spherical" or "tied_spherical"
+    per_column : bool
+        Whether each coordinate of a component has a variance of its own, not one for all of them.
+    shared : bool
+        Whether all components have one variance; not with `per_column`.
     """
 
-    def __init__(self, Samples data, int n_components, str covariance):
+    def __init__(self, Samples data, int n_components, bint per_column=False, bint shared=False):
         cdef int d = data.n_columns
         columns, weights = data.arrays()
         self.data, self.n_components, self.n_columns, self.n_statistics = data, n_components, d, 2 * d
-        self.covariance = covariance
-        self.n_groups = {"diag": d, "spherical": 1, "tied_spherical": 0}[covariance]
-        self.group_size = 1 if covariance == "diag" else d
-        self.n_cell, self.n_shared = d + self.n_groups, 1 if covariance == "tied_spherical" else 0
+        self.per_column = per_column
+        self.n_groups = 0 if shared else d if per_column else 1
+        self.group_size = 1 if per_column else d
+        self.n_cell, self.n_shared = d + self.n_groups, shared
         self.n_connected = n_components * self.n_cell + self.n_shared
         self.n_facets = 2 * n_components * d + VARIANCE_FACETS * (n_components * self.n_groups + self.n_shared)
         self.has_prior, self.e_power = False, 0.0
@@ -93,9 +96,9 @@ cdef class NormalFamily(Family):
         self.variances = np.average(np.square(columns - mean[:, None]), axis=1, weights=weights)
         # no larger variance can be optimal: half the range squared; for a shared one the variance of all data
         ceiling = np.square(0.5 * (np.asarray(self.high) - np.asarray(self.low)))
-        if covariance == "spherical":
+        if not (per_column or shared):
             ceiling = np.array([ceiling.mean()])
-        elif covariance == "tied_spherical":
+        elif shared:
             ceiling = np.array([np.mean(self.variances)])
         self.ceiling = np.ascontiguousarray(ceiling * (1 + DERIVED_SLACK))
 
@@ -319,7 +322,7 @@ cdef class NormalFamily(Family):
 
     def one_component(self, problem):
         """The same kind of variances; None where all share one."""
-        return None if self.n_shared else type(self)(self.data, 1, self.covariance)
+        return None if self.n_shared else type(self)(self.data, 1, self.per_column)
 
     def normal_components(self, point):
         """Those of one column."""
@@ -335,9 +338,9 @@ cdef class NormalFamily(Family):
         cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
         scale = np.square(self.data.scale)
         found = {"means": self.data.to_user(cells[:, :d])}
-        if self.covariance == "tied_spherical":
+        if self.n_shared:
             found["covariances"] = max(1.0, vector[K * self.n_cell]) * scale[0] * np.eye(d)
-        elif self.covariance == "spherical":
+        elif not self.per_column:
             found["covariances"] = np.maximum(1.0, cells[:, d]) * scale[0]
         else:
             found["covariances"] = np.empty((K, d))
@@ -355,9 +358,9 @@ cdef class NormalFamily(Family):
             scale = np.square(self.data.scale)
             covariances = np.asarray(covariances, dtype=np.float64)
             cells = out[:K * self.n_cell].reshape(K, self.n_cell)
-            if self.covariance == "tied_spherical":
+            if self.n_shared:
                 out[K * self.n_cell] = np.trace(np.atleast_2d(covariances)) / d / scale[0]
-            elif self.covariance == "spherical":
+            elif not self.per_column:
                 cells[:, d] = covariances / scale[0]
             else:
                 cells[:, d:] = (covariances / scale)[:, self.data.order]

@@ -125,7 +125,7 @@ def solve(
         data are made whatever the limit.
     max_nodes : int, optional
         Most nodes to bound.
-    start : array_like of shape (K, d), Result, MixtureSolution or LocalResult, optional
+    start : array_like of shape (K, d), Result, MixtureSolution, LocalResult, dict or estimator, optional
         Means, or what the model has in their place, to start the first local search from, beside the solver's
         own starts; for a biconvex problem a point of shape (n,) or a result.
     callback : callable, optional

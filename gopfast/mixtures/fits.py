@@ -1,4 +1,4 @@
-"""What users call a fit, turned into a solution of a problem."""
+"""What users call a fit or a start, read as weights and parameters of a problem by name."""
 
 from collections.abc import Mapping
 
@@ -47,32 +47,79 @@ def solution_of(problem, fit) -> MixtureSolution:
 
 def _state(problem, fit):
     names = ("weights", *problem.parameter_names)
-    fit = getattr(getattr(fit, "result_", fit), "solution", fit)
-    if isinstance(fit, Mapping):
-        given = fit.get("solution", fit)
-        if not isinstance(given, Mapping):
-            raise InputTypeError(f"the solution must be a dict; got {type(given).__name__}")
-        given = {name: value for name, value in given.items() if name != "responsibilities" and value is not None}
-    elif hasattr(fit, "weights_"):
-        given = _from_estimator(problem, fit)
-    elif hasattr(fit, "parameters") and hasattr(fit, "weights"):
-        given = {name: value for name, value in fit.parameters.items() if value is not None}
-        given["weights"] = fit.weights
-    elif isinstance(fit, (tuple, list)) and 1 < len(fit) <= len(names):
+    given = named_values(problem, fit)
+    if given is None:
+        if not (isinstance(fit, (tuple, list)) and 1 < len(fit) <= len(names)):
+            raise InputTypeError(
+                f"it must be a solution, a result, a dict or a sequence of {', '.join(names)}, or a fitted mixture of "
+                f"scikit-learn; got {type(fit).__name__}"
+            )
         given = dict(zip(names, fit, strict=False))
-    else:
-        raise InputTypeError(
-            f"it must be a solution, a result, a dict or a sequence of {', '.join(names)}, or a fitted mixture of "
-            f"scikit-learn; got {type(fit).__name__}"
-        )
-    unknown = sorted(map(str, given.keys() - set(names)))
-    if unknown:
-        raise InputError(f"{unknown[0]!r} is not among this problem's {', '.join(names)}")
+    _refuse_unknown(problem, given)
     # The prior variance has a best value given the means.
     missing = [name for name in names if name not in given and name != "prior_variance"]
     if missing:
         raise InputError(f"{missing[0]} must be given; there is none")
     return given
+
+
+def start_values(problem, start) -> dict:
+    """
+    Read a start of a search or of a local method.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    start : array_like, or what `solution_of` takes
+        An array is the first parameter. A fit of another model counts with the parameters that this problem has.
+
+    Returns
+    -------
+    dict
+        The first parameter and what else is given, by name, not checked; a prior variance is left out, as it is always
+        the best one.
+
+    Raises
+    ------
+    InputError
+        If it is no start of this problem; the message begins with "start".
+    """
+    first = problem.parameter_names[0]
+    try:
+        given = named_values(problem, start)
+        if given is None:
+            given = {first: start}
+        elif not isinstance(start, Mapping):
+            given = {name: given[name] for name in ("weights", *problem.parameter_names) if name in given}
+        _refuse_unknown(problem, given)
+    except InputError as error:
+        raise type(error)(f"start: {error}") from None
+    if first not in given:
+        raise InputError(f"start must have {first}; this one has none")
+    return {name: value for name, value in given.items() if name != "prior_variance"}
+
+
+def named_values(problem, given):
+    """Return the weights and parameters of anything that has them by name, a dict; None of anything else."""
+    given = getattr(getattr(given, "result_", given), "solution", given)
+    if isinstance(given, Mapping):
+        found = given.get("solution", given)
+        if not isinstance(found, Mapping):
+            raise InputTypeError(f"the solution must be a dict; got {type(found).__name__}")
+    elif hasattr(given, "weights_"):
+        found = _from_estimator(problem, given)
+    elif hasattr(given, "parameters") and hasattr(given, "weights"):
+        found = {**given.parameters, "weights": given.weights}
+    else:
+        return None
+    return {name: value for name, value in found.items() if name != "responsibilities" and value is not None}
+
+
+def _refuse_unknown(problem, given):
+    names = ("weights", *problem.parameter_names)
+    unknown = sorted(map(str, given.keys() - set(names)))
+    if unknown:
+        raise InputError(f"{unknown[0]!r} is not among this problem's {', '.join(names)}")
 
 
 def _from_estimator(problem, fit):

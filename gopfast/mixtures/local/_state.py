@@ -1,11 +1,10 @@
 """The states that local methods start from and step through: dicts of the weights and the parameters."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from gopfast import checks
 from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.fits import start_values
 from gopfast.mixtures.problems import MixtureProblem
 
 
@@ -41,27 +40,11 @@ def given_state(problem, start):
     InputError
         If it is no start of this problem; the message begins with "start".
     """
-    first = problem.parameter_names[0]
-    start = getattr(start, "solution", start)
-    if isinstance(start, Mapping):
-        given = dict(start)
-    elif hasattr(start, "parameters"):
-        given = {name: getattr(start, name, None) for name in ("weights", *problem.parameter_names)}
-    else:
-        given = {first: start}
-    unknown = sorted(map(str, given.keys() - {"weights", *problem.parameter_names}))
-    if unknown:
-        raise InputError(f"start must have weights, {', '.join(problem.parameter_names)} only; got {unknown[0]!r}")
-    if given.get(first) is None:
-        raise InputError(f"start must have {first}; this one has none")
-    given.pop("prior_variance", None)
-    weights = given.pop("weights", None)
-    if weights is None:
-        weights = np.full(problem.n_components, 1.0 / problem.n_components)
+    given = start_values(problem, start)
+    weights = given.pop("weights", np.full(problem.n_components, 1.0 / problem.n_components))
     try:
-        parameters = completed(problem, {name: value for name, value in given.items() if value is not None})
         # The order of a solution is not asked for here, only its checks.
-        return problem.reordered(np.arange(problem.n_components), weights, **parameters)
+        return problem.reordered(np.arange(problem.n_components), weights, **completed(problem, given))
     except InputError as error:
         raise type(error)(f"start: {error}") from None
 

@@ -367,6 +367,10 @@ class MixtureProblem:
         """Say in half a sentence what makes an optimal solution no useful fit; empty if nothing does."""
         return ""
 
+    def _checked_start(self, **given) -> dict:
+        """Check the parameters of a start by name, the first one among them; return what the core starts from."""
+        return self.check_parameters(**given)
+
     def _coordinates(self, blocks) -> dict:
         """
         Map the parameters to a box, for gradient methods.

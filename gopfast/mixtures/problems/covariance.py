@@ -169,6 +169,11 @@ class Known(CovarianceKind):
     least_name = "noise_variance"
 
     @property
+    def shape(self):
+        """Shape of the variances."""
+        return (self.n_features,)
+
+    @property
     def n_parameters(self) -> int:
         """None."""
         return 0

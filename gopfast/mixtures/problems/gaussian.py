@@ -289,6 +289,15 @@ class GaussianMixture(MixtureProblem):
         """Tell of components that are spikes on few distinct values."""
         return spikes.caution(self, solution) if self.kind.estimated else ""
 
+    def _checked_start(self, **given):
+        """Check shapes; means are enough, and a start may lie below the floor."""
+        shapes = {"covariances": self.kind.shape}
+        return {
+            name: checks.of_shape(name, checks.real_array(name, value), shapes[name])
+            if name in shapes else self._check_rows(name, value)
+            for name, value in given.items()
+        }  # fmt: skip
+
     def _coordinates(self, blocks):
         """Take means in deviations, and variances or matrices above their floor; the prior variance is eliminated."""
         found = {"means": blocks.Means(self)}

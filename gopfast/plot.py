@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems import ExponentialMixture, GaussianMixture, PoissonMixture
 from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import SearchResult
@@ -141,9 +140,9 @@ def density(
     """
     solution = getattr(fit, "solution", fit)
     problem = getattr(solution, "problem", None)
-    if not isinstance(problem, (GaussianMixture, PoissonMixture, ExponentialMixture)):
+    if getattr(problem, "_most_columns_drawn", 0) == 0:
         raise InputTypeError(
-            "fit must be a fit of a GaussianMixture, PoissonMixture or ExponentialMixture; "
+            "fit must be a fit of a mixture of numbers, such as GaussianMixture, PoissonMixture or ExponentialMixture; "
             f"got one of {type(fit if problem is None else problem).__name__}"
         )
     columns = _check_columns(columns, problem)
@@ -229,13 +228,13 @@ def _check_columns(columns, problem):
         columns = [checks.whole_number("columns", column, 0, d - 1) for column in np.atleast_1d(columns)]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise InputError(f"columns must be one column or two different ones; got {columns}")
-    if len(columns) > 1 and not isinstance(problem, GaussianMixture):
+    if len(columns) > problem._most_columns_drawn:
         raise InputError(f"columns must be one column of a {type(problem).__name__}")
     return columns
 
 
 def _draw_curves(ax, solution, column, bins):
-    problem, counts = solution.problem, isinstance(solution.problem, PoissonMixture)
+    problem, counts = solution.problem, solution.problem._counts
     x, weight = problem.X[:, column], problem.sample_weight
     low, high = x.min(), x.max()
     margin = 0.0 if counts else 0.06 * (high - low) or 1.0
@@ -243,9 +242,7 @@ def _draw_curves(ax, solution, column, bins):
         grid = np.arange(max(0.0, low - 1), high + 2)
         edges = np.append(grid, grid[-1] + 1) - 0.5 if bins is None else bins
     else:
-        # Waiting times are positive.
-        least = 1e-6 * high if isinstance(problem, ExponentialMixture) else -np.inf
-        grid = np.linspace(max(least, low - margin), high + margin, GRID_POINTS)
+        grid = np.linspace(max(problem._least_drawn(high), low - margin), high + margin, GRID_POINTS)
         edges = min(100, max(10, int(2.0 * np.sqrt(len(x))))) if bins is None else bins
     ax.hist(x, edges, weights=weight, density=True, color="#c9ced6", edgecolor="white", linewidth=0.5, label="data")
     shares = _shares(solution, column, grid)
@@ -265,14 +262,7 @@ def _draw_curves(ax, solution, column, bins):
 
 def _shares(solution, column, grid):
     """Each component's weight times its density along one column, (K, m)."""
-    problem = solution.problem
-    if isinstance(problem, GaussianMixture):
-        mean = solution.means[:, column, np.newaxis]
-        variance = _matrices(solution)[:, column, column, np.newaxis]
-        logs = -0.5 * (np.square(grid - mean) / variance + np.log(2.0 * np.pi * variance))
-    else:
-        single = type(problem)(grid, 1)
-        logs = np.stack([single.log_densities(rates=[[rate]])[:, 0] for rate in solution.rates[:, column]])
+    logs = solution.problem._column_log_densities(column, grid, **solution.parameters)
     return np.exp(logs + log_zero(solution.weights)[:, np.newaxis])
 
 
@@ -287,7 +277,8 @@ def _draw_ellipses(ax, solution, columns):
     mixed = np.clip(solution.responsibilities[::step] @ colours, 0.0, 1.0)
     size = float(np.clip(4000.0 / len(points), 1.5, 16.0))
     ax.scatter(*points.T, s=size, c=mixed, alpha=0.55, linewidth=0)
-    for k, covariance in enumerate(_matrices(solution)[:, columns][:, :, columns]):
+    matrices = problem.kind.matrices(solution.covariances)
+    for k, covariance in enumerate(matrices[:, columns][:, :, columns]):
         if solution.weights[k] <= LEAST_WEIGHT:
             continue
         values, vectors = np.linalg.eigh(covariance)
@@ -305,11 +296,6 @@ def _draw_ellipses(ax, solution, columns):
     ax.autoscale_view()
     ax.set_xlabel(f"column {columns[0]}")
     ax.set_ylabel(f"column {columns[1]}")
-
-
-def _matrices(solution):
-    """Covariance matrices of the components, (K, d, d)."""
-    return solution.problem.kind.matrices(solution.covariances)
 
 
 def _colour(k):

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from gopfast.mixtures.problems import CategoricalMixture
-
 
 def embedding(problem):
     """
@@ -20,15 +18,7 @@ def embedding(problem):
     -------
     ndarray, shape (n, d), or (n, C_1 + ... + C_d) for labels
     """
-    if isinstance(problem, CategoricalMixture):
-        indicators = [np.eye(size)[codes] for size, codes in zip(problem.n_categories, problem.X.T, strict=True)]
-        return np.hstack(indicators) / np.sqrt(2.0)
-    share = problem.sample_weight / problem.total_weight
-    centred = problem.X - share @ problem.X
-    variance = getattr(problem, "noise_variance", None)
-    if variance is None:
-        variance = share @ np.square(centred)
-    return centred / np.sqrt(np.where(variance > 0.0, variance, 1.0))
+    return problem._points()
 
 
 def squared_distances(points, centers):

@@ -391,6 +391,33 @@ class MixtureProblem:
         """Return samples (m, d) and weights (m, d) that stand for a prior of location parameters; none by default."""
         return np.zeros((0, self.n_features)), np.zeros((0, self.n_features))
 
+    def _points(self):
+        """
+        Return the samples as points (n, c) in which Euclidean distance makes sense, for starts and k-means.
+
+        Columns are centred, and in units of their standard deviation.
+        """
+        share = self.sample_weight / self.total_weight
+        centred = self.X - share @ self.X
+        variance = self._point_variances(share, centred)
+        return centred / np.sqrt(np.where(variance > 0.0, variance, 1.0))
+
+    def _point_variances(self, share, centred):
+        """Return the variance of each column that is the unit of distances."""
+        return share @ np.square(centred)
+
+    # Columns of which `plot.density` can draw the density at a time: 0, 1 or 2; whether they hold counts.
+    _most_columns_drawn = 0
+    _counts = False
+
+    def _least_drawn(self, largest):
+        """Return the least value at which a density is drawn, of data up to `largest`."""
+        return -math.inf
+
+    def _column_log_densities(self, column, values, **parameters):
+        """Return the components' marginal log densities of one column, (K, m), at values (m,)."""
+        raise NotImplementedError
+
     # Whether a component can be narrow enough to sit on samples that share a value.
     _can_sit_on_ties = False
     # Whether `_log_kernel` keeps digits that the core's costs lose for very large counts.

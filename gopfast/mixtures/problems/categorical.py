@@ -150,6 +150,11 @@ class CategoricalMixture(SeparableMixture):
         """Take the logarithms of the probabilities."""
         return {"probabilities": blocks.Labels(self)}
 
+    def _points(self):
+        """Take indicator columns, over the root of 2: the squared distance counts the labels that differ."""
+        indicators = [np.eye(size)[codes] for size, codes in zip(self.n_categories, self.X.T, strict=True)]
+        return np.hstack(indicators) / np.sqrt(2.0)
+
     def _inside(self, probabilities, most):
         if not any((p == 1.0).any() for p in probabilities):
             return probabilities

@@ -15,6 +15,7 @@ from gopfast.mixtures.problems.separable import RateMixture
 
 # One over a smaller number is out of range.
 LEAST = 1e-300
+LEAST_DRAWN = 1e-6  # in a figure, relative to the largest
 # Data of a wider range cannot be scaled to it: their squares, and what they are divided by, would be out of range.
 MOST_DECADES = 140
 
@@ -85,6 +86,9 @@ class ExponentialMixture(RateMixture):
         with np.errstate(over="ignore"):
             if not np.isfinite((self.sample_weight @ self.X).sum()):
                 raise InputError("X is too large: the sum of sample_weight * X overflows")
+
+    def _least_drawn(self, largest):
+        return LEAST_DRAWN * largest  # waiting times are positive
 
     def _log_kernel(self, parameters):
         rates = parameters["rates"]

@@ -314,6 +314,15 @@ class GaussianMixture(MixtureProblem):
         weights = self.n_components * self.noise_variance[np.newaxis] / self.prior_variance_range()[0]
         return np.zeros((1, self.n_features)), weights
 
+    def _point_variances(self, share, centred):
+        return super()._point_variances(share, centred) if self.kind.estimated else self.noise_variance
+
+    _most_columns_drawn = 2
+
+    def _column_log_densities(self, column, values, means, covariances=None, **others):
+        mean, variance = means[:, column, np.newaxis], self.kind.variances(covariances)[:, column, np.newaxis]
+        return -0.5 * (np.square(values - mean) / variance + np.log(2.0 * np.pi * variance))
+
     @property
     def _can_sit_on_ties(self):
         return self.kind.estimated and not self.kind.shared

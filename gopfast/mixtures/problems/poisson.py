@@ -72,6 +72,8 @@ class PoissonMixture(RateMixture):
         checks.at_least("X", X, 0.0, 2.0**53)
         self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))
 
+    _counts = True
+
     def _log_kernel(self, parameters):
         return np.stack([-log_gamma.poisson_cost(self.X, r)[0].sum(axis=1) for r in parameters["rates"]], axis=1)
 

@@ -73,6 +73,12 @@ class RateMixture(SeparableMixture):
         """The Gamma prior of all rates."""
         return [] if self.prior is None else [(self._gamma_prior, self.n_components * self.n_features)]
 
+    _most_columns_drawn = 1
+
+    def _column_log_densities(self, column, values, rates):
+        single = type(self)(values, 1)
+        return np.stack([single.log_densities(rates=[[rate]])[:, 0] for rate in rates[:, column]])
+
     def _check_values(self, rates):
         return (checks.at_least("rates", self._check_rows("rates", rates), 0.0),)
 

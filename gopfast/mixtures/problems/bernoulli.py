@@ -42,7 +42,8 @@ class BernoulliMixture(SeparableMixture):
     Raises
     ------
     InputError
-        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
+        A `ValueError` naming the argument with a bad value, such as data other than zeros and ones; `InputTypeError`
+        if it is of a wrong kind.
 
     Notes
     -----

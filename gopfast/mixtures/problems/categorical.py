@@ -25,6 +25,8 @@ class CategoricalMixture(SeparableMixture):
 
         p(x_i | p_k) = prod_j p_kj[x_ij],    p_kj ~ Dirichlet(alpha, ..., alpha)
 
+    `gopfast.models.MixtureProblem` has the attributes that are not listed here.
+
     Parameters
     ----------
     X : array_like, shape (n,) or (n, d)
@@ -54,11 +56,8 @@ class CategoricalMixture(SeparableMixture):
     Raises
     ------
     InputError
-        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
-
-    Notes
-    -----
-    See `gopfast.models.MixtureProblem` for the other attributes.
+        A `ValueError` naming the argument with a bad value, such as categories that lack a label of the data;
+        `InputTypeError` if it is of a wrong kind, such as numbers that are no labels.
 
     Examples
     --------

@@ -29,6 +29,8 @@ class ExponentialMixture(RateMixture):
 
         p(x_i | r_k) = prod_j r_kj exp(-r_kj x_ij),    r_kj ~ Gamma(shape, rate)
 
+    `gopfast.models.MixtureProblem` has the attributes that are not listed here.
+
     Parameters
     ----------
     X : array_like, shape (n,) or (n, d)
@@ -53,11 +55,8 @@ class ExponentialMixture(RateMixture):
     Raises
     ------
     InputError
-        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
-
-    Notes
-    -----
-    See `gopfast.models.MixtureProblem` for the other attributes.
+        A `ValueError` naming the argument with a bad value, such as times below 0, or at 0 without a prior;
+        `InputTypeError` if it is of a wrong kind.
 
     Examples
     --------

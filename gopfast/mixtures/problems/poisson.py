@@ -16,6 +16,8 @@ class PoissonMixture(RateMixture):
     """
     Mixture of products of Poisson distributions.
 
+    Attributes that are not listed here are those of `gopfast.models.MixtureProblem`.
+
     The objective is the negative log-likelihood, or with a prior the negative log posterior density, with all
     constants::
 
@@ -43,11 +45,8 @@ class PoissonMixture(RateMixture):
     Raises
     ------
     InputError
-        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
-
-    Notes
-    -----
-    See `gopfast.models.MixtureProblem` for the other attributes.
+        A `ValueError` naming the argument with a bad value, such as counts that are not whole; `InputTypeError` if it
+        is of a wrong kind.
 
     Examples
     --------

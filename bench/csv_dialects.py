@@ -18,7 +18,7 @@ from gopfast.errors import InputError
 from gopfast.reading import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from support import csv_dialects  # noqa: E402
+from support import csv_dialects
 
 try:
     import pandas

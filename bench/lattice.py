@@ -7,11 +7,15 @@ Which of them end NUMERICAL, and whether a solution solved again from itself has
 
 import sys
 from collections import Counter
+from pathlib import Path
 
 import machine
 import numpy as np
 
 import gopfast
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.tied import tied
 
 MISSED = 0.01  # nats by which the first incumbent lies above the best found
 
@@ -43,16 +47,9 @@ def samples(rng):
     """Draw samples (n, d) with many ties."""
     n, d = int(rng.integers(4, 80)), int(rng.integers(1, 3))
     kind = rng.integers(5)
-    if kind == 0:
-        return rng.integers(1, 6, (n, d)).astype(float)
-    if kind == 1:
-        return rng.poisson(3.0, (n, d)).astype(float)
-    if kind == 2:
-        return np.round(2.0 * rng.standard_normal((n, d)), 1)
     if kind == 3:
         return np.round(np.where(rng.random((n, 1)) < 0.4, rng.normal(0, 1, (n, d)), rng.normal(4, 2, (n, d))))
-    values = rng.normal(0, 3, (int(rng.integers(2, 8)), d))
-    return values[rng.integers(len(values), size=n)]
+    return tied(rng, kind, (n, d), least_values=2)
 
 
 def solve_twice(make, seed, max_nodes):

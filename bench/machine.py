@@ -72,6 +72,7 @@ def table(header, rows):
 
 
 def write(name, text):
-    """Write one report below results/ and print it."""
-    RESULTS.joinpath(name).write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    """Write one report below results/, unless its name is None, and print it."""
+    if name is not None:
+        RESULTS.joinpath(name).write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     print(text)

@@ -181,10 +181,7 @@ Formulations in `bench/global_solvers.py`; limit {seconds:g} s a run, in a proce
     totals = [f"- {key}: {solved[key]} of {tried[key]} proved, {charged[key]:.0f} s charged" for key in tried]
     text += "\n".join(totals) + "\n"
     text += "\nReported lower bounds above the optimum: " + ("; ".join(unsound) if unsound else "none") + ".\n"
-    if arguments.rows:
-        print(text)
-    else:
-        machine.write("side_by_side.md", text)
+    machine.write(None if arguments.rows else "side_by_side.md", text)
 
 
 if __name__ == "__main__":

@@ -95,10 +95,7 @@ because a component was narrower than the model allows. Where the optimum is not
 stands for it.
 
 {machine.table(("problem", "optimum", "known", *INITS, "below the floor"), rows)}"""
-    if arguments.rows:
-        print(text)
-    else:
-        machine.write("sklearn_misses.md", text)
+    machine.write(None if arguments.rows else "sklearn_misses.md", text)
 
 
 if __name__ == "__main__":

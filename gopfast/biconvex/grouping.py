@@ -1,9 +1,11 @@
 """Groups of variables in each of which the quadratic forms of a problem are convex, where there are such groups."""
 
 import math
-from collections import defaultdict, deque
+from collections import defaultdict
 
 import numpy as np
+
+from gopfast.biconvex.partition import two_colouring
 
 # Rounding of an eigenvalue: what counts as none, relative to the form's size
 EIGENVALUE_TOL = 1e-12
@@ -97,21 +99,8 @@ def _edges(forms, products):
 
 def _units(members, apart, given):
     """Return sets of variables tied to each other as lists of (variable, parity); conflicts are left in."""
-    parity, units = {}, []
-    for root in sorted({*members, *apart}, key=lambda i: i not in given):
-        if root in parity:
-            continue
-        parity[root] = given.get(root, 0)
-        queue, unit = deque([root]), []
-        while queue:
-            i = queue.popleft()
-            unit.append((i, parity[i]))
-            for j in apart[i]:
-                if j not in parity:
-                    parity[j] = given.get(j, 1 - parity[i])
-                    queue.append(j)
-        units.append(unit)
-    return units
+    parity, components = two_colouring({*members, *apart}, apart, given)
+    return [[(i, parity[i]) for i in component] for component in components]
 
 
 def _start(units, together, given, attempt, rng):

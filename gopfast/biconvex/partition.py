@@ -63,7 +63,7 @@ def find(products, n_variables, names, x=None, y=None):
                 f"{'xy'[given[i]]} must not hold both factors of a product that is not convex; "
                 f"it has {names[i]!r} and {names[j]!r}"
             )
-    colour, components = _colour(neighbours, given)
+    colour, components = two_colouring(neighbours, neighbours, given)
     copies, mapped = _break_conflicts(products, colour, n_variables)
     for copy, original in copies.items():
         colour[copy] = 1 - colour[original]
@@ -79,10 +79,28 @@ def find(products, n_variables, names, x=None, y=None):
     return Partition(side, copies, mapped)
 
 
-def _colour(neighbours, given):
-    """Breadth-first colouring from what is given; conflicts are left in."""
+def two_colouring(members, neighbours, given):
+    """
+    Colour a graph breadth first, from what is given on; conflicts are left in.
+
+    Parameters
+    ----------
+    members : iterable of int
+        The nodes.
+    neighbours : mapping of int to list of int
+        Nodes that should have the other colour.
+    given : dict
+        0 or 1 for the nodes whose colour is given.
+
+    Returns
+    -------
+    colour : dict
+        0 or 1 for each node.
+    components : list of list of int
+        The connected nodes.
+    """
     colour, components = {}, []
-    for root in sorted(neighbours, key=lambda i: i not in given):
+    for root in sorted(members, key=lambda i: i not in given):
         if root in colour:
             continue
         colour[root] = given.get(root, 0)

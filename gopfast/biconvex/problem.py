@@ -95,7 +95,7 @@ class BiconvexProblem:
     Raises
     ------
     InputError
-        A `ValueError` naming the argument with a bad value; `InputTypeError` if it is of a wrong kind.
+        If an argument has a bad value, or is of a wrong kind (`InputTypeError`); the message names it.
 
     References
     ----------
@@ -414,16 +414,11 @@ class BiconvexProblem:
         Parameters
         ----------
         path : str or path-like, optional
-            File to write the text to.
+            File to write the text to; an `OSError` says that it cannot be written.
 
         Returns
         -------
         str
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
         """
         constraints = []
         dense = self.A.toarray()

@@ -88,16 +88,11 @@ def load_problem(name: str) -> "BiconvexProblem":
     Parameters
     ----------
     name : str
-        One of `problem_names`.
+        One of `problem_names`, else an `InputError` is raised as by `load`.
 
     Returns
     -------
     BiconvexProblem
-
-    Raises
-    ------
-    InputError
-        If there is no problem of this name.
     """
     from importlib.resources import as_file
 

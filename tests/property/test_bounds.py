@@ -5,10 +5,11 @@ import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.search import Search
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from support import brute_force
+from support.settings import examples
 
 import gopfast
 from gopfast.mixtures import engine
@@ -18,16 +19,6 @@ EPSILON = 0.01
 ROUNDING = 1e-12
 # How far the polished reference may lie above the true optimum.
 POLISH = 1e-7
-
-
-def examples(n):
-    return settings(
-        max_examples=n,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def scale_of(value):

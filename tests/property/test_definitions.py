@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.search.search import Search
 
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.result import Status
 from tests.support import definitions
+from tests.support.audit import root_of
 from tests.support.problems import KINDS, make, random_state
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -101,13 +101,6 @@ def bound_around(result, width=1e-3):
     low, high = root_of(family)
     reach = width * (high - low)
     return EntropicRelaxation(family).box_bound(np.maximum(low, point - reach), np.minimum(high, point + reach), np.inf)
-
-
-def root_of(family):
-    """The root box, by the search's own first node."""
-    trace = []
-    Search(EntropicRelaxation(family), MixturePrimal(family), 1.0, max_nodes=1, trace=trace).run()
-    return np.array(trace[0][3]), np.array(trace[0][4])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,11 +5,12 @@ import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.search import Search
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import problems
 from support.columns import KINDS, coordinates, masses_and_moments, statistics
 from support.exhaustive import brute_force_optimum
+from support.settings import examples
 
 import gopfast
 from gopfast.mixtures import engine
@@ -19,16 +20,6 @@ EPSILON = 0.01
 ROUNDING = 1e-12
 # How far a polished reference may lie above the true optimum.
 POLISH = 1e-6
-
-
-def examples(n):
-    return settings(
-        max_examples=n,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 @st.composite

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.full import FullFamily
-from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.audit import ROUNDING, assert_audited, assert_cells_around_a_local_optimum_are_audited
+from support.audit import ROUNDING, assert_audited, assert_cells_around_a_local_optimum_are_audited, root_of
 from support.exhaustive import brute_force_optimum
 from support.matrices import cost
 from support.problems import make
@@ -25,13 +22,6 @@ def family_of(seed, floor=(0.1, 0.4)):
     axes = rng.normal(size=(2, 2)) + 2.0 * np.eye(2)
     X = rng.normal(size=(12, 2)) * [3.0, 1.0]
     return FullFamily(X, np.ones(12), 2, np.array(floor), axes), axes * floor @ axes.T
-
-
-def root_of(family):
-    """The root box, by the search's own first node."""
-    trace = []
-    Search(EntropicRelaxation(family), MixturePrimal(family), 1.0, max_nodes=1, trace=trace).run()
-    return np.array(trace[0][3]), np.array(trace[0][4])
 
 
 def covariance(variance, slope, residual, floor):

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.matrices import MatrixFamily
-from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.audit import assert_audited, assert_cells_around_a_local_optimum_are_audited
+from support.audit import assert_audited, assert_cells_around_a_local_optimum_are_audited, root_of
 from support.matrices import cost, packed
 from support.problems import make, random_state
 
@@ -16,13 +13,6 @@ import gopfast
 
 few = settings(max_examples=8, deadline=None, derandomize=True, database=None)
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
-
-
-def root_of(family):
-    """The root box, by the search's own first node."""
-    trace = []
-    Search(EntropicRelaxation(family), MixturePrimal(family), 1.0, max_nodes=1, trace=trace).run()
-    return np.array(trace[0][3]), np.array(trace[0][4])
 
 
 @some

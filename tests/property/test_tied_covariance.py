@@ -3,16 +3,13 @@
 import mpmath
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.matrix import FlooredCost
 from gopfast.mixtures.families.tied import TiedFamily
-from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
 from support.attack import exact, moments
-from support.audit import assert_audited
+from support.audit import assert_audited, root_of
 from support.matrices import cost, floored, packed, unpacked
 from support.problems import make
 
@@ -29,13 +26,6 @@ def family_of(seed, d, K):
     X = rng.normal(size=(14, d)) * rng.choice([0.01, 1.0, 3.0], d) + 4.0 * rng.integers(2, size=(14, 1))
     floor = rng.choice([0.01, 0.3, 2.0], d)
     return TiedFamily(X, rng.choice([0.5, 1.0, 2.0], 14), K, floor, axes), axes * floor @ axes.T
-
-
-def root_of(family):
-    """The root box, by the search's own first node."""
-    trace = []
-    Search(EntropicRelaxation(family), MixturePrimal(family), 1.0, max_nodes=1, trace=trace).run()
-    return np.array(trace[0][3]), np.array(trace[0][4])
 
 
 @some

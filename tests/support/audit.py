@@ -63,3 +63,10 @@ def assert_cells_around_a_local_optimum_are_audited(problem, seed, nodes):
     search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-4, known=known, max_nodes=nodes)
     search.run()
     assert search.n_audit_failures == 0
+
+
+def root_of(family):
+    """The root box, by the search's own first node."""
+    trace = []
+    Search(EntropicRelaxation(family), MixturePrimal(family), 1.0, max_nodes=1, trace=trace).run()
+    return np.array(trace[0][3]), np.array(trace[0][4])

@@ -5,6 +5,7 @@ import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.search import Search
+from support.tied import tied
 
 import gopfast
 from gopfast.mixtures import engine
@@ -18,15 +19,7 @@ NARROW = {"covariance": "diag", "variance_floor": 0.005}
 def lattice(seed, n_features=1):
     rng = np.random.default_rng(seed)
     n_samples = int(rng.integers(4, 60))
-    kind = seed % 4
-    if kind == 0:
-        return rng.integers(1, 6, (n_samples, n_features)).astype(float)
-    if kind == 1:
-        return rng.poisson(3.0, (n_samples, n_features)).astype(float)
-    if kind == 2:
-        return np.round(2.0 * rng.standard_normal((n_samples, n_features)), 1)
-    values = rng.normal(0.0, 3.0, (int(rng.integers(3, 8)), n_features))
-    return values[rng.integers(len(values), size=n_samples)]
+    return tied(rng, seed % 4, (n_samples, n_features), least_values=3)
 
 
 def problems():

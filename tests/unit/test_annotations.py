@@ -18,8 +18,8 @@ from gopfast import annotations
 # What the reference describes: docs/api.md.
 PACKAGES = ["gopfast", "gopfast.datasets", "gopfast.local", "gopfast.models"]
 MODULES = [
-    "gopfast.comparison", "gopfast.errors", "gopfast.mixtures.local.starts", "gopfast.plot", "gopfast.report", "gopfast.restart",
-    "gopfast.result", "gopfast.annotations",
+    "gopfast.annotations", "gopfast.comparison", "gopfast.errors", "gopfast.mixtures.local.starts", "gopfast.plot",
+    "gopfast.report", "gopfast.restart", "gopfast.result",
 ]  # fmt: skip
 OTHERS = {"gopfast.biconvex.problem": ["QuadraticRow"], "gopfast.options": ["Options", "seed_from"]}
 HIDDEN = {"gopfast.result.to_json_types"}  # of anything, for the package itself

@@ -123,37 +123,6 @@ def test_the_default_start_repeats_with_the_seed():
     assert traces[0][0] != traces[2][0]
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"start": [1.0]}, "start"),
-        ({"start": [[1.0, 2.0], [3.0, 4.0]]}, "start"),
-        ({"start": [1.0, np.nan]}, "start"),
-        ({"start": "random"}, "start"),
-        ({"tol": -1e-3}, "tol"),
-        ({"tol": np.nan}, "tol"),
-        ({"tol": np.inf}, "tol"),
-        ({"tol": "small"}, "tol"),
-        ({"max_iter": 0}, "max_iter"),
-        ({"max_iter": 2.5}, "max_iter"),
-        ({"max_iter": True}, "max_iter"),
-        ({"random_state": "seed"}, "random_state"),
-        ({"random_state": -1}, "random_state"),
-    ],
-    ids=str,
-)
-def test_a_bad_argument_is_named(changed, named):
-    problem = gopfast.GaussianMixture(MINIMAL, 2)
-    with pytest.raises(gopfast.InputError, match=named):
-        local.em(problem, **changed)
-
-
-@pytest.mark.parametrize("problem", [None, MINIMAL, "problem"], ids=str)
-def test_only_a_problem_is_taken(problem):
-    with pytest.raises(gopfast.InputTypeError, match="problem"):
-        local.em(problem)
-
-
 @pytest.mark.parametrize("d", [1, 3])
 def test_one_component_without_prior_is_the_weighted_mean(d):
     rng = np.random.default_rng(1)

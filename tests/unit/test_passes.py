@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gopfast.mixtures.data import passes
 
 ULP = 2.0**-53
+SEEDS = st.integers(0, 2**32 - 1)
 many = settings(
     max_examples=60, deadline=None, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -70,7 +71,7 @@ def assert_close(sums, expected, w, reach, rtol=1e-12):
     blocks=st.sampled_from([1, 2, 3, 15, 16, 17, 31, 32, 33, 50]),
     d=st.integers(1, 4),
     K=st.integers(1, 6),
-    seed=st.integers(0, 2**32 - 1),
+    seed=SEEDS,
 )
 def test_sums_agree_with_numpy(blocks, d, K, seed):
     arguments = problem(np.random.default_rng(seed), 8 * blocks, d, K)
@@ -86,7 +87,7 @@ def test_sums_agree_with_numpy(blocks, d, K, seed):
     blocks=st.sampled_from([1, 2, 16, 33]),
     d=st.integers(1, 4),
     K=st.integers(1, 4),
-    seed=st.integers(0, 2**32 - 1),
+    seed=SEEDS,
     squares=st.booleans(),
 )
 def test_sums_of_general_costs_agree_with_numpy(blocks, d, K, seed, squares):
@@ -153,12 +154,7 @@ def test_a_clipped_exponential_only_ever_raises_the_mixture_density():
 
 
 @many
-@given(
-    d=st.integers(1, 4),
-    K=st.integers(2, 6),
-    seed=st.integers(0, 2**32 - 1),
-    spread=st.sampled_from([1.0, 60.0]),
-)
+@given(d=st.integers(1, 4), K=st.integers(2, 6), seed=SEEDS, spread=st.sampled_from([1.0, 60.0]))
 def test_a_component_without_weight_does_not_change_the_value(d, K, seed, spread):
     """Also where it is by far the nearest one: an incumbent may hold such a component."""
     columns, w, centers, offsets, pi = problem(np.random.default_rng(seed), 64, d, K, spread=spread)
@@ -172,7 +168,7 @@ def test_a_component_without_weight_does_not_change_the_value(d, K, seed, spread
 
 
 @many
-@given(d=st.integers(1, 3), K=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
+@given(d=st.integers(1, 3), K=st.integers(1, 4), seed=SEEDS)
 def test_samples_without_weight_add_nothing(d, K, seed):
     rng = np.random.default_rng(seed)
     columns, w, centers, offsets, pi = problem(rng, 40, d, K)
@@ -186,12 +182,7 @@ def test_samples_without_weight_add_nothing(d, K, seed):
 
 
 @many
-@given(
-    d=st.integers(1, 3),
-    K=st.integers(1, 5),
-    seed=st.integers(0, 2**32 - 1),
-    spread=st.sampled_from([1.0, 1e3]),
-)
+@given(d=st.integers(1, 3), K=st.integers(1, 5), seed=SEEDS, spread=st.sampled_from([1.0, 1e3]))
 def test_the_value_stays_within_the_margin_the_bounds_subtract(d, K, seed, spread):
     """64 units of rounding times `magnitude`, against 50 digits."""
     rng = np.random.default_rng(seed)

@@ -23,6 +23,14 @@ def write(tmp_path):
     return write
 
 
+def assert_refused(path, message):
+    """Reading fails with the file's name first and this in the message."""
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -100,11 +108,7 @@ def test_plain_quoted_and_incomplete_columns_agree_to_the_last_bit(write):
     ids=repr,
 )
 def test_a_wrong_file_is_told_by_name_and_line(write, text, message):
-    path = write(text)
-    with pytest.raises(InputError) as caught:
-        read(path)
-    assert str(caught.value).startswith(str(path))
-    assert message in str(caught.value)
+    assert_refused(write(text), message)
 
 
 @pytest.mark.parametrize(
@@ -213,11 +217,7 @@ def test_dialects_are_read_as_pandas_and_r_read_them(write, text, columns, data)
     ids=lambda value: repr(value)[:40],
 )
 def test_what_may_be_read_in_two_ways_is_refused(write, text, message):
-    path = write(text)
-    with pytest.raises(InputError) as caught:
-        read(path)
-    assert str(caught.value).startswith(str(path))
-    assert message in str(caught.value)
+    assert_refused(write(text), message)
 
 
 @pytest.mark.parametrize(

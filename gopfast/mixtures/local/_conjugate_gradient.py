@@ -54,11 +54,10 @@ def conjugate_gradient(
     >>> round(fit.objective, 4)
     84.0302
     """
-    return fit(problem, start, _run, tol, max_iter, random_state)
+    return fit(problem, start, in_coordinates(_minimize), tol, max_iter, random_state)
 
 
-@in_coordinates
-def _run(coordinates, vector, tol, max_iter):
+def _minimize(coordinates, vector, tol, max_iter):
     return minimize(coordinates.evaluate, vector, coordinates.low, coordinates.high, tol, max_iter)
 
 

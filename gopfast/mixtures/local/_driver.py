@@ -19,15 +19,6 @@ def fit(problem, start, run, tol, max_iter, random_state) -> LocalResult:
         each step, and whether it has converged.
     tol, max_iter, random_state
         As of `gopfast.local.em`.
-
-    Returns
-    -------
-    LocalResult
-
-    Raises
-    ------
-    InputError
-        If `start`, `tol`, `max_iter` or `random_state` is invalid.
     """
     tol, max_iter = check_stopping(tol, max_iter)
     state = initial_state(problem, start, random_state)

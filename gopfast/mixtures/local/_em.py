@@ -45,6 +45,7 @@ def em(
     Returns
     -------
     LocalResult
+        Its `trace` never falls, but for rounding.
 
     Raises
     ------

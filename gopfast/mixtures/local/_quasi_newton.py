@@ -39,6 +39,7 @@ def quasi_newton(
     Returns
     -------
     LocalResult
+        Its `n_iter` counts line searches.
 
     Raises
     ------
@@ -58,8 +59,7 @@ def quasi_newton(
     --------
     >>> import gopfast
     >>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
-    >>> fit = gopfast.local.quasi_newton(problem, start=[-5.0, 25.0])
-    >>> round(fit.objective, 4)
+    >>> round(gopfast.local.quasi_newton(problem, start=[-5.0, 25.0]).objective, 4)
     84.0302
     """
     return fit(problem, start, _run, tol, max_iter, random_state)

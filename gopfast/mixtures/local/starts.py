@@ -68,8 +68,8 @@ def random_responsibilities(
 
     Parameters
     ----------
-    problem : MixtureProblem
-    rng : numpy.random.Generator
+    problem, rng
+        As of `samples`.
     kind : {"dirichlet", "gamma", "uniform"}
         Rows from a symmetric Dirichlet distribution; or entries from a Gamma distribution, or uniform on [0, 1],
         with the rows then divided by their sums. Gamma entries of one scale give Dirichlet rows: the two differ
@@ -80,12 +80,12 @@ def random_responsibilities(
     Returns
     -------
     dict
-        "weights" and one value for each of ``problem.parameter_names``.
+        The state, as of `samples`.
 
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it.
+        If `kind` or `concentration` is none of these.
 
     References
     ----------
@@ -127,16 +127,6 @@ def kmeans_plus_plus(problem: MixtureProblem, rng: np.random.Generator) -> State
     """
     Draw K samples that lie apart, each next one by its squared distance to the nearest; else as `samples`.
 
-    Parameters
-    ----------
-    problem : MixtureProblem
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict
-        "weights" and one value for each of ``problem.parameter_names``.
-
     References
     ----------
     Arthur & Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
@@ -147,17 +137,7 @@ def kmeans_plus_plus(problem: MixtureProblem, rng: np.random.Generator) -> State
 
 def kmeans(problem: MixtureProblem, rng: np.random.Generator) -> State:
     """
-    Take the parameters of the clusters that k-means finds; see `gopfast.local.kmeans`.
-
-    Parameters
-    ----------
-    problem : MixtureProblem
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict
-        "weights" and one value for each of ``problem.parameter_names``.
+    Take the parameters of the clusters that k-means finds; see `gopfast.local.kmeans`. Else as `samples`.
 
     Raises
     ------

@@ -177,9 +177,9 @@ cdef class AlternatingPrimal(Primal):
     cdef real alternate(self, real *z, int first, real tolerance, Effort *effort) noexcept nogil:
         """Fix one side and solve for the rest, back and forth. IN/OUT z; returns its objective, inf: not feasible."""
         cdef real best = INFINITY, value = INFINITY, violation = INFINITY, last
-        cdef int step, side = first, idle = 0
+        cdef int _step, side = first, idle = 0
         cdef LpStatus status
-        for step in range(MOST_STEPS):
+        for _step in range(MOST_STEPS):
             if self.stop.poll(0):
                 break
             status = self.solve(side, z, 0, INFINITY, effort)
@@ -264,10 +264,10 @@ cdef class AlternatingPrimal(Primal):
     cdef real settle(self, real *z, Effort *effort) noexcept nogil:
         """Corrects a point until the user's rows hold. IN/OUT z; returns its objective, inf: not feasible."""
         cdef real violation, share
-        cdef int step
+        cdef int _step
         self.data.unify(z)
         violation = self.data.violation(z)
-        for step in range(MOST_CORRECTIONS):
+        for _step in range(MOST_CORRECTIONS):
             if not SETTLED < violation < INFINITY or self.stop.poll(0):
                 break
             self.set_units(z)
@@ -310,7 +310,7 @@ cdef class AlternatingPrimal(Primal):
         OUT share: the columns' unit, the greatest violation of a row with coefficients scaled to 1.
         """
         cdef int row, j, n = self.data.n, part
-        cdef real value, greatest, scale, size, worst = 0
+        cdef real value, greatest, size, worst = 0
         self.n_rows = self.nnz = 0
         for row in range(self.n_own_rows):
             value = self.data.add_gradient(row, z, &self.gradient[0])
@@ -352,9 +352,9 @@ cdef class AlternatingPrimal(Primal):
     cdef real step(self, real *z, real share, real violation) noexcept nogil:
         """Takes the correction, halved while it does not help. IN/OUT z; returns the violation there."""
         cdef real length = 1, now
-        cdef int j, attempt, n = self.data.n
+        cdef int j, _attempt, n = self.data.n
         memcpy(&self.point[0], z, n * sizeof(real))
-        for attempt in range(MOST_HALVINGS):
+        for _attempt in range(MOST_HALVINGS):
             for j in range(n):
                 z[j] = self.point[j] + length * share * self.unit[j] * (self.lp.x[2 * j] - self.lp.x[2 * j + 1])
             self.data.unify(z)
@@ -385,7 +385,7 @@ cdef class AlternatingPrimal(Primal):
         The feasibility problem has no costs but the penalty, unless it is linearised.
         """
         cdef LpStatus status
-        cdef int attempt
+        cdef int _attempt
         if self.load(side, z, penalty, radius) != OK:
             return LP_ERROR
         if self.n_quadratic > 0 and side != FREE and penalty == 0:
@@ -398,13 +398,13 @@ cdef class AlternatingPrimal(Primal):
         effort.n_lps += 1
         # Linearised, the forms are, too: by their tangents at z.
         if side != FREE and self.n_forms > 0:
-            for attempt in range(MOST_ROUNDS):
+            for _attempt in range(MOST_ROUNDS):
                 if status != LP_OPTIMAL or self.add_tangents() == 0 or self.stop.poll(0):
                     break
                 status = self.lp.solve_or_restart(INFINITY)
                 effort.n_lps += 1
         if side != FREE and penalty == 0:
-            for attempt in range(MOST_REPAIRS):
+            for _attempt in range(MOST_REPAIRS):
                 if status != LP_OPTIMAL or self.step_back() == 0:
                     break
                 status = self.lp.solve_or_restart(INFINITY)
@@ -417,13 +417,13 @@ cdef class AlternatingPrimal(Primal):
         HiGHS's active set method can fail on a singular form, and need not keep to rows as closely as is asked for.
         """
         cdef LpStatus status
-        cdef int b, attempt, i
+        cdef int b, _attempt, i
         for b in range(self.n_forms):
             if self.in_objective[b]:
                 self.lp.set_cost(self.data.n + b, 0)
                 # its tangents say nothing then
                 self.lp.set_col_bounds(self.data.n + b, -INFINITY, INFINITY)
-        for attempt in range(MOST_ROUNDS):
+        for _attempt in range(MOST_ROUNDS):
             status = self.lp.solve_quadratic(
                 self.n_quadratic, &self.quadratic_start[0], &self.quadratic_index[0], &self.quadratic_value[0],
                 100 + 5 * (self.n_cols + self.n_rows))
@@ -675,7 +675,7 @@ cdef class AlternatingPrimal(Primal):
         return fall < -FALLING * magnitude
 
     def run(self, real tolerance, StopSignal stop=None):
-        """first(), outside a search: objective (inf: nothing found, -inf: unbounded) and point; `n_lps` counts programs."""
+        """first(), outside a search: value (inf: nothing found, -inf: unbounded), point; `n_lps` counts programs."""
         cdef real[::1] solution = np.full(self.data.n, np.nan)
         cdef Effort effort = no_effort()
         cdef real value

@@ -355,10 +355,10 @@ cdef class BilinearWorker(ProgramWorker):
 
     cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil:
         """One linear program per bound of a bilinear variable, while that pays. 0: nothing is left."""
-        cdef int sweep
+        cdef int _sweep
         self.work = 0
         self.rank()
-        for sweep in range(n_sweeps):
+        for _sweep in range(n_sweeps):
             if self.work > MOST_WORK or self.stop.poll(self.number):
                 break
             self.remember(node)

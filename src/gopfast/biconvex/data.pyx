@@ -257,10 +257,10 @@ cdef class BiconvexData:
 
         OUT col_low, col_high (n_cols,): bounds of all columns.
         """
-        cdef int round_, row, k, j, last = self.n_rows - 1
+        cdef int _round, row, k, j, last = self.n_rows - 1
         cdef real change, upper
         self.column_bounds(low, high, col_low, col_high)
-        for round_ in range(n_rounds):
+        for _round in range(n_rounds):
             change = 0
             for row in range(self.n_rows):
                 upper = self.row_upper[row]

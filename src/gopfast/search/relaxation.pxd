@@ -30,7 +30,7 @@ cdef class Relaxation:
     cdef readonly bint selects      # nodes carry the bound combination that bound() selects, see _tree
     cdef readonly list choice       # the combination selected for the last box that a test asked for
     cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
-    cdef readonly int parallel_from # smaller batches are bounded faster on the caller's thread alone
+    cdef readonly int parallel_from  # smaller batches are bounded faster on the caller's thread alone
     # GIL held, before the search: one workspace per worker.
     cdef int prepare(self, int n_workers, StopSignal stop) except -1
     # OUT: the root box, warm start and bound -inf.

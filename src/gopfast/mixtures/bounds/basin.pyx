@@ -169,8 +169,8 @@ cdef class MixtureBasin(Basin):
 
     cdef real shrunk(self, real radius, real tolerance) noexcept nogil:
         """Radius of a cube that fits, from the given one down; 0: none."""
-        cdef int attempt, i
-        for attempt in range(MOST_TRIES):
+        cdef int _attempt, i
+        for _attempt in range(MOST_TRIES):
             # a box on whose faces the objective has not risen by the tolerance spares no nodes
             if 0.5 * radius * radius * self.scale[0] * self.scale[0] < tolerance:
                 return 0
@@ -183,10 +183,10 @@ cdef class MixtureBasin(Basin):
 
     cdef bint fits(self) noexcept nogil:
         """Whether the objective is no lower in the box of the radii: finds how far the weights go there."""
-        cdef int K = self.family.n_components, k, attempt
+        cdef int K = self.family.n_components, k, _attempt
         cdef real *needed = self.vector
         cdef bint inside, spare
-        for attempt in range(MOST_TRIES):
+        for _attempt in range(MOST_TRIES):
             if not self.survey():
                 return False
             self.dominate()
@@ -207,11 +207,11 @@ cdef class MixtureBasin(Basin):
 
     cdef real share(self) noexcept nogil:
         """What part of the radii to try next, after a box that does not fit."""
-        cdef int i
+        cdef int _i
         cdef real part = 0, above = 1, step
         if self.rising:
             return 0.75
-        for i in range(6):
+        for _i in range(6):
             step = 0.5 * (part + above)
             if self.rises(step):
                 part = step

@@ -279,11 +279,11 @@ cdef class MixturePrimal(Primal):
 
     cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the best with components on tied samples; returns its objective, `best` at first."""
-        cdef int K = self.family.n_components, turn, tie, k
+        cdef int K = self.family.n_components, _turn, tie, k
         cdef real *candidate = &self.candidate[0]
         cdef real objective
         cdef bint better
-        for turn in range(K):
+        for _turn in range(K):
             better = False
             for tie in range(self.n_ties):
                 for k in range(K):

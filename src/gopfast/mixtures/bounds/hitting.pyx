@@ -211,9 +211,9 @@ cdef class HittingSets(Reduction):
         cdef Attempt *at = &self.attempts[k]
         cdef real weight = max(at.weight, LEAST_WEIGHT) * self.family.core.total_weight
         cdef real step
-        cdef int trial
+        cdef int _trial
         cdef bint found
-        for trial in range(MOST_TRIALS):
+        for _trial in range(MOST_TRIALS):
             step = at.caution * sqrt(2 * self.missing / weight)
             if reach - step < LEAST_STEP:
                 if at.caution == LEAST_CAUTION:
@@ -339,10 +339,10 @@ cdef class HittingSets(Reduction):
             last = end
 
     cdef int fit(self, real *low, real *high) noexcept nogil:
-        cdef int K = self.family.n_components, i, k, first, last, turn
+        cdef int K = self.family.n_components, i, k, first, last, _turn
         cdef const HittingSet *held
         cdef bint changed
-        for turn in range(MOST_FITS):
+        for _turn in range(MOST_FITS):
             changed = False
             if not order_components(K, 1, low, high):
                 return 0

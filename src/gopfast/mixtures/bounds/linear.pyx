@@ -631,7 +631,7 @@ cdef class LinearWorker(ProgramWorker):
         """m = T / S of mean a at the solution, and what its Lagrange cuts miss there."""
         cdef const GaussianModel *data = &self.data.core
         cdef int i, k = a // self.d, j = a % self.d
-        cdef real s, t, m, x, pull = 0, value = 0
+        cdef real s, t, m, pull = 0, value = 0
         cdef const real *column = data.samples.columns + j * data.samples.n_padded
         s, t = self.counts[k], 0
         for i in range(self.N):
@@ -639,7 +639,6 @@ cdef class LinearWorker(ProgramWorker):
         if data.has_prior:
             pull = self.e * data.prior_scale[j]
             s, t = s + pull, t + pull * data.prior_point[j]
-            x = data.prior_point[j]
         m = clip(t / s, low, high) if s > 0 else low + 0.5 * (high - low)
         for i in range(self.N):
             value += data.samples.weights[i] * self.tau[i * self.K + k] * square(column[i] - m)
@@ -739,7 +738,7 @@ cdef class LinearRelaxation(ProgramRelaxation):
 
     def __init__(self, GaussianFamily data, bint paper_partition=False, bint envelope=False, int batch_size=4,
                  int max_rounds=20, real patience=0.5, int max_cuts=1000, bint milp=False):
-        cdef int K = data.core.n_components, N = <int> data.core.n_samples
+        cdef int K = data.core.n_components
         self.data = data
         self.paper_partition, self.envelope, self.selects = paper_partition, envelope, milp
         self.parallel_from = 2
@@ -832,15 +831,15 @@ cdef class LinearRelaxation(ProgramRelaxation):
 cdef bint tighten_simplex(int K, real *low, real *high) noexcept nogil:
     """Weights sum to 1: cuts each interval to what the others leave, rounded outward; 0: nothing is left."""
     cdef int k
-    cdef real lows = 0, highs = 0, least, most, margin = 4 * (K + 2) * ROUND
+    cdef real all_low = 0, all_high = 0, least, most, margin = 4 * (K + 2) * ROUND
     for k in range(K):
-        lows += low[k]
-        highs += high[k]
-    if lows > 1 + margin or highs < 1 - margin:
+        all_low += low[k]
+        all_high += high[k]
+    if all_low > 1 + margin or all_high < 1 - margin:
         return 0
     for k in range(K):
-        least = 1 - (highs - high[k]) - margin * (1 + highs)
-        most = 1 - (lows - low[k]) + margin * (1 + lows)
+        least = 1 - (all_high - high[k]) - margin * (1 + all_high)
+        most = 1 - (all_low - low[k]) + margin * (1 + all_low)
         low[k], high[k] = max(low[k], least), min(high[k], most)
         if low[k] > high[k]:
             return 0

@@ -106,7 +106,7 @@ cdef class MixingDistribution:
         cdef int i
         self.samples, self.few = samples, compressed(samples)
         self.constant = constant
-        columns, weights = samples.arrays()
+        columns = samples.arrays()[0]
         if columns.shape[0] != 1 or samples.core.samples.squares:
             raise ValueError("a mixing distribution is of one-dimensional data of known variance")
         self.reach = np.abs(columns).max()
@@ -142,7 +142,7 @@ cdef class MixingDistribution:
         Disjoint intervals. OUT out: the part of `spared` where it has one. Without `spared` the distribution is
         kept for later attempts to start from, and optimised whatever its value.
         """
-        cdef int attempt, found
+        cdef int _attempt, found
         if n_support == 0:
             return False
         if n_spared == 0 or self.n_kept == 0:
@@ -150,7 +150,7 @@ cdef class MixingDistribution:
                 return False
         else:
             self.resume(support, n_support, spared, n_spared)
-        for attempt in range(MOST_ROUNDS if n_spared else MOST_ROUNDS_WHOLE):
+        for _attempt in range(MOST_ROUNDS if n_spared else MOST_ROUNDS_WHOLE):
             found = self.optimise(limit, n_spared == 0)
             if n_spared == 0:
                 self.keep()
@@ -312,12 +312,12 @@ cdef class MixingDistribution:
     cdef int certify(self, const SampleSet *data, const Interval *support, int n_support, const Interval *spared,
                      int n_spared, real limit) noexcept nogil:
         """1: proved for these data; 0: not to be proved with these atoms; -1: atoms were added."""
-        cdef int turn, begin = 0
+        cdef int _turn, begin = 0
         cdef real most
         self.n_cells = self.n_points = 0
         if not (self.lay(support, n_support, False) and self.lay(spared, n_spared, True)):
             return 0
-        for turn in range(MOST_TURNS):
+        for _turn in range(MOST_TURNS):
             if not self.gradient(data, begin):
                 return 0
             most = min((self.value - limit) / data.total_weight, EXCESS)
@@ -393,8 +393,9 @@ cdef class MixingDistribution:
                 continue
             # a cell so narrow that the bend fits over its higher end is certified
             room = most - max(self.logs[cell.left], self.logs[cell.right])
-            parts = MOST_DIVISIONS if cell.spared or not room > 0 else <int> min(ceil(width / sqrt(8 * room)),
-                                                                             <real> MOST_DIVISIONS)
+            parts = MOST_DIVISIONS
+            if room > 0 and not cell.spared:
+                parts = <int> min(ceil(width / sqrt(8 * room)), <real> MOST_DIVISIONS)
             parts = max(parts, 2)
             if self.n_points + parts > MOST_POINTS or self.n_cells + parts > MOST_POINTS:
                 return False

@@ -27,7 +27,7 @@ def levels(const real[::1] values, const real[::1] counts, const long[::1] group
     cdef index A = values.shape[0], n_groups = counts.shape[0], g, a
     cdef real[::1] sigma = np.empty(n_groups)
     cdef real top, gap, total, slope, step, log_gaps = 0
-    cdef int turn
+    cdef int _turn
     for g in range(n_groups):
         top = -INFINITY
         for a in range(A):
@@ -37,7 +37,7 @@ def levels(const real[::1] values, const real[::1] counts, const long[::1] group
             sigma[g] = max(top, 0.0) + weight
             continue
         gap = weight / counts[g]
-        for turn in range(MOST_TURNS):  # Newton from the left: the sum is convex and falls
+        for _turn in range(MOST_TURNS):  # Newton from the left: the sum is convex and falls
             total = slope = 0
             for a in range(A):
                 if groups[a] == g:

@@ -16,7 +16,8 @@ cdef class CellTree:
     cdef int[::1] stack
     # OUT: bounding box of what of a box meets cells whose bound is not below the threshold; returns the largest bound
     # of those, -INFINITY: there are none.
-    cdef real meet(self, const real *low, const real *high, real threshold, real *out_low, real *out_high) noexcept nogil
+    cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
+                   real *out_high) noexcept nogil
 
 
 cdef class PricingReduction(Reduction):

@@ -147,8 +147,8 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
     cdef pass_costs costs = pass_costs(&c[0, 0], &b[0, 0], &a[0, 0], &off[0])
     cdef pass_sums out
     out.density, out.first, out.second, out.gram = &density_[0], &first_[0, 0], &second_[0, 0, 0], &gram_[0, 0]
-    cdef int turn
+    cdef int _turn
     with nogil:
-        for turn in range(repeats):
+        for _turn in range(repeats):
             run_pass(&data, n_components, &costs, &p[0], <pass_level>level, &scratch_[0], &out)
     return dict(value=out.value, magnitude=out.magnitude, density=density, first=first, second=second, gram=gram)

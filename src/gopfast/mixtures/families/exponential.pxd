@@ -27,7 +27,7 @@ cdef class ExponentialFamily(Family):
     cdef real[::1] low, high        # root cell, in coordinates
     cdef real[::1] average          # of the components' means, weighted by mass
     cdef real[::1] average_at       # its coordinates
-    cdef unsigned char[::1] endless # the means have no upper bound
+    cdef unsigned char[::1] endless  # the means have no upper bound
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode, arguments
     cdef Balance balance            # workspace of tighten

@@ -101,7 +101,7 @@ cdef real jacobi(int d, real *A, real *V) noexcept nogil:
         V[i] = 0
     for i in range(d):
         V[i * d + i] = 1
-    for sweep in range(SWEEPS):
+    for _sweep in range(SWEEPS):
         left, total = 0, 0
         for p in range(d):
             total += A[p * d + p] * A[p * d + p]

@@ -7,7 +7,14 @@ INSTALLED := $(VENV)/.installed
 WHEEL_ENV := build/wheel-env
 SDIST_TREE := build/sdist-tree
 EDITABLE_ENV := build/editable-env
+COVERAGE_ENV := build/coverage-env
+COVERAGE_TREE := build/coverage-tree
+LINTERS := $(VENV)/.linters
 BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.toml
+
+# What `make coverage` builds and runs, without what Cython has written.
+COVERED = pyproject.toml setup.py conftest.py LICENSE Makefile $(wildcard *.md) gopfast tests bench docs \
+	$(shell find src -name '*.pyx' -o -name '*.pxd' -o -path '*/csrc/*' -type f)
 
 # What Cython writes beside its sources.
 DELETE_GENERATED := find src -name '*.c' ! -path '*/csrc/*' -delete
@@ -15,10 +22,10 @@ DELETE_GENERATED := find src -name '*.c' ! -path '*/csrc/*' -delete
 # Folders are listed too: their times change when a file is removed.
 SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -type d ! -name __pycache__) $(shell find gopfast/datasets -type f ! -name '*.pyc') \
-	$(shell find gopfast -name '*.py') \
+	$(shell find gopfast -name '*.py' -o -name py.typed) \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/mixtures/csrc/*)
 
-.PHONY: all install test demo bench fuzz paper figures lint docs docs-links dist clean
+.PHONY: all install test demo bench fuzz paper figures lint coverage docs docs-links dist clean
 
 all: install
 
@@ -63,11 +70,32 @@ figures: $(INSTALLED)
 	$(BIN)/pip install 'scikit-learn>=1.6'
 	$(BIN)/python bench/readme_figure.py
 
-$(BIN)/ruff: | $(BIN)/python
-	$(BIN)/pip install ruff
+# numpy is what the checked annotations are made of; nothing is built.
+$(LINTERS): Makefile | $(BIN)/python
+	$(BIN)/pip install ruff cython-lint mypy 'numpy>=2.0' || \
+		{ echo "make lint needs ruff, cython-lint, mypy and numpy, which pip could not install (see above)"; exit 1; }
+	touch $@
 
-lint: $(BIN)/ruff
+# Settings are in pyproject.toml. cython-lint calls pycodestyle by name; mypy checks tests/typing/, the public interface
+# as a user's editor sees it.
+lint: $(LINTERS)
 	$(BIN)/ruff check setup.py conftest.py gopfast tests bench docs
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src
+	$(BIN)/mypy
+
+# Which lines of Python and Cython the tests run: `make coverage ARGS=tests/unit/test_lp.py`. A copy of the sources is
+# built for it, without threads, and slow; CONTRIBUTING.md says what it does not count.
+coverage:
+	mkdir -p $(COVERAGE_TREE)
+	tar -cf - --exclude=__pycache__ --exclude='*.so' $(COVERED) | tar -xf - -C $(COVERAGE_TREE)
+	[ -x $(COVERAGE_ENV)/bin/python ] || $(PYTHON) -m venv $(COVERAGE_ENV)
+	$(COVERAGE_ENV)/bin/pip install -q $(BUILD_NEEDS) 'coverage>=7.6'
+	cd $(COVERAGE_TREE) && GOPFAST_COVERAGE=1 GOPFAST_NO_OPENMP=1 \
+		$(CURDIR)/$(COVERAGE_ENV)/bin/pip install -q --no-build-isolation -e '.[test,plot]'
+	cd $(COVERAGE_TREE) && $(CURDIR)/$(COVERAGE_ENV)/bin/coverage run -m pytest $(ARGS)
+	cd $(COVERAGE_TREE) && $(CURDIR)/$(COVERAGE_ENV)/bin/coverage report --skip-covered --skip-empty
+	cd $(COVERAGE_TREE) && $(CURDIR)/$(COVERAGE_ENV)/bin/coverage html -q -d $(CURDIR)/build/coverage
+	@echo "build/coverage/index.html"
 
 $(BIN)/sphinx-build: | $(BIN)/python
 	$(BIN)/pip install 'sphinx>=7.3' 'myst-parser>=3'
@@ -99,6 +127,6 @@ dist: $(BIN)/pyproject-build
 		"import gopfast; assert gopfast.solve(gopfast.GaussianMixture([0, 1, 9], 2)).success"); done
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks demo_bounds.png
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks demo_bounds.png
 	$(DELETE_GENERATED)
 	find gopfast src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,6 +23,10 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL} | {
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
+# `make coverage`: every line of Cython reports that it runs, also where the GIL is released (it is taken for that). By
+# `sys.monitoring`, Python's new way, coverage.py would not hear of it.
+COVERAGE = bool(os.environ.get("GOPFAST_COVERAGE"))
+TRACE = {"CYTHON_TRACE": "1", "CYTHON_TRACE_NOGIL": "1", "CYTHON_USE_SYS_MONITORING": "0"} if COVERAGE else {}
 
 
 WINDOWS = (
@@ -78,7 +82,8 @@ def openmp_flags():
 
 def c_flags(name=None):
     """Compiler flags of a module of Cython, or of the C source of this name."""
-    flags = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+    optimised = ["-O0", "-g0"] if COVERAGE and name is None else ["-O3", "-g0"]
+    flags = ["-O1", "-g"] if DEBUG else optimised
     flags += ["-std=gnu11", "-Wno-psabi"]
     # Only the kernel may fuse multiplications and additions: elsewhere the same expression must round the same way
     # wherever it stands.
@@ -105,7 +110,7 @@ def extensions():
             [str(source)],
             include_dirs=[numpy.get_include(), str(CSRC)],
             depends=[str(path) for path in CSRC.glob("*.h")],
-            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *TRACE.items()],
             extra_compile_args=[*c_flags(), *openmp],
             extra_link_args=[*link, *strip],
         )
@@ -164,6 +169,7 @@ if __name__ == "__main__":
                 "initializedcheck": DEBUG,
                 "wraparound": False,
                 "embedsignature": True,
+                "linetrace": COVERAGE,
             },
         ),
     )

@@ -70,7 +70,7 @@ def anneal(
     --------
     >>> import gopfast
     >>> problem = gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical")
-    >>> fit = gopfast.local.anneal(problem, start=[-5.0, 25.0])
+    >>> fit = gopfast.local.anneal(problem, start=[-5.0, 25.0], schedule=[0.5, 1.0])
     >>> round(fit.objective, 4)
     84.0302
     """

@@ -24,7 +24,7 @@ def test_the_tests_import_the_installed_package_and_not_the_source_tree():
 @needs_source
 def test_the_installed_package_is_the_one_of_this_source_tree():
     def files(folder):
-        kinds = (".py", ".csv", ".json", ".md")
+        kinds = (".py", ".typed", ".csv", ".json", ".md")
         return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.suffix in kinds}
 
     source, installed = files(SOURCE), files(INSTALLED)

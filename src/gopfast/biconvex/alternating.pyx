@@ -213,8 +213,8 @@ cdef class AlternatingPrimal(Primal):
     cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil:
         """Sequential linear programming with an exact penalty and a trust region. IN/OUT z; as alternate()."""
         cdef real radius = FIRST_RADIUS, now = self.merit(z, PENALTY), then
-        cdef int step, n = self.data.n
-        for step in range(MOST_LINEARISATIONS):
+        cdef int _step, n = self.data.n
+        for _step in range(MOST_LINEARISATIONS):
             if radius < LEAST_RADIUS or self.stop.poll(0):
                 break
             if self.solve(FREE, z, PENALTY, radius, effort) != LP_OPTIMAL or self.foreseen(z, now) <= tolerance:

@@ -41,13 +41,13 @@ cdef enum:
     PACKED = 8                      # basis statuses, 3 bits each, in one float
     BASIC = 1                       # HiGHS's status
 cdef real MOST_WORK = 3e7           # iterations times rows, of the programs for a node's bounds
-cdef int PRIMAL_SIMPLEX_BELOW = 300 # rows; on large programs the dual method takes a quarter of the iterations
+cdef int PRIMAL_SIMPLEX_BELOW = 300  # rows; on large programs the dual method takes a quarter of the iterations
 # A tangent is added where a form is undercut by this share of what the node lacks to the cutoff, or by so much where
 # there is none; never where only LP_TOLERANCE shows.
 cdef real TANGENT_SHARE = 1e-3
 cdef real TANGENT_WITHOUT_CUTOFF = 1e-6
 cdef real LEAST_TANGENT = 1e-10
-cdef real LEAST_REDUCED_COST = 1e-9 # beside LP_TOLERANCE a smaller one is no slope
+cdef real LEAST_REDUCED_COST = 1e-9  # beside LP_TOLERANCE a smaller one is no slope
 cdef real NARROW = 1e-9             # width of an interval, relative to its end where that is above 1, left as it is
 cdef real ON_BOUND = 1e-3           # share of an interval's width within which a solution shows its bound to be needed
 cdef real LEAST_MISS = 1e-9         # what products must miss at the solution for the Lagrangian to rank variables

@@ -11,7 +11,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt
 
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport real
 from gopfast.search.rounding cimport ROUND
 
 cdef real LEAST_CHANGE = 1e-3       # of an interval's width: smaller steps are not taken

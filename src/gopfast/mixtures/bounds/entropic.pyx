@@ -145,7 +145,7 @@ cdef class EntropicRelaxation(Relaxation):
         free(self.losses)
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
-        cdef int worker
+        cdef int _worker
         self.stop = stop
         free(self.workers)
         self.workers = <Newton *> calloc(n_workers, sizeof(Newton))
@@ -153,7 +153,7 @@ cdef class EntropicRelaxation(Relaxation):
             raise MemoryError
         if self.refinement is not None:
             self.refinement.prepare(n_workers)
-        self.arenas = [Arena() for worker in range(n_workers)]
+        self.arenas = [Arena() for _worker in range(n_workers)]
         for worker in range(n_workers):
             lay_out(self.arenas[worker], &self.workers[worker], self.family)
         return 0

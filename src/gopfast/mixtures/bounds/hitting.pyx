@@ -39,7 +39,7 @@ cdef int MOST_FITS = 8           # rounds over the sets in cutting a box
 MOST_SAMPLES = 20_000           # or points of a summary
 WIDEST = 400.0                  # range of the means
 SMALL_LOSS = 5e-5               # of a summary, nats per unit of weight
-cdef real PRIOR_ROUNDING = 1e-12 # of the prior's cost, relative to its terms
+cdef real PRIOR_ROUNDING = 1e-12  # of the prior's cost, relative to its terms
 LIGHTEST = 1e-100               # of the total weight, a sample's: the kernel caps exponentials
 
 

@@ -22,7 +22,6 @@ from libc.string cimport memcpy
 from gopfast.mixtures.data.passes cimport PASS_VALUE, PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.arena cimport Arena
-from gopfast.search.stop cimport StopSignal
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, real
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
@@ -43,7 +42,7 @@ cdef real SMALL = 1e-10         # and to this, relative to the value
 cdef int MOST_STEPS = 25        # of Newton's method, with the same atoms
 cdef real ALGEBRA = 6.0         # a Newton step on P atoms costs P^3 / ALGEBRA exponentials
 cdef int MOST_ROUNDS = 12       # in which atoms are added, to spare a set
-cdef int MOST_ROUNDS_WHOLE = 40 # and for the distribution on all of the support, which later ones start from
+cdef int MOST_ROUNDS_WHOLE = 40  # and for the distribution on all of the support, which later ones start from
 cdef real WORTHY = 0.1          # atoms are added where log D / W is above this part of what it may be
 cdef real NEAREST = 1e-6        # distance of atoms
 cdef real UNUSED = 1e-6         # weight of atoms that are dropped

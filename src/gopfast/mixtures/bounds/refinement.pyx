@@ -23,7 +23,7 @@ from libc.stdlib cimport calloc, free
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast.search.relaxation cimport Effort
-from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
+from gopfast.mixtures.data.samples cimport SampleSet, summary_shift, take_costs, take_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
@@ -64,12 +64,12 @@ cdef class Refinement:
         free(self.workers)
 
     cdef int prepare(self, int n_workers) except -1:
-        cdef int worker
+        cdef int _worker
         free(self.workers)
         self.workers = <Parts *> calloc(n_workers, sizeof(Parts))
         if self.workers == NULL:
             raise MemoryError
-        self.arenas = [Arena() for worker in range(n_workers)]
+        self.arenas = [Arena() for _worker in range(n_workers)]
         for worker in range(n_workers):
             self.lay_out(self.arenas[worker], &self.workers[worker])
         return 0

@@ -18,7 +18,7 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
 
 from gopfast.mixtures.families.family cimport (
-    LEAST_MULTIPLIER, TOTAL_SLACK, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, half_width, has_width,
+    LEAST_MULTIPLIER, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, half_width, has_width,
     middle_of, order_components,
 )
 from gopfast.mixtures.data.passes cimport pass_costs
@@ -162,12 +162,12 @@ cdef class ExponentialFamily(Family):
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         """Besides label copies: means that do not average to the samples', labels that do not add up to 1."""
-        cdef int k, j, a, d = self.n_columns, K = self.n_components, sweep
+        cdef int k, j, a, d = self.n_columns, K = self.n_components, _sweep
         cdef real nu, W = self.data.core.total_weight
         if not order_components(K, d, low, high):
             return 0
         self.balance.free_masses(W)
-        for sweep in range(SWEEPS):
+        for _sweep in range(SWEEPS):
             for j in range(d):
                 nu = self.prior_mass[j]
                 for k in range(K):
@@ -260,10 +260,10 @@ cdef class ExponentialFamily(Family):
             multiplier = max(TYPICAL_MULTIPLIER * loss, LEAST_MULTIPLIER * (1 + fabs(level))) / (
                 center if endless else half)
         facet = bound_mean(facet, active, k * (1 + d), 1 + d, j, half, mass, multiplier)
-        facet[-2].prior, facet[-1].prior = nu * half + pull + error, nu * half - pull + error
+        (facet - 2).prior, (facet - 1).prior = nu * half + pull + error, nu * half - pull + error
         if endless:  # only from below
-            facet[-2].paired, facet[-1].active = 0, 0
-            facet[-2].slack = TYPICAL_SLACK * center * mass
+            (facet - 2).paired, (facet - 1).active = 0, 0
+            (facet - 2).slack = TYPICAL_SLACK * center * mass
         return facet
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,

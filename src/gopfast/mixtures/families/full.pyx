@@ -212,12 +212,12 @@ cdef class FullFamily(AffineFamily):
         return min(room, sqrt(u1 * v1 / (r * (v1 + r)))) * (1 + DERIVED_SLACK)
 
     cdef void root(self, real *low, real *high) noexcept nogil:
-        cdef int k, j
+        cdef int _k, j
         cdef real x = self.largest_variance(0, self.low[0], self.high[0])
         cdef real y = self.largest_variance(1, self.low[1], self.high[1])
         cdef real *lo = low
         cdef real *hi = high
-        for k in range(self.n_components):
+        for _k in range(self.n_components):
             for j in range(2):
                 lo[MEAN + j], hi[MEAN + j] = self.low[j], self.high[j]
             lo[VARIANCE], hi[VARIANCE] = 0, x
@@ -227,13 +227,13 @@ cdef class FullFamily(AffineFamily):
             lo, hi = lo + N_CELL, hi + N_CELL
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
-        cdef int k
+        cdef int _k
         cdef real most_yy, steepest, flattest, r = self.ridge   # most_yy of C_yy, then squares of slopes
         cdef real *lo = low
         cdef real *hi = high
         if not order_components(self.n_components, N_CELL, low, high):
             return 0
-        for k in range(self.n_components):
+        for _k in range(self.n_components):
             most_yy = self.largest_variance(1, lo[MEAN + 1], hi[MEAN + 1])
             hi[VARIANCE] = min(hi[VARIANCE], self.largest_variance(0, lo[MEAN], hi[MEAN]))
             hi[RESIDUAL] = min(hi[RESIDUAL], most_yy)

@@ -169,7 +169,7 @@ cdef class GaussianFamily(Family):
                 lost = 4 * ROUND * scale * (half + fabs(z))
                 facet = bound_mean(facet, has_width(half, low[a], high[a]), k * (1 + d), 1 + d, j, half, mass,
                                    TYPICAL_MULTIPLIER * CURVATURE * half)
-                facet[-2].prior, facet[-1].prior = scale * (half + z) + lost, scale * (half - z) + lost
+                (facet - 2).prior, (facet - 1).prior = scale * (half + z) + lost, scale * (half - z) + lost
             for j in range(self.n_ranges):
                 a = k * self.n_cell + d + j
                 facet = self.bound_precision(facet, out, k, model.prior_scale[j], low[a], high[a])

@@ -63,14 +63,14 @@ cdef class MatrixFamily(AffineFamily):
                 low[k * self.n_cell + d + e] = 0 if a == b else -most * (1 + DERIVED_SLACK)
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
-        cdef int k, j, e, a, b, sweep, d = self.d, K = self.n_components
+        cdef int k, j, e, a, b, _sweep, d = self.d, K = self.n_components
         cdef real W = self.data.core.total_weight
         cdef real *lo
         cdef real *hi
         if not order_components(K, self.n_cell, low, high):
             return 0
         self.balance.free_masses(W)
-        for sweep in range(SWEEPS):
+        for _sweep in range(SWEEPS):
             for j in range(d):
                 if not self.balance_means(j, low, high):
                     return 0

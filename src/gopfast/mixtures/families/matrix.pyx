@@ -95,7 +95,7 @@ cdef real jacobi(int d, real *A, real *V) noexcept nogil:
 
     Returns what is left beside the diagonal, the root of the sum of squares.
     """
-    cdef int sweep, p, q, i
+    cdef int _sweep, p, q, i
     cdef real left = 0, total, t, c, s, x, y
     for i in range(d * d):
         V[i] = 0

@@ -19,7 +19,7 @@ components) have one variance, v and omega are their means.
 
 import numpy as np
 
-from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
+from libc.math cimport M_PI, fabs, log, sqrt
 
 from gopfast.mixtures.families.family cimport (
     DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, clear,

@@ -98,7 +98,7 @@ cdef class TiedFamily(AffineFamily):
 
     cdef real product_range(self, const real *low, const real *high, int e, real *most) noexcept nogil:
         """By a linear program in the masses; with two components also by the module's head."""
-        cdef int k, l, side, a = self.cost.row[e], b = self.cost.column[e], d = self.n_columns, K = self.n_components
+        cdef int k, _l, side, a = self.cost.row[e], b = self.cost.column[e], d = self.n_columns, K = self.n_components
         cdef real W = self.data.core.total_weight, total, left, part, best, value, least = 0
         cdef real x0, x1, y0, y1, p0, p1, q0, q1
         cdef int chosen, i, j
@@ -116,7 +116,7 @@ cdef class TiedFamily(AffineFamily):
                 self.products[k] = value
                 total += self.balance.mass_low[k] * value
                 left -= self.balance.mass_low[k]
-            for l in range(K):
+            for _l in range(K):
                 # what is left goes to the components in the order of their products
                 best, chosen = INFINITY, -1
                 for k in range(K):
@@ -183,12 +183,12 @@ cdef class TiedFamily(AffineFamily):
         return 1
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
-        cdef int k, j, a, sweep, d = self.n_columns, K = self.n_components
+        cdef int k, j, a, _sweep, d = self.n_columns, K = self.n_components
         cdef real W = self.data.core.total_weight, most, farthest
         if not order_components(K, d, low, high):
             return 0
         self.balance.free_masses(W)
-        for sweep in range(SWEEPS):
+        for _sweep in range(SWEEPS):
             for j in range(d):
                 if not self.balance_means(j, low, high):
                     return 0

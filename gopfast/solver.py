@@ -22,7 +22,7 @@ from gopfast.annotations import (
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures import engine
+from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
@@ -271,7 +271,7 @@ class MixtureSearch:
             orthant=self.names["branching"] == "orthant",
             n_threads=n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
-            basin=self.family.basin(primal) if entropic else None,
+            basin=self.family.basin(bounds, primal) if entropic else None,
             reduction=_reduction(problem, self.family, options.relaxation) if entropic else None,
             reduce_from=PRICED_FROM if options.relaxation == "pricing" else REDUCED_FROM,
             least=max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, self.family)),
@@ -359,7 +359,7 @@ def _relaxation(family, options):
     kind = options.relaxation or "entropic"
     branching = options.branching or "bisect"
     if kind == "linear":
-        relaxed = family.linear_dual(options.partition == "paper", options.subproblem == "milp")
+        relaxed = family.linear_dual(bounds, options.partition == "paper", options.subproblem == "milp")
         if relaxed is None:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
     else:
@@ -387,7 +387,7 @@ def _reduction(problem, family, relaxation):
                 f"{MOST_PRICED:,} samples; matrices of at most two columns"
             )
         return PricingReduction(family, lambda solution, limit: PricingBound(family, one, solution, limit))
-    return family.reduction()
+    return family.reduction(bounds)
 
 
 def _notes(problem, solution, status):

@@ -187,15 +187,17 @@ cdef class Family:
         """Whether samples have probabilities, not densities."""
         return False
 
-    def basin(self, primal):
+    # Bounds are built on families: the package `gopfast.mixtures.bounds` is handed down to those that follow.
+
+    def basin(self, bounds, primal):
         """What finds a box around an incumbent of `primal` with a bound of its own; None."""
         return None
 
-    def reduction(self):
+    def reduction(self, bounds):
         """What is learnt beside the tree unasked; None."""
         return None
 
-    def linear_dual(self, paper_partition=False, milp=False):
+    def linear_dual(self, bounds, paper_partition=False, milp=False):
         """The paper's relaxed dual as linear programs; None."""
         return None
 

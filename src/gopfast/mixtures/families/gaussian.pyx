@@ -304,24 +304,17 @@ cdef class GaussianFamily(Family):
         """Columns are centred, and in units of the noise."""
         return True
 
-    def basin(self, primal):
+    def basin(self, bounds, primal):
         """A MixtureBasin, of point posteriors."""
-        # Here and not above, as below: bounds are built on families.
-        from gopfast.mixtures.bounds.basin import MixtureBasin
+        return None if self.n_ranges else bounds.basin.MixtureBasin(self, primal)
 
-        return None if self.n_ranges else MixtureBasin(self, primal)
-
-    def reduction(self):
+    def reduction(self, bounds):
         """Hitting sets, where they apply."""
-        from gopfast.mixtures.bounds.hitting import HittingSets
+        return bounds.hitting.HittingSets(self) if bounds.hitting.HittingSets.applies(self) else None
 
-        return HittingSets(self) if HittingSets.applies(self) else None
-
-    def linear_dual(self, paper_partition=False, milp=False):
+    def linear_dual(self, bounds, paper_partition=False, milp=False):
         """A LinearRelaxation, of point posteriors."""
-        from gopfast.mixtures.bounds.linear import LinearRelaxation
-
-        return None if self.n_ranges else LinearRelaxation(self, paper_partition, milp=milp)
+        return None if self.n_ranges else bounds.linear.LinearRelaxation(self, paper_partition, milp=milp)
 
     def one_component(self, problem):
         """The same prior; None where it is estimated, or with a Gaussian posterior."""

@@ -21,6 +21,8 @@ import numpy as np
 ULP = 2.0**-53
 # What a coordinate system may cost per unit of weight before a safer one is tried, in nats.
 SAFE = 1e-9
+# Relative slack of error bounds: far above their own rounding, which a few operations leave.
+SLACK = 1e-6
 
 
 class Coordinates(NamedTuple):
@@ -47,7 +49,9 @@ def coordinates(X, weights, center, axes, floor):
     X : ndarray, shape (n, d)
     weights : ndarray, shape (n,)
         Positive.
-    center, floor : ndarray, shape (d,)
+    center : ndarray, shape (d,)
+    floor : ndarray, shape (d,)
+        Least variances, in squared units of X.
     axes : ndarray, shape (d, d)
 
     Returns
@@ -78,12 +82,12 @@ def safest(candidates, X, weights, center, floor):
 
 
 def _column_error(centred, shares, axes, whiten):
-    """Bound the change of the cost per unit of weight by the rounding of the columns."""
+    """Bound the change of the cost in nats per unit of weight by the rounding of the columns; centred (n, d)."""
     d = len(axes)
     # a difference, and a sum of d products: each within d + 3 ulps of its terms' magnitudes
     off = (np.abs(whiten) @ np.abs(axes)) @ np.abs(centred.T)
     mean = float(shares @ np.square(off).sum(axis=0))
-    root = (d + 3) * ULP * math.sqrt(mean) * (1.0 + 1e-6)
+    root = (d + 3) * ULP * math.sqrt(mean) * (1.0 + SLACK)
     return math.sqrt(d) * root + 0.5 * root * root
 
 
@@ -108,13 +112,13 @@ def whitening(matrix):
 
 
 def _floor_error(whiten, floor):
-    """Bound what the core's floor costs more than the floor, per unit of weight."""
+    """Bound what the core's floor costs more than the floor, in nats per unit of weight."""
     W, d = rational(whiten), len(whiten)
     half = [[sum(a * b for a, b in zip(row, column, strict=True)) for column in floor] for row in W]
     away = max(
         sum(abs(sum(a * b for a, b in zip(half[i], W[j], strict=True)) - (i == j)) for j in range(d)) for i in range(d)
     )
-    return math.inf if away >= Fraction(1, 2) else -0.5 * d * math.log1p(-float(away)) * (1.0 + 1e-6)
+    return math.inf if away >= Fraction(1, 2) else -0.5 * d * math.log1p(-float(away)) * (1.0 + SLACK)
 
 
 def rational(matrix):

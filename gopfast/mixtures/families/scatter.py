@@ -12,15 +12,18 @@ import itertools
 
 import numpy as np
 
+# Samples along a direction are gathered in so many bins: what that loses is subtracted.
 N_BINS = 128
-# Splitting ends at this share of the ratio of a direction that was found.
+# Splitting ends at this share of the ratio of a direction that was found: more would hardly raise the floor.
 CLOSE = 0.8
+# Directions per column, and samples times directions, that are tried at most: some seconds at the worst.
 MOST_DIRECTIONS = 400
-MOST_WORK = 10_000_000  # samples times directions
+MOST_WORK = 10_000_000
 ULP = 2.0**-53
-# Of sums of squares, in units of the range squared, and of what is made of them; bins are summed one after another.
+# Rounding of sums of squares, in units of the range squared, and of what is made of them: far above it.
 ROUNDING = 1e-9
-BIN_ROUNDING = 16.0 * ULP  # times the number of samples
+# Bins are summed sample after sample: their rounding in the same unit, times the number of samples.
+BIN_ROUNDING = 16.0 * ULP
 
 
 def least_within(columns, weights, n_groups):
@@ -39,7 +42,7 @@ def least_within(columns, weights, n_groups):
     Returns
     -------
     float
-        At least 0, rounded down.
+        At least 0, rounded down, in squared units of the columns.
     """
     d, n = columns.shape
     share = weights / weights.sum()
@@ -54,21 +57,21 @@ def least_within(columns, weights, n_groups):
         # where the columns cancel, the sum may be nothing but rounding
         root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ULP * (np.abs(direction) @ largest))
         best = min(best, (root / np.linalg.norm(direction)) ** 2)
-        # the corners' distances, for the worst signs of the correlations
+        # what the root may lose up to the corners, for the worst signs of the correlations
         move = np.insert(half, face, 0.0)
         farthest = np.linalg.norm(np.abs(direction) + move)
-        reach = np.sqrt(move @ np.abs(moments) @ move) * (1.0 + ROUNDING)
-        ratio = max(0.0, (root - reach) / farthest) ** 2
+        lost = np.sqrt(move @ np.abs(moments) @ move) * (1.0 + ROUNDING)
+        ratio = max(0.0, (root - lost) / farthest) ** 2
         heapq.heappush(heap, (ratio, next(serial), face, center, half))
 
     for face in range(d):
         push(face, np.zeros(d - 1), np.ones(d - 1))
-    spreads = np.sqrt(np.diagonal(moments))
+    sizes = np.sqrt(np.diagonal(moments))  # root mean squares of the columns
     for _ in range(min(MOST_DIRECTIONS * d, MOST_WORK // n)):
         if d == 1 or heap[0][0] >= CLOSE * best:
             break
         _, _, face, center, half = heapq.heappop(heap)
-        j = np.argmax(half * np.delete(spreads, face))
+        j = np.argmax(half * np.delete(sizes, face))
         for sign in (-1.0, 1.0):
             middle, smaller = center.copy(), half.copy()
             smaller[j] *= 0.5
@@ -78,7 +81,17 @@ def least_within(columns, weights, n_groups):
 
 
 def _root(x, share, n_groups):
-    """Root of the least variance within groups in one dimension; rounded down."""
+    """
+    Root of the least variance within groups in one dimension; rounded down.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n,)
+        Samples, in any unit: the root is in the same.
+    share : ndarray, shape (n,)
+        Their shares of the total weight.
+    n_groups : int
+    """
     low, width = x.min(), np.ptp(x)
     if not width > 0.0:
         return 0.0
@@ -87,6 +100,7 @@ def _root(x, share, n_groups):
     used = mass > 0.0
     center = np.bincount(index, share * (x - low), N_BINS)[used] / mass[used]
     mass = mass[used]
+    # what moving samples to the means of their bins changes the root by
     lost = np.sqrt(share @ np.square((x - low) - center[np.cumsum(used)[index] - 1]))
     sums = np.stack([np.concatenate([[0.0], np.cumsum(mass * center**p)]) for p in range(3)])
     # cost[i, j]: bins i, ..., j - 1 as one group
@@ -98,5 +112,5 @@ def _root(x, share, n_groups):
     for _ in range(n_groups - 1):
         total = np.min(total[:, None] + cost, axis=0)
     rounding = ROUNDING + BIN_ROUNDING * len(x)
-    least = max(0.0, total[-1] - rounding * width * width)
-    return max(0.0, np.sqrt(least) * (1.0 - rounding) - lost * (1.0 + rounding))
+    variance = max(0.0, total[-1] - rounding * width * width)
+    return max(0.0, np.sqrt(variance) * (1.0 - rounding) - lost * (1.0 + rounding))

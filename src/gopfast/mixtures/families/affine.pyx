@@ -94,7 +94,7 @@ cdef class AffineFamily(Family):
         inverse = np.linalg.inv(self.axes)
         covariances = inverse @ self.covariances(vector) @ inverse.T
         return {"means": means @ inverse.T + self.center,
-                "covariances": 0.5 * (covariances + np.swapaxes(covariances, -1, -2))}
+                "covariances": 0.5 * (covariances + np.swapaxes(covariances, covariances.ndim - 2, covariances.ndim - 1))}
 
     def pack(self, means, covariances=None):
         """Connected variables (n_connected,) of the user's means and covariances."""

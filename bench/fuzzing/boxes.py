@@ -10,6 +10,7 @@ import numpy as np
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.linear import LinearRelaxation
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.probe import probe, root_box
 
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import ceiling, single
@@ -131,7 +132,7 @@ def attack_box(relaxed, target, point, error, low, high, W, rng):
     # nodes are bounded best where the cutoff is just out of reach; far below it they are left after a few passes
     size = 1 + abs(limit)
     cutoff = limit + rng.choice([0.0, 0.0, 1e-9 * size, 1e-6 * size, 1e-3, 0.3 * size, -1.0, math.inf])
-    found = relaxed.probe(low, high, cutoff)
+    found = probe(relaxed, low, high, cutoff)
     said = dict(low=low, high=high, point=point)
     if found is None:
         raise Failure("empty", said)
@@ -152,7 +153,7 @@ def attack_problem(name, problem, rng, n_responsibilities=N_RESPONSIBILITIES, n_
     definition, fast = define(problem), define(problem, float)
     family = engine.family(problem)
     relaxed = relaxations(name, family, rng)
-    low, high = relaxed.root_box()
+    low, high = root_box(relaxed)
     W = float(definition.W)
     if name in generator.LINEAR:
         n_responsibilities, n_boxes = 2, 6

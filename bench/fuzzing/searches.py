@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
 import gopfast
@@ -134,7 +135,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
             raise Failure("ceiling", said)
         # the point is that of these responsibilities, so that the objective is too
         if name != "paper":
-            point = boxes.within_root(problem, target.point, target.error, *relaxed.root_box())
+            point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
             known = point, target.limit(W)
     reduction = solver._reduction(problem, family, pricing) if relaxation is None else None
     search = Search(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from fuzzing import boxes, definitions, generator, searches
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.probe import root_box
 from support import problems
 
 import gopfast
@@ -82,7 +83,7 @@ def test_an_attack_finds_a_bound_that_is_too_high():
     tau = definitions.define(problem, float).em(rng.dirichlet(np.ones(2), problem.n_samples), 5000, 1e-15)
     target = boxes.Target(definition, family, tau, rng)
     point, error = target.point.astype(float), target.error
-    low, high = relaxed.root_box()
+    low, high = root_box(relaxed)
     boxes.attack_box(relaxed, target, point, error, point - error, point + error, 12.0, rng)
     target.value -= 1e-3
     with pytest.raises(boxes.Failure, match="bound"):

@@ -1,10 +1,6 @@
 """What the search asks of a problem: lower bounds (Relaxation, Basin, Reduction) and upper bounds (Primal)."""
 
-import numpy as np
-
 from libc.math cimport INFINITY
-
-from gopfast.search.tree cimport Tree, node_high, node_low
 
 
 cdef class Relaxation:
@@ -33,45 +29,6 @@ cdef class Relaxation:
 
     cdef void release(self, int worker) noexcept nogil:
         pass
-
-    def root_box(self):
-        """The root's (low, high), shapes (n_connected,), for tests."""
-        return self.probe(None, None, 0.0, False)[:2]
-
-    def probe(self, low, high, real cutoff, bint bounded=True):
-        """What a search makes of the box [low, high] of connected variables (None: the root), for tests.
-
-        Returns
-        -------
-        None where tightening leaves nothing; else the tightened (low, high) and the bound, which may stop at `cutoff`
-        and is that of a node without a parent. With `bounded` False neither is done.
-        """
-        cdef index n = self.n_connected, a
-        cdef Tree tree = Tree(n, self.n_warm, self.n_split, self.selects)
-        cdef real[::1] least, most
-        cdef Effort effort
-        cdef StopSignal stop = StopSignal(INFINITY)
-        cdef Node *node = tree.new_node()
-        if node == NULL:
-            raise MemoryError
-        try:
-            self.root(node)
-            node.lower = -INFINITY
-            effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
-            if low is not None:
-                least, most = np.array(low, dtype=np.float64).ravel(), np.array(high, dtype=np.float64).ravel()
-                for a in range(n):
-                    node_low(node)[a], node_high(node, n)[a] = least[a], most[a]
-            if bounded:
-                if not self.tighten(node):
-                    return None
-                self.prepare(1, stop)
-                self.bound(node, cutoff, 0, &effort)
-                self.release(0)
-            return (np.array([node_low(node)[a] for a in range(n)]),
-                    np.array([node_high(node, n)[a] for a in range(n)]), node.lower)
-        finally:
-            tree.free_node(node)
 
 
 cdef class Basin:

@@ -1,0 +1,25 @@
+"""The nodes that are bounded at a time: between the partition of their parents and the tree."""
+
+from gopfast.search.relaxation cimport Effort, Relaxation
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport index, real
+
+
+cdef class Batch:
+    cdef index n, capacity
+    cdef Node **nodes           # (capacity,), of which n are owned; NULL where the tree has taken one
+    cdef Effort *efforts        # (capacity,): of the last bounding
+    cdef int n_threads
+    # Gives ownership of the i-th node.
+    cdef Node *take(self, index i) noexcept nogil
+    # Raises the bounds of all that lie below the limit. The result does not depend on the number of threads.
+    cdef void bound(self, Relaxation relaxation, real limit, StopSignal stop) noexcept nogil
+    # The node with the least bound; NULL: there is none.
+    cdef Node *least(self) noexcept nogil
+    # The node whose relaxed solution would be the best, if its objective would be below the limit; NULL: none.
+    cdef Node *promising(self, real limit) noexcept nogil
+    # IN/OUT: adds the work that the last bounding took.
+    cdef void count(self, Effort *total) noexcept nogil
+    # On each worker's own thread, after the search.
+    cdef void release(self, Relaxation relaxation) noexcept nogil

@@ -1,0 +1,82 @@
+"""The nodes that are bounded at a time: between the partition of their parents and the tree."""
+
+from cython.parallel cimport prange, threadid
+from libc.stdlib cimport calloc, free
+
+from gopfast.search.relaxation cimport no_effort
+
+
+cdef class Batch:
+    """Owner of the nodes between two merges, and of what bounding them took.
+
+    Parameters
+    ----------
+    capacity : int
+        Most nodes at a time.
+    n_threads : int
+    """
+
+    def __cinit__(self, index capacity, int n_threads):
+        self.n, self.capacity, self.n_threads = 0, capacity, n_threads
+        self.nodes = <Node **> calloc(capacity, sizeof(Node *))
+        self.efforts = <Effort *> calloc(capacity, sizeof(Effort))
+        if self.nodes == NULL or self.efforts == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        cdef index i
+        for i in range(self.n):
+            free(self.nodes[i])
+        free(self.nodes)
+        free(self.efforts)
+
+    cdef Node *take(self, index i) noexcept nogil:
+        cdef Node *node = self.nodes[i]
+        self.nodes[i] = NULL
+        return node
+
+    cdef void bound(self, Relaxation relaxation, real limit, StopSignal stop) noexcept nogil:
+        cdef index i
+        for i in range(self.n):
+            self.efforts[i] = no_effort()
+            self.efforts[i].last = self.nodes[i].branch < 0 and self.nodes[i].parent >= 0
+        if self.n_threads == 1 or self.n < relaxation.parallel_from:
+            for i in range(self.n):
+                if self.nodes[i].lower < limit and not stop.poll(0):
+                    relaxation.bound(self.nodes[i], limit, 0, &self.efforts[i])
+        else:
+            for i in prange(self.n, schedule="dynamic", chunksize=1, num_threads=self.n_threads):
+                if self.nodes[i].lower < limit and not stop.poll(threadid()):
+                    relaxation.bound(self.nodes[i], limit, threadid(), &self.efforts[i])
+
+    cdef Node *least(self) noexcept nogil:
+        cdef Node *found = NULL
+        cdef index i
+        for i in range(self.n):
+            if found == NULL or self.nodes[i].lower < found.lower:
+                found = self.nodes[i]
+        return found
+
+    cdef Node *promising(self, real limit) noexcept nogil:
+        cdef Node *found = NULL
+        cdef index i
+        for i in range(self.n):
+            if self.efforts[i].estimate < limit:
+                found, limit = self.nodes[i], self.efforts[i].estimate
+        return found
+
+    cdef void count(self, Effort *total) noexcept nogil:
+        cdef index i
+        for i in range(self.n):
+            total.n_subproblems += self.efforts[i].n_subproblems
+            total.n_lps += self.efforts[i].n_lps
+            total.n_milps += self.efforts[i].n_milps
+            total.n_passes += self.efforts[i].n_passes
+
+    cdef void release(self, Relaxation relaxation) noexcept nogil:
+        cdef int i
+        if self.n_threads == 1:
+            relaxation.release(0)
+        else:
+            for i in prange(self.n_threads, schedule="static", chunksize=1, num_threads=self.n_threads):
+                relaxation.release(i)

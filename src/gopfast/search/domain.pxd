@@ -1,0 +1,52 @@
+"""Where solutions below the limit can lie, as far as it was learnt beside the tree, and a bound of all the rest."""
+
+from gopfast.search.incumbent cimport Incumbent
+from gopfast.search.relaxation cimport Basin, Effort, Reduction
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport index, real
+
+# What Domain.cut leaves of a node.
+cdef enum Cut:
+    NOTHING_LEFT = 0    # nothing in it lies below the limit
+    CUT_LITTLE = 1
+    CUT_DOWN = 2        # much less than it was: its bound is worth computing again
+
+
+cdef class Domain:
+    cdef index n_connected
+    cdef Basin basin            # or None
+    cdef Reduction reduction    # or None
+    cdef index learn_from       # nodes after which learning begins
+    cdef bint prepared          # the reduction, for this run
+    cdef bint settled           # the basin has a box
+    cdef index passes_before    # on nodes before learning began, -1: it has not
+    cdef Effort learning        # spent on it
+    cdef real settled_at        # UBD when a basin was last looked for
+    cdef real covered_at        # UBD when a basin was last asked to cover the reduction's box,
+    cdef real covered_width     # and the sum of that box's widths then
+    cdef real[::1] start        # (2 * n_connected,): lower and upper corner of the box in which the tree began
+    cdef real[::1] before       # the same of a node before a cut
+    # A run begins.
+    cdef void resume(self) noexcept nogil
+    # The tree begins in this node's box.
+    cdef void begin(self, Node *node) noexcept nogil
+    # The tree begins again in what the reduction leaves.
+    cdef void begin_again(self) noexcept nogil
+    # Proved bound of all that `cut` removes, INFINITY while it removes nothing.
+    cdef real removed(self) noexcept nogil
+    # Proved bound of all solutions, -INFINITY: none.
+    cdef real floor(self) noexcept nogil
+    # Looks for a basin around a new incumbent, unless the present one holds it and is fathomed.
+    cdef int settle(self, Incumbent incumbent, index n_nodes) except -1
+    # Learns as long as it has had less than its share of the passes; whether the tree should begin again in what is left.
+    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1
+    # IN/OUT: cuts a node down to where solutions below the limit can lie, and raises its bound.
+    cdef Cut cut(self, Node *node) noexcept nogil
+    # IN/OUT: moves the split point to a face of the basin where the node reaches into it.
+    cdef void aim(self, Node *parent) noexcept nogil
+    # IN/OUT: raises the bound of a node inside the basin to the basin's.
+    cdef void fathom(self, Node *node) noexcept nogil
+    cdef bint in_basin(self, const real *low, const real *high) noexcept nogil
+    cdef bint covered(self, Incumbent incumbent) noexcept nogil
+    cdef bint shrunk(self) noexcept nogil

@@ -1,0 +1,168 @@
+"""Where solutions below the limit can lie, as far as it was learnt beside the tree, and a bound of all the rest.
+
+Two things are learnt. A basin is a box around the incumbent with a bound of its own: parents that reach into it are
+split at its faces, and children inside need no relaxed dual. A reduction holds for all solutions below the limit: nodes
+are cut down by it, and what is cut off has the reduction's bound.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs
+from libc.string cimport memcpy
+
+from gopfast.search.relaxation cimport no_effort
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport node_high, node_low, node_point
+from gopfast.search.types cimport STOP_NONE
+
+# A basin is looked for from so many nodes on: splitting at its faces pays where the nodes around the optimum are many.
+cdef int SETTLE_FROM = 64
+# Passes spent on learning for each pass spent on nodes since it began. A reduction helps all nodes to come.
+cdef real LEARNING_SHARE = 8.0
+# A basin is asked to cover the reduction's box again once its widths sum up to this part of what they were.
+cdef real COVER_AGAIN_BELOW = 0.85
+# The tree begins again in the reduction's box once its volume is this part of where it began.
+cdef real RESTART_BELOW = 1e-3
+# A node is bounded again before it is split if an interval keeps less than this part of its width.
+cdef real REBOUND_BELOW = 0.7
+# A parent is split at a basin's face that is no further from the middle than this part of the width: one further out
+# would be moved (tree.SPLIT_MARGIN).
+cdef real FACE_REACH = 0.4
+
+
+cdef class Domain:
+    """What was learnt beside the tree.
+
+    Parameters
+    ----------
+    n_connected : int
+        Dimension of the boxes.
+    basin : None or Basin
+    reduction : None or Reduction
+    learn_from : int
+        Nodes after which learning begins.
+    """
+
+    def __init__(self, index n_connected, Basin basin, Reduction reduction, index learn_from):
+        self.n_connected, self.basin, self.reduction, self.learn_from = n_connected, basin, reduction, learn_from
+        self.passes_before = -1
+        self.learning = no_effort()
+        self.settled_at = self.covered_at = self.covered_width = INFINITY
+        self.start, self.before = np.empty(2 * n_connected), np.empty(2 * n_connected)
+
+    cdef void resume(self) noexcept nogil:
+        self.prepared = False
+
+    cdef void begin(self, Node *node) noexcept nogil:
+        memcpy(&self.start[0], node_low(node), 2 * self.n_connected * sizeof(real))
+
+    cdef void begin_again(self) noexcept nogil:
+        memcpy(&self.start[0], &self.reduction.low[0], self.n_connected * sizeof(real))
+        memcpy(&self.start[self.n_connected], &self.reduction.high[0], self.n_connected * sizeof(real))
+
+    cdef real removed(self) noexcept nogil:
+        return INFINITY if self.reduction is None else self.reduction.lower
+
+    cdef real floor(self) noexcept nogil:
+        return -INFINITY if self.reduction is None else min(self.reduction.floor, self.reduction.lower)
+
+    # The basin
+
+    cdef int settle(self, Incumbent incumbent, index n_nodes) except -1:
+        cdef real tolerance = incumbent.tolerance()
+        if self.basin is None or n_nodes < SETTLE_FROM or not incumbent.upper < self.settled_at:
+            return 0
+        self.settled_at = incumbent.upper
+        if self.basin.lower >= incumbent.upper - tolerance:
+            return 0
+        with nogil:
+            self.settled |= self.basin.settle(&incumbent.solution[0], tolerance)
+        return 0
+
+    cdef void aim(self, Node *parent) noexcept nogil:
+        cdef index n = self.n_connected, j
+        cdef real low, high, face, other, middle
+        if not self.settled:
+            return
+        for j in range(n):
+            if node_low(parent)[j] >= self.basin.high[j] or node_high(parent, n)[j] <= self.basin.low[j]:
+                return
+        j = parent.branch
+        low, high = node_low(parent)[j], node_high(parent, n)[j]
+        middle = 0.5 * (low + high)
+        face, other = self.basin.low[j], self.basin.high[j]
+        if fabs(other - middle) < fabs(face - middle):
+            face = other
+        if fabs(face - middle) < FACE_REACH * (high - low):
+            node_point(parent, n)[j] = face
+
+    cdef void fathom(self, Node *node) noexcept nogil:
+        if self.settled and self.in_basin(node_low(node), node_high(node, self.n_connected)):
+            node.lower = max(node.lower, self.basin.lower)
+
+    cdef bint in_basin(self, const real *low, const real *high) noexcept nogil:
+        """Whether the box [low, high], n_connected values each, lies in the settled basin."""
+        cdef index j
+        for j in range(self.n_connected):
+            if low[j] < self.basin.low[j] or high[j] > self.basin.high[j]:
+                return False
+        return True
+
+    # The reduction
+
+    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1:
+        cdef real share
+        if self.reduction is None or n_nodes < self.learn_from:
+            return False
+        if not self.prepared:
+            self.reduction.prepare(stop)
+            self.prepared = True
+        with nogil:
+            if self.passes_before < 0:
+                self.passes_before = n_passes
+            share = self.passes_before + LEARNING_SHARE * (n_passes - self.passes_before)
+            while self.learning.n_passes < share and not self.covered(incumbent):
+                if stop.poll(0) or not self.reduction.work(&incumbent.solution[0], incumbent.limit(), &self.learning):
+                    break
+            # not once stopped: a root that is never bounded could not be split when the search goes on
+            return self.shrunk() and stop.reason == STOP_NONE
+
+    cdef bint covered(self, Incumbent incumbent) noexcept nogil:
+        """Whether a basin holds all solutions below the limit; tries anew as their box shrinks."""
+        cdef index j
+        cdef real width = 0
+        if self.basin is None:
+            return False
+        if incumbent.upper < self.covered_at:
+            self.covered_at, self.covered_width = incumbent.upper, INFINITY
+        for j in range(self.n_connected):
+            width += self.reduction.high[j] - self.reduction.low[j]
+        if width < COVER_AGAIN_BELOW * self.covered_width:
+            self.covered_width = width
+            self.settled |= self.basin.cover(&incumbent.solution[0], incumbent.tolerance(), &self.reduction.low[0],
+                                             &self.reduction.high[0])
+        return self.settled and self.in_basin(&self.reduction.low[0], &self.reduction.high[0])
+
+    cdef bint shrunk(self) noexcept nogil:
+        """Whether the box of all solutions below the limit is now much smaller than where the tree began."""
+        cdef index j
+        cdef real ratio = 1, width
+        for j in range(self.n_connected):
+            width = self.start[self.n_connected + j] - self.start[j]
+            if width > 0:
+                ratio *= (self.reduction.high[j] - self.reduction.low[j]) / width
+        return ratio < RESTART_BELOW
+
+    cdef Cut cut(self, Node *node) noexcept nogil:
+        cdef index n = self.n_connected, j
+        cdef Cut made = CUT_LITTLE
+        if self.reduction is None or self.reduction.lower == INFINITY:
+            return CUT_LITTLE
+        memcpy(&self.before[0], node_low(node), 2 * n * sizeof(real))
+        if not self.reduction.fit(node_low(node), node_high(node, n)):
+            return NOTHING_LEFT
+        for j in range(n):
+            if node_high(node, n)[j] - node_low(node)[j] < REBOUND_BELOW * (self.before[n + j] - self.before[j]):
+                made = CUT_DOWN
+        node.lower = max(node.lower, self.reduction.rest)
+        return made

@@ -1,0 +1,53 @@
+"""The best solution found, and the bound from which on a node cannot hold one that matters."""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.string cimport memcpy
+
+# Local searches end, and a new incumbent must be better by this part of the tolerance: it then costs the proof nothing.
+cdef real LOCAL_TOLERANCE = 1e-3
+
+
+cdef class Incumbent:
+    """The best solution found.
+
+    Parameters
+    ----------
+    primal : Primal
+    epsilon, rel_tol : float
+        What a solution may miss of the optimum, absolutely or relative to |UBD|.
+    """
+
+    def __init__(self, Primal primal, real epsilon, real rel_tol):
+        self.primal, self.epsilon, self.rel_tol = primal, epsilon, rel_tol
+        self.upper = self.cutoff = INFINITY
+        self.solution, self.trial = np.full(primal.n_solution, np.nan), np.empty(primal.n_solution)
+
+    cdef real tolerance(self) noexcept nogil:
+        # Without an incumbent a relative tolerance would be infinite.
+        return max(self.epsilon, self.rel_tol * fabs(self.upper)) if isfinite(self.upper) else self.epsilon
+
+    cdef real limit(self) noexcept nogil:
+        return min(self.upper - self.tolerance(), self.cutoff)
+
+    cdef void find(self, Effort *effort) noexcept nogil:
+        self.upper = self.primal.first(LOCAL_TOLERANCE * self.epsilon, &self.solution[0], effort)
+        self.is_new = True
+
+    cdef bint improve(self, const real *point, const real *weights, Effort *effort) noexcept nogil:
+        cdef real least_gain = LOCAL_TOLERANCE * self.tolerance()
+        return self.offer(self.primal.improve(point, weights, self.upper - least_gain, least_gain, &self.trial[0],
+                                              effort))
+
+    cdef void polish(self, Effort *effort) noexcept nogil:
+        memcpy(&self.trial[0], &self.solution[0], self.solution.shape[0] * sizeof(real))
+        self.offer(self.primal.polish(&self.trial[0], effort))
+
+    cdef bint offer(self, real objective) noexcept nogil:
+        """Takes `trial` if its objective is better; whether it is."""
+        if not objective < self.upper:
+            return False
+        self.upper, self.is_new = objective, True
+        memcpy(&self.solution[0], &self.trial[0], self.solution.shape[0] * sizeof(real))
+        return True

@@ -27,6 +27,7 @@ Subproblem: TypeAlias = Literal["enumerate", "milp"]
 Covariance: TypeAlias = Literal["known", "spherical", "diag", "tied", "tied_spherical", "full"]
 Posterior: TypeAlias = Literal["point", "gaussian"]
 GaussianPrior: TypeAlias = Literal["empirical"] | float | None
+PairPrior: TypeAlias = tuple[float, float] | None  # of a Beta or a Gamma density
 Prior: TypeAlias = str | float | tuple[float, float] | None  # of any mixture
 Sense: TypeAlias = Literal["min", "max"]
 

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
 from gopfast import checks
+from gopfast.annotations import PairPrior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems import closed_form
 from gopfast.mixtures.problems.priors import BetaPrior
@@ -59,16 +60,11 @@ class BernoulliMixture(SeparableMixture):
     """
 
     parameter_names = ("probabilities",)
-    prior: tuple[float, float] | None
+    prior: PairPrior
     _flat_priors = (None, (1.0, 1.0))
 
     def __init__(
-        self,
-        X: ArrayLike,
-        n_components: int,
-        *,
-        prior: tuple[float, float] | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike, n_components: int, *, prior: PairPrior = None, sample_weight: ArrayLike | None = None
     ) -> None:
         X = checks.data_matrix("X", X, booleans=True)
         other = X[(X != 0.0) & (X != 1.0)]

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from gopfast import checks
+from gopfast.annotations import PairPrior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems import closed_form
 from gopfast.mixtures.problems.base import log_zero
@@ -66,12 +67,7 @@ class ExponentialMixture(RateMixture):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        n_components: int,
-        *,
-        prior: tuple[float, float] | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike, n_components: int, *, prior: PairPrior = None, sample_weight: ArrayLike | None = None
     ) -> None:
         X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
         self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast import checks
+from gopfast.annotations import PairPrior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems import closed_form, log_gamma
 from gopfast.mixtures.problems.priors import GammaPrior
@@ -56,12 +57,7 @@ class PoissonMixture(RateMixture):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        n_components: int,
-        *,
-        prior: tuple[float, float] | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike, n_components: int, *, prior: PairPrior = None, sample_weight: ArrayLike | None = None
     ) -> None:
         X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
         broken = X[X != np.floor(X)]

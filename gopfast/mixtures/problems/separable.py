@@ -3,6 +3,7 @@
 import numpy as np
 
 from gopfast import checks
+from gopfast.annotations import PairPrior
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.priors import GammaPrior
 
@@ -61,7 +62,7 @@ class RateMixture(SeparableMixture):
     """
 
     parameter_names = ("rates",)
-    prior: tuple[float, float] | None
+    prior: PairPrior
 
     @property
     def _gamma_prior(self) -> GammaPrior | None:

@@ -1,5 +1,6 @@
 """Primal problem of a mixture: EM and its starts, for any component family."""
 
+from gopfast.mixtures.bounds.moves cimport Moves
 from gopfast.mixtures.families.family cimport Family
 from gopfast.mixtures.data.passes cimport N_PARTS, pass_sums
 from gopfast.search.relaxation cimport Effort, Primal
@@ -28,6 +29,11 @@ cdef class MixturePrimal(Primal):
     cdef readonly int n_starts
     cdef unsigned long long seed
     cdef object start
+    cdef bint movable, deep         # whether there are moves, and whether the first local search makes them
+    cdef real[::1] known, kicked    # the best solution on `coarse`, and one at hand
+    cdef real known_value
+    cdef int n_improved, next_kick, kick_gap, n_restarts
+    cdef Moves moves
     cdef int describe(self, ties) except -1
     cdef Samples draw(self)
     cdef bint late(self) noexcept nogil
@@ -39,3 +45,15 @@ cdef class MixturePrimal(Primal):
     cdef void scatter(self) noexcept nogil
     cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil
     cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef bint offer(self, real *candidate, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil
+    cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void divide(self) noexcept
+    cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void remember(self, real value, const real *solution) noexcept nogil
+    cdef bint due(self) noexcept nogil
+    cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                           Effort *effort) noexcept nogil

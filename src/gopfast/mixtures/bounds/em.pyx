@@ -5,6 +5,8 @@ import numpy as np
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
+from gopfast.clustering.line import best_stretches
+from gopfast.mixtures.bounds.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
 from gopfast.search.stop cimport clock
@@ -41,26 +43,30 @@ cdef real DOUBT = 4.0
 cdef index FORESEEN_FROM = 4
 # Weight of all other components below which they share theirs evenly, when one is moved onto tied samples.
 cdef real LEAST_OTHERS = 1e-6
+# From so many connected variables on the first local search goes deeper; with fewer the tree takes no more time itself.
+cdef index DEEP_FROM = 5
+cdef int N_CLUSTERINGS = 10     # starts from clusters of k-means
+cdef int FEW_CLUSTERINGS = 2    # the same where components have one parameter: the best clusters are known
+cdef int CLUSTER_TURNS = 20     # of k-means
+cdef int LONG = 100             # steps of EM after a move, if it promises to help
+cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
+cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
+cdef int N_RESTARTS = 40        # long runs from more clusters and moves at random, and half of K more
+cdef int MANY = 8               # components from which on these are mostly moves, below mostly runs from clusters
+cdef real FINE = 0.03           # their tolerance, in units of the others'
+cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
+cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
+cdef real DEEP_WORK = 6e7
+cdef int KICKS_FROM = 10        # calls of improve() before the first of its own, fewer and fewer while none helps
+cdef real MOST_SHARES = 4e6     # samples times components, of which responsibilities are kept
+# Share of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave.
+BLEND = 0.05
 
 # Short runs that tell a family its coordinates, on at most so many samples.
 N_TRIALS = 6
 MOST_TRIAL_STEPS = 100
 TRIAL_TOLERANCE = 1e-3           # nats
 MOST_TRIAL_SAMPLES = 2000
-
-
-cdef inline unsigned long long next_random(unsigned long long *state) noexcept nogil:
-    # splitmix64
-    cdef unsigned long long z
-    state[0] += <unsigned long long> 0x9E3779B97F4A7C15
-    z = state[0]
-    z = (z ^ (z >> 30)) * <unsigned long long> 0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <unsigned long long> 0x94D049BB133111EB
-    return z ^ (z >> 31)
-
-
-cdef inline real uniform(unsigned long long *state) noexcept nogil:
-    return (next_random(state) >> 11) * 2.0 ** -53
 
 
 cdef class MixturePrimal(Primal):
@@ -108,6 +114,16 @@ cdef class MixturePrimal(Primal):
         if self.full.n_samples >= 2 * START_SAMPLES and self.coarse.n_samples == self.full.n_samples:
             self.some = self.draw()
             self.coarse = self.some.core
+        self.movable = K > 1 and <real> K * self.coarse.n_samples <= MOST_SHARES
+        self.deep = self.movable and family.n_connected >= DEEP_FROM
+        self.known, self.kicked = np.zeros(self.n_solution), np.zeros(self.n_solution)
+        self.known_value = INFINITY
+        self.n_improved, self.next_kick, self.kick_gap, self.n_restarts = 0, KICKS_FROM, 1, 0
+        if self.movable:
+            # here and not above: the families of matrices import this module
+            from gopfast.mixtures.families.exponential import ExponentialFamily
+            self.moves = Moves(family, BLEND if isinstance(family, ExponentialFamily) else 0.0)
+            self.moves.prepare(&self.coarse)
 
     cdef int describe(self, ties) except -1:
         """Weight, mean and mean square of the core's columns of each group of samples."""
@@ -299,24 +315,140 @@ cdef class MixturePrimal(Primal):
                 break
         return best
 
+    cdef bint offer(self, real *candidate, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """A short run from a candidate; IN/OUT best, solution; whether it is better."""
+        cdef real objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
+        if not objective < best[0]:
+            return False
+        best[0] = objective
+        memcpy(solution, candidate, self.n_solution * sizeof(real))
+        return True
+
+    cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil:
+        """OUT solution: fitted to clusters of k-means from k-means++ draws; of 0 turns, to the best of one column."""
+        if n_turns == 0:
+            with gil:
+                self.divide()
+        else:
+            self.scatter()
+        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+        self.moves.assign(&self.drawn[0], max(n_turns, 1), solution)
+        effort.n_passes += max(n_turns // 4, 1)  # without exponentials
+
+    cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT best, solution: also from clusters."""
+        cdef int attempt, n = FEW_CLUSTERINGS if self.family.n_cell == 1 else N_CLUSTERINGS
+        for attempt in range(-1 if self.family.n_columns == 1 else 0, n):
+            if self.late():
+                return
+            self.cluster(0 if attempt < 0 else CLUSTER_TURNS, &self.candidate[0], effort)
+            self.offer(&self.candidate[0], best, tolerance, solution, effort)
+
+    cdef void divide(self) noexcept:
+        """OUT drawn: the centers of the best clusters of one column, by dynamic programming."""
+        n = self.coarse.n_samples
+        x = np.asarray(<real[:n]> <real *> self.coarse.samples.columns)
+        w = np.asarray(<real[:n]> <real *> self.coarse.samples.weights)
+        order = np.argsort(x, kind="stable")
+        begins = best_stretches(x[order], w[order], min(self.family.n_components, n))
+        sums = np.add.reduceat(np.stack([w * x, w])[:, order], begins, axis=1)
+        centers = sums[0] / sums[1]
+        np.asarray(self.drawn)[:] = np.resize(centers, self.family.n_components)
+
+    cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: improved by splits and mergers until none helps; returns its objective, `best` at first."""
+        cdef int K = self.family.n_components, turn, tried
+        cdef real *candidate = &self.candidate[0]
+        cdef real objective
+        cdef bint better
+        for turn in range(4 * K):
+            if K < 3 or self.late() or not self.moves.look(solution, &self.seed):
+                break
+            effort.n_passes += LOOK_PASSES
+            better = False
+            for tried in range(MOST_TRIED):
+                if self.late() or not self.moves.take(solution, -INFINITY, candidate):
+                    break
+                objective = self.run(&self.coarse, candidate, best - tolerance, tolerance, LONG, effort)
+                if objective < best - tolerance:
+                    best, better = objective, True
+                    memcpy(solution, candidate, self.n_solution * sizeof(real))
+                    break
+            if not better:
+                break
+        return best
+
+    cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
+        cdef int K = self.family.n_components
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective
+        self.n_restarts += 1
+        if self.n_restarts % 2:
+            self.cluster(CLUSTER_TURNS, kicked, effort)
+        else:
+            self.start_from(0, kicked)
+        # to its end: where components overlap EM may stand nearly still before it falls
+        objective = self.run(&self.coarse, kicked, INFINITY, FINE * tolerance, 2 * LONG, effort)
+        if not objective < best - tolerance:
+            return best
+        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        return self.move(objective, tolerance, solution, effort) if K > 2 else objective
+
+    cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what a move at random leads to."""
+        cdef int K = self.family.n_components, skipped
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective
+        if K < 3 or not self.moves.look(solution, &self.seed):
+            return self.restart(best, tolerance, solution, effort)
+        effort.n_passes += LOOK_PASSES
+        for skipped in range(<int> (uniform(&self.seed) * 3 * K) + 1):
+            if not self.moves.take(solution, -INFINITY, kicked):
+                return best
+        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
+        objective = self.move(objective, tolerance, kicked, effort)
+        if not objective < best - tolerance:
+            return best
+        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        return objective
+
+    cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: improved by moves, restarts and moves at random."""
+        cdef int K = self.family.n_components, turn
+        # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
+        cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
+        cdef int n_turns = 1 + K // 4 if brief else 2 * K if single else N_RESTARTS + K // 2
+        cdef index most = <index> (DEEP_WORK / (<real> K * self.coarse.n_samples))
+        cdef index limit = effort.n_passes + min(DEEP_PASSES + DEEP_PASSES_EACH * K, most)
+        best = self.move(best, tolerance, solution, effort)
+        for turn in range(n_turns):
+            if self.late() or effort.n_passes > limit:
+                return best
+            if turn % 2 == 0 or K >= MANY:
+                best = self.kick(best, tolerance, solution, effort)
+            if not brief and (turn % 4 == 0 or K < MANY):
+                best = self.restart(best, tolerance, solution, effort)
+        return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        """Short runs from every start, a long one from the best of them."""
+        """Short runs from every start, a long one from the best of them, and moves from there."""
         cdef int K = self.family.n_components, attempt
         cdef int n_starts = self.n_starts + (2 * K if self.family.has_prior else 0)
-        cdef index n = self.n_solution
         cdef real best = INFINITY, objective, limit = self.stop.deadline - self.stop.started
-        cdef real *candidate = &self.candidate[0]
         self.until = self.stop.started + STARTS_SHARE * limit
         for attempt in range(-1 if self.start is not None else 0, n_starts):
-            self.start_from(attempt, candidate)
-            objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
-            if objective < best:
-                best = objective
-                memcpy(solution, candidate, n * sizeof(real))
+            self.start_from(attempt, &self.candidate[0])
+            self.offer(&self.candidate[0], &best, tolerance, solution, effort)
             if self.late():
                 break
+        if self.deep:
+            self.try_clusters(&best, tolerance, solution, effort)
         if not self.late():
             best = self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        if self.deep:
+            best = self.deepen(best, tolerance, solution, effort)
+        self.remember(best, solution)
         self.until = self.stop.started + FIRST_SHARE * limit
         objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
@@ -326,20 +458,58 @@ cdef class MixturePrimal(Primal):
         self.try_ties(objective, tolerance, solution, effort)
         return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
+    cdef void remember(self, real value, const real *solution) noexcept nogil:
+        """The best on the samples that starts run on, for kicks to begin from."""
+        if value < self.known_value:
+            self.known_value = value
+            memcpy(&self.known[0], solution, self.n_solution * sizeof(real))
+
+    cdef bint due(self) noexcept nogil:
+        """Whether the next kick is due: the gaps between them double while none helps."""
+        self.n_improved += 1
+        return self.movable and self.n_improved > self.next_kick and self.known_value < INFINITY
+
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
+        cdef real objective, kicked, before = self.known_value
+        self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
+        objective = self.improve_from(point, weights, target, tolerance, solution, effort)
+        if not self.due() or self.late():
+            return objective
+        kicked = self.restart(before, tolerance, &self.known[0], effort)
+        kicked = self.kick(kicked, tolerance, &self.known[0], effort)
+        self.kick_gap = 1 if kicked < before else 2 * self.kick_gap
+        self.next_kick = self.n_improved + self.kick_gap
+        if not kicked < min(before, target - self.coarse_loss):
+            return objective
+        self.known_value = kicked
+        memcpy(&self.kicked[0], &self.known[0], self.n_solution * sizeof(real))
+        kicked = self.run(&self.full, &self.kicked[0], INFINITY, tolerance, FIRST_STEPS, effort)
+        if not kicked < objective:
+            return objective
+        memcpy(solution, &self.kicked[0], self.n_solution * sizeof(real))
+        return kicked
+
+    cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                           Effort *effort) noexcept nogil:
+        """EM from given parameters; what does not reach the target is given up."""
         cdef int K = self.family.n_components, k
+        cdef real objective
         for k in range(K):
             solution[k] = 1.0 / K if weights == NULL else weights[k]
         memcpy(solution + K, point, self.family.n_connected * sizeof(real))
-        self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
         # What does not beat the incumbent on the summary is not worth the passes over all samples.
         if self.coarse.n_samples < self.full.n_samples:
             target -= self.coarse_loss
-            if not self.run(&self.coarse, solution, target, tolerance, NODE_STEPS, effort) < target:
+            objective = self.run(&self.coarse, solution, target, tolerance, NODE_STEPS, effort)
+            self.remember(objective, solution)
+            if not objective < target:
                 return INFINITY
             target += self.coarse_loss
-        return self.run(&self.full, solution, target, tolerance, NODE_STEPS, effort)
+        objective = self.run(&self.full, solution, target, tolerance, NODE_STEPS, effort)
+        if self.coarse.n_samples == self.full.n_samples:
+            self.remember(objective, solution)
+        return objective
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
         cdef real objective

@@ -1,0 +1,1 @@
+"""Minimum-sum-of-squares clustering (k-means) with a proof."""

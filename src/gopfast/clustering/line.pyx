@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport index
 
 cdef enum:
     DEPTH = 128  # of the halving; at most the binary logarithm of N, doubled for two children

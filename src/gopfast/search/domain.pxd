@@ -39,7 +39,7 @@ cdef class Domain:
     cdef real floor(self) noexcept nogil
     # Looks for a basin around a new incumbent, unless the present one holds it and is fathomed.
     cdef int settle(self, Incumbent incumbent, index n_nodes) except -1
-    # Learns as long as it has had less than its share of the passes; whether the tree should begin again in what is left.
+    # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.
     cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1
     # IN/OUT: cuts a node down to where solutions below the limit can lie, and raises its bound.
     cdef Cut cut(self, Node *node) noexcept nogil

@@ -20,8 +20,8 @@ def probe(Relaxation relaxation, low, high, real cutoff, bint bounded=True):
 
     Returns
     -------
-    None where tightening leaves nothing; else the tightened (low, high) and the bound, which may stop at `cutoff` and is
-    that of a node without a parent. With `bounded` False neither is done.
+    None where tightening leaves nothing; else the tightened (low, high) and the bound, which may stop at `cutoff` and
+    is that of a node without a parent. With `bounded` False neither is done.
     """
     cdef index n = relaxation.n_connected, a
     cdef Tree tree = Tree(n, relaxation.n_warm, relaxation.n_split, relaxation.selects)

@@ -357,16 +357,16 @@ cdef class MixturePrimal(Primal):
 
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by splits and mergers until none helps; returns its objective, `best` at first."""
-        cdef int K = self.family.n_components, turn, tried
+        cdef int K = self.family.n_components, _turn, _tried
         cdef real *candidate = &self.candidate[0]
         cdef real objective
         cdef bint better
-        for turn in range(4 * K):
+        for _turn in range(4 * K):
             if K < 3 or self.late() or not self.moves.look(solution, &self.seed):
                 break
             effort.n_passes += LOOK_PASSES
             better = False
-            for tried in range(MOST_TRIED):
+            for _tried in range(MOST_TRIED):
                 if self.late() or not self.moves.take(solution, -INFINITY, candidate):
                     break
                 objective = self.run(&self.coarse, candidate, best - tolerance, tolerance, LONG, effort)
@@ -397,13 +397,13 @@ cdef class MixturePrimal(Primal):
 
     cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a move at random leads to."""
-        cdef int K = self.family.n_components, skipped
+        cdef int K = self.family.n_components, _skipped
         cdef real *kicked = &self.kicked[0]
         cdef real objective
         if K < 3 or not self.moves.look(solution, &self.seed):
             return self.restart(best, tolerance, solution, effort)
         effort.n_passes += LOOK_PASSES
-        for skipped in range(<int> (uniform(&self.seed) * 3 * K) + 1):
+        for _skipped in range(<int> (uniform(&self.seed) * 3 * K) + 1):
             if not self.moves.take(solution, -INFINITY, kicked):
                 return best
         objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)

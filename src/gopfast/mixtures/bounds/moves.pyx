@@ -1,7 +1,7 @@
 """Split-and-merge moves from a solution of a mixture, for any component family.
 
-Of a local optimum with many components the usual defect is local: two components share a group of samples while another
-one covers two groups. A move merges the first two and splits the third, and leaves all others as they are. What a merger
+Of a local optimum with many components the usual defect is local: two components share a group of samples while one
+covers two groups. A move merges the first two and splits the third, and leaves all others as they are. What a merger
 loses and what a split gains is estimated with the responsibilities at hand, so that only the most promising of the
 K^3 moves are tried by EM: Ueda, Nakano, Ghahramani & Hinton, "SMEM algorithm for mixture models" (2000).
 """
@@ -138,7 +138,7 @@ cdef class Moves:
 
     cdef bint halve(self, int k, unsigned long long *seed) noexcept nogil:
         """2-means of component k's samples from two draws; OUT its rows of `halves`; False: they are all alike."""
-        cdef int d = self.family.n_columns, F = self.family.n_statistics, j, turn, side
+        cdef int d = self.family.n_columns, F = self.family.n_statistics, j, _turn, side
         cdef index n = self.data.n_samples, i, chosen
         cdef real total, sought, weight
         cdef real *drawn = &self.drawn[0]
@@ -161,7 +161,7 @@ cdef class Moves:
                 if side:
                     drawn[d + j] = drawn[j]
                 drawn[j] = self.data.samples.columns[j * self.data.samples.n_padded + chosen]
-        for turn in range(MEAN_TURNS):
+        for _turn in range(MEAN_TURNS):
             self.halves[2 * k:2 * k + 2, :] = 0
             for i in range(n):
                 weight = self.data.samples.weights[i] * self.share[k, i]
@@ -182,7 +182,7 @@ cdef class Moves:
 
     cdef void split(self, const real *solution, int k, unsigned long long *seed) noexcept nogil:
         """Gain of the best two components in place of component k; OUT gains[k], its rows of `halves`."""
-        cdef int K = self.family.n_components, other = (k + 1) % K, turn, row = 2 * k
+        cdef int K = self.family.n_components, other = (k + 1) % K, _turn, row = 2 * k
         cdef index n = self.data.n_samples, i
         cdef real W = self.data.total_weight, weight, first, second, top, gain = 0, share
         cdef real e = solution[K + self.family.n_connected]
@@ -325,7 +325,8 @@ cdef class Moves:
 
     cdef void assign(self, const real *centers, int n_turns, real *solution) noexcept nogil:
         """IN/OUT solution: fitted to the clusters that k-means, in the metric, makes of given centers (K, d)."""
-        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, k, j, turn, best
+        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics
+        cdef int k, j, _turn, best
         cdef index n = self.data.n_samples, i
         cdef real nearest, distance, e, W = self.data.total_weight
         cdef real *at = &self.moments[0]
@@ -334,7 +335,7 @@ cdef class Moves:
         for k in range(K):
             for j in range(d):
                 at[k * F + j] = centers[k * d + j]
-        for turn in range(n_turns):
+        for _turn in range(n_turns):
             self.raw[:, :] = 0
             for i in range(n):
                 nearest, best = INFINITY, 0

@@ -93,8 +93,8 @@ cdef class AffineFamily(Family):
         means = np.asarray(vector)[K:K + K * self.n_cell].reshape(K, self.n_cell)[:, :self.d]
         inverse = np.linalg.inv(self.axes)
         covariances = inverse @ self.covariances(vector) @ inverse.T
-        return {"means": means @ inverse.T + self.center,
-                "covariances": 0.5 * (covariances + np.swapaxes(covariances, covariances.ndim - 2, covariances.ndim - 1))}
+        transposed = np.swapaxes(covariances, covariances.ndim - 2, covariances.ndim - 1)
+        return {"means": means @ inverse.T + self.center, "covariances": 0.5 * (covariances + transposed)}
 
     def pack(self, means, covariances=None):
         """Connected variables (n_connected,) of the user's means and covariances."""

@@ -60,7 +60,9 @@ def moments(X, w, scale):
     weighted = w[:, np.newaxis] * z
     shift = totals(weighted) / W
     mean = center + scale * shift
-    error = ERROR * totals(np.abs(weighted)) / W + 8 * ROUND * np.abs(mean / scale)
+    # What rounding the mean moves it by is known: floats so near to each other have an exact difference.
+    moved = (mean - center) / scale
+    error = ERROR * totals(np.abs(weighted)) / W + np.abs(moved - shift) + 4 * ROUND * np.abs(moved)
     return W, mean, z, shift, error
 
 

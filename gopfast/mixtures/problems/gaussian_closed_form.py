@@ -61,6 +61,7 @@ def known_variance(problem, X, w):
         for low, lost in (value(gamma, smaller) for gamma in _prior_variances(problem, W, smaller.mean()))
     )
     pulled = mean * (W / (W + v / gamma))
+    error = error + 8 * ROUND * np.abs(pulled / scale)
     upper = objective + margin + 0.5 * ((W + v / gamma) * np.square(error)).sum()
     found = {"means": pulled[np.newaxis], "prior_variance": gamma}
     if problem.posterior == "gaussian":

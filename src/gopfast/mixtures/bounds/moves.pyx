@@ -191,7 +191,7 @@ cdef class Moves:
         if not self.halve(k, seed):
             return
         # The other slot is borrowed: its parameters play no part in what is summed here.
-        for turn in range(EM_TURNS):
+        for _turn in range(EM_TURNS):
             self.restore(solution)
             self.swap_in(k, other)
             self.fit(e)

@@ -320,9 +320,8 @@ def _objective(problem, value, criterion):
 
 def _outer_bound(candidate):
     """Lower bound of the objective of any number of components."""
-    solution = candidate.result.solution
     family = engine.family(candidate.problem)
-    bound = free_variance_bound(family, solution.weights, **solution.parameters)
+    bound = free_variance_bound(family)
     return bound - Representation(candidate.problem, family).loss(bound)
 
 

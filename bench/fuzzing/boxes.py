@@ -14,7 +14,7 @@ from gopfast.search.probe import probe, root_box
 
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.nonparametric import NonparametricBound, free_variance_bound
+from gopfast.mixtures.bounds.nonparametric import free_variance_bound, nonparametric_bound
 
 from . import generator, learning
 from .definitions import LONG, define
@@ -208,18 +208,9 @@ def whole_bounds(problem, family, fast, rng):
     found["free variance"] = -math.inf
     samples, weights = family.data.arrays()
     if type(family).__name__ in ("NormalFamily", "LineFamily") and samples.shape[0] == 1 and np.ptp(samples) < 300:
-        # from a local optimum, as `select_components` starts it
-        state = fast.best(fast.em(rng.dirichlet(np.ones(fast.K), fast.n), 100))
-        covariances = np.atleast_1d(state["covariances"])
-        parameters = dict(means=state["means"] + fast.origin.astype(float), covariances=covariances)
-        if problem.covariance == "tied_spherical":
-            parameters["covariances"] = parameters["covariances"][:, np.newaxis]
-        found["free variance"] = free_variance_bound(family, state["weights"], **parameters)
+        found["free variance"] = free_variance_bound(family)
     if type(family) is GaussianFamily and samples.shape[0] == 1 and not family.has_prior and np.ptp(samples) < 300:
-        bound = NonparametricBound(samples[0], weights)
-        # as `free_variance_bound` starts: no sample is without density
-        start = np.linspace(samples[0].min(), samples[0].max(), int(np.ptp(samples)) + 2)
-        found["nonparametric"] = bound.solve(start, np.full(len(start), 1 / len(start)), 1e-3)
+        found["nonparametric"] = nonparametric_bound(samples[0], weights, 1e-3)
     return found
 
 

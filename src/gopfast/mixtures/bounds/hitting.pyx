@@ -15,6 +15,7 @@ from libc.stdlib cimport calloc, free
 
 from gopfast.mixtures.families.family cimport order_components
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
+from gopfast.mixtures.bounds.mixing import LIGHTEST
 from gopfast.mixtures.bounds.mixing cimport Interval, MixingDistribution
 from gopfast.search.relaxation cimport Effort, Reduction
 from gopfast.search.stop cimport StopSignal
@@ -40,7 +41,6 @@ MOST_SAMPLES = 20_000           # or points of a summary
 WIDEST = 400.0                  # range of the means
 SMALL_LOSS = 5e-5               # of a summary, nats per unit of weight
 cdef real PRIOR_ROUNDING = 1e-12  # of the prior's cost, relative to its terms
-LIGHTEST = 1e-100               # of the total weight, a sample's: the kernel caps exponentials
 
 
 def summary(data):

@@ -27,20 +27,22 @@ cdef class MixingDistribution:
     cdef real constant              # of the objective
     cdef real reach                 # largest magnitude of a sample
     cdef real part                  # points of `few` per sample
+    cdef bint thorough              # atoms are also added where D was asked
     cdef readonly int n_set
+    cdef int most_atoms, most_points    # for which there is room
     cdef Arena arena                # of the arrays that follow
     cdef Interval *out              # (n_set,) the set that was proved, ascending
     cdef Cell *cells                # of the support and of what is spared
-    cdef int *before                # (MOST_POINTS,) scratch: a point's neighbours in the support, -1: none
+    cdef int *before                # (most_points,) scratch: a point's neighbours in the support, -1: none
     cdef int *after
     cdef int n_cells, n_atoms, n_points, n_kept
     cdef Weights iterate
     cdef pass_costs costs           # of the atoms, then of the points asked
     cdef pass_sums sums
     cdef real *scratch
-    cdef real *points               # (MOST_POINTS,) where D was asked
-    cdef real *logs                 # (MOST_POINTS,) upper bounds of log(D / W) there
-    cdef real *kept                 # (2, MOST_ATOMS) atoms and weights of a distribution kept
+    cdef real *points               # (most_points,) where D was asked
+    cdef real *logs                 # (most_points,) upper bounds of log(D / W) there
+    cdef real *kept                 # (2, most_atoms) atoms and weights of a distribution kept
     cdef int lay_out(self) except -1
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
                     real limit) noexcept nogil
@@ -48,7 +50,9 @@ cdef class MixingDistribution:
     cdef void keep(self) noexcept nogil
     cdef void resume(self, const Interval *support, int n_support, const Interval *spared, int n_spared) noexcept nogil
     cdef void mix(self, int n) noexcept nogil
-    cdef bint optimise(self, real limit, bint fully) noexcept nogil
+    cdef real bound(self, const real[::1] ascending, real gap) noexcept nogil
+    cdef bint cover(self, const real[::1] ascending) noexcept nogil
+    cdef bint optimise(self, real limit, bint fully, real gap) noexcept nogil
     cdef int lay(self, const Interval *parts, int n, bint spared) noexcept nogil
     cdef bint gradient(self, const SampleSet *data, int begin) noexcept nogil
     cdef real rounding(self, real center) noexcept nogil
@@ -57,5 +61,6 @@ cdef class MixingDistribution:
                      int n_spared, real limit) noexcept nogil
     cdef bint exceeded(self, real most) noexcept nogil
     cdef bint extend(self, real most) noexcept nogil
+    cdef void add(self, real place) noexcept nogil
     cdef bint divide(self, real most) noexcept nogil
     cdef void gather(self, real most) noexcept nogil

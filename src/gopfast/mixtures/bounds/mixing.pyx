@@ -27,12 +27,18 @@ from gopfast.search.types cimport clip, real
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
 cdef enum:
-    MOST_ATOMS = 160
-    MOST_ASKED = 64     # points in one pass
-    MOST_POINTS = 4096
+    MOST_ASKED = 64             # points in one pass
+# For which there is room, where nothing else is asked for.
+MOST_ATOMS = 160
+MOST_POINTS = 4096
+cdef int MOST_GAPS = 4          # to which a bound of all mixtures is tried, each LOOSER times the last
+cdef real LOOSER = 10.0
+# Of the total weight: the kernel caps exponentials, and D at a sample lighter than this could be seen too small.
+LIGHTEST = 1e-100
 # Lengths are in standard deviations of a component.
 cdef real GRID = 0.4            # between the atoms to start from
 cdef int GRID_ATOMS = 40        # about so many, on a support of more than so many times GRID
+cdef real NEAR = 1.0            # of an atom to a sample, for a bound of all mixtures
 cdef real POINT = 1e-9          # an interval that is no longer has one atom
 cdef real BESIDE = 0.3          # between the atoms beside what is spared, N_BESIDE on each side
 cdef int N_BESIDE = 4
@@ -99,10 +105,13 @@ cdef class MixingDistribution:
         Or a summary of them.
     constant : float
         Of the objective.
+    most_atoms, most_points : int
+        For which there is room: atoms of a distribution, and points at which D is known in a certificate.
     """
 
-    def __cinit__(self, Samples samples, real constant=0.0):
+    def __cinit__(self, Samples samples, real constant=0.0, int most_atoms=MOST_ATOMS, int most_points=MOST_POINTS):
         cdef int i
+        self.most_atoms, self.most_points = most_atoms, most_points
         self.samples, self.few = samples, compressed(samples)
         self.constant = constant
         columns = samples.arrays()[0]
@@ -110,13 +119,13 @@ cdef class MixingDistribution:
             raise ValueError("a mixing distribution is of one-dimensional data of known variance")
         self.reach = np.abs(columns).max()
         self.lay_out()
-        for i in range(MOST_ATOMS + MOST_ASKED):
+        for i in range(most_atoms + MOST_ASKED):
             self.costs.quadratic[i] = 0.5
         self.shift = summary_shift(&samples.core, 1, &self.costs)
         self.part = self.few.core.n_samples / <real> samples.core.n_samples
 
     cdef int lay_out(self) except -1:
-        cdef size_t most = MOST_ATOMS + MOST_ASKED
+        cdef size_t most = self.most_atoms + MOST_ASKED, points = self.most_points
         cdef Arena arena = Arena()
         self.arena = arena
         while arena.again():
@@ -124,14 +133,14 @@ cdef class MixingDistribution:
             take_weights(arena, &self.iterate, most)
             take_costs(arena, &self.costs, most, 1)
             take_sums(arena, &self.sums, most, 1, PASS_VALUE)
-            self.sums.gram = arena.take(MOST_ATOMS * MOST_ATOMS)
+            self.sums.gram = arena.take(<size_t> self.most_atoms * self.most_atoms)
             self.scratch = arena.take(pass_scratch_size(<int> most, 1))
-            self.points, self.logs = arena.take(MOST_POINTS), arena.take(MOST_POINTS)
-            self.kept = arena.take(2 * MOST_ATOMS)
-            self.out = <Interval *> arena.take_bytes(MOST_POINTS * sizeof(Interval))
-            self.cells = <Cell *> arena.take_bytes(MOST_POINTS * sizeof(Cell))
-            self.before = <int *> arena.take_bytes(MOST_POINTS * sizeof(int))
-            self.after = <int *> arena.take_bytes(MOST_POINTS * sizeof(int))
+            self.points, self.logs = arena.take(points), arena.take(points)
+            self.kept = arena.take(2 * self.most_atoms)
+            self.out = <Interval *> arena.take_bytes(points * sizeof(Interval))
+            self.cells = <Cell *> arena.take_bytes(points * sizeof(Cell))
+            self.before = <int *> arena.take_bytes(points * sizeof(int))
+            self.after = <int *> arena.take_bytes(points * sizeof(int))
         return 0
 
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
@@ -142,6 +151,7 @@ cdef class MixingDistribution:
         kept for later attempts to start from, and optimised whatever its value.
         """
         cdef int _attempt, found
+        self.thorough = False
         if n_support == 0:
             return False
         if n_spared == 0 or self.n_kept == 0:
@@ -150,7 +160,7 @@ cdef class MixingDistribution:
         else:
             self.resume(support, n_support, spared, n_spared)
         for _attempt in range(MOST_ROUNDS if n_spared else MOST_ROUNDS_WHOLE):
-            found = self.optimise(limit, n_spared == 0)
+            found = self.optimise(limit, n_spared == 0, 0)
             if n_spared == 0:
                 self.keep()
             if not found:
@@ -173,7 +183,7 @@ cdef class MixingDistribution:
         for i in range(n_support):
             width = support[i].high - support[i].low
             n = <int> ceil(width / spacing) if width > POINT else 0
-            if self.n_atoms + n + 1 > MOST_ATOMS:
+            if self.n_atoms + n + 1 > self.most_atoms:
                 return False
             for k in range(n + 1):
                 self.costs.centers[self.n_atoms] = support[i].low + (width * k / n if n else 0)
@@ -182,11 +192,27 @@ cdef class MixingDistribution:
             self.iterate.weights[i] = 1.0 / self.n_atoms
         return self.n_atoms > 0
 
+    cdef bint cover(self, const real[::1] ascending) noexcept nogil:
+        """Atoms to start from, on samples, so that every sample is near one; False: too many."""
+        cdef int k
+        cdef index i
+        self.n_atoms = 0
+        for i in range(ascending.shape[0]):
+            if self.n_atoms > 0 and ascending[i] <= self.costs.centers[self.n_atoms - 1] + NEAR:
+                continue
+            if self.n_atoms == self.most_atoms:
+                return False
+            self.costs.centers[self.n_atoms] = ascending[i]
+            self.n_atoms += 1
+        for k in range(self.n_atoms):
+            self.iterate.weights[k] = 1.0 / self.n_atoms
+        return True
+
     cdef void keep(self) noexcept nogil:
         """OUT kept: the distribution, for `resume`."""
         self.n_kept = self.n_atoms
         memcpy(self.kept, self.costs.centers, self.n_atoms * sizeof(real))
-        memcpy(self.kept + MOST_ATOMS, self.iterate.weights, self.n_atoms * sizeof(real))
+        memcpy(self.kept + self.most_atoms, self.iterate.weights, self.n_atoms * sizeof(real))
 
     cdef void resume(self, const Interval *support, int n_support, const Interval *spared, int n_spared) noexcept nogil:
         """Atoms to start from: those kept, and some beside what is spared, where weight goes from there."""
@@ -196,14 +222,14 @@ cdef class MixingDistribution:
         for k in range(self.n_kept):
             if inside(self.kept[k], support, n_support):
                 self.costs.centers[self.n_atoms] = self.kept[k]
-                self.iterate.weights[self.n_atoms] = self.kept[MOST_ATOMS + k]
+                self.iterate.weights[self.n_atoms] = self.kept[self.most_atoms + k]
                 self.n_atoms += 1
         n = self.n_atoms
         for i in range(n_spared):
             for k in range(N_BESIDE):
                 for side in range(2):
                     at = spared[i].high + BESIDE * k if side else spared[i].low - BESIDE * k
-                    if inside(at, support, n_support) and self.n_atoms < MOST_ATOMS:
+                    if inside(at, support, n_support) and self.n_atoms < self.most_atoms:
                         self.costs.centers[self.n_atoms] = at
                         self.n_atoms += 1
         if self.n_atoms == 0:
@@ -220,8 +246,34 @@ cdef class MixingDistribution:
             self.iterate.weights[k] = (FRESH / self.n_atoms
                                        + ((1 - FRESH) * self.iterate.weights[k] / total if k < n else 0))
 
-    cdef bint optimise(self, real limit, bint fully) noexcept nogil:
-        """The atoms' best weights, about; False: their value is below the limit, or a stop."""
+    cdef real bound(self, const real[::1] ascending, real gap) noexcept nogil:
+        """What no mixture's value is below: that of the best distribution less about `gap` nats, -inf: not found.
+
+        `ascending` (n,): the samples.
+        """
+        cdef Interval whole = Interval(-self.reach, self.reach)
+        cdef real limit
+        cdef int attempt, found
+        # means beyond the samples are worse than the nearest sample
+        self.thorough = True
+        if not self.cover(ascending):
+            return -INFINITY
+        for attempt in range(MOST_ROUNDS_WHOLE):
+            if not self.optimise(-INFINITY, True, gap):
+                break
+            limit = self.estimate - gap
+            found = self.certify(&self.few.core, &whole, 1, NULL, 0, limit)
+            if found == 1 and self.few is not self.samples:
+                found = self.certify(&self.samples.core, &whole, 1, NULL, 0, limit)
+            if found >= 0:
+                return limit if found else -INFINITY
+        return -INFINITY
+
+    cdef bint optimise(self, real limit, bint fully, real gap) noexcept nogil:
+        """The atoms' best weights, about; False: their value is below the limit, or a stop.
+
+        `gap`: to a part of it, in nats; 0: of what the value is above the limit.
+        """
         cdef int P = self.n_atoms, k, step, kept = 0
         cdef real W = self.few.core.total_weight, total, value, worst
         self.iterate.n = P
@@ -238,7 +290,7 @@ cdef class MixingDistribution:
             self.estimate = value
             if not (fully or value >= limit) or (self.stop is not None and self.stop.poll(0)):
                 return False
-            if W * log(worst * total) < CLOSE * fabs(value - limit) + SMALL * (1 + fabs(value)):
+            if W * log(worst * total) < CLOSE * (gap if gap > 0 else fabs(value - limit)) + SMALL * (1 + fabs(value)):
                 break
             if step == 0:
                 weights_start(&self.iterate, W)
@@ -257,8 +309,8 @@ cdef class MixingDistribution:
         cdef real width
         for i in range(n):
             width = parts[i].high - parts[i].low
-            m = max(1, <int> min(ceil(width / WIDEST_CELL), <real> MOST_POINTS))
-            if self.n_points + m >= MOST_POINTS // 2:
+            m = max(1, <int> min(ceil(width / WIDEST_CELL), <real> self.most_points))
+            if self.n_points + m >= self.most_points // 2:
                 return False
             for k in range(m):
                 self.points[self.n_points + k] = parts[i].low + width * k / m
@@ -345,8 +397,8 @@ cdef class MixingDistribution:
 
     cdef bint extend(self, real most) noexcept nogil:
         """Adds the maxima of D on the support to the atoms; False: no room, or none that is new."""
-        cdef int i, k, at, begin = self.n_atoms
-        cdef real near, place, left, right, up, down
+        cdef int i, at, begin = self.n_atoms
+        cdef real place, left, right, up, down
         for i in range(self.n_points):
             self.before[i] = self.after[i] = -1
         for i in range(self.n_cells):
@@ -369,14 +421,22 @@ cdef class MixingDistribution:
             place = self.points[at]
             if left > 0 and right > 0 and up + down > 0:
                 place += clip(0.5 * (right * up - left * down) / (up + down), -0.5 * left, 0.5 * right)
-            near = INFINITY
-            for k in range(self.n_atoms):
-                near = min(near, fabs(self.costs.centers[k] - place))
-            if near > NEAREST and self.n_atoms < MOST_ATOMS:
-                self.costs.centers[self.n_atoms] = place
-                self.n_atoms += 1
+            self.add(place)
+            # where D bends too much for a parabola, its vertex may be an atom already
+            if self.thorough and self.logs[at] > most:
+                self.add(self.points[at])
         self.mix(begin)
         return self.n_atoms > begin
+
+    cdef void add(self, real place) noexcept nogil:
+        """An atom there, unless there is one or no room."""
+        cdef int k
+        for k in range(self.n_atoms):
+            if fabs(self.costs.centers[k] - place) <= NEAREST:
+                return
+        if self.n_atoms < self.most_atoms:
+            self.costs.centers[self.n_atoms] = place
+            self.n_atoms += 1
 
     cdef bint divide(self, real most) noexcept nogil:
         """Divides the cells that are not certified and may be; False: no room."""
@@ -396,7 +456,7 @@ cdef class MixingDistribution:
             if room > 0 and not cell.spared:
                 parts = <int> min(ceil(width / sqrt(8 * room)), <real> MOST_DIVISIONS)
             parts = max(parts, 2)
-            if self.n_points + parts > MOST_POINTS or self.n_cells + parts > MOST_POINTS:
+            if self.n_points + parts > self.most_points or self.n_cells + parts > self.most_points:
                 return False
             last = cell.right
             cell.right = self.n_points
@@ -441,6 +501,28 @@ cdef class MixingDistribution:
                           <const Interval *> &free_[0, 0] if free_.shape[0] else &dummy, <int> free_.shape[0], limit):
             return None
         return np.array([(self.out[i].low, self.out[i].high) for i in range(self.n_set)]).reshape(-1, 2)
+
+    def lower_bound(self, real gap):
+        """What no mixture of any number of components is below; -inf where it is not found.
+
+        Parameters
+        ----------
+        gap : float
+            How far below the best mixing distribution's value it may be, in nats; positive. Where that is not
+            reached, a bound that is looser by orders of magnitude is tried.
+        """
+        cdef real found = -INFINITY
+        cdef int attempt
+        cdef real[::1] ascending = np.sort(self.samples.arrays()[0][0])
+        if not self.samples.arrays()[1].min() > LIGHTEST * self.samples.core.total_weight:
+            return found
+        with nogil:
+            for attempt in range(MOST_GAPS):
+                found = self.bound(ascending, gap)
+                if found > -INFINITY:
+                    break
+                gap *= LOOSER
+        return found
 
     def distribution(self):
         """For tests: atoms and weights of the last attempt."""

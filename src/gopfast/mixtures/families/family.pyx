@@ -209,9 +209,10 @@ cdef class Family:
         """
         return None
 
-    def normal_components(self, point):
-        """Means (K,) and variances (K,) of normal components in one column, at parameters (n_connected,); None."""
-        return None
+    @property
+    def normal_on_a_line(self):
+        """Whether components are normal, of free variances above 1, in one column."""
+        return False
 
     def parameters(self, vector):
         """The user's parameters, a dict, from the core's solution: weights (K,), parameters, prior weight e."""

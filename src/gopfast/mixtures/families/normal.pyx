@@ -324,12 +324,10 @@ cdef class NormalFamily(Family):
         """The same kind of variances; None where all share one."""
         return None if self.n_shared else type(self)(self.data, 1, self.per_column)
 
-    def normal_components(self, point):
-        """Those of one column."""
-        if self.n_columns > 1:
-            return None
-        cells = np.asarray(point)[:self.n_components * self.n_cell].reshape(self.n_components, self.n_cell)
-        return cells[:, 0], cells[:, 1] if self.n_groups else np.full(self.n_components, point[len(point) - 1])
+    @property
+    def normal_on_a_line(self):
+        """In one column."""
+        return self.n_columns == 1
 
     def parameters(self, vector):
         """Means (K, d) and covariances in scikit-learn's shapes."""

@@ -2,6 +2,7 @@
 
 from gopfast.mixtures.families.family cimport Family, Subproblem
 from gopfast.mixtures.data.passes cimport pass_costs, price_sums
+from gopfast.search.arena cimport Arena
 from gopfast.search.tree cimport Node, Tree
 from gopfast.search.types cimport index, real
 
@@ -33,7 +34,8 @@ cdef class ComponentPricing:
     cdef Pricing at
     cdef int *free
     cdef real[::1] prices, widths, best_point
-    cdef list storage
+    cdef Arena arena                    # of the workspace
+    cdef int lay_out(self) except -1
     cdef readonly real attained         # largest value seen at parameters of a component
     cdef readonly index n_passes, n_cells, n_dropped
     cdef public int max_passes

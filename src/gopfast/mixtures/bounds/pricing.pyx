@@ -23,15 +23,14 @@ from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PRICE_HESSIAN, PRICE_VALUE, price_scratch_size, run_price
+from gopfast.mixtures.bounds.dense cimport dense_backward, dense_factor, dense_forward
+from gopfast.mixtures.bounds.subproblem cimport take_subproblem
+from gopfast.mixtures.data.samples cimport take_costs
+from gopfast.search.arena cimport Arena
 from gopfast.search.stop cimport clock
 from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.types cimport index, real, take
-
-cdef extern from "dense.h" nogil:
-    int dense_factor(int n, double *a)
-    void dense_forward(int n, const double *factor, int q, double *b)
-    void dense_backward(int n, const double *factor, double *b)
+from gopfast.search.types cimport index, real
 
 # Steps of multipliers are damped so that they exceed typical values by no more than about this factor.
 cdef real LONGEST = 30.0
@@ -55,46 +54,36 @@ cdef class ComponentPricing:
     """
 
     def __cinit__(self, Family family, int max_passes=40, real patience=0.02):
-        cdef size_t d = family.n_columns, F = family.n_statistics, Q = family.n_facets, n = family.n_connected, r
-        cdef size_t n_padded = family.data.core.samples.n_padded
-        cdef real[::1] block
-        cdef unsigned char[::1] facets
-        cdef real *at
-        cdef pass_costs *costs
+        cdef size_t n = family.n_connected, n_padded = family.data.core.samples.n_padded
         if family.n_components != 1 or family.n_shared:
             raise ValueError("pricing takes a family of one component without shared parameters")
         self.family, self.max_passes, self.patience = family, max_passes, patience
-        self.free = <int *> calloc(max(Q, 1), sizeof(int))
-        if self.free == NULL:
-            raise MemoryError
-        block = np.zeros(6 * Q + Q * Q + Q * (1 + F) + 3 * (3 * d + 1) + 2 * F + F * F + (1 + F) * (1 + F)
-                         + 3 * (1 + F) + 2 * n + price_scratch_size(n_padded, F))
-        facets = np.zeros(max(Q, 1) * sizeof(Facet), dtype=np.uint8)
-        self.storage = [block, facets]
-        at = &block[0]
-        self.at.sub.facets = <Facet *> &facets[0]
-        for r in range(Q):
-            self.at.sub.facets[r].coefficients = take(&at, 1 + F)
-        for r in range(3):
-            costs = &self.at.sub.minorant if r == 0 else &self.at.costs if r == 1 else &self.at.rounding
-            costs.centers, costs.linear, costs.quadratic = take(&at, d), take(&at, d), take(&at, d)
-            costs.offsets = take(&at, 1)
-        self.at.sums.first, self.at.sums.inner_first = take(&at, F), take(&at, F)
-        self.at.sums.second = take(&at, F * F)
-        self.at.q, self.at.base, self.at.rhs = take(&at, Q), take(&at, Q), take(&at, Q)
-        self.at.gradient, self.at.step = take(&at, Q), take(&at, Q)
-        self.at.curvature, self.at.moments = take(&at, Q * Q), take(&at, (1 + F) * (1 + F))
-        self.at.image, self.at.coefficients, self.at.size = take(&at, 1 + F), take(&at, 1 + F), take(&at, 1 + F)
-        self.at.error, self.at.point = take(&at, n), take(&at, n)
-        self.at.scratch = at
+        self.lay_out()
         self.prices, self.best_point = np.zeros(n_padded), np.zeros(n)
         self.tree = Tree(family.n_connected, family.n_facets + 1)
         low, high = self.root()
         self.widths = np.maximum(high - low, 1e-300)
         self.attained = -INFINITY
 
-    def __dealloc__(self):
-        free(self.free)
+    cdef int lay_out(self) except -1:
+        cdef Family family = self.family
+        cdef size_t d = family.n_columns, F = family.n_statistics, Q = family.n_facets, n = family.n_connected
+        cdef Pricing *at = &self.at
+        cdef Arena arena = Arena()
+        self.arena = arena
+        while arena.again():
+            take_subproblem(arena, family, &at.sub)
+            take_costs(arena, &at.costs, 1, d)
+            take_costs(arena, &at.rounding, 1, d)
+            at.sums.first, at.sums.inner_first, at.sums.second = arena.take(F), arena.take(F), arena.take(F * F)
+            at.q, at.base, at.rhs, at.gradient = arena.take(Q), arena.take(Q), arena.take(Q), arena.take(Q)
+            at.step, at.curvature = arena.take(Q), arena.take(Q * Q)
+            at.moments, at.image = arena.take((1 + F) * (1 + F)), arena.take(1 + F)
+            at.coefficients, at.size = arena.take(1 + F), arena.take(1 + F)
+            at.error, at.point = arena.take(n), arena.take(n)
+            self.free = <int *> arena.take_bytes(Q * sizeof(int))
+            at.scratch = arena.take(price_scratch_size(family.data.core.samples.n_padded, <int> F))
+        return 0
 
     # One cell
 

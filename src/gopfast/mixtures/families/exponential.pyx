@@ -259,12 +259,12 @@ cdef class ExponentialFamily(Family):
             loss = 1 if endless else max(0.0, concave_cost(kind, center, self.reference[j], &other) - level)
             multiplier = max(TYPICAL_MULTIPLIER * loss, LEAST_MULTIPLIER * (1 + fabs(level))) / (
                 center if endless else half)
-        facet = bound_mean(facet, active, k * (1 + d), 1 + d, j, half, mass, multiplier)
-        (facet - 2).prior, (facet - 1).prior = nu * half + pull + error, nu * half - pull + error
+        bound_mean(facet, active, k * (1 + d), 1 + d, j, half, mass, multiplier)
+        facet[0].prior, facet[1].prior = nu * half + pull + error, nu * half - pull + error
         if endless:  # only from below
-            (facet - 2).paired, (facet - 1).active = 0, 0
-            (facet - 2).slack = TYPICAL_SLACK * center * mass
-        return facet
+            facet[0].paired, facet[1].active = 0, 0
+            facet[0].slack = TYPICAL_SLACK * center * mass
+        return facet + 2
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:

@@ -167,9 +167,10 @@ cdef class GaussianFamily(Family):
                     lost = (8 + self.n_connected) * ROUND * (z * z + half * half)
                     out.prior += 0.5 * scale * (z * z - half * half - lost)
                 lost = 4 * ROUND * scale * (half + fabs(z))
-                facet = bound_mean(facet, has_width(half, low[a], high[a]), k * (1 + d), 1 + d, j, half, mass,
-                                   TYPICAL_MULTIPLIER * CURVATURE * half)
-                (facet - 2).prior, (facet - 1).prior = scale * (half + z) + lost, scale * (half - z) + lost
+                bound_mean(facet, has_width(half, low[a], high[a]), k * (1 + d), 1 + d, j, half, mass,
+                           TYPICAL_MULTIPLIER * CURVATURE * half)
+                facet[0].prior, facet[1].prior = scale * (half + z) + lost, scale * (half - z) + lost
+                facet += 2
             for j in range(self.n_ranges):
                 a = k * self.n_cell + d + j
                 facet = self.bound_precision(facet, out, k, model.prior_scale[j], low[a], high[a])

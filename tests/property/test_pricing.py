@@ -9,6 +9,7 @@ from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 from gopfast.search.search import Search
+from sklearn.datasets import load_iris
 from support.columns import statistics
 from support.exhaustive import brute_force_optimum
 from support.problems import make, random_state
@@ -364,3 +365,19 @@ def test_bounds_of_cells_are_never_read_at_other_prices():
     for use in (lambda: pricing.search(0.0, 1.0, 2, 0.1), lambda: pricing.shave(0.0, 1.0, 2, 0.1), pricing.cells):
         with pytest.raises(ValueError, match="no cells were taken"):
             use()
+
+
+def test_cells_that_gain_nothing_from_their_parents_multipliers_begin_without_them():
+    """In eight dimensions inherited multipliers led nowhere in thousands of cells, which kept their parent's bound."""
+    X = load_iris().data
+    problem = gopfast.GaussianMixture(2 * (X - X.mean(axis=0)) / X.std(axis=0), 2, covariance="diag",
+                                      variance_floor=0.04)  # fmt: skip
+    family = engine.family(problem)
+    setosa = (np.arange(150) < 50).astype(float)
+    state = problem.maximize(np.array([setosa, 1 - setosa]).T)
+    bound = PricingBound(family, single(problem, family), as_solution(problem, state), problem.objective(**state))
+    bound.improve_prices(0.05)
+    assert bound.prove(0.05, max_cells=50_000) == "tight"
+    low, high, upper, _ = bound.pricing.cells()
+    afresh = [bound.pricing.bound_cell(*box, n_passes=1) for box in zip(low[:200], high[:200], strict=True)]
+    assert np.mean(upper[:200] <= np.array(afresh) + 1e-9) > 0.9

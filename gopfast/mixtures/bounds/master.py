@@ -9,6 +9,9 @@ maximises that over lambda for finitely many atoms, by a barrier method: its New
 Nothing here is trusted: any prices give a bound once the suprema are proved (`gopfast.mixtures.bounds.pricing`).
 """
 
+import math
+import time
+
 import numpy as np
 
 from gopfast.mixtures.bounds.price_columns import levels, solve_low_rank
@@ -40,7 +43,7 @@ class Master:
     def __init__(self, weights, center, pricing):
         self.weights, self.center, self.pricing = weights, center, pricing
 
-    def solve(self, prices, points, groups, counts, last, first=1.0):
+    def solve(self, prices, points, groups, counts, last, first=1.0, deadline=math.inf):
         """
         Maximise sum w lambda - sum_g n_g max over group g of G.
 
@@ -54,6 +57,8 @@ class Master:
         counts : ndarray, shape (G,)
         last, first : float
             Weights of the barrier, nats.
+        deadline : float
+            Of the monotonic clock; prices are then what they are.
 
         Returns
         -------
@@ -74,9 +79,9 @@ class Master:
                 if not promised > (ENOUGH if weight > last else AT_LAST) * weight:
                     break
                 prices, moved = self._search(prices, step, promised, points, groups, counts, weight)
-                if not moved:
+                if not moved or time.monotonic() > deadline:
                     break
-            if weight <= last:
+            if weight <= last or time.monotonic() > deadline:
                 break
             weight = max(last, SHRINK * weight)
         values = self.pricing.values(prices, points)

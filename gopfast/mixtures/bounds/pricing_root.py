@@ -20,6 +20,7 @@ N_DRAWS = 60  # starts of ascents before the first master problem, and in each l
 MOST_ADDED = 12  # atoms per round
 IDLE = 1e-6  # multipliers of atoms that go
 N_ROUNDS = 25
+PART_FOR_PRICES = 0.4  # of the time that is left
 ALIKE = 0.03  # columns that differ by less of their mass are one atom
 N_ASCENT = 40
 LATER = 0.05  # weight of the barrier where prices are nearly known, nats
@@ -77,7 +78,9 @@ class PricingBound:
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
         if self.done == 0:
-            self.improve_prices(self.tolerance, deadline)
+            # whatever the prices, time must be left to prove something with them
+            now = time.monotonic()
+            self.improve_prices(self.tolerance, now + PART_FOR_PRICES * (deadline - now))
         elif self.done == 1:
             self.prove(self.tolerance, MOST_CELLS, deadline)
         elif self.done == 2:
@@ -88,7 +91,7 @@ class PricingBound:
     def improve_prices(self, tolerance, deadline=math.inf):
         """Column generation with ascents anywhere: prices that are about the best before any cell is known."""
         for _ in range(N_ROUNDS):
-            self.solve_master(tolerance)
+            self.solve_master(tolerance, deadline)
             self.pricing.set_prices(self.prices)
             if time.monotonic() > deadline:
                 return
@@ -96,12 +99,12 @@ class PricingBound:
             if not self._add(*self.pricing.climb(starts, N_ASCENT), tolerance):
                 return
 
-    def solve_master(self, tolerance):
+    def solve_master(self, tolerance, deadline=math.inf):
         """Prices for the atoms at hand; atoms that play no part go."""
         first = self.n_master == 0
         self.prices, sigma, z = self.master.solve(
             self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
-            np.array([float(self.n_components)]), tolerance / 3 / len(self.points), 1.0 if first else LATER,
+            np.array([float(self.n_components)]), tolerance / 3 / len(self.points), 1.0 if first else LATER, deadline,
         )  # fmt: skip
         self.n_master += 1
         self.sigma = sigma[0]
@@ -156,7 +159,7 @@ class PricingBound:
             )
             if not self._add(values, points, tolerance):
                 break
-            self.solve_master(tolerance)
+            self.solve_master(tolerance, deadline)
         return reason
 
     def _count(self):

@@ -35,6 +35,10 @@ from gopfast.search.types cimport index, real
 # Steps of multipliers are damped so that they exceed typical values by no more than about this factor.
 cdef real LONGEST = 30.0
 cdef int MOST_RETREATS = 4
+# A cell whose bound is not this part nearer to the cutoff than its parent's, after so many passes or when it is stuck,
+# begins again without the parent's multipliers.
+cdef int AFRESH = 5
+cdef real PROGRESS = 0.05
 # An ascent from the split point of every so-manieth cell looks for parameters of a larger value.
 cdef index ASCEND_EVERY = 8
 cdef int ASCENT = 5
@@ -211,7 +215,8 @@ cdef class ComponentPricing:
         cdef index n = self.family.n_connected
         cdef Pricing *at = &self.at
         cdef float *warm = node_warm(cell, n)
-        cdef real value, last = INFINITY, promised
+        cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
+        cdef bint afresh = not isfinite(parent), stuck
         self.n_cells += 1
         self.family.relax(node_low(cell), node_high(cell, n), &at.sub)
         for r in range(Q):
@@ -222,26 +227,37 @@ cdef class ComponentPricing:
         for _turn in range(self.max_passes):
             value = self.evaluate(at.q)
             cell.lower = max(cell.lower, -value)
+            least = min(least, value)
             if value < cutoff:
                 return
-            if not value < last:
+            stuck = False
+            if value < last:
+                retreats, last = 0, value
+                self.place(cell)
+                promised = self.direction()
+                for r in range(Q):
+                    at.base[r] = at.q[r]
+                    warm[r] = <float> at.q[r]
+                if promised < self.patience * (value - cutoff) or promised < 1e-10 * (1 + fabs(value)):
+                    stuck = True
+                else:
+                    for r in range(Q):
+                        at.q[r] = min(at.sub.facets[r].cap, max(0.0, at.q[r] + at.step[r]))
+            else:
                 retreats += 1
                 if retreats > MOST_RETREATS or not isfinite(value):
-                    break
+                    stuck = True
+                else:
+                    for r in range(Q):
+                        at.q[r] = at.base[r] + 0.25 * (at.q[r] - at.base[r])
+            if not afresh and not least < parent - PROGRESS * (parent - cutoff) and (stuck or turn == AFRESH):
+                # the parent's multipliers lead nowhere here
+                afresh, retreats, last = True, 0, INFINITY
+                at.sums.scale = 0
                 for r in range(Q):
-                    at.q[r] = at.base[r] + 0.25 * (at.q[r] - at.base[r])
-                continue
-            retreats = 0
-            last = value
-            self.place(cell)
-            promised = self.direction()
-            for r in range(Q):
-                at.base[r] = at.q[r]
-                warm[r] = <float> at.q[r]
-            if promised < self.patience * (value - cutoff) or promised < 1e-10 * (1 + fabs(value)):
+                    at.q[r] = at.base[r] = 0
+            elif stuck:
                 break
-            for r in range(Q):
-                at.q[r] = min(at.sub.facets[r].cap, max(0.0, at.q[r] + at.step[r]))
 
     cdef void place(self, Node *cell) noexcept nogil:
         """Where to split: by the largest error of the minorant at the column, or in the widest side of all."""

@@ -1,0 +1,408 @@
+"""The box around an incumbent of any family: its derivatives' bounds, its lower bound, and what it does to a search."""
+
+import numpy as np
+import pytest
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.neighbourhood import Neighbourhood, chart_of
+from gopfast.search.search import Search
+from scipy.optimize import minimize
+
+import gopfast
+from gopfast.mixtures import engine
+from tests.support import definitions
+
+
+def gaussian(seed, n, K, d, covariance, floor, gap=5.0, spread=1.0):
+    rng = np.random.default_rng(seed)
+    centers = gap * np.stack([np.arange(K), *rng.uniform(-1, 1, (d - 1, K))], axis=1)
+    X = centers[rng.integers(K, size=n)] + rng.uniform(0.5, 1.5, (n, 1)) * spread * rng.standard_normal((n, d))
+    return gopfast.GaussianMixture(
+        X, K, covariance=covariance, variance_floor=floor, sample_weight=rng.uniform(0.5, 2, n)
+    )
+
+
+def items(seed, n, K, d, levels=2, zeros=True):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.full(levels, 0.7), (K, d))
+    if zeros:
+        p[0, :, 0] = 1.0
+        p[0, :, 1:] = 0.0
+    of = rng.integers(K, size=n)
+    return np.array([[rng.choice(levels, p=p[k, j]) for j in range(d)] for k in of])
+
+
+def counts(seed, n, rates):
+    rng = np.random.default_rng(seed)
+    rates = np.reshape(rates, (len(rates), -1))
+    return rng.poisson(rates[rng.integers(len(rates), size=n)])
+
+
+def waits(seed, n, means):
+    rng = np.random.default_rng(seed)
+    return rng.exponential(np.array(means)[rng.integers(len(means), size=n)])[:, np.newaxis]
+
+
+# Problem, and the radius of the locations or of what there is that the box is known to reach.
+PROBLEMS = {
+    "diag": (lambda: gaussian(0, 120, 3, 1, "diag", 0.01), 0.05),
+    "diag, overlapping": (lambda: gaussian(5, 200, 2, 1, "diag", 0.01, gap=2.5), 0.02),
+    "diag, on the floor": (lambda: gaussian(1, 100, 3, 1, "diag", 1.5), 0.05),
+    "diag, plane": (lambda: gaussian(2, 150, 2, 2, "diag", 0.01), 0.05),
+    "spherical": (lambda: gaussian(3, 150, 3, 2, "spherical", 0.01), 0.05),
+    "full, one column": (lambda: gaussian(4, 100, 2, 1, "full", 0.01), 0.05),
+    "counts": (lambda: gopfast.PoissonMixture(counts(0, 200, [2.0, 12.0]), 2), 0.05),
+    "counts of zero": (lambda: gopfast.PoissonMixture(counts(1, 200, [[0.0, 5.0], [6.0, 1.0]]), 2), 0.05),
+    "counts, prior": (lambda: gopfast.PoissonMixture(counts(2, 150, [2.0, 15.0]), 2, prior=(2.0, 0.5)), 0.05),
+    "large counts": (lambda: gopfast.PoissonMixture(counts(3, 100, [2e6, 2.02e6]), 2), 0.05),
+    "waits": (lambda: gopfast.ExponentialMixture(waits(0, 300, [1.0, 30.0]), 2), 0.02),
+    "waits, prior": (lambda: gopfast.ExponentialMixture(waits(1, 200, [1.0, 40.0]), 2, prior=(2.0, 1.0)), 0.02),
+    "items": (lambda: gopfast.BernoulliMixture(items(0, 200, 2, 5, zeros=False), 2), 0.02),
+    "items, faces": (lambda: gopfast.BernoulliMixture(items(1, 150, 2, 6), 2), 0.02),
+    "items, prior": (lambda: gopfast.BernoulliMixture(items(2, 150, 2, 5), 2, prior=(2.0, 1.5)), 0.02),
+    "labels": (lambda: gopfast.CategoricalMixture(items(3, 300, 2, 4, 3, zeros=False), 2), 0.005),
+    "labels, faces": (lambda: gopfast.CategoricalMixture(items(4, 200, 2, 4, 3), 2), 0.01),
+    "labels, prior": (lambda: gopfast.CategoricalMixture(items(5, 200, 2, 4, 3), 2, prior=1.5), 0.02),
+}
+
+
+def solved(problem, tolerance=0.01, max_nodes=300):
+    """The core's family, a local optimum that is well iterated, its objective."""
+    family = engine.family(problem)
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01, max_nodes=max_nodes)
+    search.run()
+    fields, vector = search.summary()
+    K = family.n_components
+    vector, _, _ = MixturePrimal(family).em(vector[:K], vector[K:-1], 1e-11, 20_000)
+    return family, vector, fields["objective"]
+
+
+def best(problem, family, point, weights, n_steps=200):
+    """Objective at the core's parameters, weights by EM; and the parameters."""
+    K = family.n_components
+    found = family.parameters(np.concatenate([weights, point, [0.0]]))
+    for _ in range(n_steps):
+        tau = problem.responsibilities(weights, **found)
+        new = problem.sample_weight @ tau / problem.total_weight
+        if np.abs(new - weights).max() < 1e-13:
+            break
+        weights = new
+    assert len(weights) == K
+    return problem.objective(weights, **found), weights, found
+
+
+def draw(rng, report, labels):
+    """Parameters in the box: anywhere, in a corner, or near the center; labels' adding up to 1."""
+    low, high = report["low"], report["high"]
+    center = report["center"][-1 - len(low) : -1]
+    style = rng.integers(3)
+    if style == 0:
+        point = low + rng.random(len(low)) * (high - low)
+    elif style == 1:
+        point = np.where(rng.random(len(low)) < 0.5, low, high)
+    else:
+        at = low + rng.random(len(low)) * (high - low)
+        point = center + 10.0 ** rng.uniform(-3, 0) * (at - center)
+    for own in labels:
+        for _ in range(60):  # alternating projections, then whatever is left is not in the box
+            point[own] = np.clip(point[own], low[own], high[own])
+            point[own] /= point[own].sum()
+        if (point[own] < low[own] - 1e-15).any() or (point[own] > high[own] + 1e-15).any():
+            return None
+    return point
+
+
+def label_groups(problem):
+    """Indices of the core's coordinates that add up to 1."""
+    if not isinstance(problem, gopfast.CategoricalMixture) or max(problem.n_categories) <= 2:
+        return []
+    sizes = problem.n_categories
+    assert min(sizes) > 2
+    order = np.argsort(engine.family(problem).data.order)
+    ends = np.cumsum([0, *sizes])
+    d = ends[-1]
+    return [k * d + order[a:b] for k in range(problem.n_components) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_solution_in_the_box_lies_below_its_bound(name):
+    make, radius = PROBLEMS[name]
+    problem = make()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    reaches = np.minimum(report["down"], report["up"])
+    assert np.median(reaches[reaches > 0]) > radius
+    weights = report["center"][: family.n_components]
+    value, _, found = best(problem, family, report["center"][family.n_components : -1], weights)
+    assert report["lower"] <= value <= report["lower"] + 1e-3
+    rng = np.random.default_rng(0)
+    labels, tried = label_groups(problem), 0
+    for trial in range(120):
+        point = draw(rng, report, labels)
+        if point is None:
+            continue
+        tried += 1
+        value, share, found = best(problem, family, point, weights)
+        assert value >= report["lower"]
+        if trial < 3:
+            assert definitions.objective(problem, share, **found) >= report["lower"]
+    assert tried > 30
+
+
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if "label" not in name])
+def test_no_descent_in_the_box_ends_below_its_bound(name):
+    problem = PROBLEMS[name][0]()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    weights = report["center"][: family.n_components]
+    width = np.where(report["high"] > report["low"], report["high"] - report["low"], 1.0)
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        start = rng.random(len(width))
+        found = minimize(
+            lambda part: best(problem, family, report["low"] + part * width, weights, 60)[0], start,
+            bounds=[(0, part) for part in (report["high"] - report["low"]) / width],
+            method="L-BFGS-B", options={"maxiter": 15},
+        )  # fmt: skip
+        assert found.fun >= report["lower"]
+
+
+# What `examine` claims of any box around any center, in the chart's coordinates, against densities by definition.
+
+
+class Chart:
+    """A center of a family without faces: parameters, log densities and D at coordinates y (K, p)."""
+
+    def __init__(self, problem, family, center):
+        self.problem, self.family = problem, family
+        K = family.n_components
+        self.weights, cells = center[:K], center[K:-1].reshape(K, -1)
+        columns, self.w = family.data.arrays()
+        self.X, d = columns.T, family.n_columns
+        self.kind = type(problem).__name__
+        if self.kind == "GaussianMixture":
+            self.mean, self.variance = cells[:, :d], np.maximum(1.0, cells[:, d:])
+            self.size = d // self.variance.shape[1]
+        else:
+            self.mean = np.exp(cells) if self.kind == "ExponentialMixture" else cells
+
+    def at(self, y):
+        """Log densities (n, K), up to terms of the sample alone, and D (K,)."""
+        X, m, d = self.X[:, np.newaxis], self.mean, self.X.shape[1]
+        if self.kind == "GaussianMixture":
+            grown = 1 + y[:, d:] / np.sqrt(self.size / 2)  # of the precision
+            t, v = (np.repeat(a, self.size, axis=1) for a in (grown, self.variance))
+            mean = m + y[:, :d] * np.sqrt(v) / t
+            logs = -0.5 * (np.log(v / t) + (X - mean) ** 2 * t / v).sum(axis=2)
+            D = 0.5 * self.size * (grown - 1 - np.log(grown)).sum(axis=1) + (0.5 * y[:, :d] ** 2 / t).sum(axis=1)
+        elif self.kind == "PoissonMixture":
+            step = y / np.sqrt(m)
+            rate = m * np.exp(step)
+            logs, D = (X * np.log(rate) - rate).sum(axis=2), (m * (np.expm1(step) - step)).sum(axis=1)
+        elif self.kind == "BernoulliMixture":
+            step = y / np.sqrt(m * (1 - m))
+            p = m / (m + (1 - m) * np.exp(-step))
+            logs = (X * np.log(p) + (1 - X) * np.log1p(-p)).sum(axis=2)
+            D = (np.log1p(m * np.expm1(step)) - m * step).sum(axis=1)
+        else:
+            rate = (1 + y) / m
+            logs, D = (np.log(rate) - X * rate).sum(axis=2), (y - np.log1p(y)).sum(axis=1)
+        return logs, D
+
+    def objective(self, z):
+        """f at z (K, 1 + p), of free total weight, without a prior."""
+        logs, D = self.at(z[:, 1:])
+        b = z[:, 0] + D  # change of the log weights
+        scores = np.log(self.weights) + b + logs
+        top = scores.max(axis=1)
+        total = self.w.sum() * (self.weights * np.expm1(b)).sum()
+        return total - self.w @ (top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1)))
+
+
+def centers(seed):
+    """A problem, and a center and a box that need not be those of a solution."""
+    rng = np.random.default_rng(seed)
+    kind, K, d, n = seed % 5, int(rng.integers(2, 5)), int(rng.integers(1, 4)), 40
+    w, log_size = rng.uniform(0, 2, n), rng.uniform(-3, -0.5)
+    if kind < 2:
+        X = rng.standard_normal((n, d)) * rng.choice([1.0, 3.0, 10.0])
+        problem = gopfast.GaussianMixture(
+            X, K, covariance=["diag", "spherical"][kind], variance_floor=0.01, sample_weight=w
+        )
+        cells = np.hstack([X[rng.choice(n, K)], 10.0 ** rng.uniform(-1, 1, (K, d if kind == 0 else 1))])
+        cells = np.hstack([cells[:, :d], cells[:, d:] / 0.01])
+    elif kind == 2:
+        problem = gopfast.PoissonMixture(rng.poisson(10.0 ** rng.uniform(0, 2, (n, d))), K, sample_weight=w)
+        cells = 10.0 ** rng.uniform(-1, 2, (K, d))
+    elif kind == 3:
+        problem = gopfast.BernoulliMixture(rng.integers(2, size=(n, d)), K, sample_weight=w)
+        cells = rng.uniform(0.03, 0.97, (K, d))
+    else:
+        problem = gopfast.ExponentialMixture(10.0 ** rng.uniform(-1, 1, (n, d)), K, sample_weight=w)
+        cells = rng.uniform(-2, 2, (K, d))
+    family = engine.family(problem)
+    if kind < 2:
+        cells[:, :d] = family.data.from_user(cells[:, :d])
+    cells = cells[np.argsort(cells[:, 0])]
+    size = 10.0 ** (log_size + rng.uniform(-0.5, 0.0, cells.shape))
+    if kind < 2:
+        width = np.hstack([np.sqrt(np.broadcast_to(cells[:, d:], (K, d))), cells[:, d:]])
+    else:
+        width = np.ones_like(cells) if kind == 4 else np.sqrt(cells) if kind == 2 else cells * (1 - cells)
+    low, high = cells - size * width, cells + size * width * rng.choice([1.0, 0.3])
+    if kind == 2:
+        low = np.maximum(low, 0.2 * cells)
+    weights = 0.98 * rng.dirichlet(np.ones(K)) + 0.02 / K
+    return problem, family, np.concatenate([weights, cells.ravel(), [0.0]]), low.ravel(), high.ravel()
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
+    problem, family, center, low, high = centers(seed)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    found = basin.examine(center, low, high)
+    if found is None:
+        pytest.skip("the chart does not reach so far")
+    chart = Chart(problem, family, found["center"])
+    K, p = found["down"].shape
+    gradient, hessian, third = found["derivatives"]
+    masses = chart.w.sum() * chart.weights
+    q = np.zeros((K, 1 + p))
+    q[:, 1:] = masses[:, np.newaxis] * (found["quartic"] + found["log_radius"][:, np.newaxis] * found["bend"])
+    rng = np.random.default_rng(seed)
+    start = chart.objective(np.zeros((K, 1 + p)))
+    least = np.hstack([-found["log_radius"][:, np.newaxis], -found["down"]])
+    most = np.hstack([found["log_radius"][:, np.newaxis], found["up"]])
+    if (found["log_radius"] > 1).any():
+        least[:, 0], most[:, 0] = 0, 0  # more than is claimed anything of
+    for trial in range(40):
+        z = np.where(rng.random(least.shape) < 0.5, least, most)
+        if trial % 2:
+            z = z * rng.random(z.shape)
+        flat = z.ravel()
+        model = gradient @ flat + 0.5 * flat @ hessian @ flat
+        cubic = np.einsum("abc,a,b,c->", third, flat, flat, flat) / 6
+        lost = 0.5 * flat @ found["rest"] @ flat + 0.5 * flat @ (q.ravel() * flat)
+        value = chart.objective(z) - start
+        size = 1e-11 * (np.abs(chart.at(z[:, 1:])[0]).sum() + abs(start))
+        assert value >= model + cubic - lost - size
+        # the derivatives themselves: near the center the cubic is all but exact
+        near = 1e-3 * z
+        flat = near.ravel()
+        exact = chart.objective(near) - start
+        series = gradient @ flat + 0.5 * flat @ hessian @ flat + np.einsum("abc,a,b,c->", third, flat, flat, flat) / 6
+        assert abs(exact - series) <= 1e-6 * abs(lost) + 1e-8 * abs(0.5 * flat @ hessian @ flat) + size
+
+
+@pytest.mark.parametrize("name", ["diag", "diag, overlapping", "diag, plane", "spherical", "counts", "waits", "items"])
+@pytest.mark.parametrize("size", [0.02, 0.05, 0.1])
+def test_the_mean_hessian_of_a_box_that_fits_is_positive(name, size):
+    problem = PROBLEMS[name][0]()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    middle = report["center"][family.n_components : -1]
+    scale = size / np.median(np.maximum(report["down"], report["up"]))
+    low, high = (middle + scale * (report[side] - middle) for side in ("low", "high"))
+    found = basin.examine(report["center"], low, high)
+    if found is None or not found["fits"]:
+        assert scale > 1
+        return
+    K, p = found["down"].shape
+    gradient, hessian, third = found["derivatives"]
+    chart = Chart(problem, family, found["center"])
+    masses = np.repeat(chart.w.sum() * chart.weights, 1 + p)
+    q = np.zeros((K, 1 + p))
+    q[:, 1:] = found["quartic"] + found["log_radius"][:, np.newaxis] * found["bend"]
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        y = np.where(rng.random((K, p)) < 0.5, -found["down"], found["up"])
+        z = np.hstack([np.zeros((K, 1)), y])
+        z[:, 0] = rng.uniform(-1, 1, K) * found["loose"] - found["slopes"] @ z.ravel()
+        assert (np.abs(z[:, 0]) <= found["log_radius"]).all()
+        matrix = hessian + np.tensordot(z.ravel(), third, 1) / 3 - found["rest"] - np.diag(masses * q.ravel())
+        assert np.linalg.eigvalsh(matrix / np.sqrt(np.outer(masses, masses))).min() >= found["least"]
+        _, share, _ = best(problem, family, parameters(chart, y), chart.weights, 2000)
+        D = chart.at(y)[1]
+        assert (np.abs(np.log(share / chart.weights) - D - z[:, 0]) <= 2 * found["loose"] + 1e-9).all()
+
+
+def parameters(chart, y):
+    """The core's parameters at the chart's coordinates."""
+    m, d = chart.mean, chart.X.shape[1]
+    if chart.kind == "GaussianMixture":
+        grown = 1 + y[:, d:] / np.sqrt(chart.size / 2)
+        t, v = (np.repeat(a, chart.size, axis=1) for a in (grown, chart.variance))
+        return np.hstack([m + y[:, :d] * np.sqrt(v) / t, chart.variance / grown]).ravel()
+    if chart.kind == "PoissonMixture":
+        return (m * np.exp(y / np.sqrt(m))).ravel()
+    if chart.kind == "BernoulliMixture":
+        return (m / (m + (1 - m) * np.exp(-y / np.sqrt(m * (1 - m))))).ravel()
+    return np.log(m / (1 + y)).ravel()
+
+
+def test_where_the_solution_is_not_stationary_there_is_no_box():
+    problem = PROBLEMS["diag"][0]()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    K = family.n_components
+    low, high = vector[K:-1] * 0.999, vector[K:-1] * 1.001
+    moved = vector.copy()
+    moved[K] += 0.3
+    assert not basin.covers(moved, 1e-9, np.minimum(low, high), np.maximum(low, high))
+    assert basin.lower == -np.inf
+
+
+def test_a_component_without_weight_and_equal_components_have_no_box():
+    problem = PROBLEMS["diag, overlapping"][0]()
+    family, vector, _ = solved(problem)
+    empty = vector.copy()
+    empty[:2] = 1.0, 0.0
+    assert not Neighbourhood(MixturePrimal(family), chart_of(family)).find(empty, 0.01)
+    equal = vector.copy()
+    equal[:2], equal[2:4], equal[4:6] = 0.5, vector[2:4], vector[2:4]
+    assert not Neighbourhood(MixturePrimal(family), chart_of(family)).find(equal, 0.01)
+
+
+def test_a_given_box_is_held_or_refused():
+    problem = PROBLEMS["diag"][0]()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    middle = 0.5 * (report["low"] + report["high"])
+    for part, held in ((0.3, True), (0.9, True), (3.0, False)):
+        other = Neighbourhood(MixturePrimal(family), chart_of(family))
+        low, high = (middle + part * (report[side] - middle) for side in ("low", "high"))
+        assert other.covers(vector, 0.01, low, high) == held
+        if held:
+            box = other.report()
+            assert (box["low"] <= low).all() and (high <= box["high"]).all()
+
+
+@pytest.mark.parametrize("name", ["diag, plane", "counts", "items, faces", "labels", "waits"])
+def test_a_search_with_the_box_ends_at_the_same_optimum(name):
+    problem = PROBLEMS[name][0]()
+    family, vector, objective = solved(problem)
+    ends = []
+    for n_threads in (1, 2):
+        primal = MixturePrimal(family)
+        search = Search(
+            EntropicRelaxation(family), primal, 0.01, max_nodes=3000, n_threads=n_threads,
+            basin=Neighbourhood(primal, chart_of(family)), known=(vector_in_order(family, vector), objective + 1e-9),
+        )  # fmt: skip
+        search.run()
+        assert search.n_audit_failures == 0
+        ends.append(search.summary()[0])
+        assert ends[-1]["lower_bound"] <= objective + 1e-9
+    assert ends[0]["n_nodes"] == ends[1]["n_nodes"] and ends[0]["lower_bound"] == ends[1]["lower_bound"]
+
+
+def vector_in_order(family, vector):
+    cells = vector[family.n_components : -1].reshape(family.n_components, -1)
+    return cells[np.argsort(cells[:, 0], kind="stable")].ravel()

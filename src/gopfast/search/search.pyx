@@ -59,6 +59,8 @@ cdef class Search:
         any order.
     trace : None or list
         For tests: takes (serial, parent, lower, low, high) of every node that was bounded.
+    proof : None or list
+        For proofs: takes (serial, parent, branch, split point, low, high, warm start) of every node that was bounded.
     """
 
     cdef Relaxation relaxation
@@ -85,14 +87,14 @@ cdef class Search:
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
                  Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
-                 list trace=None, StopSignal stop=None):
+                 list trace=None, list proof=None, StopSignal stop=None):
         self.relaxation, self.orthant, self.n_threads, self.max_nodes = relaxation, orthant, n_threads, max_nodes
         self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
         self.batch = Batch(relaxation.batch_size * self.tree.most_children(orthant), n_threads)
         self.incumbent = Incumbent(primal, epsilon, rel_tol)
         self.domain = Domain(relaxation.n_connected, None if orthant else basin, reduction, reduce_from)
-        self.audit = Audit(relaxation.n_connected, known, trace)
+        self.audit = Audit(relaxation.n_connected, known, trace, proof, relaxation.n_warm)
         self.history = History(monitor)
         self.given, self.closed, self.rounding = least, INFINITY, 0
         self.wait, self.waited = 1, 0

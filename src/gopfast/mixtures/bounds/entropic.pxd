@@ -58,12 +58,14 @@ cdef class EntropicRelaxation(Relaxation):
     cdef list arenas                # of the workers
     cdef real[::1] widths           # of the root box
     cdef readonly int max_passes
+    cdef bint provable              # nodes hand on what proved their bound, too
     cdef bint short_warm            # what nodes hand on is kept in 16 bits
     cdef readonly real patience, warm_mix, warm_least, warm_most
     cdef int coarsest(self, real missing) noexcept nogil
     cdef void open_node(self, const real *low, const real *high, Newton *nt) noexcept nogil
     cdef void warm_start(self, Node *node, Newton *nt) noexcept nogil
     cdef void keep(self, Node *node, Newton *nt) noexcept nogil
+    cdef void keep_proof(self, Node *node, Newton *nt) noexcept nogil
     cdef real kept(self, const Node *node, int i) noexcept nogil
     cdef void put(self, Node *node, int i, real x) noexcept nogil
     cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size,

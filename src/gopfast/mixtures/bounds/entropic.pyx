@@ -107,11 +107,14 @@ cdef class EntropicRelaxation(Relaxation):
     refine_from : float
         Only where its bound lacks less than this part of what the minorants lose at the relaxed solution.
 
+    provable : bool
+        Nodes are bounded by what `explain` can repeat: all samples, undivided cells, multipliers in 32 bits.
+
     Patience and warm start were chosen by passes: bench/results/warm_start.md.
     """
 
     def __init__(self, Family family, int max_passes=40, patience=None, real warm_mix=0.01, real warm_least=0.2,
-                 real warm_most=5.0, int n_split=2, real refine_from=0.6):
+                 real warm_most=5.0, int n_split=2, real refine_from=0.6, bint provable=False):
         cdef int i
         cdef real[::1] low = np.empty(family.n_connected), high = np.empty(family.n_connected)
         self.family = family
@@ -119,22 +122,26 @@ cdef class EntropicRelaxation(Relaxation):
         self.warm_mix, self.warm_least, self.warm_most = warm_mix, warm_least, warm_most
         self.n_connected = family.n_connected
         self.n_warm = family.n_components + family.n_facets
-        self.short_warm = self.n_warm > MOST_FLOATS
+        self.short_warm = self.n_warm > MOST_FLOATS and not provable
+        self.provable = provable
         if self.short_warm:
             self.n_warm = (self.n_warm + 1) // 2
+        elif provable:
+            self.n_warm *= 2  # the second half: what proved the bound
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
-        self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split else None
+        self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split and not provable else None
         self.refine_from = refine_from
         self.patience = patience if patience is not None else PATIENCE if self.refinement is None else REFINED_PATIENCE
         self.arenas = []
-        self.n_levels = 1 + len(family.data.levels)
+        levels = [] if provable else family.data.levels
+        self.n_levels = 1 + len(levels)
         self.levels = <SampleSet *> calloc(self.n_levels, sizeof(SampleSet))
         self.losses = <real *> calloc(self.n_levels, sizeof(real))
         if self.levels == NULL or self.losses == NULL:
             raise MemoryError
         for i in range(self.n_levels - 1):
-            self.levels[i] = (<Samples> family.data.levels[i]).core
+            self.levels[i] = (<Samples> levels[i]).core
         self.levels[self.n_levels - 1] = family.data.core
         family.root(&low[0], &high[0])
         self.widths = np.asarray(high) - np.asarray(low)
@@ -195,6 +202,41 @@ cdef class EntropicRelaxation(Relaxation):
             tree.free_node(node)
         return lower
 
+    def explain(self, const real[::1] low, const real[::1] high, float[::1] warm):
+        """The affine functions below the costs that bounded a node, for proofs.
+
+        Parameters
+        ----------
+        low, high : array, shape (n_connected,)
+        warm : array, shape (n_warm,)
+            What the node handed on.
+
+        Returns
+        -------
+        weights, constants : ndarray, shape (K,)
+        centers, linear, quadratic : ndarray, shape (K, d)
+            Coefficients of x - center and of its square, in the core's units and order of columns.
+        """
+        cdef int K = self.family.n_components, d = self.family.n_columns, Q = self.family.n_facets, k
+        cdef Newton *nt
+        cdef real ignored[4]
+        if not self.provable or warm.shape[0] != self.n_warm:
+            raise ValueError("only nodes of a provable relaxation can be explained")
+        if self.workers == NULL:
+            self.prepare(1, StopSignal(INFINITY))
+        nt = &self.workers[0]
+        self.open_node(&low[0], &high[0], nt)
+        for k in range(K):
+            nt.iterate.weights[k] = warm[K + Q + k]
+        for k in range(self.family.n_facets):
+            nt.q[k] = max(0.0, <real> warm[2 * K + Q + k])
+        self.combine(nt, &ignored[0], &ignored[1], &ignored[2], &ignored[3])
+        weights, constants = np.asarray(<real[:K]> nt.iterate.weights).copy(), -np.asarray(<real[:K]> nt.costs.offsets)
+        centers = np.asarray(<real[:K * d]> nt.costs.centers).reshape(K, d).copy()
+        linear = np.asarray(<real[:K * d]> nt.costs.linear).reshape(K, d).copy()
+        quadratic = np.asarray(<real[:K * d]> nt.costs.quadratic).reshape(K, d).copy()
+        return weights, constants, centers, linear, quadratic
+
     cdef int coarsest(self, real missing) noexcept nogil:
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""
         cdef int i
@@ -254,6 +296,14 @@ cdef class EntropicRelaxation(Relaxation):
             self.put(node, k, nt.iterate.weights[k])
         for k in range(self.family.n_facets):
             self.put(node, K + k, nt.q[k])
+
+    cdef void keep_proof(self, Node *node, Newton *nt) noexcept nogil:
+        cdef int K = self.family.n_components, Q = self.family.n_facets, k
+        cdef float *at = node_warm(node, self.n_connected) + K + Q
+        for k in range(K):
+            at[k] = <float> nt.iterate.weights[k]
+        for k in range(Q):
+            at[K + k] = <float> nt.q[k]
 
     cdef real kept(self, const Node *node, int i) noexcept nogil:
         """Weight or multiplier i that a node hands on."""
@@ -629,6 +679,8 @@ cdef class EntropicRelaxation(Relaxation):
             lost = self.place(node, nt)
             effort.margin = nt.margin
             self.keep(node, nt)
+            if self.provable and bound > node.lower:
+                self.keep_proof(node, nt)
             node.lower = max(node.lower, bound)
             if node.lower >= cutoff:
                 return

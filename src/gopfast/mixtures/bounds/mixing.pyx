@@ -23,7 +23,7 @@ from gopfast.mixtures.data.passes cimport PASS_VALUE, PASS_WEIGHTS, pass_scratch
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.types cimport clip, real
+from gopfast.search.types cimport clip, index, real
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
 cdef enum:

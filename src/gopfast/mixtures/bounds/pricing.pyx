@@ -211,7 +211,7 @@ cdef class ComponentPricing:
 
     cdef void bound(self, Node *cell, real cutoff) noexcept nogil:
         """Lowers the cell's bound (-cell.lower), chooses where to split; may stop once it is below the cutoff."""
-        cdef int Q = self.family.n_facets, _turn, r, retreats = 0
+        cdef int Q = self.family.n_facets, turn, r, retreats = 0
         cdef index n = self.family.n_connected
         cdef Pricing *at = &self.at
         cdef float *warm = node_warm(cell, n)
@@ -224,7 +224,7 @@ cdef class ComponentPricing:
             if at.sub.facets[r].active:
                 at.q[r] = min(at.sub.facets[r].cap, max(0.0, <real> warm[r]))
         at.sums.scale = 0
-        for _turn in range(self.max_passes):
+        for turn in range(self.max_passes):
             value = self.evaluate(at.q)
             cell.lower = max(cell.lower, -value)
             least = min(least, value)

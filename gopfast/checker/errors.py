@@ -1,0 +1,17 @@
+"""What is wrong with a proof."""
+
+
+class ProofError(Exception):
+    """
+    A proof that does not hold.
+
+    Parameters
+    ----------
+    entry : str
+        The entry concerned, as ``"leaf 17"`` or ``"claim"``.
+    reason : str
+    """
+
+    def __init__(self, entry, reason):
+        super().__init__(f"{entry}: {reason}")
+        self.entry, self.reason = entry, reason

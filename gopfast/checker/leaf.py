@@ -1,0 +1,103 @@
+"""What an affine function below the costs bounds: all mixtures whose components lie in a leaf's cells.
+
+With costs c_ik = a_k + b_k . y_i + q_k . y_i^2 below the components' (`gopfast.checker.families`) and any p_k > 0 let
+s_i = sum_k p_k exp(-c_ik), tau_ik = p_k exp(-c_ik) / s_i and D_k = sum_i w_i tau_ik / p_k. Then every
+mixture with components in the cells, whatever its weights r, costs at least
+
+    - sum_i w_i log sum_k r_k exp(-c_ik)
+        =   - sum_i w_i log s_i  -  sum_i w_i log sum_k r_k exp(-c_ik) / s_i
+        >=  - sum_i w_i log s_i  -  W log max_k D_k / W                                (Jensen; sum_k r_k D_k <= max D).
+
+Rounding: a cost is a sum of n products, of error e_ik <= n u times the sum of their magnitudes. Errors e_ik <= 1/2 of
+costs move -log s_i by at most 2 sum_k tau_ik e_ik, and tau_ik by a factor of at most 1 + 4 (e_ik + sum_l tau_il e_il);
+exponentials, quotients and sums over components add (K + 32) u, the sums over N samples N u of their terms.
+"""
+
+import math
+
+import numpy as np
+
+from .rounding import UNIT
+
+MOST_NUMBERS = 1_000_000  # leaves times samples times components in one piece of work
+LARGEST_ERROR = 0.5
+# NumPy sums in pairs, but says nowhere that it must; beyond this sums are made exactly.
+MOST_SUMMED = 10_000
+
+
+def bounds(y, weights, intercepts, slopes, quadratic, log_weights):
+    """
+    Bound the objective over leaves from below.
+
+    Parameters
+    ----------
+    y : ndarray, shape (N, d)
+        Samples less the reference; rounded, which is one more relative error.
+    weights : ndarray, shape (N,)
+    intercepts : ndarray, shape (L, K)
+        Sums over the columns, rounded down.
+    slopes, quadratic : ndarray, shape (L, K, d)
+    log_weights : ndarray, shape (L, K)
+        log p_k.
+
+    Returns
+    -------
+    ndarray, shape (L,)
+        -inf where the arithmetic is not exact enough to say anything.
+    """
+    n_leaves, n_components = intercepts.shape
+    step = max(1, MOST_NUMBERS // (len(y) * n_components))
+    parts = [
+        _bounds(y, weights, intercepts[i : i + step], slopes[i : i + step], quadratic[i : i + step],
+                log_weights[i : i + step])
+        for i in range(0, n_leaves, step)
+    ]  # fmt: skip
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _bounds(y, weights, intercepts, slopes, quadratic, log_weights):
+    N, d = y.shape
+    L, K = intercepts.shape
+    W = math.fsum(weights)
+    squares = bool(np.any(quadratic))
+    columns = np.hstack([np.ones((N, 1)), y, np.square(y)] if squares else [np.ones((N, 1)), y])
+    log_p = log_weights
+    constant = log_p - intercepts
+    parts = [constant[..., np.newaxis], -slopes, *([-quadratic] if squares else [])]
+    coefficients = np.concatenate(parts, axis=2).reshape(L * K, -1)
+    sizes = np.abs(coefficients)
+    sizes[:, 0] = (np.abs(log_p) + np.abs(intercepts)).ravel()
+    t = (columns @ coefficients.T).reshape(N, L, K)
+    n_terms = columns.shape[1] + 8
+    error = (n_terms * UNIT * (np.abs(columns) @ sizes.T)).reshape(N, L, K)
+    top = t.max(axis=2, keepdims=True)
+    tau = np.exp(t - top)
+    s = tau.sum(axis=2, keepdims=True)
+    tau /= s
+    mean_error = (tau * error).sum(axis=2)
+    log_s = (top + np.log(s))[..., 0]
+    rest = (K + 32) * UNIT
+    per_sample = -log_s - 2.0 * mean_error - rest * (1.0 + np.abs(log_s))
+    value = _sum_from_below(weights, per_sample)
+    tau *= 1.0 + 4.0 * (error + mean_error[..., np.newaxis]) + rest
+    density = np.stack([_sum_from_above(weights, tau[..., k]) for k in range(K)], axis=1)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        density = (density + W * 1e-300) / np.exp(log_p) * (1.0 + rest + K * UNIT * (1 + np.abs(log_p).max()))
+        tilt = np.log(density.max(axis=1) / W)
+        value = value - W * (tilt + rest * (1.0 + np.abs(tilt)))
+        value -= 8 * UNIT * np.abs(value)
+    sound = (error.max(axis=(0, 2)) <= LARGEST_ERROR) & np.isfinite(value)
+    return np.where(sound, value, -np.inf)
+
+
+def _sum_from_below(weights, terms):
+    """sum_i w_i terms_il, rounded down, for terms (N, L)."""
+    n = len(weights)
+    if n > MOST_SUMMED:
+        return np.array([math.fsum(weights * column) - 4 * UNIT * math.fsum(weights * np.abs(column))
+                         for column in terms.T])  # fmt: skip
+    return weights @ terms - (n + 4) * UNIT * (weights @ np.abs(terms))
+
+
+def _sum_from_above(weights, terms):
+    return -_sum_from_below(weights, -terms)

@@ -1,5 +1,10 @@
 """The data passes against NumPy, and their exponential and logarithm against exact arithmetic."""
 
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
 import mpmath
 import numpy as np
 import pytest
@@ -289,3 +294,15 @@ def test_the_instruction_set_has_a_name(instruction_set):
     assert passes.instruction_set() in passes.instruction_sets()
     with pytest.raises(ValueError, match="does not have"):
         passes.use_instruction_set("avx1024")
+
+
+def test_the_dispatcher_compiles_for_processors_without_these_instructions(tmp_path):
+    # gcc and clang define __x86_64__: without it every name must still be there, or the module could not be loaded.
+    source = Path(__file__).resolve().parents[2] / "src/gopfast/mixtures/csrc/pass.c"
+    compiler = os.environ.get("CC", "cc").split()
+    if not source.exists() or shutil.which(compiler[0]) is None:
+        pytest.skip("no sources or no C compiler")
+    flags = ["-std=gnu11", "-Werror=implicit-function-declaration", "-U__x86_64__"]
+    command = [*compiler, *flags, "-c", str(source), "-o", str(tmp_path / "pass.o")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

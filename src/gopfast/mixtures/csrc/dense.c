@@ -3,6 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+/* A pivot below this part of the diagonal entry that it is left of is rounding: the matrix is singular there. */
+#define PIVOT_ROUNDING 1e-14
+/* It is replaced by this: a step in its direction, divided by it, vanishes. */
+#define HUGE_PIVOT 1e128
+
 /* One body per instruction set; without fused operations all of them round the same way. Not with clang: before its
    version 18 the symbol that chooses among them has a name that nobody calls. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
@@ -41,8 +46,8 @@ CLONES int dense_factor(int n, double *a)
         /* what of the diagonal is left after k steps; its start is the sum of squares above it and itself */
         double pivot = row[k], start = pivot;
         for (int i = 0; i < k; i++) start += a[(long)i * n + k] * a[(long)i * n + k];
-        if (!(pivot > 1e-14 * start)) {
-            pivot = 1e128;
+        if (!(pivot > PIVOT_ROUNDING * start)) {
+            pivot = HUGE_PIVOT;
             replaced++;
         }
         pivot = sqrt(pivot);

@@ -4,7 +4,7 @@
 #define GOPFAST_DENSE_H
 
 /* Cholesky factor A = U' U in place (only the upper triangle is read and written). A pivot that
-   rounding has made non-positive is replaced by a huge one: that direction is then not moved.
+   rounding has made non-positive is replaced by HUGE_PIVOT: that direction is then not moved.
    Returns the number of replaced pivots. */
 int dense_factor(int n, double *a);
 

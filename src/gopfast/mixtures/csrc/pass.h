@@ -6,6 +6,10 @@
 #define PASS_BLOCK 128 /* samples per block: the block's arrays stay in the L1 cache */
 #define PASS_PAD 8     /* columns are padded to a multiple of this, with weight 0 */
 
+/* Range of the vector exponential: that of the least is a normal number, 10^4 times that of the largest is finite. */
+#define PASS_LEAST_EXPONENT (-708.0)
+#define PASS_LARGEST_EXPONENT 700.0
+
 /* Relative error bound of the vector exponential on [-708, 0], in units of 2^-53. */
 #define PASS_EXP_ULPS 4.0
 /* Relative error bound of the vector logarithm on [2^-1021, 2^1023]. */
@@ -59,8 +63,10 @@ void pass_run(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_compo
 void pass_exp(ptrdiff_t n, const double *x, double *y);
 void pass_log(ptrdiff_t n, const double *x, double *y);
 
-/* Name of the instruction set that runs: "avx512", "avx2" or "portable". */
+/* Instruction sets, from the narrowest vectors to the widest. */
+typedef enum { PASS_PORTABLE = 0, PASS_AVX2 = 1, PASS_AVX512 = 2 } pass_isa_kind;
+/* Name of the one that runs: "avx512", "avx2" or "portable". */
 const char *pass_isa(void);
-/* Runs at most this one: 2 (avx512), 1 (avx2) or 0. Not while a pass runs. */
-void pass_limit_isa(int which);
+/* Runs none wider than this one. Not while a pass runs. */
+void pass_limit_isa(int at_most);
 #endif

@@ -42,12 +42,12 @@ INLINE double NAME(total)(NAME(vec) a)
     return sum[0];
 }
 
-/* exp(x) for x <= 0; below -708 it returns exp(-708), which only ever loosens a bound.
+/* exp(x) for x <= PASS_LARGEST_EXPONENT; below PASS_LEAST_EXPONENT that of it, which only ever loosens a bound.
    x = n log 2 + r, |r| <= 0.3466; Taylor to r^13 (remainder 4e-18). */
 INLINE NAME(vec) NAME(exp8)(NAME(vec) x)
 {
     const NAME(vec) shift = NAME(set)(0x1.8p52);
-    x = NAME(select)(x > -708.0, x, NAME(set)(-708.0));
+    x = NAME(select)(x > PASS_LEAST_EXPONENT, x, NAME(set)(PASS_LEAST_EXPONENT));
     NAME(vec) t = x * 0x1.71547652b82fep0 + shift;
     NAME(vec) n = t - shift;
     NAME(vec) r = x - n * 0x1.62e42fefa0000p-1;
@@ -221,7 +221,7 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
             for (int k = 0; k < K; k++) {
                 /* a component of weight 0 may lie below the least cost: cap its exponential */
                 NAME(vec) t = least - NAME(load)(cost + k * PASS_BLOCK + i);
-                NAME(vec) e = NAME(exp8)(NAME(select)(t < 700.0, t, NAME(set)(700.0)));
+                NAME(vec) e = NAME(exp8)(NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT)));
                 NAME(store)(cost + k * PASS_BLOCK + i, e);
                 s += weights[k] * e;
             }

@@ -15,7 +15,7 @@
     PASS_HIDDEN void pass_run_##name(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, int n_components,        \
                                      const pass_costs *costs, const double *weights, pass_level level,               \
                                      double *scratch, pass_sums *out);                                               \
-    PASS_HIDDEN void price_run_##name(const pass_data *data, double total_weight, const double *lambda,              \
+    PASS_HIDDEN void price_run_##name(const pass_data *data, double total_weight, const double *prices,              \
                                       const pass_costs *costs, const pass_costs *rounding, price_level level,        \
                                       double *scratch, price_sums *out);                                             \
     PASS_HIDDEN void pass_exp_##name(ptrdiff_t n, const double *x, double *y);                                       \

@@ -5,10 +5,11 @@
 
 typedef enum { PRICE_VALUE = 0, PRICE_HESSIAN = 1 } price_level;
 
-/* OUT: with t_i = lambda_i - c_i rounded up, u_i = exp(t_i), tau_i = min(1, s u_i), phi the statistics about the
+/* OUT: with t_i = price_i - c_i rounded up, u_i = exp(t_i), tau_i = min(1, s u_i), phi the statistics about the
    center. "Inner" samples are those with s u_i < 1. Everything is 0 where no column pays (sum_i w_i u_i <= W). */
 typedef struct {
-    double value;        /* at least the maximum over tau in [0, 1]^N of sum_i w_i tau_i (t_i - log tau_i) + S log(S / W) */
+    double value;        /* at least the maximum over tau in [0, 1]^N of sum_i w_i tau_i (t_i - log tau_i)
+                            + S log(S / W) */
     double scale;        /* s; on entry what to start from, 0: nothing known */
     double mass;         /* S = sum_i w_i tau_i */
     double saturated;    /* sum of w_i over the samples with tau_i = 1 */
@@ -25,7 +26,7 @@ static inline size_t price_scratch_size(ptrdiff_t n_padded, int n_statistics)
 }
 
 /* One component's pass. `rounding` bounds the error of t: its coefficients are nonnegative, about |z| and z^2, and
-   already in absolute terms; `lambda` is exact. */
-void price_run(const pass_data *data, double total_weight, const double *lambda, const pass_costs *costs,
+   already in absolute terms; `prices` (n_padded,) are exact. */
+void price_run(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
                const pass_costs *rounding, price_level level, double *scratch, price_sums *out);
 #endif

@@ -1,7 +1,18 @@
 /* The pricing pass, included after pass_kernel.h by the file of each instruction set. */
 
-/* OUT t (rounded up), u = exp(t), n_padded values each; returns the largest t. OUT sum_wu, sum_positive: w u and w max(0, t). */
-INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const double *lambda,
+/* Relative rounding of a sum of nonnegative terms: 64 u of the sum (u = 2^-53) and 8 u of its terms, rounded up. */
+#define SUM_ROUNDING 0x1p-46
+/* Newton steps to the root: at most so many, or until one moves it by no more than this part of it. Any s gives a
+   bound. */
+#define MOST_ROOT_STEPS 50
+#define ROOT_TOLERANCE 1e-13
+/* A root is sought where no exponential was capped, and taken where it is far from underflow; else s = 1. */
+#define LARGEST_ROOT_EXPONENT 690
+#define LEAST_ROOT 1e-290
+
+/* OUT t (n_padded,), rounded up, and u = exp(t) (n_padded,); returns the largest t.
+   OUT sum_wu, sum_positive: sums of w u and of w max(0, t). */
+INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const double *prices,
                                        const pass_costs *costs, const pass_costs *rounding, double *t_out,
                                        double *u_out, double *sum_wu, double *sum_positive)
 {
@@ -18,9 +29,9 @@ INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const
                 c += z * (costs->linear[j] + costs->quadratic[j] * z);
                 e += size * (rounding->linear[j] + rounding->quadratic[j] * size);
             }
-            NAME(vec) price = NAME(load)(lambda + start + i), w = NAME(load)(data->weights + start + i);
+            NAME(vec) price = NAME(load)(prices + start + i), w = NAME(load)(data->weights + start + i);
             NAME(vec) t = (price - c) + (e + NAME(abs)(price) * 0x1p-50);
-            NAME(vec) u = NAME(exp8)(NAME(select)(t < 700.0, t, NAME(set)(700.0)));
+            NAME(vec) u = NAME(exp8)(NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT)));
             NAME(store)(t_out + start + i, t);
             NAME(store)(u_out + start + i, u);
             sum += w * u;
@@ -43,7 +54,7 @@ INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const
 INLINE double NAME(price_root)(ptrdiff_t n, double W, const double *w, const double *u, double s)
 {
     if (!(s > 0 && s < 1)) s = 1;
-    for (int turn = 0; turn < 50; turn++) {
+    for (int turn = 0; turn < MOST_ROOT_STEPS; turn++) {
         NAME(vec) saturated = {0}, inner = {0};
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             NAME(vec) wi = NAME(load)(w + i), ui = NAME(load)(u + i), zero = NAME(set)(0.0);
@@ -58,14 +69,14 @@ INLINE double NAME(price_root)(ptrdiff_t n, double W, const double *w, const dou
             continue;
         }
         const double next = a / rest < 1 ? a / rest : 1;
-        if (fabs(next - s) <= 1e-13 * s) return next > s ? next : s;
+        if (fabs(next - s) <= ROOT_TOLERANCE * s) return next > s ? next : s;
         if (!(next > 0)) return s;
         s = next;
     }
     return s;
 }
 
-INLINE void NAME(price_body)(const pass_data *data, double W, const int d, const int F, const double *lambda,
+INLINE void NAME(price_body)(const pass_data *data, double W, const int d, const int F, const double *prices,
                              const pass_costs *costs, const pass_costs *rounding, price_level level, double *scratch,
                              price_sums *out)
 {
@@ -74,19 +85,19 @@ INLINE void NAME(price_body)(const pass_data *data, double W, const int d, const
     double sum_wu, positive, s = 1, most;
     compensated value = {0, 0}, mass = {0, 0}, saturated = {0, 0}, inner = {0, 0};
 
-    most = NAME(price_exponentials)(data, d, lambda, costs, rounding, t, u, &sum_wu, &positive);
+    most = NAME(price_exponentials)(data, d, prices, costs, rounding, t, u, &sum_wu, &positive);
     out->value = out->mass = out->saturated = out->inner = 0;
     if (level == PRICE_HESSIAN) {
         memset(out->first, 0, F * sizeof(double));
         memset(out->inner_first, 0, F * sizeof(double));
         memset(out->second, 0, (size_t)F * F * sizeof(double));
     }
-    if (sum_wu * (1 + 0x1p-46) <= W) { /* no column pays */
+    if (sum_wu * (1 + SUM_ROUNDING) <= W) { /* no column pays */
         out->scale = 0;
         return;
     }
-    if (most < 690) s = NAME(price_root)(n_padded, W, data->weights, u, out->scale);
-    if (!(s > 1e-290)) s = 1; /* the capped exponentials would show: s = 1 is above the root */
+    if (most < LARGEST_ROOT_EXPONENT) s = NAME(price_root)(n_padded, W, data->weights, u, out->scale);
+    if (!(s > LEAST_ROOT)) s = 1; /* above every root */
     double log_s = log(s);
     log_s += 0x1p-51 * fabs(log_s);
 
@@ -140,22 +151,22 @@ INLINE void NAME(price_body)(const pass_data *data, double W, const int d, const
     /* Terms are nonnegative: relative errors of sums below 64 u = 2^-47, of tau (exponential, product) 8 u more.
        The total weight's own rounding, relative, is below that too: S log W moves by no more than W times it.
        Where s is below the root of the exact values, tau gives S / W in its place: W log(S / (W s)) more. */
-    out->value = (value.sum + value.lost) * (1 + 0x1p-46);
+    out->value = (value.sum + value.lost) * (1 + SUM_ROUNDING);
     const double ratio = out->mass * (1 + 0x1p-45) / (W * s);
     if (ratio > 1) out->value += W * (log(ratio) * (1 + 0x1p-40));
-    out->value += W * 0x1p-46;
-    positive *= 1 + 0x1p-46; /* s = 1 is above every root */
+    out->value += W * SUM_ROUNDING;
+    positive *= 1 + SUM_ROUNDING; /* the value at s = 1, which is above every root */
     if (positive < out->value) out->value = positive;
 }
 
 /* Constant d and F let the compiler unroll the loops over coordinates and statistics. */
-TARGET void NAME(price_run)(const pass_data *data, double W, const double *lambda, const pass_costs *costs,
+TARGET void NAME(price_run)(const pass_data *data, double W, const double *prices, const pass_costs *costs,
                                const pass_costs *rounding, price_level level, double *scratch, price_sums *out)
 {
     const int d = data->n_columns, F = pass_n_statistics(data);
-    if (d == 1 && F == 1) NAME(price_body)(data, W, 1, 1, lambda, costs, rounding, level, scratch, out);
-    else if (d == 1) NAME(price_body)(data, W, 1, 2, lambda, costs, rounding, level, scratch, out);
-    else if (d == 2 && F == 2) NAME(price_body)(data, W, 2, 2, lambda, costs, rounding, level, scratch, out);
-    else if (d == 2) NAME(price_body)(data, W, 2, 4, lambda, costs, rounding, level, scratch, out);
-    else NAME(price_body)(data, W, d, F, lambda, costs, rounding, level, scratch, out);
+    if (d == 1 && F == 1) NAME(price_body)(data, W, 1, 1, prices, costs, rounding, level, scratch, out);
+    else if (d == 1) NAME(price_body)(data, W, 1, 2, prices, costs, rounding, level, scratch, out);
+    else if (d == 2 && F == 2) NAME(price_body)(data, W, 2, 2, prices, costs, rounding, level, scratch, out);
+    else if (d == 2) NAME(price_body)(data, W, 2, 4, prices, costs, rounding, level, scratch, out);
+    else NAME(price_body)(data, W, d, F, prices, costs, rounding, level, scratch, out);
 }

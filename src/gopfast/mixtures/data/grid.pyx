@@ -2,6 +2,9 @@
 
 import numpy as np
 
+cdef enum:
+    MOST_COLUMNS = 3    # a cell has 2^d corners
+
 
 def spread(const double[:, ::1] columns, const double[::1] weights, const double[::1] low, const double[::1] width,
            const long long[::1] n_cells):
@@ -19,31 +22,32 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     -------
     total : ndarray, shape (prod(n_cells + 1),)
         Weight of every corner, last axis fastest.
-    spread : ndarray, shape (d,)
-        sum_i w_i (x_ij - left_ij)(right_ij - x_ij).
+    excess : ndarray, shape (d,)
+        sum_i w_i (x_ij - left_ij)(right_ij - x_ij): by how much the corners' sum of squares exceeds the points', about
+        any center.
     most : int
         Most points that one corner has taken a share of.
     """
-    cdef Py_ssize_t n = weights.shape[0], i, at
+    cdef Py_ssize_t n = weights.shape[0], i, index
     cdef int d = columns.shape[0], j, corner
-    cdef long long stride[3]
-    cdef double step[3]
-    cdef double share[3]
-    cdef double lost[3]
+    cdef long long stride[MOST_COLUMNS]   # of a corner's index, along each axis
+    cdef double step[MOST_COLUMNS]         # width of a cell
+    cdef double share[MOST_COLUMNS]        # of a point's weight that the corner to its right takes
+    cdef double excess[MOST_COLUMNS]
     cdef long long cell, flat
     cdef double x, left, right, part
-    if not 1 <= d <= 3:
-        raise ValueError("columns must have 1 to 3 rows")
+    if not 1 <= d <= MOST_COLUMNS:
+        raise ValueError(f"columns must have 1 to {MOST_COLUMNS} rows")
     flat = 1
     for j in range(d - 1, -1, -1):
-        lost[j] = 0
+        excess[j] = 0
         stride[j] = flat
         flat *= n_cells[j] + 1
         step[j] = width[j] / n_cells[j]
     out = np.zeros(flat)
-    taken = np.zeros(flat, dtype=np.int32)
+    n_takers = np.zeros(flat, dtype=np.int32)
     cdef double[::1] total = out
-    cdef int[::1] count = taken
+    cdef int[::1] takers = n_takers
     cdef const double *first = &columns[0, 0]
     with nogil:
         for i in range(n):
@@ -56,22 +60,23 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
                     cell = min(max(cell, 0), n_cells[j] - 1)
                     left, right = corner_at(low[j], step[j], cell), corner_at(low[j], step[j], cell + 1)
                     share[j] = min(max((x - left) / (right - left), 0.0), 1.0)
-                    lost[j] += weights[i] * (x - left) * (right - x)
+                    excess[j] += weights[i] * (x - left) * (right - x)
                     flat += cell * stride[j]
             for corner in range(1 << d):
                 part = weights[i]
-                at = flat
+                index = flat
                 for j in range(d):
                     if corner >> j & 1:
                         part *= share[j]
-                        at += stride[j]
+                        index += stride[j]
                     else:
                         part *= 1 - share[j]
-                total[at] += part
-                count[at] += 1
-    return out, np.array([lost[j] for j in range(d)]), int(taken.max())
+                total[index] += part
+                takers[index] += 1
+    return out, np.array([excess[j] for j in range(d)]), int(n_takers.max())
 
 
+# Coordinate of the lower corner of a cell, in the columns' units; the same number wherever it is computed.
 cdef inline double corner_at(double low, double step, long long cell) noexcept nogil:
     return low + step * cell
 

@@ -1,4 +1,4 @@
-"""Data passes: the kernel's one door, and its primitives for tests and benchmarks."""
+"""Data passes: the only module that links the C kernel (csrc/pass.h), and its functions for tests and benchmarks."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ cdef extern from "pass.h" nogil:
     void pass_exp(Py_ssize_t n, const double *x, double *y)
     void pass_log(Py_ssize_t n, const double *x, double *y)
     const char *pass_isa()
-    void pass_limit_isa(int which)
+    void pass_limit_isa(int at_most)
 
 cdef extern from "price.h" nogil:
     void price_run(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
@@ -20,6 +20,8 @@ cdef extern from "price.h" nogil:
 # Stated error bounds of `exp` and `log`, relative, in units of 2^-53.
 EXP_ULPS = PASS_EXP_ULPS
 LOG_ULPS = PASS_LOG_ULPS
+# By the numbers of csrc/pass.h, from the narrowest vectors to the widest.
+_ISA_NAMES = ("portable", "avx2", "avx512")
 
 
 cdef void run_pass(const pass_data *data, int n_components, const pass_costs *costs, const double *weights,
@@ -67,11 +69,11 @@ def instruction_set():
 def instruction_sets():
     """Names of all that this machine can use, the widest first."""
     names = []
-    for which in (2, 1, 0):
-        pass_limit_isa(which)
+    for widest in reversed(range(len(_ISA_NAMES))):
+        pass_limit_isa(widest)
         if instruction_set() not in names:
             names.append(instruction_set())
-    pass_limit_isa(2)
+    pass_limit_isa(len(_ISA_NAMES) - 1)
     return names
 
 
@@ -79,10 +81,11 @@ def use_instruction_set(name=None):
     """Choose one of `instruction_sets`, for tests and counts; None: the widest. Not while a solve runs."""
     if name is not None and name not in instruction_sets():
         raise ValueError(f"this machine does not have {name}, only {', '.join(instruction_sets())}")
-    pass_limit_isa(2 if name is None else ("portable", "avx2", "avx512").index(name))
+    pass_limit_isa(len(_ISA_NAMES) - 1 if name is None else _ISA_NAMES.index(name))
 
 
 def _apply(bint logarithm, x):
+    """exp or log of an array of any shape, padded for the kernel with ones."""
     x = np.ascontiguousarray(x, dtype=np.float64)
     padded = np.ones(-(-max(x.size, 1) // PASS_PAD) * PASS_PAD)
     padded[:x.size] = x.ravel()

@@ -27,7 +27,7 @@ cdef inline Effort no_effort() noexcept nogil:
 cdef class Relaxation:
     cdef readonly index n_connected, n_warm
     cdef readonly index n_split     # the first of the box's variables, which may be split; 0: all
-    cdef readonly bint selects      # nodes carry the bound combination that bound() selects, see _tree
+    cdef readonly bint selects      # nodes carry the bound combination that bound() selects, see tree.Node
     cdef readonly list choice       # the combination selected for the last box that a test asked for
     cdef readonly int batch_size    # nodes split between two merges, whatever the number of threads
     cdef readonly int parallel_from  # smaller batches are bounded faster on the caller's thread alone

@@ -23,10 +23,17 @@ cdef inline real *node_high(Node *node, index n) noexcept nogil:
 cdef inline real *node_point(Node *node, index n) noexcept nogil:
     return node.data + 2 * n
 
+cdef extern from *:
+    """
+    /* An interval narrower than this part of its ends' sizes is not split: its halves would differ by rounding only. */
+    #define GOPFAST_NARROWEST 1e-13
+    """
+    const real NARROWEST "GOPFAST_NARROWEST"
+
 # Whether an interval has an inner point to split at, beyond rounding.
 cdef inline bint divisible(real low, real high) noexcept nogil:
     cdef real middle = low + 0.5 * (high - low)
-    return low < middle < high and high - low > 1e-13 * (abs(low) + abs(high))
+    return low < middle < high and high - low > NARROWEST * (abs(low) + abs(high))
 
 # The point pulled into the middle part of its interval, where the interval is split.
 cdef real inside(real low, real high, real point) noexcept nogil
@@ -51,7 +58,8 @@ cdef class Tree:
     cdef int push(self, Node *node) noexcept nogil  # takes ownership unless it fails
     cdef Node *pop(self) noexcept nogil             # gives ownership; NULL: empty
     cdef void clear(self) noexcept nogil           # frees all open nodes
-    cdef Node *child(self, const Node *parent) noexcept nogil
+    cdef Node *child(self, const Node *parent) noexcept nogil  # a copy with its own serial; NULL: out of memory
+    # OUT children: a partition of the parent, which keeps its owner. Their number, or NO_MEMORY and none is made.
     cdef int bisect(self, Node *parent, Node **children) noexcept nogil
     cdef int orthants(self, Node *parent, Node **children, int n_max) noexcept nogil
     cdef int n_orthants(self, Node *parent) noexcept nogil

@@ -6,6 +6,7 @@ from libc.string cimport memcpy
 from gopfast.search.types cimport NO_MEMORY, OK, index, real
 
 # A split point is kept in the middle part of its interval: a child that equals its parent stalls the bound.
+# This part of its width is left on either side.
 cdef real SPLIT_MARGIN = 0.1
 
 
@@ -146,6 +147,7 @@ cdef class Tree:
         return 2
 
     cdef int n_orthants(self, Node *parent) noexcept nogil:
+        """Two for each variable that can be split, multiplied."""
         cdef index j, n = self.n_connected
         cdef int count = 1
         for j in range(self.n_split):

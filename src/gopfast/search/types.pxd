@@ -1,4 +1,4 @@
-"""The one set of scalar types and status codes of the compiled core, and what every file would write again."""
+"""Scalar types, status codes and two inline helpers of the whole compiled core."""
 
 ctypedef double real
 ctypedef Py_ssize_t index

@@ -9,7 +9,7 @@ from gopfast.search.search import Search
 
 import gopfast
 from gopfast import solver
-from gopfast.mixtures import engine
+from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, pricing_root
 from gopfast.options import Options
 from gopfast.result import Status
@@ -140,7 +140,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     reduction = solver._reduction(problem, family, pricing) if relaxation is None else None
     search = Search(
         relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=names["branching"] == "orthant", known=known, trace=trace,
-        basin=family.basin(primal) if relaxation is None else None,
+        basin=family.basin(bounds, primal) if relaxation is None else None,
         reduction=reduction,
         reduce_from=int(rng.choice([2, 32, 256])), least=least, max_nodes=40 if relaxation else max_nodes,
         time_limit=SECONDS,

@@ -22,9 +22,11 @@ cdef class Neighbourhood(Basin):
     cdef real *hessian              # (m, m)
     cdef real *cubic                # (m, m, m) third derivatives
     cdef real *bent                 # (m, m, m) those along the best weights, in the basis at hand
+    cdef real *squares              # (K, m, m) second derivatives of the best weights
     cdef real *slopes               # (K, m) how the best weights change with the coordinates
     cdef real *inverse              # (K, K) of the Hessian in the log weights
-    cdef real tolerance, loss, turning
+    cdef real tolerance, loss, lent, turning
+    cdef real *radius               # (K,) of a box
     cdef bint beyond                # the last box reached too far beyond faces
     cdef real rough                 # rounding of Hessian and third derivatives, in the scale of the components
     # of a box
@@ -33,13 +35,12 @@ cdef class Neighbourhood(Basin):
     cdef real *down                 # (K, p) how far the coordinates reach
     cdef real *up
     cdef real *rest                 # (m, m) what fourth derivatives may take from the Hessian
-    cdef real *swing                # (K, K) bound of how far the Hessian's rows of the log weights change, on the mean
-    cdef real *swing_mixed          # (K, m)
     cdef real *face_need            # (K, d) gradient functions of the values beyond a face, the most in the box
-    cdef real *pushed               # (K,) what far samples may do to the log weights' gradient
+    cdef real *beyond_second        # (K,) third order and more of the samples' part of the log weights' gradient
+    cdef real *bent_reach           # (K,) the most that D becomes beyond the second order
     cdef real *log_radius           # (K,)
-    cdef real *needed               # (K,) how far the best log weights may go
-    cdef real *loose                # (K,) that, but for what the coordinates do to first order
+    cdef real *needed               # (K,) how far the best log weights may go from what they are to first order
+    cdef real *loose                # (K,) what is assumed of that
     cdef real *reach                # (K,) the most that D becomes
     cdef real lost                  # rounding of `rest`, in the scale of the components
     cdef real *matrix               # (m, m)
@@ -58,7 +59,12 @@ cdef class Neighbourhood(Basin):
     cdef real *most                 # (K,) the most and the least that exp(score) becomes
     cdef real *least
     cdef real *size                 # (K,)
-    cdef bint *possible             # (K,)
+    cdef real *highest              # (K,) responsibilities, the most and the least
+    cdef real *lowest
+    cdef real *away                 # (K,) of a score from the mean, the most
+    cdef real *fourth               # (K, K) factors of pairs' fourth cumulants
+    cdef bint *possible             # (K,) whether the component has a density there
+    cdef bint *counts               # (K,) whether its responsibility is worth a look
     cdef real score_error
     cdef bint hold_center(self, const real *solution, real tolerance, real reach, real *lower) noexcept nogil
     cdef void polish(self, real *solution, real tolerance) noexcept nogil
@@ -75,7 +81,10 @@ cdef class Neighbourhood(Basin):
     cdef bint weights_follow(self) noexcept nogil
     cdef bint spread(self) noexcept nogil
     cdef bint move(self, index i, real w) noexcept nogil
-    cdef bint pair(self, real w, int k, int l, int best) noexcept nogil
+    cdef void turn_apart(self, real w) noexcept nogil
+    cdef real apart(self, int k, int l) noexcept nogil
+    cdef void pair(self, real w, int k, int l, int best) noexcept nogil
+    cdef void follow_squares(self) noexcept nogil
     cdef bint faces_hold(self) noexcept nogil
     cdef bint enclose(self) noexcept nogil
     cdef bint rises(self) noexcept nogil
@@ -83,5 +92,7 @@ cdef class Neighbourhood(Basin):
     cdef bint fits(self) noexcept nogil
     cdef bint reaches(self) noexcept nogil
     cdef bint cube(self, real radius) noexcept nogil
+    cdef bint fits_radii(self) noexcept nogil
+    cdef void lend(self) noexcept nogil
     cdef bint widest(self) noexcept nogil
     cdef void hold(self, real lower) noexcept nogil

@@ -25,10 +25,11 @@ the components' masses (`rises`). Z is the eigenbasis, where the one or two weak
 stand apart. A parameter at the end of its range, with a gradient that leads out of it, adds to the curvature instead: a
 linear term |g_a z_a| >= |g_a| z_a^2 / radius.
 
-For every y of the box the best b stays within log_radius (`enclose`, as in `basin`): for a stationary b,
-A b = - g - G y - (D's part), A and G the blocks of the even mean of H on the ray; solutions do not cross log_radius on
-the way from the center, so that there is one, and f is convex in the weights: it is the best. So b = - A^-1 G y up to a
-remainder of second order, which goes into T: only the coordinates' own changes are bounded one by one.
+For every y of the box the best b is stationary: b = - A^-1 (g + G y + 1/2 T(z, z) + rest), A and G the blocks of H, the
+rest of third order, from the cumulants of a responsibility and three scores (`turn_apart`) and from D. So it stays
+within `loose` of - A^-1 G y (`enclose`): no solution crosses that on the way from the center, their degree stays, there
+is one; and f is convex in the weights: it is the best. What is proved of the box is proved of these z only: T is taken
+along - A^-1 G y, and only the coordinates and the remainder are bounded one by one.
 
 Faces, where a column's probability is 0 at the center: there a component is a mixture of components whose columns on
 faces have certain values, a set of columns S the other one, with the component's weight times the product of the odds
@@ -59,9 +60,12 @@ cdef real FIRST_RADIUS = 0.5    # of a box, in standard deviations
 cdef real LEAST_RADIUS = 1e-3
 cdef real NARROWER = 0.6
 cdef int N_HALVINGS = 4         # of the ratio between a radius that fits and one that does not
+cdef int N_WIDENINGS = 5        # attempts for each component
+cdef real WIDER = 1.4
 cdef int MOST_TRIES = 8         # of the log weights' radius
 cdef real MOST_LOG_RADIUS = 1.0
 cdef real LEAST = 0.003         # curvature to be proved, relative to that of separate components
+cdef real LENT = 0.8            # part of the tolerance that the objective may fall in the box
 cdef real ROUNDING = 1e-7       # of matrix products and the factorisation, beside entries of at most LARGEST
 cdef real LARGEST = 10.0
 cdef real NEGLIGIBLE = 1e-16    # terms below it are bounded, not computed
@@ -108,24 +112,26 @@ cdef class Neighbourhood(Basin):
         self.low, self.high = np.zeros(n), np.zeros(n)
         self.lower = -INFINITY
         self.solution = np.zeros(2 * primal.n_solution)
-        self.storage = np.zeros(7 * m * m + 3 * K * m + 2 * K * K + 2 * n + 2 * K * p + K * d + 6 * m + 20 * K)
+        self.storage = np.zeros((6 + K) * m * m + 2 * K * m + 2 * K * K + 2 * n + 2 * K * p + K * d + 6 * m + 26 * K)
         self.cubes = np.zeros(2 * m * m * m if m <= MOST_COORDINATES else 1)
         at = &self.storage[0]
         self.hessian, self.rest, self.matrix = take(&at, m * m), take(&at, m * m), take(&at, m * m)
         self.basis, self.turned, self.change = take(&at, m * m), take(&at, m * m), take(&at, m * m)
-        self.slopes, self.swing_mixed = take(&at, K * m), take(&at, K * m)
-        self.inverse, self.swing = take(&at, K * K), take(&at, K * K)
+        self.squares, self.slopes = take(&at, K * m * m), take(&at, K * m)
+        self.inverse, self.fourth = take(&at, K * K), take(&at, K * K)
         self.box_low, self.box_high = take(&at, n), take(&at, n)
         self.down, self.up = take(&at, K * p), take(&at, K * p)
         self.face_need = take(&at, K * d)
         self.gradient, self.gradient_error = take(&at, m), take(&at, m)
         self.vector, self.other, self.u = take(&at, m), take(&at, m), take(&at, m)
-        self.log_weight, self.mass, self.pushed = take(&at, K), take(&at, K), take(&at, K)
+        self.log_weight, self.mass, self.beyond_second = take(&at, K), take(&at, K), take(&at, K)
+        self.bent_reach, self.highest, self.lowest, self.away = take(&at, K), take(&at, K), take(&at, K), take(&at, K)
         self.log_radius, self.needed, self.loose = take(&at, K), take(&at, K), take(&at, K)
+        self.radius = take(&at, K)
         self.reach, self.score, self.r, self.others = take(&at, K), take(&at, K), take(&at, K), take(&at, K)
         self.fall, self.rise, self.most = take(&at, K), take(&at, K), take(&at, K)
         self.least, self.size = take(&at, K), take(&at, K)
-        self.possible = <bint *> take(&at, K)
+        self.possible, self.counts = <bint *> take(&at, K), <bint *> take(&at, K)
         self.cubic = &self.cubes[0]
         self.bent = self.cubic + (m * m * m if m <= MOST_COORDINATES else 0)
 
@@ -154,7 +160,7 @@ cdef class Neighbourhood(Basin):
     cdef bint widest(self) noexcept nogil:
         """Whether there is a box of some radius; leaves the widest found in box_low and box_high."""
         cdef real radius = FIRST_RADIUS, above, middle
-        cdef int turn
+        cdef int K = self.family.n_components, turn, k
         while not self.cube(radius):
             if self.primal.stop is not None and self.primal.stop.poll(0):
                 return False
@@ -168,15 +174,29 @@ cdef class Neighbourhood(Basin):
                 radius = middle
             else:
                 above = middle
-        return self.cube(radius)
+        for k in range(K):
+            self.radius[k] = radius
+        for turn in range(N_WIDENINGS):
+            for k in range(K):
+                self.radius[k] *= WIDER
+                if not self.fits_radii():
+                    self.radius[k] /= WIDER
+        return self.fits_radii()
 
     cdef bint cube(self, real radius) noexcept nogil:
-        """Whether the box of one radius fits, its faces as wide as they may be."""
+        """Whether the box of one radius fits."""
+        cdef int k
+        for k in range(self.family.n_components):
+            self.radius[k] = radius
+        return self.fits_radii()
+
+    cdef bint fits_radii(self) noexcept nogil:
+        """Whether the box of the components' radii fits, its faces as wide as they may be."""
         cdef int k, n = self.family.n_cell
         self.chart.width = WIDEST_FACE
         while self.chart.width > NARROWEST_FACE:
             for k in range(self.family.n_components):
-                self.chart.cell(k, radius, self.box_low + k * n, self.box_high + k * n)
+                self.chart.cell(k, self.radius[k], self.box_low + k * n, self.box_high + k * n)
             self.beyond = False
             if not self.reaches():
                 return False
@@ -190,21 +210,24 @@ cdef class Neighbourhood(Basin):
     cdef bint reaches(self) noexcept nogil:
         """Whether the chart reaches as far as the box; and how far that is."""
         cdef int k, a, n = self.family.n_cell, p = self.p
+        cdef real half
         for k in range(self.family.n_components):
             if not self.chart.ranges(k, self.box_low + k * n, self.box_high + k * n, self.down + k * p,
                                      self.up + k * p):
                 return False
         for k in range(self.family.n_components):
-            self.reach[k] = 0
+            self.reach[k] = self.bent_reach[k] = 0
             for a in range(k * p, (k + 1) * p):
-                self.reach[k] += 0.5 * max(self.down[a], self.up[a]) ** 2 * (1 + self.chart.bend(a, self.down, self.up))
-            self.reach[k] *= 1 + 1e-12
+                half = 0.5 * max(self.down[a], self.up[a]) ** 2 * (1 + 1e-12)
+                self.bent_reach[k] += half * self.chart.bend(a, self.down, self.up)
+                self.reach[k] += half
+            self.reach[k] += self.bent_reach[k]
         return True
 
     cdef void hold(self, real lower) noexcept nogil:
         memcpy(&self.low[0], self.box_low, self.n_connected * sizeof(real))
         memcpy(&self.high[0], self.box_high, self.n_connected * sizeof(real))
-        self.lower = lower - self.loss
+        self.lower = lower - self.loss - self.lent
 
     def find(self, real[::1] solution, real tolerance):
         """Whether a box was found around a solution (weights, parameters, e of the core); for tests."""
@@ -222,17 +245,18 @@ cdef class Neighbourhood(Basin):
                     down=np.array(<real[:K, :p]> self.down), up=np.array(<real[:K, :p]> self.up),
                     log_radius=np.array(<real[:K]> self.log_radius))
 
-    def examine(self, real[::1] solution, real[::1] low, real[::1] high, real reach=0.0):
+    def examine(self, real[::1] solution, real[::1] low, real[::1] high, real tolerance=1e300, real reach=0.0):
         """Everything that is claimed of a box around a center that need not be a solution; for tests.
 
         Returns
         -------
         None where the chart does not reach so far, or dict with `fits`, `derivatives` (gradient (m,), Hessian (m, m),
         third derivatives (m, m, m)), `rest` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`, `log_radius`
-        (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the bracket is proved to be.
+        (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the bracket is proved to be, but for
+        `lent` nats in all.
         """
         cdef int K = self.family.n_components, m = self.m, p = self.p, i
-        self.tolerance = INFINITY
+        self.tolerance = tolerance
         if not self.arrange(&solution[0]) or not self.chart.place(&self.solution[K], reach):
             raise ValueError("there is no center")
         value = self.expand()
@@ -253,6 +277,7 @@ cdef class Neighbourhood(Basin):
         return dict(
             fits=fits, derivatives=(np.array(<real[:m]> self.gradient), hessian, third), value=value, least=LEAST,
             rest=np.array(<real[:m, :m]> self.rest), slopes=np.array(<real[:K, :m]> self.slopes),
+            lent=self.lent,
             bend=np.reshape([self.chart.bend(i, self.down, self.up) for i in range(K * p)], (K, p)),
             quartic=np.reshape([self.chart.quartic(i, self.down, self.up) for i in range(K * p)], (K, p)),
             loose=np.array(<real[:K]> self.loose), log_radius=np.array(<real[:K]> self.log_radius),
@@ -508,6 +533,7 @@ cdef class Neighbourhood(Basin):
                     for l in range(K):
                         value += Y[k * K + l] * self.hessian[l * f * m + a]
                 self.slopes[k * m + a] = value
+        self.follow_squares()
         for a in range(m):
             if a % f == 0:
                 continue
@@ -517,6 +543,27 @@ cdef class Neighbourhood(Basin):
                     for c in range(m):
                         self.cubic[(a * m + b) * m + c] -= share * self.cubic[(k * f * m + b) * m + c]
         return self.turn()
+
+    cdef void follow_squares(self) noexcept nogil:
+        """Second derivatives of what the best log weights are beyond the first order, in the coordinates and that."""
+        cdef int K = self.family.n_components, f = self.f, m = self.m, k, l, a, b
+        cdef real *square
+        for k in range(K):
+            square = self.squares + k * m * m
+            memset(square, 0, m * m * sizeof(real))
+            for l in range(K):
+                for a in range(m * m):
+                    square[a] += self.inverse[k * K + l] * self.cubic[<size_t> l * f * m * m + a]
+            for a in range(m):      # columns, then rows: a log weight is - slopes times the coordinates, and the rest
+                for b in range(m):
+                    if b % f:
+                        for l in range(K):
+                            square[a * m + b] -= square[a * m + l * f] * self.slopes[l * m + b]
+            for a in range(m):
+                if a % f:
+                    for l in range(K):
+                        for b in range(m):
+                            square[a * m + b] -= self.slopes[l * m + a] * square[l * f * m + b]
 
     cdef bint turn(self) noexcept nogil:
         """Makes the eigenvectors of the center's Hessian the basis, and takes the third derivatives to it."""
@@ -546,8 +593,7 @@ cdef class Neighbourhood(Basin):
     cdef bint fits(self) noexcept nogil:
         """Whether the objective is no lower in the box: finds how far the weights go there."""
         cdef int K = self.family.n_components, p = self.p, f = self.f, m = self.m, k, a, attempt
-        cdef real first, step
-        cdef bint inside, spare
+        cdef real step
         self.loss = 0
         for k in range(K):
             for a in range(f):
@@ -557,23 +603,23 @@ cdef class Neighbourhood(Basin):
         self.loss *= (1 + 1e-9) / (2 * LEAST)
         if not self.loss < 0.1 * self.tolerance:
             return False
+        self.lent = 0
         for k in range(K):
-            first = 0
-            for a in range(m):
-                if a % f:
-                    first += fabs(self.slopes[k * m + a]) * self.widest_of(a)
-            self.log_radius[k] = 1.2 * first + 1e-3
+            self.loose[k] = 1e-3
         for attempt in range(MOST_TRIES):
             for k in range(K):
+                self.log_radius[k] = self.loose[k] + 1e-12
+                for a in range(m):
+                    if a % f:
+                        self.log_radius[k] += fabs(self.slopes[k * m + a]) * self.widest_of(a)
                 if not self.log_radius[k] < MOST_LOG_RADIUS:
                     return False
             if not self.spread() or not self.faces_hold():
                 return False
-            inside = self.enclose()
-            if inside:
+            if self.enclose():
                 return self.rises()
             for k in range(K):
-                self.log_radius[k] = 1.1 * self.needed[k] + 1e-6
+                self.loose[k] = max(self.loose[k], 1.15 * self.needed[k])
         return False
 
     cdef real widest_of(self, int a) noexcept nogil:
@@ -596,10 +642,8 @@ cdef class Neighbourhood(Basin):
         cdef const SampleSet *data = &self.family.data.core
         cdef index i
         memset(self.rest, 0, m * m * sizeof(real))
-        memset(self.swing, 0, K * K * sizeof(real))
-        memset(self.swing_mixed, 0, K * m * sizeof(real))
         memset(self.face_need, 0, K * d * sizeof(real))
-        memset(self.pushed, 0, K * sizeof(real))
+        memset(self.beyond_second, 0, K * sizeof(real))
         self.lost = 0
         for i in range(data.n_samples):
             if i % POLL_EVERY == 0 and self.primal.stop is not None and self.primal.stop.poll(0):
@@ -646,57 +690,98 @@ cdef class Neighbourhood(Basin):
                 ratio = self.score[k] + self.rise[k] - self.log_radius[k] - floor
                 self.face_need[k * self.family.n_columns + first] += w * x * exp(min(700.0, ratio)) * (1 + 1e-9)
         for k in range(K):
+            # whether its responsibility needs to be looked at
+            self.counts[k] = self.possible[k] and (
+                k == best or self.score[k] + self.rise[k] + self.fall[best] > -45)
+            if self.counts[k] and max(self.rise[k], self.fall[k]) > FARTHEST:
+                return False
+        self.turn_apart(w)
+        for k in range(K):
             for l in range(k):
-                if self.possible[k] and self.possible[l] and not self.pair(w, k, l, best):
-                    return False
+                if self.possible[k] and self.possible[l]:
+                    self.pair(w, k, l, best)
         return True
 
-    cdef bint pair(self, real w, int k, int l, int best) noexcept nogil:
-        """The pair k, l of components at the sample at hand; False: a score goes too far."""
-        cdef int K = self.family.n_components, f = self.f, m = self.m, h, a, b, shell
-        cdef real far, x, s, most_k, most_l, least_k, least_l, others_low, others_high, high, low, factor, one, two
-        cdef real before, after, fourth = 0, even_high = 0, even_low = 0, value, part, center
-        cdef const real *u_k = self.u + k * f
-        cdef const real *u_l = self.u + l * f
-        far = max(self.rise[k] + self.fall[l], self.fall[k] + self.rise[l])
-        h = k if self.score[k] < self.score[l] else l
-        x = self.score[h] + self.rise[h] + self.fall[best]
-        if h != best and x < -45:
-            x = w * exp(x) * (1 + 1e-9) + w * 1e-300
-            self.pushed[k] += 2 * x * far
-            self.pushed[l] += 2 * x * far
-            self.lost += x / 6 * far * far * (self.size[k] + self.size[l]) ** 2
-            return True
-        if max(max(self.rise[k], self.fall[k]), max(self.rise[l], self.fall[l])) > FARTHEST:
-            return False
-        center = self.r[k] * self.r[l]
+    cdef real apart(self, int k, int l) noexcept nogil:
+        """The most that the scores of two components may move apart."""
+        return max(self.rise[k] + self.fall[l], self.fall[k] + self.rise[l])
+
+    cdef void turn_apart(self, real w) noexcept nogil:
+        """Pairs' fourth cumulants on the ray, and what is left of the responsibilities beyond the second order."""
+        cdef int K = self.family.n_components, k, l, h, shell
+        cdef real s, others_low, others_high, high, low, one, two, factor, before, after, variance, cube, value
+        memset(self.fourth, 0, K * K * sizeof(real))
         for shell in range(N_SHELLS):
             s = (shell + 1.0) / N_SHELLS
-            most_k, least_k = exp(self.score[k] + s * self.rise[k]), exp(self.score[k] - s * self.fall[k])
-            most_l, least_l = exp(self.score[l] + s * self.rise[l]), exp(self.score[l] - s * self.fall[l])
-            others_low = others_high = 0
-            for h in range(K):
-                if h != k and h != l and self.possible[h]:
-                    others_low += exp(self.score[h] - s * self.fall[h])
-                    others_high += exp(min(self.score[h] + s * self.rise[h], 300.0))
-            # r_k r_l is concave in both scores: all up, unless one of them then has more than all others
-            one, two = most_k, most_l
-            if one > two + others_low:
-                one = max(least_k, two + others_low)
-            elif two > one + others_low:
-                two = max(least_l, one + others_low)
-            high = share(one, two, others_low)
-            low = min(min(share(most_k, most_l, others_high), share(least_k, least_l, others_high)),
-                      min(share(most_k, least_l, others_high), share(least_k, most_l, others_high)))
-            one = 1 - least_k / (least_k + most_l + others_high)
-            two = 1 - least_l / (least_l + most_k + others_high)
-            factor = one * one * one + two * two * two - 3 * low
             before, after = 1 - shell * 1.0 / N_SHELLS, 1 - s
-            if factor > 0:
-                fourth += (before * before * before * before - after * after * after * after) * high * factor
-            even_high += high / N_SHELLS
-            even_low += low / N_SHELLS
-        value = (1 + 1e-9) * w * fourth * far * far / 12
+            for k in range(K):
+                self.most[k] = self.least[k] = 0
+                if self.possible[k]:
+                    self.most[k] = exp(self.score[k] + s * self.rise[k])
+                    self.least[k] = exp(self.score[k] - s * self.fall[k]) if self.counts[k] else 0
+            for k in range(K):
+                others_low = others_high = 0
+                for l in range(K):
+                    if l != k:
+                        others_low += self.least[l]
+                        others_high += self.most[l]
+                self.highest[k] = self.most[k] / (self.most[k] + others_low) if self.most[k] > 0 else 0
+                self.lowest[k] = self.least[k] / (self.least[k] + others_high) if self.least[k] > 0 else 0
+            variance = cube = 0
+            for k in range(K):
+                for l in range(k):
+                    if not (self.counts[k] and self.counts[l]):
+                        value = self.apart(k, l)
+                        variance += min(self.highest[k], self.highest[l]) * value * value
+                        continue
+                    others_low = others_high = 0
+                    for h in range(K):
+                        if h != k and h != l:
+                            others_low += self.least[h]
+                            others_high += self.most[h]
+                    # r_k r_l is concave in both scores: all up, unless one of them then has more than all others
+                    one, two = self.most[k], self.most[l]
+                    if one > two + others_low:
+                        one = max(self.least[k], two + others_low)
+                    elif two > one + others_low:
+                        two = max(self.least[l], one + others_low)
+                    high = share(one, two, others_low)
+                    low = min(min(share(self.most[k], self.most[l], others_high),
+                                  share(self.least[k], self.least[l], others_high)),
+                              min(share(self.most[k], self.least[l], others_high),
+                                  share(self.least[k], self.most[l], others_high)))
+                    one, two = 1 - self.lowest[k], 1 - self.lowest[l]
+                    factor = one * one * one + two * two * two - 3 * low
+                    if factor > 0:
+                        value = before * before * before * before - after * after * after * after
+                        self.fourth[k * K + l] += value * high * factor
+                    value = self.apart(k, l)
+                    variance += high * value * value
+            for k in range(K):  # the most that a score is away from the mean
+                value = one = 0
+                for l in range(K):
+                    if l != k and self.possible[l]:
+                        value += self.highest[l] * self.apart(k, l)
+                        one = max(one, self.apart(k, l))
+                self.away[k] = min(value, one)
+                cube += self.highest[k] * self.away[k] * self.away[k] * self.away[k]
+            value = w / 6 * (before * before * before - after * after * after) * (1 + 1e-9)
+            for k in range(K):
+                one = self.away[k]
+                self.beyond_second[k] += value * self.highest[k] * (one * one * one + cube + 3 * one * variance)
+
+    cdef void pair(self, real w, int k, int l, int best) noexcept nogil:
+        """Adds what the pair's fourth cumulant may take from the Hessian."""
+        cdef int K = self.family.n_components, f = self.f, m = self.m, a, b, h
+        cdef real far = self.apart(k, l), value, part
+        cdef const real *u_k = self.u + k * f
+        cdef const real *u_l = self.u + l * f
+        if not (self.counts[k] and self.counts[l]):
+            h = l if self.counts[k] else k
+            value = w * (exp(self.score[h] + self.rise[h] + self.fall[best]) * (1 + 1e-9) + 1e-300)
+            self.lost += value / 6 * far * far * (self.size[k] + self.size[l]) ** 2
+            return
+        value = (1 + 1e-9) * w * self.fourth[k * K + l] * far * far / 12
         self.lost += self.family.data.core.n_samples * ROUND * 4 * value * (self.size[k] + self.size[l]) ** 2
         for a in range(f):
             part = value * u_k[a]
@@ -706,19 +791,6 @@ cdef class Neighbourhood(Basin):
             part = value * u_l[a]
             for b in range(f):
                 self.rest[(l * f + a) * m + l * f + b] += part * u_l[b]
-        value = w * (max(even_high - center, center - even_low) + 1e-11 * even_high)
-        self.swing[k * K + k] += value
-        self.swing[l * K + l] += value
-        self.swing[k * K + l] += value
-        self.swing[l * K + k] += value
-        for a in range(1, f):
-            part = value * fabs(u_k[a])
-            self.swing_mixed[k * m + k * f + a] += part
-            self.swing_mixed[l * m + k * f + a] += part
-            part = value * fabs(u_l[a])
-            self.swing_mixed[k * m + l * f + a] += part
-            self.swing_mixed[l * m + l * f + a] += part
-        return True
 
     cdef bint faces_hold(self) noexcept nogil:
         """Whether the objective is least with no probability beyond the faces."""
@@ -730,37 +802,37 @@ cdef class Neighbourhood(Basin):
         return True
 
     cdef bint enclose(self) noexcept nogil:
-        """Whether the best log weights stay within log_radius in the box; OUT needed, loose."""
-        cdef int K = self.family.n_components, f = self.f, m = self.m, k, l, h, a
+        """Whether in the box the best log weights stay within `loose` of what they are to first order; OUT needed."""
+        cdef int K = self.family.n_components, f = self.f, m = self.m, k, l, h, a, b
         cdef const real *Y = self.inverse
-        cdef real first, total, grown, value, farthest = self.farthest()
+        cdef const real *square
+        cdef real total, most, value, far, farthest = self.farthest()
         cdef bint inside = True
         for l in range(K):
-            value = self.log_radius[l] + self.reach[l]
-            grown = expm1(value) / value
-            total = fabs(self.gradient[l * f]) + self.gradient_error[l * f] + self.pushed[l]
-            total += self.mass[l] * (grown * self.reach[l] + (grown - 1) * self.log_radius[l])
-            total += sqrt(self.mass[l]) * self.rough * farthest
-            for h in range(K):
-                total += self.swing[l * K + h] * self.log_radius[h]
-            for a in range(m):
-                if a % f:
-                    total += self.swing_mixed[l * m + a] * self.widest_of(a)
+            most = self.log_radius[l] + self.reach[l]
+            total = most * most * most / 6 * exp(most) + self.log_radius[l] * self.reach[l]
+            total = self.mass[l] * (total + 0.5 * self.reach[l] * self.reach[l] + self.bent_reach[l])
+            total += fabs(self.gradient[l * f]) + self.gradient_error[l * f] + self.beyond_second[l]
+            total += sqrt(self.mass[l]) * self.rough * farthest * (1 + farthest)
             self.vector[l] = total * (1 + 1e-9)
+        for a in range(m):
+            self.other[a] = self.widest_of(a) if a % f else self.loose[a // f]
         for k in range(K):
-            first = 0
-            for a in range(m):
-                if a % f:
-                    first += fabs(self.slopes[k * m + a]) * self.widest_of(a)
-            total = 1e-10 * first
+            total = 0
             for l in range(K):
                 total += fabs(Y[k * K + l]) * self.vector[l]
                 value = 1 if k == l else 0
                 for h in range(K):
                     value -= Y[k * K + h] * self.hessian[h * f * m + l * f]
-                total += (fabs(value) + 1e-12) * self.log_radius[l]
-            self.loose[k], self.needed[k] = total, first + total
-            if not self.needed[k] < 0.99 * self.log_radius[k]:
+                total += (fabs(value) + 1e-10) * self.log_radius[l]
+            square = self.squares + k * m * m
+            for a in range(m):
+                far = 0
+                for b in range(m):
+                    far += fabs(square[a * m + b]) * self.other[b]
+                total += 0.5 * far * self.other[a] * (1 + 1e-9)
+            self.needed[k] = total
+            if not total < 0.99 * self.loose[k]:
                 inside = False
         return inside
 
@@ -813,6 +885,7 @@ cdef class Neighbourhood(Basin):
                 for b in range(m * m):
                     V[b] += value * fabs(slice[b])
         conjugate(m, self.matrix, self.basis, self.turned, self.rest)  # `rest` is used up
+        self.lend()
         for a in range(m):
             if not self.rest[a * m + a] > 0:
                 return False
@@ -833,6 +906,28 @@ cdef class Neighbourhood(Basin):
         for a in range(m):
             self.rest[a * m + a] -= g[a] / q[a] * (1 + 1e-9) + value
         return dense_factor(m, self.rest) == 0
+
+
+    cdef void lend(self) noexcept nogil:
+        """Adds to the least entry of the bracket's diagonal what the tolerance allows the objective to fall there."""
+        cdef int K = self.family.n_components, f = self.f, m = self.m, a, k, weak = 0
+        cdef real part, far = 0
+        cdef const real *direction
+        for a in range(m):
+            if self.rest[a * m + a] < self.rest[weak * m + weak]:
+                weak = a
+        direction = self.basis + weak * m
+        for a in range(m):
+            part = direction[a] * sqrt(self.mass[a // f])
+            if a % f == 0:
+                far += fabs(part) * self.loose[a // f]
+                continue
+            for k in range(K):
+                part -= direction[k * f] * sqrt(self.mass[k]) * self.slopes[k * m + a]
+            far += fabs(part) * self.widest_of(a)
+        self.lent = LENT * self.tolerance if far > 0 else 0
+        if far > 0:
+            self.rest[weak * m + weak] += min(LARGEST, 2 * self.lent / (far * far)) * (1 - 1e-9)
 
 
 cdef inline real share(real one, real two, real others) noexcept nogil:

@@ -93,6 +93,11 @@ class ProgressLog:
             )
         self._flush()
 
+    def note(self, text):
+        """Print a line between the rows."""
+        self._print(f" {text}")
+        self._flush()
+
     def _repeats(self, state):
         """Whether the last row shows this state already, but for the time."""
         return self._last is not None and self._last[1:6] == state[1:6]

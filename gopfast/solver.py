@@ -35,7 +35,7 @@ from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import Options
-from gopfast.report import Heartbeat, Progress
+from gopfast.report import Heartbeat, Progress, ProgressLog
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search.search import Search
 from gopfast.search.threads import n_threads
@@ -50,9 +50,13 @@ SAME = 1e-6  # components whose parameters differ by less, relative to the large
 # Samples times columns times components from which the first local search, and a batch, may take seconds.
 WATCHED_FROM = 1_000_000
 MOST_PRICED = 20_000  # samples; prices are one for each
-# Nodes from which on something is learnt beside the tree: by default where it pays, prices where they were asked for.
+# Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
+# sets, and prices that were asked for. Otherwise prices begin once the tree has cost this many terms of its sums (about
+# 0.3 s), of which a node has one for each sample, component and statistic, and so many more.
 REDUCED_FROM = 256
-PRICED_FROM = 1
+ASKED_FROM = 1
+TERMS_BEFORE_PRICES = 17_500_000
+TERMS_OF_A_NODE = 350
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -101,10 +105,11 @@ def solve(
     rel_tol : float, optional
         Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default.
     relaxation : {None, "entropic", "linear", "pricing"}
-        The relaxed dual. "entropic" (the default for mixtures) keeps the entropy exact and needs no LP; "linear"
-        is the paper's, with HiGHS. "pricing": "entropic", and the parameters of a single component are searched beside
-        the tree for those that no component of a better mixture can have; for mixtures whose components share no
-        parameter. It takes longer to begin and often far fewer nodes. Unless it or `branching` is given, one
+        The relaxed dual. "entropic" keeps the entropy exact and needs no LP; "linear" is the paper's, with HiGHS.
+        "pricing": "entropic", and the parameters of a single component are searched beside the tree for those that no
+        component of a better mixture can have; for mixtures whose components share no parameter. By default mixtures
+        begin with "entropic" and go on with "pricing", where it applies, once so many nodes were not enough that it
+        pays; the result says which was used. Unless it or `branching` is given, one
         component is solved in closed form, where there is one: all models but a prior variance that is estimated with
         unequal noise variances.
     partition : {"joint", "paper"}
@@ -263,6 +268,9 @@ class MixtureSearch:
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
         kept = self.representation.tolerance_kept(self.epsilon)
+        reduction, reduce_from = None, REDUCED_FROM
+        if entropic:
+            reduction, reduce_from = _reduction(problem, self.family, options.relaxation, self._priced)
         self.search = Search(
             relaxed,
             primal,
@@ -272,10 +280,15 @@ class MixtureSearch:
             n_threads=n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
             basin=self.family.basin(bounds, primal) if entropic else None,
-            reduction=_reduction(problem, self.family, options.relaxation) if entropic else None,
-            reduce_from=PRICED_FROM if options.relaxation == "pricing" else REDUCED_FROM,
+            reduction=reduction,
+            reduce_from=reduce_from,
             least=max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, self.family)),
         )
+
+    def _priced(self):
+        """Pricing begins: the result and the log say so."""
+        self.names["relaxation"] = "pricing"
+        self.monitor.note("single components are priced beside the tree from here on (relaxation='pricing')")
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
         """
@@ -377,17 +390,31 @@ def _ties_to_try(problem):
     return []
 
 
-def _reduction(problem, family, relaxation):
-    """Return what is learnt beside the tree, where the model has it."""
-    if relaxation == "pricing":
+def _reduction(problem, family, relaxation, begun=None):
+    """Return what is learnt beside the tree, where the model has it, and the nodes from which on."""
+    learnt = family.reduction(bounds)
+    if learnt is not None and relaxation != "pricing":
+        return learnt, REDUCED_FROM
+    one = None
+    wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
+    if wanted and family.data.n_samples <= MOST_PRICED:
         one = single_component(problem, family)
-        if one is None or family.data.n_samples > MOST_PRICED:
+    if one is None:
+        if relaxation == "pricing":
             raise InputError(
                 "relaxation='pricing' needs a mixture whose components share no parameter, of at most "
                 f"{MOST_PRICED:,} samples; matrices of at most two columns"
             )
-        return PricingReduction(family, lambda solution, limit: PricingBound(family, one, solution, limit))
-    return family.reduction(bounds)
+        return None, REDUCED_FROM
+
+    def price(solution, limit):
+        if begun is not None:
+            begun()
+        return PricingBound(family, one, solution, limit)
+
+    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * family.n_statistics
+    begin = ASKED_FROM if relaxation == "pricing" else max(REDUCED_FROM, TERMS_BEFORE_PRICES // terms)
+    return PricingReduction(family, price), begin
 
 
 def _notes(problem, solution, status):
@@ -433,6 +460,11 @@ class _Monitor:
         if self.log is not None:
             self.log.update(state)
         return self.callback is not None and self.callback(state) is True
+
+    def note(self, text):
+        """Add a line to the table of the progress, if there is one."""
+        if isinstance(self.log, ProgressLog):
+            self.log.note(text)
 
     def watching(self, problem=None):
         """While this context lasts a sign of life needs no report; a small mixture reports soon enough."""

@@ -137,7 +137,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
         if name != "paper":
             point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
             known = point, target.limit(W)
-    reduction = solver._reduction(problem, family, pricing) if relaxation is None else None
+    reduction, _ = solver._reduction(problem, family, pricing) if relaxation is None else (None, 0)
     search = Search(
         relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=names["branching"] == "orthant", known=known, trace=trace,
         basin=family.basin(bounds, primal) if relaxation is None else None,

@@ -1,13 +1,14 @@
 """The pricing bound against its own definition, in extended precision and by other formulas."""
 
 import functools
+import time
 
 import numpy as np
 import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.pricing import ComponentPricing
-from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.bounds.pricing_cuts import CellTree, PricingReduction
 from gopfast.search.search import Search
 from sklearn.datasets import load_iris
 from support.columns import statistics
@@ -15,11 +16,12 @@ from support.exhaustive import brute_force_optimum
 from support.problems import make, random_state
 
 import gopfast
+from gopfast.datasets import load
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import pricing_root
 from gopfast.mixtures.bounds.master import Master
-from gopfast.mixtures.bounds.pricing_root import PricingBound, hulls, single
+from gopfast.mixtures.bounds.pricing_root import PricingBound, single
 from gopfast.mixtures.data import passes
 
 PRICED = [
@@ -318,14 +320,28 @@ def test_searches_with_and_without_cuts_agree(kind):
     assert cut["objective"] - cut["lower_bound"] <= max(plain["objective"] - plain["lower_bound"], 1e-3) + 1e-9
 
 
-def test_groups_of_boxes_cover_them():
-    rng = np.random.default_rng(0)
-    low = rng.random((500, 3))
-    high = low + 0.1 * rng.random((500, 3))
-    outer_low, outer_high = hulls(low, high, 20)
-    assert len(outer_low) <= 20
-    held = ((outer_low[:, None] <= low) & (high <= outer_high[:, None])).all(axis=2)
-    assert held.any(axis=0).all()
+@pytest.mark.parametrize("most", [1, 7, 60, 4000])
+def test_boxes_of_cells_are_met_as_their_cells_would_be(most):
+    """With as many leaves as cells exactly; with fewer, no cell that is met is missed."""
+    rng = np.random.default_rng(most)
+    low = np.round(4 * rng.random((120, 3)), 1)
+    high, upper = low + np.round(rng.random((120, 3)), 1), rng.normal(size=120)
+    tree = CellTree(low, high, upper, most)
+    assert tree.n_boxes <= 4 * most + 1
+    for _ in range(200):
+        at = 5 * rng.random(3)
+        box, threshold = (at - rng.random(3), at + rng.random(3)), rng.choice([-np.inf, 0.0, 1.0])
+        held = (low <= box[1]).all(axis=1) & (high >= box[0]).all(axis=1) & (upper >= threshold)
+        sup, least, largest = tree.meets(*box, threshold)
+        if not held.any():
+            assert sup == -np.inf or most < 120
+            continue
+        cut = np.maximum(low[held], box[0]), np.minimum(high[held], box[1])
+        wanted = upper[held].max(), cut[0].min(axis=0), cut[1].max(axis=0)
+        assert sup >= wanted[0] and (least <= wanted[1]).all() and (largest >= wanted[2]).all()
+        if most >= 120:
+            assert sup == wanted[0] and (least == wanted[1]).all() and (largest == wanted[2]).all()
+    assert CellTree(low[:0], high[:0], upper[:0]).meets(low[0], high[0], -np.inf)[0] == -np.inf
 
 
 @pytest.mark.parametrize("options", [{"prior": "empirical"}, {"covariance": "tied"}, {"covariance": "tied_spherical"}])
@@ -381,3 +397,45 @@ def test_cells_that_gain_nothing_from_their_parents_multipliers_begin_without_th
     low, high, upper, _ = bound.pricing.cells()
     afresh = [bound.pricing.bound_cell(*box, n_passes=1) for box in zip(low[:200], high[:200], strict=True)]
     assert np.mean(upper[:200] <= np.array(afresh) + 1e-9) > 0.9
+
+
+def test_pricing_begins_by_itself_where_the_tree_does_not_close(capsys):
+    problem = gopfast.GaussianMixture(load("galaxies") / 1000, 4, covariance="diag", variance_floor=0.09)
+    found = {
+        relaxation: gopfast.solve(problem, relaxation=relaxation, n_threads=1, log=relaxation is None)
+        for relaxation in (None, "entropic", "pricing")
+    }
+    assert [found[r].relaxation for r in (None, "entropic", "pricing")] == ["pricing", "entropic", "pricing"]
+    assert found["pricing"].n_nodes < found[None].n_nodes < found["entropic"].n_nodes
+    assert all(result.success for result in found.values())
+    assert np.ptp([result.objective for result in found.values()]) < 1e-4
+    assert "priced beside the tree" in capsys.readouterr().out
+
+
+def test_small_problems_are_done_before_prices_begin():
+    problem = gopfast.GaussianMixture(load("galaxies") / 1000, 2, covariance="diag", variance_floor=0.09)
+    assert gopfast.solve(problem).relaxation == "entropic"
+    known = gopfast.GaussianMixture(load("galaxies") / 1000, 3, prior=None)
+    assert gopfast.solve(known).relaxation == "entropic"
+
+
+@pytest.mark.parametrize("kind", ["diag", "known, fixed prior", "full"])
+def test_pricing_gives_the_same_result_for_every_thread_count(kind):
+    problem = make(kind, 6, 40, 3 if kind != "full" else 2, 2)
+    one, two, four = (gopfast.solve(problem, relaxation="pricing", n_threads=n, max_nodes=2000) for n in (1, 2, 4))
+    assert (one.n_nodes, one.n_passes, one.lower_bound) == (two.n_nodes, two.n_passes, two.lower_bound)
+    assert (one.n_nodes, one.n_passes, one.lower_bound) == (four.n_nodes, four.n_passes, four.lower_bound)
+
+
+def test_a_short_time_limit_leaves_the_bound_that_pricing_has_reached():
+    X = load_iris().data
+    problem = gopfast.GaussianMixture(2 * (X - X.mean(axis=0)) / X.std(axis=0), 2, covariance="diag",
+                                      variance_floor=0.04)  # fmt: skip
+    family = engine.family(problem)
+    state = problem.maximize(np.array([np.arange(150) < 50, np.arange(150) >= 50], dtype=float).T)
+    bound = PricingBound(family, single(problem, family), as_solution(problem, state), problem.objective(**state))
+    past = time.monotonic() - 1.0
+    bound.step(past)
+    assert np.isfinite(bound.prices).all()
+    bound.step(past)
+    assert np.isfinite(bound.lower) and bound.lower <= problem.objective(**state)

@@ -1,6 +1,5 @@
 """The pricing bound of a whole problem: prices, proved suprema, and the cells that are left."""
 
-import heapq
 import math
 import time
 
@@ -28,8 +27,6 @@ MOST_LOOKED_AT = 200
 SUMMED = 2.0**-51  # relative, of a sum of few terms
 MOST_CELLS = 100_000
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
-MOST_LISTED = 4000  # cells that nodes look up
-MOST_BEGUN_WITH = 256  # cells that a new search with better prices begins with
 
 
 class PricingBound:
@@ -66,7 +63,7 @@ class PricingBound:
         self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
         self.sigma = 0.0
         self.lower = -math.inf
-        self.low, self.high = (side[None] for side in self.pricing.root())
+        self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.done = None, -math.inf, 0
         self.n_master = 0
 
@@ -142,9 +139,8 @@ class PricingBound:
         K = self.n_components
         for turn in range(max_turns):
             self.pricing.set_prices(self.prices)
-            if not self.pricing.confined:
-                self.pricing.climb(self.points, N_ASCENT)
-            self.pricing.cover(self.low, self.high)
+            self.pricing.climb(self.points, N_ASCENT)
+            self.pricing.cover(*self.root)
             reason = self.pricing.search(
                 self.total, self.limit, K, tolerance / K, self.sigma + tolerance / K, max_cells, deadline
             )
@@ -154,9 +150,7 @@ class PricingBound:
                 break
             _, _, upper, points = self.pricing.cells()
             points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
-            values, points = self.pricing.climb(
-                np.concatenate([points, self.pricing.best()[None]]), 0 if self.pricing.confined else N_ASCENT
-            )
+            values, points = self.pricing.climb(np.concatenate([points, self.pricing.best()[None]]), N_ASCENT)
             if not self._add(values, points, tolerance):
                 break
             self.solve_master(tolerance, deadline)
@@ -168,19 +162,12 @@ class PricingBound:
         proved = total - saved - SUMMED * (abs(total) + abs(saved)) if math.isfinite(saved) else -saved
         self.lower = max(self.lower, min(proved, self.limit))
 
-    def eliminate(self, share=0.25, max_cells=MOST_SHAVED, deadline=math.inf):
-        """Drop cells; what is left becomes the cells to begin with next time."""
-        K = self.n_components
-        self.pricing.shave(self.total, self.limit, K, share, max_cells, deadline)
+    def eliminate(self, share=0.25, deadline=math.inf):
+        """Drop cells; what is left is what nodes of the tree look up."""
+        self.pricing.shave(self.total, self.limit, self.n_components, share, MOST_SHAVED, deadline)
         self._count()
         low, high, upper, _ = self.pricing.cells()
-        if len(low) > MOST_LISTED:
-            groups = near_groups(low, high, MOST_LISTED)
-            upper = np.array([upper[g].max() for g in groups])
-            low, high = hulls(low, high, MOST_LISTED)
         self.cells, self.table_total = (low, high, upper), self.total
-        self.low, self.high = hulls(low, high, MOST_BEGUN_WITH)
-        self.pricing.confined = True
 
 
 def unlike(mass, most):
@@ -199,28 +186,3 @@ def total_of(weights, prices, constant):
     terms = weights * prices
     size = math.fsum(np.abs(terms)) + abs(constant)
     return math.fsum([*terms, constant]) - 4e-16 * size
-
-
-def hulls(low, high, most):
-    """Boxes (at most `most` of them) that cover given boxes (m, n), (m, n)."""
-    if len(low) <= most:
-        return low, high
-    groups = near_groups(low, high, most)
-    return np.array([low[g].min(axis=0) for g in groups]), np.array([high[g].max(axis=0) for g in groups])
-
-
-def near_groups(low, high, most):
-    """At most `most` groups of boxes (m, n), (m, n) that lie together, by halving along the widest side."""
-    scale = np.maximum(high.max(axis=0) - low.min(axis=0), 1e-300)
-    center = 0.5 * (low + high) / scale
-    spread = np.ptp(center, axis=0)
-    heap = [(-spread.max(), 0, np.arange(len(low)), int(spread.argmax()))]
-    made = 1
-    while len(heap) < most and heap[0][0] < 0.0:
-        _, _, own, j = heapq.heappop(heap)
-        order = own[np.argsort(center[own, j], kind="stable")]
-        for part in (order[: len(order) // 2], order[len(order) // 2 :]):
-            spread = np.ptp(center[part], axis=0)
-            heapq.heappush(heap, (-spread.max(), made, part, int(spread.argmax())))
-            made += 1
-    return [own for _, _, own, _ in heap]

@@ -41,7 +41,6 @@ cdef class ComponentPricing:
     cdef public int max_passes
     cdef public real patience
     cdef readonly bint covered          # cells were taken since the prices changed
-    cdef public bint confined           # the cells are not all that there is: no ascents out of them
     cdef real evaluate(self, const real *q) noexcept nogil
     cdef real price(self, const real *point) noexcept nogil
     cdef void gradient(self) noexcept nogil

@@ -570,9 +570,9 @@ cdef class ComponentPricing:
             if cell.branch < 0:
                 self.tree.push(cell)
                 return "cells"
-            if self.confined or popped % ASCEND_EVERY == 0:
+            if popped % ASCEND_EVERY == 0:
                 memcpy(self.at.point, node_point(cell, n), n * sizeof(real))
-                self.ascend(self.at.point, 0 if self.confined else ASCENT)
+                self.ascend(self.at.point, ASCENT)
             popped += 1
             self.divide(cell, max(threshold, self.attained), threshold)
         return "proved"

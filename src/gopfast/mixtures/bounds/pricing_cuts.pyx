@@ -15,31 +15,71 @@ from gopfast.mixtures.families.family cimport order_components
 cdef int MOST_TURNS = 3
 
 
-cdef class CellTree:
-    """Cells (m, n), (m, n) with bounds (m,) in a binary tree of bounding boxes."""
+cdef void sort(index n, int *order, real *keys) noexcept nogil:
+    """Shell sort of keys, and of what stands beside them."""
+    cdef index gap = 1, i, j
+    cdef real key
+    cdef int at
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key, at, j = keys[i], order[i], i
+            while j >= gap and keys[j - gap] > key:
+                keys[j], order[j] = keys[j - gap], order[j - gap]
+                j -= gap
+            keys[j], order[j] = key, at
+        gap //= 3
 
-    def __init__(self, low, high, upper):
-        m, n = low.shape
-        self.n_boxes, self.n_cell = max(2 * m - 1, 0), n
-        boxes_low, boxes_high = np.empty((max(self.n_boxes, 1), n)), np.empty((max(self.n_boxes, 1), n))
-        uppers, left = np.full(max(self.n_boxes, 1), -np.inf), np.full(max(self.n_boxes, 1), -1, dtype=np.intc)
-        center = low + high
-        scale = np.maximum(np.ptp(center, axis=0), 1e-300) if m else 1.0
-        made = 1
-        todo = [(0, np.arange(m))] if m else []
-        while todo:
-            at, own = todo.pop()
-            boxes_low[at], boxes_high[at] = low[own].min(axis=0), high[own].max(axis=0)
-            uppers[at] = upper[own].max()
-            if len(own) == 1:
-                continue
-            j = int((np.ptp(center[own], axis=0) / scale).argmax())
-            order = own[np.argsort(center[own, j], kind="stable")]
-            left[at] = made
-            todo += [(made, order[: len(order) // 2]), (made + 1, order[len(order) // 2:])]
-            made += 2
-        self.low, self.high, self.upper, self.left = boxes_low, boxes_high, uppers, left
+
+cdef class CellTree:
+    """Cells (m, n), (m, n) with bounds (m,) in a binary tree of bounding boxes, at most about `most` of them leaves."""
+
+    def __init__(self, low, high, upper, index most=4000):
+        cdef index m = low.shape[0], n = low.shape[1], size = m // most + 1, made = 1, top = 0, begin, end, i, j, widest
+        cdef real[:, ::1] cells_low = np.ascontiguousarray(low), cells_high = np.ascontiguousarray(high)
+        cdef real[::1] cells_upper = np.ascontiguousarray(upper), keys = np.empty(m + 1)
+        cdef int[::1] order = np.arange(m + 1, dtype=np.intc)
+        cdef index[:, ::1] todo = np.zeros((256, 3), dtype=np.intp)
+        cdef real least, most_center, spread, widest_spread, center
+        cdef int at
+        self.n_cell = n
+        self.low, self.high = np.full((2 * m + 1, n), np.inf), np.full((2 * m + 1, n), -np.inf)
+        self.upper, self.left = np.full(2 * m + 1, -np.inf), np.full(2 * m + 1, -1, dtype=np.intc)
         self.stack = np.zeros(256, dtype=np.intc)   # twice the depth, and some
+        self.n_boxes = 0
+        if m == 0:
+            return
+        todo[0, 2] = m
+        top = 1
+        while top:
+            top -= 1
+            at, begin, end = <int> todo[top, 0], todo[top, 1], todo[top, 2]
+            widest, widest_spread = 0, -1
+            for j in range(n):
+                least, most_center = INFINITY, -INFINITY
+                for i in range(begin, end):
+                    self.low[at, j] = min(self.low[at, j], cells_low[order[i], j])
+                    self.high[at, j] = max(self.high[at, j], cells_high[order[i], j])
+                    center = cells_low[order[i], j] + cells_high[order[i], j]
+                    least, most_center = min(least, center), max(most_center, center)
+                # relative to all cells, whose box is the first
+                spread = (most_center - least) / max(self.high[0, j] - self.low[0, j], 1e-300)
+                if spread > widest_spread:
+                    widest, widest_spread = j, spread
+            for i in range(begin, end):
+                self.upper[at] = max(self.upper[at], cells_upper[order[i]])
+            if end - begin <= size:
+                continue
+            for i in range(begin, end):
+                keys[i] = cells_low[order[i], widest] + cells_high[order[i], widest]
+            sort(end - begin, &order[begin], &keys[begin])
+            self.left[at] = <int> made
+            i = (begin + end) // 2
+            todo[top, 0], todo[top, 1], todo[top, 2] = made, begin, i
+            todo[top + 1, 0], todo[top + 1, 1], todo[top + 1, 2] = made + 1, i, end
+            made, top = made + 2, top + 2
+        self.n_boxes = made
 
     cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
                    real *out_high) noexcept nogil:
@@ -75,6 +115,13 @@ cdef class CellTree:
                 out_low[j] = min(out_low[j], max(self.low[at, j], low[j]))
                 out_high[j] = max(out_high[j], min(self.high[at, j], high[j]))
         return sup
+
+    def meets(self, low, high, real threshold):
+        """For tests: the largest bound of what a box meets, and its bounding box."""
+        cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        cdef real[::1] out_low = np.empty(self.n_cell), out_high = np.empty(self.n_cell)
+        sup = self.meet(&least[0], &most[0], threshold, &out_low[0], &out_high[0])
+        return sup, np.asarray(out_low), np.asarray(out_high)
 
 
 cdef class PricingReduction(Reduction):

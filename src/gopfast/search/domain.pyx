@@ -28,6 +28,9 @@ cdef real REBOUND_BELOW = 0.7
 # A parent is split at a basin's face that is no further from the middle than this part of the width: one further out
 # would be moved (tree.SPLIT_MARGIN).
 cdef real FACE_REACH = 0.4
+# A node that leaves the basin on at most so many sides per variable is cut down to it: its widest part outside is split
+# off, whatever the variable that its bound is worst in.
+cdef real FEW_SIDES = 0.75
 
 
 cdef class Domain:
@@ -80,13 +83,25 @@ cdef class Domain:
         return 0
 
     cdef void aim(self, Node *parent) noexcept nogil:
-        cdef index n = self.n_connected, j
-        cdef real low, high, face, other, middle
+        cdef index n = self.n_connected, j, n_sides = 0, widest = -1
+        cdef real low, high, below, above, face = 0, other, middle, most = 0
         if not self.settled:
             return
         for j in range(n):
-            if node_low(parent)[j] >= self.basin.high[j] or node_high(parent, n)[j] <= self.basin.low[j]:
+            low, high = node_low(parent)[j], node_high(parent, n)[j]
+            if low >= self.basin.high[j] or high <= self.basin.low[j]:
                 return
+            if not high > low:
+                continue
+            below, above = (self.basin.low[j] - low) / (high - low), (high - self.basin.high[j]) / (high - low)
+            n_sides += (below > 0) + (above > 0)
+            if max(below, above) > most:
+                most, widest = max(below, above), j
+                face = self.basin.low[j] if below > above else self.basin.high[j]
+        if widest >= 0 and n_sides <= FEW_SIDES * n:
+            parent.branch = <int> widest
+            node_point(parent, n)[widest] = face
+            return
         j = parent.branch
         low, high = node_low(parent)[j], node_high(parent, n)[j]
         middle = 0.5 * (low + high)

@@ -190,8 +190,9 @@ cdef class Family:
     # Bounds are built on families: the package `gopfast.mixtures.bounds` is handed down to those that follow.
 
     def basin(self, bounds, primal):
-        """What finds a box around an incumbent of `primal` with a bound of its own; None."""
-        return None
+        """What finds a box around an incumbent of `primal` with a bound of its own, or None."""
+        chart = bounds.neighbourhood.chart_of(self)
+        return None if chart is None else bounds.neighbourhood.Neighbourhood(primal, chart)
 
     def reduction(self, bounds):
         """What is learnt beside the tree unasked; None."""

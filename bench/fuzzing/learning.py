@@ -1,4 +1,4 @@
-"""Attacks on what is learnt beside the tree: the box around an incumbent, and hitting sets of good mixtures."""
+"""Attacks on what is learnt beside the tree: boxes around an incumbent, and hitting sets of good mixtures."""
 
 import math
 
@@ -7,8 +7,12 @@ from gopfast.mixtures.bounds.basin import MixtureBasin
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.mixtures.bounds.neighbourhood import Neighbourhood, chart_of
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.search import Search
+
+from gopfast import solver
+from gopfast.mixtures.representation import Representation
 
 from .definitions import LONG
 from .failure import Failure, slack
@@ -49,7 +53,10 @@ class Mixtures:
 
 
 def attack(problem, definition, family, rng):
-    """Attack both at an incumbent of a few starts; returns how many mixtures were tried, raises Failure."""
+    """Attack what there is at an incumbent of a few starts; returns how many mixtures were tried, raises Failure."""
+    chart = chart_of(family)
+    if chart is not None:
+        return attack_neighbourhood(problem, definition, family, chart, rng)
     if type(family) is not GaussianFamily or family.n_ranges or rng.random() < 0.5:
         return 0
     primal = MixturePrimal(family, n_starts=3, seed=int(rng.integers(2**32)))
@@ -78,6 +85,66 @@ def attack_basin(mixtures, family, vector, rng):
             said = dict(lower=report["lower"], value=value, means=means, vector=vector, tolerance=tolerance)
             raise Failure("basin", said)
     return N_MIXTURES
+
+
+def attack_neighbourhood(problem, definition, family, chart, rng):
+    """No mixture with parameters in the box around an incumbent lies below the box's bound, whatever its weights."""
+    primal = MixturePrimal(family, n_starts=3, seed=int(rng.integers(2**32)))
+    search = Search(EntropicRelaxation(family), primal, 0.01, max_nodes=int(rng.choice([1, 100])))
+    search.run()
+    vector, K = search.summary()[1], family.n_components
+    tolerance, basin = float(10.0 ** rng.uniform(-6, 1)), Neighbourhood(MixturePrimal(family), chart)
+    order = np.argsort(vector[K:-1].reshape(K, -1)[:, 0], kind="stable")
+    point = vector[K:-1].reshape(K, -1)[order].ravel()
+    root = family.root_box()
+    if rng.random() < 0.5:
+        found = basin.find(vector, tolerance)
+    else:
+        size = 10.0 ** rng.uniform(-4, 0) * 10.0 ** rng.uniform(-1, 0, (2, len(point))) * (1 + np.abs(point))
+        low, high = np.maximum(point - size[0], root[0]), np.minimum(point + size[1], root[1])
+        found = basin.covers(vector, tolerance, low, high)
+    if not found:
+        return 0
+    report = basin.report()
+    low, high = np.maximum(report["low"], root[0]), np.minimum(report["high"], root[1])
+    center = report["center"][K:-1]
+    for _ in range(N_MIXTURES):
+        part = rng.random(low.shape) if rng.random() < 0.5 else rng.integers(0, 2, low.shape)
+        near = 10.0 ** rng.uniform(-2, 0) if rng.random() < 0.5 else 1.0
+        at = labels_fitted(problem, family, center + near * (low + part * (high - low) - center), low, high)
+        if at is None:
+            continue
+        solution = solver.unpack(problem, family, np.concatenate([report["center"][:K], at, [0.0]]))
+        state = definition.read(solution)
+        for _ in range(20):
+            state["weights"] = definition.w @ definition.e_step(state) / definition.W
+        value, size = definition.value(state)
+        room = slack(value, size, definition.W) + 2 * Representation(problem, family).loss(report["lower"])
+        if report["lower"] > value + room:
+            said = dict(lower=report["lower"], value=value, point=at, vector=vector, tolerance=tolerance)
+            raise Failure("neighbourhood", said)
+    return N_MIXTURES
+
+
+def labels_fitted(problem, family, point, low, high):
+    """The point, or where labels have to add up to 1 one nearby that has them so; None: there is none in the box."""
+    sizes = [n for n in getattr(problem, "n_categories", ()) if n > 2]
+    if not sizes:
+        return point
+    K, d = problem.n_components, family.n_columns
+    column = np.argsort(family.data.order)  # the core's place of each of the user's columns
+    ends = np.cumsum([0, *(n if n > 2 else max(n - 1, 0) for n in problem.n_categories)])
+    for k in range(K):
+        for a, b in zip(ends, ends[1:], strict=False):
+            own = k * d + column[a:b]
+            if b - a < 3:
+                continue
+            for _ in range(40):
+                point[own] = np.clip(point[own], low[own], high[own])
+                point[own] /= point[own].sum()
+            if (point[own] < low[own]).any() or (point[own] > high[own]).any():
+                return None
+    return point
 
 
 def attack_sets(mixtures, family, vector, best, rng):

@@ -35,6 +35,8 @@ from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
+from gopfast.clustering.problem import KMeans
+from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.errors import GopfastError, InputError, InputTypeError
 from gopfast.mixtures.problems import (
     BernoulliMixture,
@@ -59,12 +61,16 @@ __all__ = [
     "BiconvexSolution",
     "CategoricalMixture",
     "Certificate",
+    "Clustering",
+    "ClusteringResult",
     "ExponentialMixture",
     "GaussianMixture",
     "GlobalGaussianMixture",
+    "GlobalKMeans",
     "GopfastError",
     "InputError",
     "InputTypeError",
+    "KMeans",
     "MixtureSolution",
     "PoissonMixture",
     "Result",
@@ -80,15 +86,20 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from gopfast.clusterer import GlobalKMeans
     from gopfast.estimator import GlobalGaussianMixture
 else:  # hidden from type checkers: every misspelt name would pass as Any
 
     def __getattr__(name):
-        """Load the estimator on first use, which needs scikit-learn; a module by the name that it had."""
+        """Load an estimator on first use, which needs scikit-learn; a module by the name that it had."""
         if name == "GlobalGaussianMixture":
             from gopfast.estimator import GlobalGaussianMixture
 
             return GlobalGaussianMixture
+        if name == "GlobalKMeans":
+            from gopfast.clusterer import GlobalKMeans
+
+            return GlobalKMeans
         return _moved.attribute(__name__, name)
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from gopfast import checks
 from gopfast.annotations import Callback, CertifyOptions, FitLike
+from gopfast.clustering.problem import KMeans
 from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import Status
-from gopfast.solver import solve
+from gopfast.solver import EPSILON, solve
 from gopfast.words import Word
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # Share of epsilon that the search leaves open: a fit this close to the search's own best needs no second search.
 SEARCH_SHARE = 0.9
+LEAST_EPSILON = 1e-300  # where the objective of k-means is 0, which proves itself
 # Relative width below which rounding decides and not the search.
 ROUNDING = 1e-12
 
@@ -111,9 +113,9 @@ class Certificate:
 
 
 def certify(
-    problem: MixtureProblem,
+    problem: "MixtureProblem | KMeans",
     fit: FitLike,
-    epsilon: float = 0.01,
+    epsilon: float | None = None,
     *,
     time_limit: float | None = None,
     callback: Callback | None = None,
@@ -127,14 +129,15 @@ def certify(
 
     Parameters
     ----------
-    problem : GaussianMixture or another mixture of `gopfast.models`
+    problem : GaussianMixture or another mixture of `gopfast.models`, or KMeans
         The model and the data.
     fit : MixtureSolution, Result, LocalResult, dict, sequence or estimator
         The fit: anything with a solution; a dict with "weights" and the problem's parameters, or what
         `Result.to_dict` returns; a sequence of the weights and one value for each of
-        ``problem.parameter_names``; or a fitted `sklearn.mixture.GaussianMixture`.
-    epsilon : float, default 0.01
-        Absolute tolerance, in nats.
+        ``problem.parameter_names``; or a fitted `sklearn.mixture.GaussianMixture`. Of a k-means problem: a result,
+        labels (n,), centers (K, d) or a fitted `sklearn.cluster.KMeans`.
+    epsilon : float, optional
+        Absolute tolerance. Mixtures: 0.01 nats by default. k-means: 1e-4 times the inertia of the fit.
     time_limit : float, optional
         Seconds.
     callback : callable, optional
@@ -173,11 +176,21 @@ def certify(
     'PROVED'
     """
     started = time.perf_counter()
-    epsilon = checks.positive_number("epsilon", epsilon)
+    if epsilon is not None:
+        epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
         time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
-    fit = solution_of(problem, fit)
-    objective = problem.objective(fit.weights, **fit.parameters)
+    if isinstance(problem, KMeans):
+        # Here and not above: it needs HiGHS.
+        from gopfast.clustering.solve import REL_TOL, clustering_of
+
+        fit = clustering_of(problem, fit)
+        objective = fit.inertia
+        epsilon = epsilon or max(REL_TOL * objective, LEAST_EPSILON)
+    else:
+        fit = solution_of(problem, fit)
+        objective = problem.objective(fit.weights, **fit.parameters)
+        epsilon = epsilon or EPSILON
     target = objective - epsilon
 
     def verdict(lower, upper):

@@ -21,6 +21,7 @@ from gopfast.annotations import (
 )
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
+from gopfast.clustering.problem import KMeans
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
@@ -97,13 +98,14 @@ def solve(
 
     Parameters
     ----------
-    problem : GaussianMixture or another mixture of `gopfast.models`, BiconvexProblem or cvxpy.Problem
+    problem : GaussianMixture or another mixture of `gopfast.models`, KMeans, BiconvexProblem or cvxpy.Problem
         What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
     epsilon : float, optional
         Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
-        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds.
+        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds. k-means: none.
     rel_tol : float, optional
-        Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default.
+        Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default, 1e-4 for k-means unless
+        there is an `epsilon`.
     relaxation : {None, "entropic", "linear", "pricing"}
         The relaxed dual. "entropic" keeps the entropy exact and needs no LP; "linear" is the paper's, with HiGHS.
         "pricing": "entropic", and the parameters of a single component are searched beside the tree for those that no
@@ -132,7 +134,8 @@ def solve(
         Most nodes to bound.
     start : array_like of shape (K, d), Result, MixtureSolution, LocalResult, dict or estimator, optional
         Means, or what the model has in their place, to start the first local search from, beside the solver's
-        own starts; for a biconvex problem a point of shape (n,) or a result.
+        own starts; for a biconvex problem a point of shape (n,) or a result; for k-means centers, labels or a fitted
+        estimator.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
     log : None, bool or stream
@@ -144,7 +147,8 @@ def solve(
     Returns
     -------
     Result
-        For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising.
+        For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising. For
+        k-means a `ClusteringResult`.
 
     Raises
     ------
@@ -172,14 +176,14 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, (MixtureProblem, BiconvexProblem)):
+    if not isinstance(problem, (MixtureProblem, BiconvexProblem, KMeans)):
         # Here and not above: CVXPY is an optional extra.
         from gopfast.biconvex.cvxpy import is_problem
 
         if not is_problem(problem):
             raise InputTypeError(
-                "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.BiconvexProblem or a "
-                f"cvxpy.Problem; got {type(problem).__name__}"
+                "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
+                f"gopfast.BiconvexProblem or a cvxpy.Problem; got {type(problem).__name__}"
             )
     options = Options.from_arguments(
         epsilon,
@@ -195,6 +199,8 @@ def solve(
         log=log,
         random_state=random_state,
     )
+    if isinstance(problem, KMeans):
+        return _solve_clustering(problem, options, start)
     if not isinstance(problem, MixtureProblem):
         return _solve_biconvex(problem, options, start)
     started = time.perf_counter()
@@ -359,6 +365,18 @@ def _solve_biconvex(problem, options, start):
     monitor = _Monitor(options)
     with monitor.watching():
         return method(problem, options, monitor, start)
+
+
+def _solve_clustering(problem, options, start):
+    """Solve a k-means problem, which has a search of its own."""
+    # Here and not above: it needs HiGHS.
+    from gopfast.clustering.solve import solve as solve_clustering
+
+    monitor = _Monitor(options)
+    with monitor.watching():
+        result = solve_clustering(problem, options, monitor if monitor.wanted else None, start)
+    monitor.finish(result)
+    return result
 
 
 def unpack(problem, family, vector):

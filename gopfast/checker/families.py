@@ -146,7 +146,7 @@ class Exponential:
 
 
 def _x_log_x(m):
-    """m log m between its values at the interval's ends; 0 at 0 (its least value -1/e is never between them)."""
+    """M log m between its values at the interval's ends; 0 at 0 (its least value -1/e is never between them)."""
     with np.errstate(invalid="ignore"):
         value = np.nan_to_num(m.low * np.log(m.low), nan=0.0)
     size = (ULPS + 2) * np.spacing(np.abs(value)) + 1e-320

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from gopfast.clustering.line import best_stretches
 
 import gopfast
 from gopfast import local
-from gopfast.clustering.line import best_stretches
 
 N_RESTARTS = 10
 SLACK = 0.02  # nats, for where both stop before the end of the same descent

@@ -1,0 +1,154 @@
+"""k-means with a proof as a scikit-learn estimator; needs scikit-learn: ``pip install gopfast[sklearn]``."""
+
+import warnings
+
+import numpy as np
+
+from gopfast.clustering.lloyd import nearest
+from gopfast.clustering.problem import KMeans
+from gopfast.result import Status
+from gopfast.solver import solve
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("gopfast.GlobalKMeans needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
+
+
+class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """
+    k-means clustering whose inertia is proved to be the least, with the interface of scikit-learn.
+
+    Like `sklearn.cluster.KMeans`, but `fit` does not stop at a local optimum: it ends with the best clustering there
+    is, within `rel_tol`, or at `time_limit` with a bound of what any clustering could reach.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number of clusters K.
+    rel_tol : float, default 1e-4
+        Tolerance, in units of the inertia.
+    time_limit : float or None, default 60
+        Seconds; None for no limit. A fit that it stops warns with `ConvergenceWarning`.
+    random_state : None, int or RandomState
+        For the starts of the local search.
+    verbose : bool or int, default False
+        Whether to print a table of the progress.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray, shape (K, d)
+        Centers, by first coordinate.
+    labels_ : ndarray of int, shape (n,)
+        Cluster of every sample.
+    inertia_ : float
+        Weighted sum of squared distances to the nearest centers.
+    inertia_bound_ : float
+        Proved: no clustering has a smaller inertia.
+    converged_ : bool
+        Whether the inertia is proved to be the least within `rel_tol`.
+    n_iter_ : int
+        Nodes of the search, at least 1 as scikit-learn has it.
+    result_ : gopfast.ClusteringResult
+        The search's result.
+    n_features_in_ : int
+        Number of features d.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names.
+
+    Raises
+    ------
+    ValueError
+        By `fit`, if a parameter or the data are invalid; the message names the argument.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalKMeans
+    >>> model = GlobalKMeans(2).fit([[0.0, 0.0], [0.0, 1.0], [8.0, 0.0], [9.0, 0.0]])
+    >>> model.inertia_, model.labels_.tolist(), model.converged_
+    (1.0, [0, 0, 1, 1], True)
+    """
+
+    def __init__(self, n_clusters=8, *, rel_tol=1e-4, time_limit=60.0, random_state=None, verbose=False):
+        self.n_clusters = n_clusters
+        self.rel_tol = rel_tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None, sample_weight=None):
+        """
+        Find the best clusters, with proof.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, d)
+            Data.
+        y : None
+            Not used.
+        sample_weight : array_like of shape (n,), optional
+            Weights, at least 0 and not all 0.
+
+        Returns
+        -------
+        GlobalKMeans
+            The estimator itself.
+        """
+        X = validate_data(self, X, dtype=np.float64)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        problem = KMeans(X, self.n_clusters, sample_weight=sample_weight)
+        result = solve(
+            problem,
+            rel_tol=self.rel_tol,
+            time_limit=self.time_limit,
+            log=True if self.verbose else (None if self.time_limit is None else False),
+            random_state=check_random_state(self.random_state),
+        )
+        self.result_ = result
+        self.cluster_centers_, self.labels_ = result.centers, result.labels.astype(np.int32)
+        self.inertia_, self.inertia_bound_ = result.inertia, result.lower_bound
+        self.converged_, self.n_iter_ = bool(result.success), max(1, result.n_nodes)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not result.success:
+            warnings.warn(
+                f"GlobalKMeans is not proved optimal: {result.message}. The inertia is at most {result.rel_gap:.3g} of "
+                "itself above the least. To close the gap raise time_limit or rel_tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Fit, and return the cluster of every sample; arguments as `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Fit, and return the distances to the centers; arguments as `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
+    def predict(self, X):
+        """Return the nearest center of every sample, shape (m,); X of shape (m, d)."""
+        return nearest(np.ascontiguousarray(self._checked(X)), self.cluster_centers_)[0].astype(np.int32)
+
+    def transform(self, X):
+        """Return the distances to the centers, shape (m, K); X of shape (m, d)."""
+        X = self._checked(X)
+        return np.sqrt(np.stack([np.square(X - center).sum(axis=1) for center in self.cluster_centers_], axis=1))
+
+    def score(self, X, y=None, sample_weight=None):
+        """Return minus the inertia of samples (m, d) at the centers."""
+        least = nearest(np.ascontiguousarray(self._checked(X)), self.cluster_centers_)[1]
+        return -float(least.sum() if sample_weight is None else np.asarray(sample_weight) @ least)
+
+    @property
+    def _n_features_out(self):
+        return len(self.cluster_centers_)
+
+    def _checked(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)

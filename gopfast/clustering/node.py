@@ -1,0 +1,234 @@
+"""A node of the search: pairs of samples that share a cluster, pairs that do not, and the bound by prices."""
+
+import math
+
+import numpy as np
+
+from gopfast.clustering.master import Master
+from gopfast.clustering.pricing import CenterSearch
+
+N_STARTS = 60  # of ascents, beside the best centers
+MOST_ADDED = 20  # clusters per round
+FINE = 0.1  # share of the tolerance, per cluster, below which a gain is none
+LEAST = 1e-8  # tolerance in units of the inertia
+WIDER = 4.0  # prices may move so much further each time that their limits keep the bound down
+MOST_WIDENED = 6
+ROUNDING = 64 * 2.0**-53
+WHOLE = 1e-6  # fractions
+
+
+class Node:
+    """
+    Samples merged as the pairs say, with the bound that holds for all clusterings of these.
+
+    Parameters
+    ----------
+    X : ndarray, shape (N, d)
+        Distinct samples.
+    weights : ndarray, shape (N,)
+    n_clusters : int
+    together, apart : tuple of (int, int)
+        Pairs of samples.
+    lower : float
+        Bound known before.
+    """
+
+    def __init__(self, X, weights, n_clusters, together=(), apart=(), lower=0.0):
+        self.together, self.apart, self.lower = together, apart, lower
+        self.n_clusters, self.size = n_clusters, float(weights.sum())
+        self.estimate = lower
+        self.group = _groups(len(X), together)
+        self.feasible = all(self.group[i] != self.group[j] for i, j in apart)
+        self.merge(X, weights)
+        self.partner = self._partners()
+
+    def merge(self, X, weights):
+        """Put the mean of every group in its place; what the groups scatter is a constant."""
+        if not self.together:
+            self.X, self.weights, self.scatter, self.blur = X, weights, 0.0, 0.0
+            return
+        n = self.group.max() + 1
+        first = np.zeros(n, dtype=np.intp)
+        first[self.group[::-1]] = np.arange(len(X))[::-1]
+        away = X - X[first[self.group]]
+        self.weights = np.bincount(self.group, weights, n)
+        moved = np.stack([np.bincount(self.group, weights * column, n) for column in away.T], axis=1)
+        moved /= self.weights[:, None]
+        self.X = np.ascontiguousarray(X[first] + moved)
+        self.scatter = float(weights @ np.square(away - moved[self.group]).sum(axis=1))
+        # how far a mean is from its rounded place, per unit of distance to a center
+        many = np.bincount(self.group, minlength=n) > 1
+        self.blur = 8 * 2.0**-53 * len(X) * np.abs(X).max() * float(self.weights[many].sum())
+
+    def _partners(self):
+        """Pairs of groups that are apart, each group in one at most: the others are left out, which only loosens."""
+        partner = np.full(len(self.X), -1, dtype=np.int32)
+        for i, j in self.apart:
+            a, b = self.group[i], self.group[j]
+            if partner[a] < 0 and partner[b] < 0:
+                partner[a], partner[b] = b, a
+        return partner
+
+    def columns(self, known):
+        """Clusters of samples as clusters of groups: those that break no pair."""
+        sizes = np.bincount(self.group)
+        for own in known:
+            groups, counts = np.unique(self.group[own], return_counts=True)
+            mates = self.partner[groups]
+            if (counts == sizes[groups]).all() and not np.isin(mates[mates >= 0], groups).any():
+                yield groups
+
+    def members(self, groups):
+        """Return the samples of given groups."""
+        return np.flatnonzero(np.isin(self.group, groups))
+
+    def bound(self, pool, target, tolerance, stop, left, most_cells):
+        """
+        Raise `lower` to the target, or to what prices prove; otherwise find the pair to branch on.
+
+        Parameters
+        ----------
+        pool : Pool
+            Clusters known; takes better clusterings that come up.
+        target : float
+            A bound that is enough.
+        tolerance : float
+            Differences that do not matter, in units of the inertia.
+        stop : StopSignal
+        left : callable
+            Seconds left.
+        most_cells : int
+            Of one proof.
+
+        Returns
+        -------
+        bool
+            Whether there is a pair, in `pair`.
+        """
+        self.pair, self.n_cells, self.n_programs = None, 0, 0
+        master = Master(self.X, self.weights, self.n_clusters, pool.inertia / self.n_clusters or 1.0)
+        search = CenterSearch(self.X, self.weights, stop, self.partner)
+        for groups in self.columns(pool.columns.values()):
+            master.add(groups)
+        distances = np.sort(np.square(self.X[:, None] - pool.centers[None]).sum(axis=2), axis=1)
+        low, high = distances[:, 0], distances[:, min(1, distances.shape[1] - 1)]
+        fine, widened = FINE * max(abs(tolerance), LEAST * pool.inertia) / self.n_clusters, 0
+        master.confine(low, high)
+        best = -math.inf
+        while not stop.stopped:
+            prices = master.solve(left())
+            self.n_programs += 1
+            if prices is None:
+                return False
+            sigma = master.largest(prices)
+            reached = float(self.weights @ prices) - self.n_clusters * sigma + self.scatter
+            if self._ascend(master, search, prices, sigma + fine, pool):
+                continue
+            best = max(best, reached)
+            if reached < target and widened < MOST_WIDENED and master.at_limits():
+                # no better bound within these limits
+                widened += 1
+                low, high = low / WIDER, high * WIDER
+                master.widen(low, high)
+                continue
+            if reached < target and self.round(master, pool):
+                target = max(target, (pool.inertia - tolerance))
+            enough = (float(self.weights @ prices) + self.scatter - target - self.margin(prices)) / self.n_clusters
+            limit = enough if enough >= sigma + fine else sigma + fine
+            sup, centers = search.search(prices, limit, most_cells)
+            self.n_cells += search.cells
+            proved = float(self.weights @ prices) - self.n_clusters * sup + self.scatter - self.margin(prices, sup)
+            self.lower = max(self.lower, proved)
+            if self.lower >= target or stop.stopped or not len(centers):
+                break
+            if not self._take(master, search, prices, centers, sigma + fine):
+                break
+        self.estimate = max(self.lower, best)
+        for groups in master.columns:
+            own = self.members(groups).astype(np.int32)
+            pool.columns.setdefault(own.tobytes(), own)
+        if stop.stopped or self.lower >= target:
+            return False
+        self.pair = self._choose(master)
+        return self.pair is not None
+
+    def margin(self, prices, sup=0.0):
+        """Return what rounding may cost the bound at given prices."""
+        size = float(self.weights @ prices) + self.n_clusters * sup + self.scatter
+        return ROUNDING * (len(prices) + 8) * size + self.blur * math.sqrt(float(prices.max(initial=0.0)))
+
+    def _ascend(self, master, search, prices, least, pool):
+        """Add clusters that save more than `least`; whether there were any."""
+        rng = pool.rng
+        starts = self.X[rng.integers(len(self.X), size=N_STARTS)]
+        values, centers = search.ascend(prices, np.concatenate([pool.centers, starts]))
+        order = np.argsort(-values)
+        return self._take(master, search, prices, centers[order[values[order] > least]][:MOST_ADDED], least, False)
+
+    def _take(self, master, search, prices, centers, least, climb=True):
+        if climb and len(centers):
+            values, centers = search.ascend(prices, centers)
+        added = 0
+        for center in centers:
+            added += master.add(search.members(prices, center))
+        return added > 0
+
+    def round(self, master, pool):
+        """Descend from the centers of the largest fractions."""
+        shares = master.fractions()
+        chosen = [master.columns[a] for a in np.argsort(-shares)[: self.n_clusters]]
+        centers = [self.weights[own] @ self.X[own] / self.weights[own].sum() for own in chosen]
+        if len(centers) == self.n_clusters:
+            return pool.offer(np.array(centers))
+        return False
+
+    def _choose(self, master):
+        """Pair of samples, of groups that are about half together in the master's solution; None: it is whole."""
+        shares = master.fractions()
+        used = [a for a in np.flatnonzero(shares > WHOLE) if shares[a] < 1.0 - WHOLE]
+        self.fractions = shares
+        if not used:
+            return None
+        incidence = np.zeros((len(used), len(self.X)))
+        for row, a in enumerate(used):
+            incidence[row, master.columns[a]] = 1.0
+        split = np.flatnonzero(incidence.any(axis=0))
+        if len(split) > 1500:
+            split = split[np.argsort(-self.weights[split])[:1500]]
+        incidence = incidence[:, split]
+        together = incidence.T @ (shares[used][:, None] * incidence)
+        np.fill_diagonal(together, 0.0)
+        free = self.partner[split] < 0
+        together[~free] = 0.0
+        together[:, ~free] = 0.0
+        score = np.minimum(together, 1.0 - together)
+        score[together <= WHOLE] = 0.0
+        # the heavier the pair and the farther apart, the more either side must pay
+        weight = np.sqrt(self.weights[split])
+        distance = np.sqrt(np.square(self.X[split][:, None] - self.X[split][None]).sum(axis=2))
+        score *= distance * np.minimum(weight[:, None], weight)
+        i, j = np.unravel_index(score.argmax(), score.shape)
+        if score[i, j] <= 0.0:
+            return None
+        first = [int(np.flatnonzero(self.group == split[g])[0]) for g in (i, j)]
+        return first[0], first[1]
+
+    def children(self, X, weights):
+        """Return the nodes with the pair together and apart."""
+        return [
+            node
+            for node in (
+                Node(X, weights, self.n_clusters, (*self.together, self.pair), self.apart, self.lower),
+                Node(X, weights, self.n_clusters, self.together, (*self.apart, self.pair), self.lower),
+            )
+            if node.feasible
+        ]
+
+
+def _groups(n, pairs):
+    """Return the number of every sample's group, in order of their first samples."""
+    group = np.arange(n)
+    for i, j in pairs:
+        group[group == max(group[i], group[j])] = min(group[i], group[j])
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
+

@@ -1,0 +1,81 @@
+"""The result of a k-means problem."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gopfast.result import SearchResult, to_json_types
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """
+    Centers of clusters and the samples' labels.
+
+    Attributes
+    ----------
+    centers : ndarray, shape (K, d)
+        By first coordinate, then the next.
+    labels : ndarray of int, shape (n,)
+        Index of every sample's nearest center.
+    inertia : float
+        Weighted sum of squared distances to the nearest centers.
+    """
+
+    centers: np.ndarray
+    labels: np.ndarray
+    inertia: float
+
+    def to_dict(self, responsibilities=False) -> dict[str, Any]:
+        """Convert to JSON types; `responsibilities` says whether to include the n labels."""
+        record = {"centers": to_json_types(self.centers), "inertia": self.inertia}
+        return record | ({"labels": to_json_types(self.labels)} if responsibilities else {})
+
+    def __str__(self):
+        """Return the centers and the sizes of their clusters."""
+        sizes = np.bincount(self.labels, minlength=len(self.centers))
+        rows = (f"  {size:>8}  {np.array2string(center, precision=6)}" for size, center in
+                zip(sizes, self.centers, strict=True))  # fmt: skip
+        return "\n".join(["  samples   center", *rows])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ClusteringResult(SearchResult):
+    """
+    What `gopfast.solve` returns for a `gopfast.KMeans`; ``lower_bound <= least inertia <= inertia`` is proved.
+
+    Beside the attributes of `gopfast.result.SearchResult`:
+
+    Attributes
+    ----------
+    solution : Clustering
+        The best clustering found.
+    rel_gap : float
+        ``gap / inertia``, 0 where the inertia is 0.
+    """
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Cluster of every sample, shape (n,)."""
+        return self.solution.labels
+
+    @property
+    def centers(self) -> np.ndarray:
+        """Centers, shape (K, d)."""
+        return self.solution.centers
+
+    @property
+    def inertia(self) -> float:
+        """Sum of squared distances to the nearest centers: the objective."""
+        return self.objective
+
+    @property
+    def gap(self) -> float:
+        """``objective - lower_bound``: the clustering is at most this far from the best."""
+        return self.objective - self.lower_bound
+
+    @property
+    def rel_gap(self) -> float:
+        """The gap in units of the inertia."""
+        return self.gap / self.objective if self.objective > 0.0 else 0.0

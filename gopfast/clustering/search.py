@@ -1,0 +1,95 @@
+"""Local search for good clusterings: k-means++ draws and centers moved elsewhere, each descended from."""
+
+import numpy as np
+
+from gopfast.clustering.line import best_stretches
+from gopfast.clustering.lloyd import descend, draw
+
+N_DRAWS = 10
+N_KICKS = 60  # in vain before the search ends, and as many more as five times the number of clusters
+MOST_WORK = 4e8  # samples times columns times clusters times descents
+BETTER = 1e-9  # relative
+
+
+class Pool:
+    """
+    Local optima of a k-means problem.
+
+    Parameters
+    ----------
+    X : ndarray, shape (N, d)
+        Distinct samples.
+    weights : ndarray, shape (N,)
+    n_clusters : int
+    seed : int
+
+    Attributes
+    ----------
+    centers, labels, inertia
+        The best clustering.
+    columns : dict
+        Clusters met, as indices of samples, by their bytes.
+    """
+
+    def __init__(self, X, weights, n_clusters, seed):
+        self.X, self.weights, self.n_clusters = X, weights, n_clusters
+        self.rng = np.random.default_rng(seed)
+        self.inertia, self.columns, self.n_descents = np.inf, {}, 0
+
+    def offer(self, centers):
+        """Descend from given centers; whether that is the best so far."""
+        labels, centers, inertia = descend(self.X, self.weights, centers)
+        self.n_descents += 1
+        better = inertia < self.inertia * (1.0 - BETTER) or self.inertia == np.inf
+        if better:
+            self.labels, self.centers, self.inertia = labels, centers, inertia
+        order = np.argsort(labels, kind="stable")
+        for own in np.split(order.astype(np.int32), np.cumsum(np.bincount(labels, minlength=len(centers)))[:-1]):
+            if len(own):
+                self.columns.setdefault(own.tobytes(), own)
+        return better
+
+    def fill(self, late, start=None):
+        """Search until `late()` or the work is done."""
+        if start is not None:
+            self.offer(start)
+        most = max(2, int(MOST_WORK / (self.X.size * self.n_clusters)))
+        for _ in range(min(N_DRAWS, most)):
+            self.offer(draw(self.X, self.weights, self.n_clusters, self.rng))
+            if late():
+                return
+        vain = 0
+        while vain < N_KICKS + 5 * self.n_clusters and self.n_descents < most:
+            kept = np.delete(self.centers, self.rng.integers(self.n_clusters), axis=0)
+            better = self.offer(draw(self.X, self.weights, self.n_clusters, self.rng, kept))
+            vain = 0 if better else vain + 1
+            if late():
+                return
+
+
+def best_line(x, weights, n_clusters):
+    """
+    Return the best clusters of one column, and what rounding may cost.
+
+    Parameters
+    ----------
+    x : ndarray, shape (N,)
+        Distinct.
+    weights : ndarray, shape (N,)
+    n_clusters : int
+        Fewer than N.
+
+    Returns
+    -------
+    labels : ndarray of int, shape (N,)
+    error : float
+        The inertia is at most this far from the least.
+    """
+    order = np.argsort(x, kind="stable")
+    begins = best_stretches(x[order], weights[order], n_clusters)
+    labels = np.zeros(len(x), dtype=np.intp)
+    labels[order] = np.searchsorted(begins, np.arange(len(x)), side="right") - 1
+    # differences of running sums of squares, both of the clusters found and of the best ones
+    unit = float(np.finfo(np.longdouble).eps)
+    error = 16.0 * n_clusters * len(x) * unit * float(weights @ np.square(x))
+    return labels, error

@@ -1,0 +1,287 @@
+"""The solve of a k-means problem: presolve, search by pairs, report."""
+
+import heapq
+import math
+import time
+
+import numpy as np
+
+from gopfast.clustering.lloyd import nearest
+from gopfast.clustering.node import Node
+from gopfast.clustering.result import Clustering, ClusteringResult
+from gopfast.clustering.search import Pool, best_line
+from gopfast.errors import InputError
+from gopfast.result import CLOSED_FORM, Status
+from gopfast.search.stop import StopSignal
+
+REL_TOL = 1e-4
+UNIT = 2.0**-53
+KEPT = 0.98  # share of the tolerance that the search may leave open: the rest is for what rounding costs
+FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
+MOST_CELLS = 20_000_000  # of one proof
+DYNAMIC = "dynamic programming"
+
+
+class Search:
+    """
+    Search of a k-means problem.
+
+    Parameters
+    ----------
+    problem : KMeans
+    options : Options
+    monitor : callable or None
+        Called with seconds, nodes, open nodes, bounds and whether the incumbent is new; returning True stops.
+    start : ndarray of shape (K, d) or None
+        Centers to start from, beside the own draws.
+    """
+
+    def __init__(self, problem, options, monitor, start=None):
+        self.problem, self.options, self.monitor, self.start = problem, options, monitor, start
+        self.started = time.perf_counter()
+        self.limit = math.inf if options.time_limit is None else options.time_limit
+        self.stop = StopSignal(self.limit)
+        self.rel_tol = REL_TOL if options.rel_tol is None and options.epsilon is None else options.rel_tol or 0.0
+        self.epsilon = options.epsilon or 0.0
+        self.upper, self.lower, self.centers = math.inf, 0.0, None
+        self.n_nodes = self.n_cells = self.n_programs = 0
+        self.history, self.asked = [], False
+        self.prepare()
+
+    def prepare(self):
+        """Distinct samples of positive weight, from one of them as the origin: differences are rounded once only."""
+        problem = self.problem
+        used = problem.sample_weight > 0.0
+        X, inverse = np.unique(problem.X[used], axis=0, return_inverse=True)
+        self.weights = np.bincount(inverse.reshape(-1), problem.sample_weight[used])
+        self.distinct, self.origin = X, X[len(X) // 2]
+        X = X - self.origin
+        # powers of two keep squares and their sums in range
+        size = np.abs(X).max()
+        self.unit = 2.0 ** math.floor(math.log2(size)) if size > 0.0 else 1.0
+        self.mass = 2.0 ** math.floor(math.log2(self.weights.max()))
+        self.X, self.weights = np.ascontiguousarray(X / self.unit), self.weights / self.mass
+        self.scale = self.unit * self.unit * self.mass
+        self.radius = math.sqrt(float(self.weights @ np.square(self.X).sum(axis=1)))
+
+    @property
+    def tolerance(self):
+        """Gap at which the search ends."""
+        return max(self.epsilon, self.rel_tol * self.upper)
+
+    def seconds(self):
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
+
+    def left(self):
+        """Seconds left, at most an hour: a program without limit could not be stopped."""
+        return min(self.limit - self.seconds(), 3600.0)
+
+    def in_users_units(self, inertia):
+        """Return a bound in the core's units in the user's, less what the rounding of differences costs."""
+        error = 4.0 * UNIT * self.radius
+        loss = 2.0 * math.sqrt(max(inertia, 0.0)) * error + error * error
+        return max(0.0, (inertia - loss) * (1.0 - 64 * UNIT)) * self.scale
+
+    def offer(self, centers):
+        """Take the centers, in the core's units, if they are the best."""
+        return self.take(centers * self.unit + self.origin)
+
+    def take(self, centers):
+        """Take the centers, in the user's units, if they are the best."""
+        centers = np.ascontiguousarray(centers)
+        objective = self.problem.objective(centers)
+        if objective < self.upper:
+            self.upper, self.centers = objective, centers
+            return True
+        return False
+
+    def report(self, n_open=0, new=False):
+        """Tell the monitor; whether to stop."""
+        lower = min(self.lower, self.upper)
+        self.history.append((self.seconds(), self.n_nodes, lower, self.upper, n_open))
+        if self.monitor is not None and self.monitor(self.seconds(), self.n_nodes, n_open, lower, self.upper, new):
+            self.asked = True
+        return self.asked
+
+    def run(self):
+        """Search; returns the result."""
+        method = "pricing"
+        try:
+            method = self.trivial() or method
+            if method == "pricing":
+                self.tree()
+        except KeyboardInterrupt:
+            self.asked = True
+        if self.centers is None:
+            self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
+        self.stop.reraise()
+        return self.result(method)
+
+    def trivial(self):
+        """Solve what needs no search; the name of the method, None if there is none."""
+        N, K = len(self.X), self.problem.n_clusters
+        if N <= K:
+            self.take(self.distinct[np.minimum(np.arange(K), N - 1)])
+            self.lower = 0.0
+            method = CLOSED_FORM
+        elif K == 1:
+            mean = self.weights @ self.X / self.weights.sum()
+            inertia = math.fsum(self.weights * np.square(self.X - mean).sum(axis=1))
+            self.offer(mean[None])
+            loss = 8 * (N + self.X.shape[1] + 8) * UNIT
+            self.lower = self.in_users_units(inertia * (1.0 - loss) - (loss * self.radius) ** 2)
+            method = CLOSED_FORM
+        elif self.X.shape[1] == 1:
+            labels, error = best_line(self.X[:, 0], self.weights, K)
+            mass = np.bincount(labels, self.weights, K)
+            centers = np.bincount(labels, self.weights * self.X[:, 0], K) / mass
+            inertia = math.fsum(self.weights * np.square(self.X[:, 0] - centers[labels]))
+            self.offer(centers[:, None])
+            self.lower = self.in_users_units(inertia * (1.0 - 8 * (N + 9) * UNIT) - error)
+            method = DYNAMIC
+        else:
+            return None
+        self.report(new=True)
+        return method
+
+    def tree(self):
+        """Branch and bound by pairs of samples."""
+        K = self.problem.n_clusters
+        pool = Pool(self.X, self.weights, K, self.options.seed)
+        share = self.limit * FIRST_SHARE
+        start = None if self.start is None else (self.start - self.origin) / self.unit
+        pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
+        new = self.offer(pool.centers)
+        heap, serial, closed = [Entry(0.0, 0, Node(self.X, self.weights, K))], 1, math.inf
+        self.report(1, new)
+        while heap and not self.stop.stopped and not self.asked:
+            node = heap[0].node
+            target = (self.upper - KEPT * self.tolerance) / self.scale
+            if self.in_users_units(node.lower) >= self.upper - self.tolerance:
+                break
+            most_nodes = self.options.max_nodes
+            if most_nodes is not None and self.n_nodes >= most_nodes:
+                break
+            before = pool.inertia
+            branched = node.bound(
+                pool, target, KEPT * self.tolerance / self.scale, self.stop, self.left, MOST_CELLS
+            )
+            self.n_nodes += 1
+            self.n_cells += node.n_cells
+            self.n_programs += node.n_programs
+            new = pool.inertia < before and self.offer(pool.centers)
+            if self.stop.stopped:
+                break
+            heapq.heappop(heap)
+            if new:  # with more to prove
+                heapq.heappush(heap, Entry(node.lower, serial, node))
+                serial += 1
+            elif branched:
+                for child in node.children(self.X, self.weights):
+                    child.estimate = node.estimate
+                    heapq.heappush(heap, Entry(child.lower, serial, child))
+                    serial += 1
+            else:
+                closed = min(closed, node.lower)
+            self.raise_lower(heap, closed)
+            self.report(len(heap), new)
+        self.raise_lower(heap, closed)
+
+    def raise_lower(self, heap, closed):
+        """Take the bound of all open and closed nodes."""
+        least = min(closed, min((entry.lower for entry in heap), default=math.inf))
+        if least < math.inf:
+            self.lower = max(self.lower, self.in_users_units(least))
+
+    def result(self, method):
+        """Make the result."""
+        upper = self.upper
+        if not self.history:
+            self.history.append((self.seconds(), self.n_nodes, min(self.lower, upper), upper, 0))
+        lower = min(self.lower, upper)
+        if upper - lower <= self.tolerance + 2 * np.spacing(upper):
+            status = Status.OPTIMAL
+        elif self.asked or self.stop.stopped == Status.INTERRUPTED:
+            status = Status.INTERRUPTED
+        elif self.stop.stopped:
+            status = Status.TIME_LIMIT
+        elif self.options.max_nodes is not None and self.n_nodes >= self.options.max_nodes:
+            status = Status.NODE_LIMIT
+        else:
+            status = Status.NUMERICAL
+        order = np.lexsort(self.centers.T[::-1])
+        centers = self.centers[order]
+        labels = nearest(self.problem.X, np.ascontiguousarray(centers))[0].astype(np.intp)
+        return ClusteringResult(
+            status=status, objective=upper, lower_bound=lower,
+            solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
+            n_lps=self.n_programs, time=self.seconds(), history=self.history, relaxation=method,
+            branching="pairs" if method == "pricing" else "",
+        )  # fmt: skip
+
+
+class Entry:
+    """A node in the heap, by bound and age."""
+
+    def __init__(self, lower, serial, node):
+        self.lower, self.serial, self.node = lower, serial, node
+
+    def __lt__(self, other):
+        """Compare by bound, then by estimate, then by age."""
+        return (self.lower, self.node.estimate, self.serial) < (other.lower, other.node.estimate, other.serial)
+
+
+def check_options(options):
+    """`InputError` for options that are for other problems."""
+    if options.relaxation not in (None, "pricing"):
+        raise InputError(f"relaxation={options.relaxation!r} is for mixtures; k-means problems take 'pricing'")
+    if options.branching is not None or options.partition != "joint" or options.subproblem != "enumerate":
+        name = "branching" if options.branching is not None else "partition" if options.partition != "joint" else (
+            "subproblem")  # fmt: skip
+        raise InputError(f"{name} is for mixtures and biconvex problems: a k-means problem has one way only")
+
+
+def solve(problem, options, monitor, start=None):
+    """Solve a k-means problem; `monitor` as of `Search`, `start` centers, labels, a result or an estimator."""
+    check_options(options)
+    if start is not None:
+        start = read_centers(problem, start, "start")[0]
+    return Search(problem, options, monitor, start).run()
+
+
+def read_centers(problem, fit, name="fit"):
+    """
+    Return the centers (K, d) of what users call a clustering, and its labels (n,) if it is given by them, or None.
+
+    Parameters
+    ----------
+    problem : KMeans
+    fit : ClusteringResult, Clustering, estimator with `cluster_centers_`, labels of shape (n,) or centers (K, d)
+    name : str
+        For the message.
+    """
+    for attribute in ("centers", "cluster_centers_"):
+        found = getattr(fit, attribute, None)
+        if found is not None and not callable(found):
+            return problem.check_centers(found, name), None
+    try:
+        array = np.asarray(fit)
+    except (ValueError, TypeError):
+        array = None
+    if array is not None and array.dtype.kind in "iu" and array.shape == (problem.n_samples,):
+        if array.shape != (problem.n_clusters,) or problem.n_features > 1:
+            if array.min() < 0 or array.max() >= problem.n_clusters:
+                raise InputError(f"{name}: labels must be from 0 to {problem.n_clusters - 1}")
+            return problem.centers_of(array), array
+    return problem.check_centers(fit, name), None
+
+
+def clustering_of(problem, fit):
+    """Return what users call a clustering as a `Clustering`; labels keep their own sum of squares."""
+    centers, labels = read_centers(problem, fit)
+    if labels is None:
+        return Clustering(centers, problem.assign(centers), problem.objective(centers))
+    spread = np.square(problem.X - centers[labels]).sum(axis=1)
+    return Clustering(centers, labels.astype(np.intp), math.fsum(problem.sample_weight * spread))
+

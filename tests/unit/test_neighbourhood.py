@@ -414,3 +414,22 @@ def test_a_search_with_the_box_ends_at_the_same_optimum(name):
 def vector_in_order(family, vector):
     cells = vector[family.n_components : -1].reshape(family.n_components, -1)
     return cells[np.argsort(cells[:, 0], kind="stable")].ravel()
+
+
+def test_radii_found_on_some_samples_hold_on_all():
+    """Of more samples than a guess needs."""
+    rng = np.random.default_rng(8)
+    X = np.array([0.0, 5.0])[rng.integers(2, size=5000)] + rng.standard_normal(5000)
+    problem = gopfast.GaussianMixture(X[:, np.newaxis], 2, covariance="diag", variance_floor=0.1)
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    assert np.median(report["down"]) > 0.1
+    again = Neighbourhood(MixturePrimal(family), chart_of(family))
+    middle = report["center"][2:-1]
+    low, high = (middle + 0.999 * (report[side] - middle) for side in ("low", "high"))
+    assert again.covers(vector, 0.01, low, high)
+    for _ in range(40):
+        point = draw(rng, report, [])
+        assert best(problem, family, point, report["center"][:2])[0] >= report["lower"]

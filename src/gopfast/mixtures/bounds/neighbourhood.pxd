@@ -26,6 +26,7 @@ cdef class Neighbourhood(Basin):
     cdef real *slopes               # (K, m) how the best weights change with the coordinates
     cdef real *inverse              # (K, K) of the Hessian in the log weights
     cdef real tolerance, loss, lent, turning
+    cdef index stride               # every so-manieth sample is looked at, for a guess; 1: all of them
     cdef real *radius               # (K,) of a box
     cdef bint beyond                # the last box reached too far beyond faces
     cdef real rough                 # rounding of Hessian and third derivatives, in the scale of the components
@@ -95,4 +96,5 @@ cdef class Neighbourhood(Basin):
     cdef bint fits_radii(self) noexcept nogil
     cdef void lend(self) noexcept nogil
     cdef bint widest(self) noexcept nogil
+    cdef bint look(self) noexcept nogil
     cdef void hold(self, real lower) noexcept nogil

@@ -60,6 +60,9 @@ cdef real FIRST_RADIUS = 0.5    # of a box, in standard deviations
 cdef real LEAST_RADIUS = 1e-3
 cdef real NARROWER = 0.6
 cdef int N_HALVINGS = 4         # of the ratio between a radius that fits and one that does not
+cdef index ROUGH = 1000         # samples on which radii are looked for
+cdef int N_SHRINKINGS = 8       # on all samples
+cdef real SHRINKING = 0.9
 cdef int N_WIDENINGS = 5        # attempts for each component
 cdef real WIDER = 1.4
 cdef int MOST_TRIES = 8         # of the log weights' radius
@@ -74,7 +77,7 @@ cdef real SMALLEST_WEIGHT = 1e-6
 cdef int N_SHELLS = 4
 cdef int MOST_SWEEPS = 12
 cdef int MOST_COORDINATES = 80
-cdef index MOST_WORK = 4_000_000_000    # operations of one survey
+cdef index MOST_WORK = 1_000_000_000    # operations of one survey
 cdef index POLL_EVERY = 1024    # samples
 cdef real FACE_REACH = 1e-3     # of what is taken to be on a face, at first
 cdef real WIDEST_FACE = 1.0      # of a probability or rate whose center is 0
@@ -110,7 +113,7 @@ cdef class Neighbourhood(Basin):
         self.p, self.f, self.m = p, f, m
         self.n_connected = n
         self.low, self.high = np.zeros(n), np.zeros(n)
-        self.lower = -INFINITY
+        self.lower, self.stride = -INFINITY, 1
         self.solution = np.zeros(2 * primal.n_solution)
         self.storage = np.zeros((6 + K) * m * m + 2 * K * m + 2 * K * K + 2 * n + 2 * K * p + K * d + 6 * m + 26 * K)
         self.cubes = np.zeros(2 * m * m * m if m <= MOST_COORDINATES else 1)
@@ -148,6 +151,7 @@ cdef class Neighbourhood(Basin):
 
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
         cdef real lower
+        self.stride = 1
         if not self.hold_center(solution, tolerance, FACE_REACH, &lower):
             return False
         memcpy(self.box_low, low, self.n_connected * sizeof(real))
@@ -158,7 +162,26 @@ cdef class Neighbourhood(Basin):
         return True
 
     cdef bint widest(self) noexcept nogil:
-        """Whether there is a box of some radius; leaves the widest found in box_low and box_high."""
+        """Whether there is a box; leaves the widest found in box_low and box_high.
+
+        Of many samples, radii are looked for on some and then tested on all.
+        """
+        cdef int K = self.family.n_components, turn, k
+        cdef bint found
+        self.stride = max(1, self.family.data.core.n_samples // ROUGH)
+        found = self.look()
+        if self.stride == 1 or not found:
+            return found
+        self.stride = 1
+        for turn in range(N_SHRINKINGS):
+            if self.fits_radii():
+                return True
+            for k in range(K):
+                self.radius[k] *= SHRINKING
+        return False
+
+    cdef bint look(self) noexcept nogil:
+        """Finds radii that are about the widest, on the samples of the stride; False: there are none."""
         cdef real radius = FIRST_RADIUS, above, middle
         cdef int K = self.family.n_components, turn, k
         while not self.cube(radius):
@@ -256,7 +279,7 @@ cdef class Neighbourhood(Basin):
         `lent` nats in all.
         """
         cdef int K = self.family.n_components, m = self.m, p = self.p, i
-        self.tolerance = tolerance
+        self.tolerance, self.stride = tolerance, 1
         if not self.arrange(&solution[0]) or not self.chart.place(&self.solution[K], reach):
             raise ValueError("there is no center")
         value = self.expand()
@@ -645,11 +668,11 @@ cdef class Neighbourhood(Basin):
         memset(self.face_need, 0, K * d * sizeof(real))
         memset(self.beyond_second, 0, K * sizeof(real))
         self.lost = 0
-        for i in range(data.n_samples):
+        for i in range(data.n_samples // self.stride):
             if i % POLL_EVERY == 0 and self.primal.stop is not None and self.primal.stop.poll(0):
                 return False
-            self.sample(i)
-            if not self.move(i, data.samples.weights[i]):
+            self.sample(i * self.stride)
+            if not self.move(i * self.stride, self.stride * data.samples.weights[i * self.stride]):
                 return False
         for a in range(m):
             for b in range(a):

@@ -70,11 +70,11 @@ def restarts(problem):
 
 def row(name, problem, seconds):
     """One line of the table."""
-    found, spent = restarts(problem)
     try:
+        found, spent = restarts(problem)
         result = gopfast.solve(problem, n_threads=1, time_limit=seconds, log=False)
     except InputError as error:
-        return [name, "refused", f"{found.min():.4f}", "-", "-", "-", f"{spent:.2f}", "-", str(error).split(";")[0]]
+        return [name, f"refused: {str(error).split(';')[0]}", *"-------"]
     lowest = min(result.objective, found.min())
     missed = int((found > lowest + MISS).sum())
     best = found.min() - lowest

@@ -53,10 +53,11 @@ WATCHED_FROM = 1_000_000
 MOST_PRICED = 20_000  # samples; prices are one for each
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
 # sets, and prices that were asked for. Otherwise prices begin once the tree has cost this many terms of its sums (about
-# 0.3 s), of which a node has one for each sample, component and statistic, and so many more.
+# 0.3 s), of which a node has one for each sample, component and statistic (more where statistics are many, for their
+# second moments), and so many more.
 REDUCED_FROM = 256
 ASKED_FROM = 1
-TERMS_BEFORE_PRICES = 17_500_000
+TERMS_BEFORE_PRICES = 20_000_000
 TERMS_OF_A_NODE = 350
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
@@ -430,7 +431,8 @@ def _reduction(problem, family, relaxation, begun=None):
             begun()
         return PricingBound(family, one, solution, limit)
 
-    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * family.n_statistics
+    F = family.n_statistics
+    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
     begin = ASKED_FROM if relaxation == "pricing" else max(REDUCED_FROM, TERMS_BEFORE_PRICES // terms)
     return PricingReduction(family, price), begin
 

@@ -26,6 +26,8 @@ LATER = 0.05  # weight of the barrier where prices are nearly known, nats
 MOST_LOOKED_AT = 200
 SUMMED = 2.0**-51  # relative, of a sum of few terms
 MOST_CELLS = 100_000
+MORE_CELLS = 50_000  # of each further step
+MOST_OPEN = 400_000  # for their memory, about 0.5 kB each
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
 
 
@@ -65,7 +67,7 @@ class PricingBound:
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.done = None, -math.inf, 0
-        self.n_master = 0
+        self.n_master, self.begun = 0, False
 
     @property
     def total(self):
@@ -79,7 +81,11 @@ class PricingBound:
             now = time.monotonic()
             self.improve_prices(self.tolerance, now + PART_FOR_PRICES * (deadline - now))
         elif self.done == 1:
-            self.prove(self.tolerance, MOST_CELLS, deadline)
+            before = self.pricing.n_cells
+            reason = self.go_on(deadline) if self.begun else self.prove(self.tolerance, MOST_CELLS, deadline)
+            self.begun = True
+            if reason == "cells" and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
+                return True
         elif self.done == 2:
             self.eliminate(deadline=deadline)
         self.done += 1
@@ -136,25 +142,44 @@ class PricingBound:
         str
             As `ComponentPricing.search`.
         """
-        K = self.n_components
+        K, halfway = self.n_components, 0.5 * (time.monotonic() + deadline)
         for turn in range(max_turns):
+            last = turn == max_turns - 1 or time.monotonic() > halfway
             self.pricing.set_prices(self.prices)
             self.pricing.climb(self.points, N_ASCENT)
             self.pricing.cover(*self.root)
             reason = self.pricing.search(
-                self.total, self.limit, K, tolerance / K, self.sigma + tolerance / K, max_cells, deadline
-            )
+                self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, max_cells,
+                deadline,
+            )  # fmt: skip
             self._count()
             # the cells that are left are those of the prices that are left
-            if reason != "attained" or turn == max_turns - 1:
+            if reason != "attained":
                 break
             _, _, upper, points = self.pricing.cells()
             points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
             values, points = self.pricing.climb(np.concatenate([points, self.pricing.best()[None]]), N_ASCENT)
             if not self._add(values, points, tolerance):
                 break
-            self.solve_master(tolerance, deadline)
+            self._follow(points, tolerance, deadline)
         return reason
+
+    def go_on(self, deadline):
+        """Divide more cells at the same prices; returns as `prove` does."""
+        K = self.n_components
+        reason = self.pricing.search(self.total, self.limit, K, self.tolerance / K, math.inf, MORE_CELLS, deadline)
+        self._count()
+        return reason
+
+    def _follow(self, starts, tolerance, deadline):
+        """Column generation with ascents from given parameters, before cells are divided again."""
+        for _ in range(N_ROUNDS):
+            self.solve_master(tolerance, deadline)
+            self.pricing.set_prices(self.prices)
+            if time.monotonic() > deadline:
+                return
+            if not self._add(*self.pricing.climb(np.concatenate([self.points, starts]), N_ASCENT), tolerance):
+                return
 
     def _count(self):
         """Raise the lower bound to what the suprema prove of all solutions below the limit, at most to the limit."""

@@ -93,6 +93,8 @@ class Master:
         """
         self.program.setOptionValue("time_limit", self.program.getRunTime() + max(seconds, 1e-3))
         self.program.run()
+        if self.program.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
+            return None
         solution = self.program.getSolution()
         dual, self.values = np.array(solution.row_dual), list(solution.col_value)
         if len(dual) != len(self.weights) + 1 or not np.isfinite(dual).all():

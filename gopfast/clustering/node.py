@@ -11,6 +11,7 @@ N_STARTS = 60  # of ascents, beside the best centers
 MOST_ADDED = 20  # clusters per round
 FINE = 0.1  # share of the tolerance, per cluster, below which a gain is none
 LEAST = 1e-8  # tolerance in units of the inertia
+MOST_WORTH = 2.0  # of a sample above its share of the inertia, in units of the whole
 WIDER = 4.0  # prices may move so much further each time that their limits keep the bound down
 MOST_WIDENED = 6
 ROUNDING = 64 * 2.0**-53
@@ -112,6 +113,8 @@ class Node:
             master.add(groups)
         distances = np.sort(np.square(self.X[:, None] - pool.centers[None]).sum(axis=2), axis=1)
         low, high = distances[:, 0], distances[:, min(1, distances.shape[1] - 1)]
+        # No cluster need be worth more than all is: without this, distances between clusters far apart spoil the scale.
+        high = np.minimum(high, low + MOST_WORTH * pool.inertia / self.weights)
         fine, widened = FINE * max(abs(tolerance), LEAST * pool.inertia) / self.n_clusters, 0
         master.confine(low, high)
         best = -math.inf

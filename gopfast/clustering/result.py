@@ -55,6 +55,9 @@ class ClusteringResult(SearchResult):
         ``gap / inertia``, 0 where the inertia is 0.
     """
 
+    # what results of mixtures have
+    elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
+
     @property
     def labels(self) -> np.ndarray:
         """Cluster of every sample, shape (n,)."""
@@ -79,3 +82,15 @@ class ClusteringResult(SearchResult):
     def rel_gap(self) -> float:
         """The gap in units of the inertia."""
         return self.gap / self.objective if self.objective > 0.0 else 0.0
+
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+        """
+        Convert to JSON types; see `gopfast.result.SearchResult.to_dict`.
+
+        Parameters
+        ----------
+        responsibilities : bool
+            Whether to include the labels of the samples.
+        """
+        record = super().to_dict(responsibilities)
+        return {name: value for name, value in record.items() if not hasattr(type(self), name) or value is not None}

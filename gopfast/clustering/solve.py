@@ -19,6 +19,7 @@ UNIT = 2.0**-53
 KEPT = 0.98  # share of the tolerance that the search may leave open: the rest is for what rounding costs
 FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
 MOST_CELLS = 20_000_000  # of one proof
+MOST_SECONDS = 300.0  # of one linear program
 DYNAMIC = "dynamic programming"
 
 
@@ -74,8 +75,8 @@ class Search:
         return time.perf_counter() - self.started
 
     def left(self):
-        """Seconds left, at most an hour: a program without limit could not be stopped."""
-        return min(self.limit - self.seconds(), 3600.0)
+        """Seconds left for a program: an interior-point method that needs more than a few minutes has lost its way."""
+        return min(self.limit - self.seconds(), MOST_SECONDS)
 
     def in_users_units(self, inertia):
         """Return a bound in the core's units in the user's, less what the rounding of differences costs."""

@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from gopfast.clustering.node import Node
 from gopfast.clustering.pricing import CenterSearch
-from gopfast.clustering.solve import Search
 from gopfast.search.stop import StopSignal
 
 import gopfast
+from gopfast.clustering.node import Node
+from gopfast.clustering.solve import Search
 from gopfast.options import Options
 
 

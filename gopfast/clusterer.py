@@ -3,9 +3,12 @@
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from gopfast.annotations import FloatArray, IntArray, Seed
 from gopfast.clustering.lloyd import nearest
 from gopfast.clustering.problem import KMeans
+from gopfast.clustering.result import ClusteringResult
 from gopfast.result import Status
 from gopfast.solver import solve
 
@@ -72,14 +75,32 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     (1.0, [0, 0, 1, 1], True)
     """
 
-    def __init__(self, n_clusters=8, *, rel_tol=1e-4, time_limit=60.0, random_state=None, verbose=False):
+    cluster_centers_: FloatArray
+    labels_: IntArray
+    inertia_: float
+    inertia_bound_: float
+    converged_: bool
+    n_iter_: int
+    result_: ClusteringResult
+    n_features_in_: int
+    feature_names_in_: "NDArray[np.str_]"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        rel_tol: float = 1e-4,
+        time_limit: float | None = 60.0,
+        random_state: Seed = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.n_clusters = n_clusters
         self.rel_tol = rel_tol
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> "GlobalKMeans":
         """
         Find the best clusters, with proof.
 
@@ -123,24 +144,26 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             )
         return self
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> IntArray:
         """Fit, and return the cluster of every sample; arguments as `fit`."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> FloatArray:
         """Fit, and return the distances to the centers; arguments as `fit`."""
         return self.fit(X, y, sample_weight=sample_weight).transform(X)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> IntArray:
         """Return the nearest center of every sample, shape (m,); X of shape (m, d)."""
         return nearest(np.ascontiguousarray(self._checked(X)), self.cluster_centers_)[0].astype(np.int32)
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> FloatArray:
         """Return the distances to the centers, shape (m, K); X of shape (m, d)."""
         X = self._checked(X)
         return np.sqrt(np.stack([np.square(X - center).sum(axis=1) for center in self.cluster_centers_], axis=1))
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the inertia of samples (m, d) at the centers."""
         least = nearest(np.ascontiguousarray(self._checked(X)), self.cluster_centers_)[1]
         return -float(least.sum() if sample_weight is None else np.asarray(sample_weight) @ least)

@@ -93,7 +93,7 @@ class ProgressLog:
             )
         self._flush()
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         """Print a line between the rows."""
         self._print(f" {text}")
         self._flush()

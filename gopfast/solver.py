@@ -22,6 +22,7 @@ from gopfast.annotations import (
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
+from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
@@ -69,13 +70,17 @@ def solve(
 
 
 @overload
+def solve(problem: KMeans, epsilon: float | None = None, **options: "Unpack[SolveOptions]") -> ClusteringResult: ...
+
+
+@overload
 def solve(
     problem: BiconvexProblem | CvxpyProblem, epsilon: float | None = None, **options: "Unpack[SolveOptions]"
 ) -> BiconvexResult: ...
 
 
 def solve(
-    problem: MixtureProblem | BiconvexProblem | CvxpyProblem,
+    problem: MixtureProblem | KMeans | BiconvexProblem | CvxpyProblem,
     epsilon: float | None = None,
     *,
     rel_tol: float | None = None,
@@ -90,7 +95,7 @@ def solve(
     callback: Callback | None = None,
     log: Log = None,
     random_state: Seed = 0,
-) -> Result | BiconvexResult:
+) -> Result | ClusteringResult | BiconvexResult:
     """
     Find a proved global optimum with the GOP method.
 

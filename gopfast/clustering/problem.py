@@ -3,8 +3,10 @@
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import checks
+from gopfast.annotations import FloatArray, IntArray
 from gopfast.clustering.lloyd import nearest
 from gopfast.errors import InputError
 
@@ -57,7 +59,13 @@ class KMeans:
     (1.0, [0, 0, 1, 1, 2])
     """
 
-    def __init__(self, X, n_clusters, sample_weight=None):
+    X: FloatArray
+    n_clusters: int
+    sample_weight: FloatArray
+    n_samples: int
+    n_features: int
+
+    def __init__(self, X: ArrayLike, n_clusters: int, sample_weight: ArrayLike | None = None) -> None:
         self.X = checks.at_least("X", checks.data_matrix("X", X), -LARGEST, LARGEST)
         self.n_clusters = checks.whole_number("n_clusters", n_clusters, 1)
         self.n_samples, self.n_features = self.X.shape
@@ -70,11 +78,11 @@ class KMeans:
             if not self.sample_weight.any():
                 raise InputError("sample_weight must not be all 0")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the sizes on one line."""
         return f"KMeans(n_samples={self.n_samples}, n_features={self.n_features}, n_clusters={self.n_clusters})"
 
-    def assign(self, centers):
+    def assign(self, centers: ArrayLike) -> IntArray:
         """
         Return the nearest center of every sample.
 
@@ -88,7 +96,7 @@ class KMeans:
         """
         return nearest(self.X, self.check_centers(centers))[0].astype(np.intp)
 
-    def objective(self, centers):
+    def objective(self, centers: ArrayLike) -> float:
         """
         Return the inertia at given centers, an upper bound of the least one.
 
@@ -102,7 +110,7 @@ class KMeans:
         """
         return math.fsum(self.sample_weight * nearest(self.X, self.check_centers(centers))[1])
 
-    def centers_of(self, labels):
+    def centers_of(self, labels: ArrayLike) -> FloatArray:
         """
         Return the means of clusters, shape (K, d); empty ones are at the mean of all samples.
 
@@ -124,7 +132,7 @@ class KMeans:
                 centers[k] = self.sample_weight[own] @ shifted[own] / self.sample_weight[own].sum()
         return centers + anchor
 
-    def check_centers(self, centers, name="centers"):
+    def check_centers(self, centers: ArrayLike, name: str = "centers") -> FloatArray:
         """Return centers as an array (K, d); `InputError` if they are none, which names them `name`."""
         centers = checks.data_matrix(name, centers)
         return checks.at_least(

@@ -1,10 +1,10 @@
 """The result of a k-means problem."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from gopfast.annotations import FloatArray, IntArray, Json
 from gopfast.result import SearchResult, to_json_types
 
 
@@ -23,16 +23,16 @@ class Clustering:
         Weighted sum of squared distances to the nearest centers.
     """
 
-    centers: np.ndarray
-    labels: np.ndarray
+    centers: FloatArray
+    labels: IntArray
     inertia: float
 
-    def to_dict(self, responsibilities=False) -> dict[str, Any]:
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """Convert to JSON types; `responsibilities` says whether to include the n labels."""
         record = {"centers": to_json_types(self.centers), "inertia": self.inertia}
         return record | ({"labels": to_json_types(self.labels)} if responsibilities else {})
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the centers and the sizes of their clusters."""
         sizes = np.bincount(self.labels, minlength=len(self.centers))
         rows = (f"  {size:>8}  {np.array2string(center, precision=6)}" for size, center in
@@ -59,12 +59,12 @@ class ClusteringResult(SearchResult):
     elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
 
     @property
-    def labels(self) -> np.ndarray:
+    def labels(self) -> IntArray:
         """Cluster of every sample, shape (n,)."""
         return self.solution.labels
 
     @property
-    def centers(self) -> np.ndarray:
+    def centers(self) -> FloatArray:
         """Centers, shape (K, d)."""
         return self.solution.centers
 
@@ -83,7 +83,7 @@ class ClusteringResult(SearchResult):
         """The gap in units of the inertia."""
         return self.gap / self.objective if self.objective > 0.0 else 0.0
 
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Any]:
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """
         Convert to JSON types; see `gopfast.result.SearchResult.to_dict`.
 

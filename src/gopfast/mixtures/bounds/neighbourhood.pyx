@@ -934,7 +934,7 @@ cdef class Neighbourhood(Basin):
     cdef void lend(self) noexcept nogil:
         """Adds to the least entry of the bracket's diagonal what the tolerance allows the objective to fall there."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, a, k, weak = 0
-        cdef real part, far = 0
+        cdef real part, far = 0, size = 0
         cdef const real *direction
         for a in range(m):
             if self.rest[a * m + a] < self.rest[weak * m + weak]:
@@ -942,12 +942,14 @@ cdef class Neighbourhood(Basin):
         direction = self.basis + weak * m
         for a in range(m):
             part = direction[a] * sqrt(self.mass[a // f])
+            size += sqrt(self.mass[a // f]) * (self.widest_of(a) if a % f else self.log_radius[a // f])
             if a % f == 0:
                 far += fabs(part) * self.loose[a // f]
                 continue
             for k in range(K):
                 part -= direction[k * f] * sqrt(self.mass[k]) * self.slopes[k * m + a]
             far += fabs(part) * self.widest_of(a)
+        far += 1e-8 * size  # the basis is orthogonal but for rounding
         self.lent = LENT * self.tolerance if far > 0 else 0
         if far > 0:
             self.rest[weak * m + weak] += min(LARGEST, 2 * self.lent / (far * far)) * (1 - 1e-9)

@@ -15,7 +15,7 @@ rounded down, so that sum_ij w_i tau_i (a_j + b_j y_ij + q_j y_ij^2) bounds the 
     diag                  h = g(v) = log(2 pi max(v, f)) / 2 + v / (2 max(v, f)), f the floor: concave and rising, so
                           that h - q v is least at an end of the variance's cell; -b m - q m^2 at an end of the mean's,
                           or if q < 0 at the place -b / (2 q) of its least value, where the cell has it
-    spherical             the same with the mean of the v_j in place of each: one q and one cell of the variance for all j
+    spherical             the same with the mean of the v_j in place of each: one q and one cell of a variance for all j
     Bernoulli, label      h = -m log m - (1 - m) log(1 - m);  -m log m for each of a variable's labels
     Poisson               h = m - m log m
     exponential           h = 1 + log m: all concave in m
@@ -146,7 +146,7 @@ class Exponential:
 
 
 def _x_log_x(m):
-    """M log m between its values at the interval's ends; 0 at 0 (its least value -1/e is never between them)."""
+    """Bound m log m by its values at the interval's ends; 0 at 0 (its least value -1/e is never between them)."""
     with np.errstate(invalid="ignore"):
         value = np.nan_to_num(m.low * np.log(m.low), nan=0.0)
     size = (ULPS + 2) * np.spacing(np.abs(value)) + 1e-320
@@ -157,7 +157,8 @@ def _bernoulli(m):
     rest = Interval(1.0 - m.low)
     # 1 - m is rounded: by u / 2 at most, which moves (1 - m) log(1 - m) by so much times |log(1 - m)| + 1
     with np.errstate(divide="ignore"):
-        lost = np.where(rest.low > 0, 2.0**-53 * (2.0 + np.abs(np.log(np.where(rest.low > 0, rest.low, 1.0)))), 2.0**-45)
+        size = np.abs(np.log(np.where(rest.low > 0, rest.low, 1.0)))
+        lost = np.where(rest.low > 0, 2.0**-53 * (2.0 + size), 2.0**-45)
     return -_x_log_x(m) - _x_log_x(rest) - Interval(-lost, lost)
 
 

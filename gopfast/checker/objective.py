@@ -12,7 +12,7 @@ LOG_2_PI = math.log(2.0 * math.pi)
 
 def attained(record, X, weights, solution):
     """
-    Upper bound of ``-sum_i w_i log sum_k p_k f(x_i | k)``, without the constant that models of known variance leave out.
+    Bound ``-sum_i w_i log sum_k p_k f(x_i | k)`` from above, less the constant that models of known variance leave out.
 
     Parameters
     ----------

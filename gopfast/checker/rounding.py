@@ -12,12 +12,12 @@ ULPS = 8
 
 
 def down(value):
-    """A float below what was rounded to this one."""
+    """Return a float below what was rounded to this one."""
     return np.nextafter(value, -np.inf)
 
 
 def up(value):
-    """A float above what was rounded to this one."""
+    """Return a float above what was rounded to this one."""
     return np.nextafter(value, np.inf)
 
 

@@ -107,7 +107,7 @@ def leaf_bounds(family, columns, weights, reference, low, high, slopes, log_weig
 
 
 def _columns(problem, X, weights):
-    """The columns of statistics: labels as zeros and ones."""
+    """Return the columns of statistics: labels as zeros and ones."""
     if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
         raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
     if "labels" in problem:
@@ -127,7 +127,7 @@ def _columns(problem, X, weights):
 
 
 def _constant(problem, columns, weights):
-    """What the objective has beside the costs, rounded down and up: of counts sum w log x!."""
+    """Return what the objective has beside the costs, rounded down and up: of counts sum w log x!."""
     if problem["family"] != "exponential_family":
         return 0.0, 0.0
     values = [[math.lgamma(x + 1.0) for x in column] for kind, column in zip(problem["kinds"], columns.T, strict=True)

@@ -71,7 +71,7 @@ class Recorder:
         return lower
 
     def _tree(self):
-        """Splits and points of the nodes, each before all below it, and the serials of the leaves (None: empty)."""
+        """Return splits and points of the nodes, each before all below it, and the leaves' serials (None: empty)."""
         rows = {row[0]: row for row in self.nodes}
         children = {serial: [] for serial in rows}
         for serial, parent, *_ in self.nodes:
@@ -130,12 +130,12 @@ class _Statement:
         return component, d + (self.order[place - d] if self.n_cell == 2 * d else place - d), place
 
     def variable(self, branch):
-        """Number of a connected variable in the checker's cells."""
+        """Return the number of a connected variable in the checker's cells."""
         component, place, _ = self._place(branch)
         return component * self.n_cell + int(place)
 
     def point(self, branch, at):
-        """Split point in the user's units."""
+        """Return the split point in the user's units."""
         _, place, _ = self._place(branch)
         d = len(self.order)
         if place < d:
@@ -143,7 +143,7 @@ class _Statement:
         return float(at * self.scale[place - d if self.n_cell == 2 * d else 0] ** 2)
 
     def slopes(self, explained):
-        """Slopes (K, d or 2 d) about the reference, the core's constants and logarithms of weights (K,)."""
+        """Return slopes (K, d or 2 d) about the reference, the core's constants and logarithms of weights (K,)."""
         weights, constants, centers, linear, quadratic = (np.asarray(part) for part in explained)
         user = np.empty_like(self.order)
         user[self.order] = np.arange(len(self.order))
@@ -152,38 +152,40 @@ class _Statement:
         square = quadratic / self.scale**2
         slope = (linear + 2.0 * quadratic * shift) / self.scale
         if self.rules.has_squares:
-            slope = np.hstack([slope, square if not self.rules.shared else np.repeat(square[:, :1], len(self.order), 1)])
+            if self.rules.shared:
+                square = np.repeat(square[:, :1], len(self.order), 1)
+            slope = np.hstack([slope, square])
         constants = constants + (shift * (linear + quadratic * shift)).sum(axis=1)
         return slope, constants, np.log(np.maximum(weights, LEAST_WEIGHT))
 
     def leaves(self, splits, points):
-        """Boxes of the leaves as the checker finds them."""
+        """Return the boxes of the leaves as the checker finds them."""
         return tree.leaves(splits, points, self.rules, self.problem.n_components, int(self.order[0]))
 
     def blank(self, n_leaves):
-        """Room for slopes and logarithms of weights."""
+        """Return room for slopes and logarithms of weights."""
         K = self.problem.n_components
         return np.zeros((n_leaves, K, self.rules.n_columns * (1 + self.rules.has_squares))), np.zeros((n_leaves, K))
 
     def constants(self, low, high, slopes):
-        """The checker's constants, summed over the columns: (L, K)."""
+        """Return the checker's constants, summed over the columns: (L, K)."""
         return self.rules.intercepts(low, high, slopes, self.reference).sum(axis=2)
 
     def bounds(self, low, high, slopes, log_weights):
-        """Bounds of leaves, by the checker's arithmetic."""
+        """Return bounds of leaves, by the checker's arithmetic."""
         used = self.weights > 0
         return verify.leaf_bounds(self.rules, self.columns[used], self.weights[used], self.reference, low, high, slopes,
                                   log_weights)  # fmt: skip
 
     def header(self):
-        """What the file says of the problem."""
+        """Return what the file says of the problem."""
         return {
             "digest": file.digest(self.columns, self.weights), "problem": self.record, "order": int(self.order[0]),
             "reference": self.reference.tolist(),
         }  # fmt: skip
 
     def claim(self, result):
-        """Objective and solution; the objective rounded up for the checker's arithmetic."""
+        """Return objective and solution; the objective rounded up for the checker's arithmetic."""
         solution = {"weights": result.weights.tolist(), "means": result.means.tolist()}
         if self.rules.has_squares:
             solution["variances"] = self.problem._variances(result.covariances).tolist()

@@ -19,6 +19,7 @@ UNIT = 2.0**-53
 KEPT = 0.98  # share of the tolerance that the search may leave open: the rest is for what rounding costs
 FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
 MOST_CELLS = 20_000_000  # of one proof
+MOST_PRICED = 50_000  # distinct samples, each of which has a price: one linear program's rows
 MOST_SECONDS = 300.0  # of one linear program
 DYNAMIC = "dynamic programming"
 
@@ -46,7 +47,7 @@ class Search:
         self.epsilon = options.epsilon or 0.0
         self.upper, self.lower, self.centers = math.inf, 0.0, None
         self.n_nodes = self.n_cells = self.n_programs = 0
-        self.history, self.asked = [], False
+        self.history, self.asked, self.unpriced = [], False, False
         self.prepare()
 
     def prepare(self):
@@ -156,6 +157,9 @@ class Search:
         new = self.offer(pool.centers)
         heap, serial, closed = [Entry(0.0, 0, Node(self.X, self.weights, K))], 1, math.inf
         self.report(1, new)
+        if len(self.X) > MOST_PRICED:
+            self.unpriced = True
+            return
         while heap and not self.stop.stopped and not self.asked:
             node = heap[0].node
             target = (self.upper - KEPT * self.tolerance) / self.scale
@@ -219,6 +223,7 @@ class Search:
             solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
             n_lps=self.n_programs, time=self.seconds(), history=self.history, relaxation=method,
             branching="pairs" if method == "pricing" else "",
+            message=f"no bound is proved for more than {MOST_PRICED:,} distinct samples" if self.unpriced else "",
         )  # fmt: skip
 
 

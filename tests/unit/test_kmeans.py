@@ -137,6 +137,15 @@ def test_a_node_limit_leaves_the_bound_of_the_root():
     assert 0.9 * result.inertia < result.lower_bound < result.inertia
 
 
+def test_too_many_samples_for_prices_are_clustered_without_a_bound(monkeypatch):
+    from gopfast.clustering import solve
+
+    monkeypatch.setattr(solve, "MOST_PRICED", 59)
+    result = gopfast.solve(gopfast.KMeans(clusters(60), 4))
+    assert not result.success and result.lower_bound == 0.0 and "59" in result.message
+
+
+
 def test_ctrl_c_ends_with_bounds():
     problem = gopfast.KMeans(np.random.default_rng(0).standard_normal((2000, 6)), 30)
     timer = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))

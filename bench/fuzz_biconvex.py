@@ -295,7 +295,7 @@ def audit(instance, points, rng):
     lifting = Lifting(instance.problem())
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
     value, best = points[0]
-    core = (best[lifting.originals] / scale)[lifting.order]
+    core = (best / scale)[lifting.order]
     limit = float(value) / objective_scale
     limit += 4e-16 * abs(limit)
     primal = AlternatingPrimal(data, [core], core)

@@ -44,11 +44,14 @@ class Lifting:
     Attributes
     ----------
     rows : list of Row
-        All constraints, then the linking rows z_i = z_i' of copies; bilinear terms by factor.
+        All constraints.
     objective : Row
         Minimised; bounds unused.
     copies : dict
-        Copy -> variable.
+        Copy -> variable, of the partition into x and y. The core has none: there a copy is the variable itself, so that
+        the products of both have one column, and fixing either side fixes it.
+    split, bilinear : list of int
+        Variables with a place in x, the smaller side, and all that are in products.
     sign : int
         -1 where the user maximises.
     """
@@ -73,20 +76,21 @@ class Lifting:
         self._split_mixed(everything)
         pairs = sorted({pair for row in everything for pair in row.products})
         partition = find_partition(pairs, n, problem.names, problem.x, problem.y)
-        self.copies, self.side, self.products = partition.copies, partition.side, []
+        self.copies = partition.copies
         for row in everything:
-            row.products = {_ordered(partition.products[pair]): value for pair, value in row.products.items() if value}
-        for copy, original in self.copies.items():
-            self.rows.append(Row({original: 1.0, copy: -1.0}, 0.0, 0.0))
+            row.products = {pair: value for pair, value in row.products.items() if value}
         self.products = sorted({pair for row in everything for pair in row.products})
-        self.n = n + len(self.copies)
-        originals = [self.copies.get(i, i) for i in range(self.n)]
-        self.originals = np.array(originals)
-        self.low, self.high = problem.lower[originals], problem.upper[originals]
-        split = [i for i in self.side if self.side[i] == 0]
-        other = [i for i in self.side if self.side[i] == 1]
-        self.order = np.array(sorted(split) + sorted(other) + [i for i in range(self.n) if i not in self.side])
-        self.n_split, self.n_bilinear = len(split), len(split) + len(other)
+        self.n, self.low, self.high = n, problem.lower, problem.upper
+        on_side = [{self.copies.get(i, i) for i, s in partition.side.items() if s == side} for side in (0, 1)]
+        self.split, self.bilinear = sorted(on_side[0]), sorted(on_side[0] | on_side[1])
+        rest = [i for i in self.bilinear if i not in on_side[0]]
+        linear = sorted(set(range(n)).difference(self.bilinear))
+        self.order = np.array(self.split + rest + linear)
+        self.n_split, self.n_bilinear = len(self.split), len(self.bilinear)
+        self.fixed = np.zeros((2, n), bool)  # by side
+        for pair in self.products:
+            for i in partition.products[pair]:
+                self.fixed[partition.side[i], self.copies.get(i, i)] = True
         self.place = np.argsort(self.order)  # place of a variable in the core's order
 
     def _row(self, a, Q, lower, upper, convex):
@@ -142,9 +146,9 @@ class Lifting:
 
     def unbounded(self, low, high):
         """Return the name of a bilinear variable without finite bounds, or None."""
-        for i in self.side:
+        for i in self.bilinear:
             if not (math.isfinite(low[i]) and math.isfinite(high[i])):
-                return self.problem.names[self.copies.get(i, i)]
+                return self.problem.names[i]
         return None
 
     def to_user(self, box, scale):
@@ -157,7 +161,7 @@ class Lifting:
 
         Parameters
         ----------
-        low, high : ndarray, shape (n + copies,)
+        low, high : ndarray, shape (n,)
             Bounds in the user's units and order; infinite ones may remain.
         one_side : bool
             Whether only the side with fewer connected variables may be split.
@@ -169,21 +173,11 @@ class Lifting:
         BiconvexData, ndarray, float
             The data, the variables' scale (user = scale * core, in the user's order) and the objective's.
         """
-        low, high = self._joined(low, high)
         scale = self._scales(low, high)
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
         record = _Record(self, scale, lifts, low, high)
         record.fields["n_split"] = self.n_split if one_side else self.n_bilinear
         return BiconvexData(record.fields), scale, record.objective_scale
-
-    def _joined(self, low, high):
-        """Return a box with the same bounds for a copy and its original."""
-        low, high = low.copy(), high.copy()
-        for copy, i in self.copies.items():
-            a, b = max(low[copy], low[i]), min(high[copy], high[i])
-            if a <= b:
-                low[[copy, i]], high[[copy, i]] = a, b
-        return low, high
 
     def violation_floor(self, row):
         """Return the least magnitude that a violation of a row is relative to, see `BiconvexProblem.violations`."""
@@ -208,8 +202,7 @@ class Lifting:
                     others += [abs(b) for b in (row.lower, row.upper) if math.isfinite(b) and b != 0]
                     if others:
                         scale[i] = max(max(others) / abs(a), scale[i] if reach[i] else 0)
-        scale = 2.0 ** np.floor(np.log2(np.clip(scale, 1 / LARGEST_SCALE, LARGEST_SCALE)))
-        return scale[self.originals]
+        return 2.0 ** np.floor(np.log2(np.clip(scale, 1 / LARGEST_SCALE, LARGEST_SCALE)))
 
     def _lifts(self, low, high):
         """Products of linear rows with a bilinear variable (equalities) or its distance from a bound."""
@@ -224,8 +217,8 @@ class Lifting:
             if row.products or row.forms or not row.linear:
                 continue
             support = set(row.linear)
-            # A factor of any of the row's variables, not in the row itself
-            for j in sorted(set().union(*(partners[i] for i in support)) - support):
+            # A factor of any of the row's variables
+            for j in sorted(set().union(*(partners[i] for i in support))):
                 if all(bounded[i] for i in support) and bounded[j]:
                     added = len(support - partners[j])
                     candidates.append((row.lower != row.upper, added, number, j))
@@ -287,7 +280,7 @@ class _Record:
         n_forms = len(self.forms)
         self.n_cols = self.n + len(self.products) + n_forms
         for k, (i, j) in enumerate(self.products):
-            if lifting.copies.get(i, i) == lifting.copies.get(j, j):
+            if i == j:
                 self.forms.append(({(i, i): 1.0 / (scale[i] * scale[j])}, 1.0))
                 self.form_columns.append(self.n + k)
         cost = np.zeros(self.n_cols)
@@ -295,15 +288,13 @@ class _Record:
             cost[column] = a
         fields = {"n_own_rows": n_own_rows, "constant": constant / self.objective_scale, "cost": cost}
         fields["row_floor"] = floors
-        fields["original"] = self.place[lifting.originals[lifting.order]]
+        fields["fixed"] = lifting.fixed[:, lifting.order]
         fields["low"], fields["high"] = (low / scale)[lifting.order], (high / scale)[lifting.order]
         fields |= _csr(rows)
         fields |= self._blocks(n_forms)
         fields |= self._lifted(lifts.inequalities)
         pairs = [(self.place[i], self.place[j]) for i, j in self.products]
         fields["first"], fields["second"] = [min(pair) for pair in pairs], [max(pair) for pair in pairs]
-        original = lifting.copies
-        fields["square"] = [original.get(i, i) == original.get(j, j) for i, j in self.products]
         fields["own"] = np.arange(len(self.products)) < lifts.n_own
         fields |= self._directions(rows, fields)
         self.fields = fields

@@ -170,10 +170,10 @@ class _Preparation:
         self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=one_side)
 
     def to_core(self, point):
-        return (point[self.lifting.originals] / self.scale)[self.lifting.order]
+        return (point / self.scale)[self.lifting.order]
 
     def to_user(self, point):
-        return (point[self.lifting.place] * self.scale)[: self.problem.n_variables]
+        return point[self.lifting.place] * self.scale
 
     def _relaxed(self):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
@@ -228,7 +228,7 @@ class _Preparation:
             value, point, n_lps, _ = _local_search(data, starts, self.stop)
             self.n_lps += n_lps
             if value > -np.inf:
-                point = (point[self.lifting.place] * scale)[: self.problem.n_variables]
+                point = point[self.lifting.place] * scale
                 self._take(value * objective_scale, point)
 
     def _narrow(self):
@@ -241,7 +241,7 @@ class _Preparation:
             if box is None or not _much_narrower(low, high, *box):
                 return
             user = self.lifting.to_user(box, self.scale)
-            point = self.point[self.lifting.originals]
+            point = self.point
             # tightening may cut off a point that has just this objective
             self._scale((np.minimum(user[0], point), np.maximum(user[1], point)))
             value, point, n_lps, _ = _local_search(self.data, self.to_core(self.point)[np.newaxis], self.stop)
@@ -280,7 +280,7 @@ class _Preparation:
             if not (np.isfinite(low[j]) and np.isfinite(high[j])):
                 low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
                 i = self.lifting.order[j]
-                limits[self.problem.names[self.lifting.originals[i]]] = LARGEST * self.scale[i]
+                limits[self.problem.names[i]] = LARGEST * self.scale[i]
         return low, high, limits
 
 

@@ -69,7 +69,7 @@ def check_bilinear(lifting, low, high):
     for k, (i, j) in enumerate(lifting.products):
         free = [v for v in (i, j) if not (math.isfinite(low[v]) and math.isfinite(high[v]))]
         if len(free) == 2 or (free and not (math.isfinite(product_low[k]) and math.isfinite(product_high[k]))):
-            name = lifting.problem.names[lifting.copies.get(free[0], free[0])]
+            name = lifting.problem.names[free[0]]
             raise InputError(
                 f"the bilinear variable {name!r} is unbounded: give it lower and upper bounds, or constraints that "
                 "bound it"

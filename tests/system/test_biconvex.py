@@ -51,8 +51,7 @@ def test_every_bounded_node_is_audited_against_the_solution(name):
     lifting = Lifting(problem)
     low, high = lifting.low, np.where(np.isfinite(lifting.high), lifting.high, 1e4)
     data, scale, objective_scale = lifting.data(low, high)
-    z = np.concatenate([result.solution.z, result.solution.z[list(lifting.copies.values())]])
-    point = (z / scale)[lifting.order]
+    point = (result.solution.z / scale)[lifting.order]
     search = Search(
         BilinearRelaxation(data), AlternatingPrimal(data, [0.5 * sum(data.box)]), 1e-9, max_nodes=300,
         known=(point, result.objective / objective_scale * (1 + 1e-9)),

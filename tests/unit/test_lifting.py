@@ -18,8 +18,8 @@ def test_convex_forms_are_kept_and_others_become_products():
     assert forms([[1, -1.1], [-1.1, 1]]) == (2, [(0, 1)])
     assert forms([[1, 0], [0, 2]]) == (2, [])
     assert forms([[0, 1], [0, 0]]) == (0, [(0, 1)])
-    # -z0^2 has a copy of z0, number 2; maximised it is convex
-    assert forms([[-1, 0], [0, 0]]) == (0, [(0, 2)])
+    # the copy of z0 that -z0^2 needs has the same column; maximised it is convex
+    assert forms([[-1, 0], [0, 0]]) == (0, [(0, 0)])
     assert forms([[-1, 0], [0, 0]], "max") == (1, [])
 
 

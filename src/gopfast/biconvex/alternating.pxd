@@ -18,6 +18,7 @@ cdef class AlternatingPrimal(Primal):
     cdef real[:, ::1] starts
     cdef readonly int next_start                 # the first that has not been used
     cdef int[:, ::1] fixed              # (3, n) what is fixed: side 0, side 1, nothing
+    cdef bint divided                   # whether no variable is on both sides
     cdef int n_forms, n_own_rows        # columns q; rows without the objective
     cdef int n_cols, n_rows, nnz, max_rows
     cdef int[::1] start, col_index

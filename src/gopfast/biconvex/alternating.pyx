@@ -3,12 +3,11 @@
 With one group of variables fixed the problem is convex: linear but for convex forms. Those of the objective make it a
 quadratic program for HiGHS; where its active set method fails, and for those of rows, tangents at the solutions
 approach them in rounds. Where no point is feasible for the values fixed, the feasibility problem (least sum of
-violations) is solved instead and the sides are exchanged. Where that ends, too, and for copied variables, which
+violations) is solved instead and the sides are exchanged. Where that ends, too, and for variables on both sides, which
 alternation cannot move, the products are linearised at the point and all variables move within a trust region.
 
 Those programs keep rows to a tolerance relative to what their terms can be within the bounds. A point counts only if it
-meets the user's rows in the user's units, see `FEASIBLE`: so it is settled at the end. Copies are put on their
-originals, and Newton steps, each the shortest that meets the linearised rows, in units of the point's own coordinates
+meets the user's rows in the user's units, see `FEASIBLE`: so it is settled at the end. Newton steps, each the shortest that meets the linearised rows, in units of the point's own coordinates
 and with the violation for the unit of the rows, take the violations down to rounding errors. The objective is that of
 the point settled.
 """
@@ -73,13 +72,15 @@ cdef class AlternatingPrimal(Primal):
     def __init__(self, BiconvexData data, starts, given=None, int n_lps=0):
         cdef int k, m = data.n_own_rows, n_forms = data.n_cols - data.n - data.n_products
         self.data, self.n_solution, self.has_tolerance = data, data.n, True
+        self.divided = True
         self.lp = LpWorker()
         self.starts = np.ascontiguousarray(starts, dtype=np.float64).reshape(-1, data.n)
         self.n_forms, self.n_own_rows = n_forms, m
         self.fixed = np.zeros((3, data.n), np.intc)
-        for k in range(data.n_products):
-            if data.own[k]:
-                self.fixed[0, data.first[k]] = self.fixed[1, data.second[k]] = 1
+        for k in range(data.n):
+            self.fixed[0, k], self.fixed[1, k] = data.fixed[0, k], data.fixed[1, k]
+            if data.fixed[0, k] and data.fixed[1, k]:
+                self.divided = False
         self.n_cols = data.n + n_forms + 2 * m
         self.max_rows = rows = m + n_forms + N_KEPT + N_TANGENTS
         self.given = np.full(data.n, np.nan) if given is None else np.array(given, dtype=np.float64)
@@ -197,7 +198,8 @@ cdef class AlternatingPrimal(Primal):
                 idle = 0 if value < best - tolerance else idle + 1
                 best = min(best, value)
             elif best == INFINITY:
-                if self.solve(side, z, PENALTY, INFINITY, effort) != LP_OPTIMAL:
+                # What both sides hold would never move: Newton's steps move all
+                if self.solve(side if self.divided else FREE, z, PENALTY, INFINITY, effort) != LP_OPTIMAL:
                     break
                 self.take(z)
                 last, violation = violation, self.merit(z, 1)
@@ -265,7 +267,7 @@ cdef class AlternatingPrimal(Primal):
         """Corrects a point until the user's rows hold. IN/OUT z; returns its objective, inf: not feasible."""
         cdef real violation, share
         cdef int _step
-        self.data.unify(z)
+        self.data.clip(z)
         violation = self.data.violation(z)
         for _step in range(MOST_CORRECTIONS):
             if not SETTLED < violation < INFINITY or self.stop.poll(0):
@@ -357,7 +359,7 @@ cdef class AlternatingPrimal(Primal):
         for _attempt in range(MOST_HALVINGS):
             for j in range(n):
                 z[j] = self.point[j] + length * share * self.unit[j] * (self.lp.x[2 * j] - self.lp.x[2 * j + 1])
-            self.data.unify(z)
+            self.data.clip(z)
             now = self.data.violation(z)
             if now < violation:
                 return now
@@ -382,7 +384,7 @@ cdef class AlternatingPrimal(Primal):
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil:
         """One side fixed at z (or products linearised there); penalty > 0 lets rows be violated for it.
 
-        The feasibility problem has no costs but the penalty, unless it is linearised.
+        Without a radius the penalised problem is that of feasibility, which has no other costs.
         """
         cdef LpStatus status
         cdef int _attempt
@@ -495,7 +497,7 @@ cdef class AlternatingPrimal(Primal):
                     self.value[self.nnz] = self.row_scale if t == 0 else -self.row_scale
                     self.nnz += 1
             self.n_rows += 1
-        if penalty == 0 or side == FREE:
+        if penalty == 0 or radius < INFINITY:
             self.add_row(self.data.n_rows - 1, side, z, True)
         for t in range(self.n_forms):
             self.add_tangent(t, z)
@@ -528,7 +530,7 @@ cdef class AlternatingPrimal(Primal):
                 self.col_upper[j] = max(self.data.low[j], min(self.data.high[j], z[j] + radius))
         for j in range(2 * self.n_own_rows):
             if penalty > 0:
-                self.cost[self.data.n + self.n_forms + j] = penalty if side == FREE else 1
+                self.cost[self.data.n + self.n_forms + j] = penalty if radius < INFINITY else 1
             else:
                 self.col_upper[self.data.n + self.n_forms + j] = 0
 

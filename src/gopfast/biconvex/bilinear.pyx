@@ -201,14 +201,20 @@ cdef class BilinearWorker(ProgramWorker):
             for corner in range(4):
                 if not (self.data.under[k] if corner < 2 else self.data.over[k]):
                     continue
+                # A square has tangents from below, and one chord.
+                if i == j and corner != 2:
+                    continue
                 a = self.col_lower[i] if corner == 0 or corner == 2 else self.col_upper[i]
                 b = self.col_lower[j] if corner == 0 or corner == 3 else self.col_upper[j]
                 self.begin_row()
                 if isfinite(a) and isfinite(b):
                     self.term(self.data.n + k, 1, 0)
-                    self.term(j, -a, 0)
-                    self.term(i, -b, 0)
-                    self.slack = 2 * ROUND * fabs(a * b)
+                    if i == j:
+                        self.term(i, -(a + b), fabs(a + b))
+                    else:
+                        self.term(j, -a, 0)
+                        self.term(i, -b, 0)
+                    self.slack += 2 * ROUND * fabs(a * b)
                     self.end_row(-a * b if corner < 2 else -INFINITY, INFINITY if corner < 2 else -a * b)
                 else:
                     self.end_row(-INFINITY, INFINITY)
@@ -216,7 +222,7 @@ cdef class BilinearWorker(ProgramWorker):
     cdef void lifted_rows(self) noexcept nogil:
         """(b + a'z) (z_j - l) >= 0 or (b + a'z) (u - z_j) >= 0."""
         cdef int t, e, j
-        cdef real b, at, sign, share
+        cdef real b, at, sign, share, own, rounded
         for t in range(self.data.n_lifted):
             if not self.owner.kept[t]:
                 continue
@@ -224,11 +230,16 @@ cdef class BilinearWorker(ProgramWorker):
             at = self.col_lower[j] if self.data.lift_side[t] == 0 else self.col_upper[j]
             sign = 1 if self.data.lift_side[t] == 0 else -1
             self.begin_row()
+            own, rounded = sign * b, 0
             for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
                 self.term(self.data.n + self.data.lift_product[e], sign * self.data.lift_value[e], 0)
                 share = at * self.data.lift_value[e]
-                self.term(self.data.lift_variable[e], -sign * share, fabs(share))
-            self.term(j, sign * b, 0)
+                if self.data.lift_variable[e] == j:
+                    own -= sign * share
+                    rounded = fabs(share) + fabs(own)
+                else:
+                    self.term(self.data.lift_variable[e], -sign * share, fabs(share))
+            self.term(j, own, rounded)
             self.slack += 2 * ROUND * fabs(b * at)
             self.end_row(sign * b * at, INFINITY)
 
@@ -236,6 +247,8 @@ cdef class BilinearWorker(ProgramWorker):
         """Tangents of the convex forms: at the incumbent, at the parent's solution, and where rounds found them."""
         cdef int b, t, i
         for b in range(self.data.block_column.shape[0]):
+            if not self.data.presses(b):
+                continue
             if self.data.is_square(b):
                 i = self.data.block_i[self.data.block_start[b]]
                 for t in range(3):
@@ -291,6 +304,8 @@ cdef class BilinearWorker(ProgramWorker):
         for b in range(self.data.block_column.shape[0]):
             if self.n_tangents == N_TANGENTS:
                 break
+            if not self.data.presses(b):
+                continue
             if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, LEAST_TANGENT):
                 # Kept for the node's next program: its box is another
                 entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
@@ -531,8 +546,11 @@ cdef class BilinearWorker(ProgramWorker):
                 side = -at * bound - (relax if half else 0.0)
                 self.begin_row()
                 self.term(self.data.n + k, 1, 0)
-                self.term(j, -bound, 0)
-                self.term(i, -at, 0)
+                if i == j:
+                    self.term(j, -bound - at, 0)
+                else:
+                    self.term(j, -bound, 0)
+                    self.term(i, -at, 0)
                 self.term(self.data.n_cols + j, -relax if half else relax, 0)
                 self.end_row(-INFINITY if over else side, side if over else INFINITY)
 

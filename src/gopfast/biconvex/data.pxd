@@ -9,13 +9,12 @@ cdef class BiconvexData:
     cdef int[::1] first, second         # (P,) factors of each product
     cdef int[::1] under, over           # (P,) whether w is bounded from below, from above, in the relaxed dual
     cdef int[::1] own                   # (P,) whether the problem has the product; else only lifted rows do
-    cdef int[::1] square                # (P,) whether the factors are copies of each other
     cdef real[::1] cost                 # (n_cols,)
     # Rows: the problem's own, lifted equations, and last the objective without its constant
     cdef int[::1] row_start, row_index
     cdef real[::1] row_value, row_lower, row_upper
     cdef real[::1] row_floor            # (n_own_rows,) least size that a violation is relative to
-    cdef int[::1] original              # (n,) the variable itself, or the one that it is a copy of
+    cdef int[:, ::1] fixed              # (2, n) what makes every product of the problem linear where it is fixed
     cdef int[::1] block_column          # (K,) column that is at least z'Qz
     cdef int[::1] block_start, block_i, block_j     # Q, both triangles
     cdef real[::1] block_value, block_defect        # Q is convex but for -defect * |z|^2
@@ -31,12 +30,13 @@ cdef class BiconvexData:
     cdef real row_size(self, int row, const real *z) noexcept nogil
     cdef real row_excess(self, int row, const real *z) noexcept nogil
     cdef real violation(self, const real *z) noexcept nogil
-    cdef void unify(self, real *z) noexcept nogil
+    cdef void clip(self, real *z) noexcept nogil
     cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil
     cdef real block_at(self, int block, const real *z) noexcept nogil
     cdef real block_size(self, int block, const real *z) noexcept nogil
     cdef int own_block(self, int column) noexcept nogil
     cdef bint is_square(self, int block) noexcept nogil
+    cdef bint presses(self, int block) noexcept nogil
     cdef void block_gradient(self, int block, const real *z, real *gradient) noexcept nogil
     cdef void column_bounds(self, const real *low, const real *high, real *col_low, real *col_high) noexcept nogil
     cdef int propagate(self, real *low, real *high, real cutoff, int n_rounds, real *col_low,

@@ -55,7 +55,7 @@ cdef class BiconvexData:
         self.n_split = record["n_split"]
         self.constant = record["constant"]
         self.first, self.second = ints(record["first"]), ints(record["second"])
-        self.under, self.over, self.square = ints(record["under"]), ints(record["over"]), ints(record["square"])
+        self.under, self.over = ints(record["under"]), ints(record["over"])
         self.own = ints(record["own"])
         self.n_products = <int> self.first.shape[0]
         self.cost = reals(record["cost"])
@@ -64,7 +64,7 @@ cdef class BiconvexData:
         self.row_start, self.row_index = ints(record["row_start"]), ints(record["row_index"])
         self.row_value = reals(record["row_value"])
         self.row_lower, self.row_upper = reals(record["row_lower"]), reals(record["row_upper"])
-        self.row_floor, self.original = reals(record["row_floor"]), ints(record["original"])
+        self.row_floor, self.fixed = reals(record["row_floor"]), ints(record["fixed"])
         self.n_rows = <int> self.row_lower.shape[0]
         self.block_column, self.block_start = ints(record["block_column"]), ints(record["block_start"])
         self.block_i, self.block_j = ints(record["block_i"]), ints(record["block_j"])
@@ -155,13 +155,11 @@ cdef class BiconvexData:
                 return INFINITY
         return worst
 
-    cdef void unify(self, real *z) noexcept nogil:
-        """Moves a point into the bounds, copies onto their originals: the user has no copies."""
+    cdef void clip(self, real *z) noexcept nogil:
+        """Moves a point into the bounds."""
         cdef int j
         for j in range(self.n):
             z[j] = min(self.high[j], max(self.low[j], z[j]))
-        for j in range(self.n):
-            z[j] = z[self.original[j]]
 
     cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil:
         """Adds the gradient of a row to gradient (n,); returns the row's value."""
@@ -213,7 +211,7 @@ cdef class BiconvexData:
         for k in range(self.n_products):
             i, j = self.first[k], self.second[k]
             product_bounds(low[i], high[i], low[j], high[j], &col_low[self.n + k], &col_high[self.n + k])
-            if self.square[k]:
+            if i == j:
                 col_low[self.n + k] = max(col_low[self.n + k], 0.0)
         for b in range(self.n_blocks):
             column = self.block_column[b]
@@ -239,6 +237,11 @@ cdef class BiconvexData:
         """Whether a block is a single v z_i^2, v > 0."""
         return (self.block_start[block + 1] - self.block_start[block] == 1
                 and self.block_i[self.block_start[block]] == self.block_j[self.block_start[block]])
+
+    cdef inline bint presses(self, int block) noexcept nogil:
+        """Whether the relaxed dual needs a form's column bounded from below: of squares that are products it may not."""
+        cdef int k = self.block_column[block] - self.n
+        return k >= self.n_products or self.under[k] != 0
 
     cdef int propagate_block(self, int block, real *col_low, real *col_high, real *change) noexcept nogil:
         """v z_i^2 <= q: |z_i| is bounded; 0: empty."""
@@ -336,8 +339,12 @@ cdef class BiconvexData:
         product_bounds(col_low[i], col_high[i], col_low[j], col_high[j], &low, &high)
         col_low[w] = max(col_low[w], low)
         col_high[w] = min(col_high[w], high)
+        if i == j:
+            col_low[w] = max(col_low[w], 0.0)
         if col_low[w] > col_high[w]:
             return 0
+        if i == j:
+            return root(i, w, col_low, col_high, change)
         return (divide(i, j, w, col_low, col_high, change) and divide(j, i, w, col_low, col_high, change))
 
     # For Python
@@ -439,6 +446,18 @@ cdef int divide(int i, int j, int w, real *col_low, real *col_high, real *change
         return 1
     product_bounds(col_low[w], col_high[w], below(1 / b), above(1 / a), &low, &high)
     return (move(i, high, True, col_low, col_high, change) and move(i, low, False, col_low, col_high, change))
+
+
+cdef int root(int i, int w, real *col_low, real *col_high, real *change) noexcept nogil:
+    """z_i from w = z_i^2: no farther from 0 than w lets it be, and off 0 on the only side left; 0: empty."""
+    cdef real least = below(sqrt(below(col_low[w]))) if col_low[w] > 0 else 0
+    cdef real most = above(sqrt(above(col_high[w])))
+    if least > 0:
+        if col_low[i] > -least and not move(i, least, False, col_low, col_high, change):
+            return 0
+        if col_high[i] < least and not move(i, -least, True, col_low, col_high, change):
+            return 0
+    return (move(i, most, True, col_low, col_high, change) and move(i, -most, False, col_low, col_high, change))
 
 
 cdef object reals(values):

@@ -30,15 +30,21 @@ variances, "covariances"."""
 COMPARE_EXAMPLES = """examples:
   gopfast compare galaxies.csv -k 3
   gopfast compare minimal.csv -k 2 --prior empirical --starts 20 --json comparison.json"""
+SOLVE_EXAMPLES = """examples:
+  gopfast solve pooling.lp
+  gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
+  gopfast solve problem.json --epsilon 0.01 -q
+
+.json files are those of BiconvexProblem.from_json; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, certify, compare) -> argparse.ArgumentParser:
+def parser(fit, certify, compare, solve) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, certify, compare : callable
+    fit, certify, compare, solve : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -47,7 +53,7 @@ def parser(fit, certify, compare) -> argparse.ArgumentParser:
     """
     parser = argparse.ArgumentParser(
         prog="gopfast",
-        description="Mixture models with a proof: the best fit there is, or how far from it you are.",
+        description="Mixture models and biconvex problems with a proof: the best there is, or how far from it you are.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -71,10 +77,17 @@ def parser(fit, certify, compare) -> argparse.ArgumentParser:
     command.add_argument("--starts", type=int, default=100, metavar="N", help="runs of each method (default: 100)")
     _add_search(command)
     _add_outputs(command, "where the runs ended")
+
+    command = _command(commands, "solve", solve, "prove the optimum of a biconvex problem in a file", SOLVE_EXAMPLES)
+    command.add_argument("problem", metavar="model.lp", help="a .lp, .mps, .nl or .json file; continuous variables")
+    search = _add_limits(command)
+    search.add_argument("--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)")
+    search.add_argument("--rel-tol", type=float, metavar="R", help="gap relative to the objective (default: 1e-6)")
+    _add_json(command.add_argument_group("output"))
     return parser
 
 
-def _add(commands, name, run, what, examples):
+def _command(commands, name, run, what, examples):
     command = commands.add_parser(
         name,
         help=what,
@@ -83,6 +96,11 @@ def _add(commands, name, run, what, examples):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
+    return command
+
+
+def _add(commands, name, run, what, examples):
+    command = _command(commands, name, run, what, examples)
     command.add_argument(
         "data", metavar="data.csv",
         help="numbers, one sample per line, with or without a header; - for the standard input",
@@ -135,19 +153,28 @@ def _add_model(command, needs_k):
 
 
 def _add_search(command):
-    search = command.add_argument_group("search")
+    search = _add_limits(command)
     search.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="absolute gap, in nats (0.01)")
+
+
+def _add_limits(command):
+    search = command.add_argument_group("search")
     search.add_argument(
         "--time-limit", type=_seconds, default=TIME_LIMIT, metavar="S", help="seconds, or none (default: 60)"
     )
     search.add_argument("--threads", type=int, metavar="N", help="threads (default: one per processor)")
     search.add_argument("-q", "--quiet", action="store_true", help="print no progress")
+    return search
 
 
 def _add_outputs(command, what):
     outputs = command.add_argument_group("output")
-    outputs.add_argument("--json", metavar="FILE", help="write the result as JSON; - for the standard output")
+    _add_json(outputs)
     outputs.add_argument("--plot", metavar="FILE", help=f"draw {what}: a file such as bounds.png")
+
+
+def _add_json(outputs):
+    outputs.add_argument("--json", metavar="FILE", help="write the result as JSON; - for the standard output")
 
 
 def _names(text):

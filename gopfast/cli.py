@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        options = parser(fit, certify, compare).parse_args(arguments)
+        options = parser(fit, certify, compare, solve).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -129,6 +129,26 @@ def compare(options):
     return EXIT_INTERRUPTED if found.interrupted else _exit_code(found.result.status)
 
 
+def solve(options):
+    """Prove the optimum of a biconvex problem."""
+    _check_writable(options.json, options.problem, "the problem")
+    try:
+        problem = gopfast.BiconvexProblem.read(options.problem)
+    except OSError as error:
+        raise InputError(f"{options.problem}: {error.strerror or error}") from None
+    with _Progress(options) as progress:
+        result = gopfast.solve(problem, **_search(options), rel_tol=options.rel_tol, **progress.options)
+    _report(options, result.to_dict(), None, f"{shown(options.problem)}: {problem!r}\n{result}")
+    if result.status is Status.TIME_LIMIT:
+        _warn(
+            f"not proved: the time limit of {options.time_limit:g} s came first; the bounds are proved. Give more time "
+            f"(--time-limit {max(600.0, 10.0 * options.time_limit):g}, or none) or a larger --epsilon or --rel-tol"
+        )
+    if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+        return EXIT_PROVED
+    return _exit_code(result.status)
+
+
 def _read_table(options, columns=None):
     """Read the data; notes what a user should know of them."""
     header = None if options.header is None else options.header == "yes"
@@ -163,7 +183,7 @@ def _report(options, record, draw, text):
         print(_json_text(record), flush=True)
     elif options.json:
         _try_to_write(options.json, lambda: _write_json(options.json, record), failures)
-    if options.plot:
+    if draw is not None and options.plot:
         _try_to_write(options.plot, lambda: draw().figure.savefig(options.plot, dpi=150), failures)
     print(text, file=sys.stderr if options.json == STANDARD_OUTPUT else sys.stdout, flush=True)
     if failures:
@@ -299,12 +319,8 @@ def _write_json(path, record):
 
 def _check_outputs(options):
     """Fail before the search, not after it."""
-    for path in filter(None, (None if options.json == STANDARD_OUTPUT else options.json, options.plot)):
-        there = os.path.exists(path)
-        if os.path.isdir(path) or not os.access(path if there else Path(path).resolve().parent, os.W_OK):
-            raise InputError(f"{path}: cannot be written")
-        if there and os.path.exists(options.data) and os.path.samefile(path, options.data):
-            raise InputError(f"{path}: the result would overwrite the data")
+    for path in (options.json, options.plot):
+        _check_writable(path, options.data, "the data")
     if options.plot:
         if importlib.util.find_spec("matplotlib") is None:
             raise InputError("--plot needs matplotlib: pip install 'gopfast[plot]'")
@@ -315,6 +331,17 @@ def _check_outputs(options):
         known = Figure().canvas.get_supported_filetypes()
         if Path(options.plot).suffix[1:].lower() not in known:
             raise InputError(f"--plot must end with one of {', '.join(sorted(known))}; got {options.plot}")
+
+
+def _check_writable(path, source, what):
+    """Fail where a file cannot be written, or is what was read; `what` that is."""
+    if not path or path == STANDARD_OUTPUT:
+        return
+    there = os.path.exists(path)
+    if os.path.isdir(path) or not os.access(path if there else Path(path).resolve().parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written")
+    if there and os.path.exists(source) and os.path.samefile(path, source):
+        raise InputError(f"{path}: the result would overwrite {what}")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
+from gopfast.checker import Checked, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.errors import GopfastError, InputError, InputTypeError
@@ -61,6 +62,7 @@ __all__ = [
     "BiconvexSolution",
     "CategoricalMixture",
     "Certificate",
+    "Checked",
     "Clustering",
     "ClusteringResult",
     "ExponentialMixture",
@@ -73,11 +75,13 @@ __all__ = [
     "KMeans",
     "MixtureSolution",
     "PoissonMixture",
+    "ProofError",
     "Result",
     "Selection",
     "Status",
     "Verdict",
     "certify",
+    "check",
     "datasets",
     "local",
     "select_components",

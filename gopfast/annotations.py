@@ -148,6 +148,7 @@ class SolveOptions(CompareOptions, total=False):
     """Options of `gopfast.solve` beside epsilon."""
 
     random_state: Seed
+    proof: Path | None
 
 
 class PlotOptions(TypedDict, total=False):

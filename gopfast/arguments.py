@@ -10,7 +10,7 @@ EXIT_CODES = """exit codes:
   0    proved
   1    a limit came first, by default 60 s: the bounds printed are proved, no more
   2    wrong usage or input, or an output that cannot be written
-  3    certify only: the fit is beaten
+  3    certify: the fit is beaten; check: the proof does not hold
   130  interrupted by Ctrl-C; what was reached is printed
   141  the reader of the output, such as head, has gone"""
 FIT_EXAMPLES = """examples:
@@ -27,6 +27,9 @@ CERTIFY_EXAMPLES = """examples:
 
 fit.json is what `gopfast fit --json` writes, or any JSON object with "weights", "means" and, with estimated
 variances, "covariances"."""
+CHECK_EXAMPLES = """examples:
+  gopfast fit galaxies.csv -k 3 --proof proof.npz
+  gopfast check proof.npz galaxies.csv"""
 COMPARE_EXAMPLES = """examples:
   gopfast compare galaxies.csv -k 3
   gopfast compare minimal.csv -k 2 --prior empirical --starts 20 --json comparison.json"""
@@ -38,13 +41,13 @@ SOLVE_EXAMPLES = """examples:
 .json files are those of BiconvexProblem.from_json; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, certify, compare, solve) -> argparse.ArgumentParser:
+def parser(fit, certify, compare, solve, check) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, certify, compare, solve : callable
+    fit, certify, compare, solve, check : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -63,7 +66,8 @@ def parser(fit, certify, compare, solve) -> argparse.ArgumentParser:
     command = _add(commands, "fit", fit, "find the proved best fit of a Gaussian mixture", FIT_EXAMPLES)
     _add_model(command, needs_k=True)
     _add_search(command)
-    _add_outputs(command, "the bounds against time")
+    outputs = _add_outputs(command, "the bounds against time")
+    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
 
     command = _add(commands, "certify", certify, "prove that a fit is globally optimal, or beat it", CERTIFY_EXAMPLES)
     command.add_argument("fit", metavar="fit.json", help="the fit")
@@ -84,6 +88,15 @@ def parser(fit, certify, compare, solve) -> argparse.ArgumentParser:
     search.add_argument("--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)")
     search.add_argument("--rel-tol", type=float, metavar="R", help="gap relative to the objective (default: 1e-6)")
     _add_json(command.add_argument_group("output"))
+    command = commands.add_parser(
+        "check", help="check a proof that `gopfast fit --proof` wrote",
+        description="Check a proof against the data, with none of the code that made it.",
+        epilog=f"{CHECK_EXAMPLES}\n\n{EXIT_CODES}", formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.set_defaults(run=check)
+    command.add_argument("proof", metavar="FILE", help="the proof")
+    _add_data(command)
+    _add_reading(command)
     return parser
 
 
@@ -101,12 +114,16 @@ def _command(commands, name, run, what, examples):
 
 def _add(commands, name, run, what, examples):
     command = _command(commands, name, run, what, examples)
+    _add_data(command)
+    _add_reading(command)
+    return command
+
+
+def _add_data(command):
     command.add_argument(
         "data", metavar="data.csv",
         help="numbers, one sample per line, with or without a header; - for the standard input",
     )  # fmt: skip
-    _add_reading(command)
-    return command
 
 
 def _add_reading(command):
@@ -171,6 +188,7 @@ def _add_outputs(command, what):
     outputs = command.add_argument_group("output")
     _add_json(outputs)
     outputs.add_argument("--plot", metavar="FILE", help=f"draw {what}: a file such as bounds.png")
+    return outputs
 
 
 def _add_json(outputs):

@@ -37,11 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 proved, 1 limit reached, 2 wrong usage or input, 3 beaten, 130 interrupted, 141 output not read.
+        Exit code: 0 proved, 1 limit reached, 2 wrong usage or input, 3 beaten, 130 interrupted, 141 output not read;
+        of `check` 3 is a proof that does not hold.
     """
     _make_streams_safe()
     try:
-        options = parser(fit, certify, compare, solve).parse_args(arguments)
+        options = parser(fit, certify, compare, solve, check).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -84,7 +85,7 @@ def fit(options):
     table = _read_table(options)
     problem = gopfast.GaussianMixture(table.data, **_model(options))
     with _Progress(options) as progress:
-        result = gopfast.solve(problem, **_search(options), **progress.options)
+        result = gopfast.solve(problem, **_search(options), **progress.options, proof=options.proof)
     record = {"model": _record(problem), **_data_record(table), **result.to_dict()}
     _report(options, record, result.plot, f"{_data_line(options, table)}\n{problem!r}\n{result}")
     _warn_of_limit(options, result.status, "the fit", result.gap)
@@ -108,6 +109,26 @@ def certify(options):
         return EXIT_PROVED if found.verdict is gopfast.Verdict.PROVED else EXIT_BEATEN
     _warn_of_limit(options, found.result.status, "the fit", found.gap)
     return EXIT_INTERRUPTED if found.result.status is Status.INTERRUPTED else EXIT_LIMIT
+
+
+def check(options):
+    """Check a proof."""
+    try:
+        with open(options.proof, "rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"{options.proof}: {error.strerror}") from None
+    table = _read_table(options)
+    try:
+        found = gopfast.check(options.proof, table.data)
+    except gopfast.ProofError as error:
+        print(f"{shown(options.proof)}: the proof does not hold; {error}")
+        return EXIT_BEATEN
+    problem = ", ".join(f"{name} {value}" for name, value in found.problem.items())
+    print(f"{_data_line(options, table)}\nproof of: {problem}\n{found}")
+    for name, value in found.solution.items():
+        print(f"  {name:<14} {value}")
+    return EXIT_PROVED
 
 
 def compare(options):
@@ -319,7 +340,7 @@ def _write_json(path, record):
 
 def _check_outputs(options):
     """Fail before the search, not after it."""
-    for path in (options.json, options.plot):
+    for path in (options.json, options.plot, getattr(options, "proof", None)):
         _check_writable(path, options.data, "the data")
     if options.plot:
         if importlib.util.find_spec("matplotlib") is None:

@@ -101,6 +101,8 @@ class SearchResult:
         What makes the optimum no useful fit, whatever is proved of it.
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
+    proof : str or None
+        The file with a proof of the bounds, for `gopfast.check`; None where none was asked for.
     """
 
     history_columns: ClassVar[tuple[str, ...]] = ("time", "n_nodes", "lower", "upper", "n_open")
@@ -124,6 +126,7 @@ class SearchResult:
     notes: Sequence[str] = ()
     caution: str = ""
     message: str = ""
+    proof: str | None = None
 
     def __post_init__(self) -> None:
         """Accept what the core hands over: a plain number as status, lists."""
@@ -255,7 +258,7 @@ _RECORDED = (
     "status", "success", "message", "caution", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
     "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps",
     "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
-    "history_columns", "history",
+    "history_columns", "history", "proof",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import os
 import time
 from typing import TYPE_CHECKING, overload
 
@@ -13,6 +14,7 @@ from gopfast.annotations import (
     CvxpyProblem,
     Log,
     Partition,
+    Path,
     Relaxation,
     Seed,
     SolveOptions,
@@ -33,6 +35,7 @@ from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.proof import KEPT, Recorder
 from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
@@ -60,6 +63,10 @@ REDUCED_FROM = 256
 ASKED_FROM = 1
 TERMS_BEFORE_PRICES = 20_000_000
 TERMS_OF_A_NODE = 350
+WITHOUT = (
+    "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
+    "cells, what is learnt beside the tree, closed forms"
+)
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -95,6 +102,7 @@ def solve(
     callback: Callback | None = None,
     log: Log = None,
     random_state: Seed = 0,
+    proof: Path | None = None,
 ) -> Result | ClusteringResult | BiconvexResult:
     """
     Find a proved global optimum with the GOP method.
@@ -149,6 +157,11 @@ def solve(
         each time that the time has doubled; False: nothing at all.
     random_state : None, int, Generator or RandomState
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
+    proof : str or path-like, optional
+        File to write a proof of the bounds to, which `gopfast.check` checks without any of the code that made it; also
+        where a limit stopped the search. For mixtures, except Gaussian ones with covariance matrices, a variance that
+        components share or a Gaussian posterior. Such a search takes more nodes, and all of them are kept in memory
+        (about 1 kB each): it does without what has no entry in proofs, which `notes` names.
 
     Returns
     -------
@@ -205,19 +218,22 @@ def solve(
         log=log,
         random_state=random_state,
     )
-    if isinstance(problem, KMeans):
-        return _solve_clustering(problem, options, start)
     if not isinstance(problem, MixtureProblem):
+        if proof is not None:
+            raise InputError("proof must be None: proofs have no entry yet for biconvex problems and k-means")
+        if isinstance(problem, KMeans):
+            return _solve_clustering(problem, options, start)
         return _solve_biconvex(problem, options, start)
+    proof = _check_proof(proof, options)
     started = time.perf_counter()
     # Who names a method wants it run.
-    if problem.n_components == 1 and options.relaxation is None and options.branching is None:
+    if problem.n_components == 1 and options.relaxation is None and options.branching is None and proof is None:
         if start is not None:
             engine.start_parameters(problem, start)
         found = single.optimum(problem)
         if found is not None:
             return _closed_form(problem, found, options, started)
-    search = MixtureSearch(problem, options, start)
+    search = MixtureSearch(problem, options, start, proof)
     left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
     return search.run(max(left, 0.0), options.max_nodes)
 
@@ -266,12 +282,17 @@ class MixtureSearch:
     options : Options
         Its limits are those of `run`.
     start : array_like, Result, MixtureSolution, LocalResult or None
+    proof : str or None
+        File for a proof of what is reached.
     """
 
-    def __init__(self, problem, options, start=None):
-        self.problem, self.family = problem, engine.family(problem)
+    def __init__(self, problem, options, start=None, proof=None):
+        self.problem, self.family, self.proof = problem, engine.family(problem), proof
         start = engine.start_parameters(problem, start)
-        relaxed, self.names = _relaxation(self.family, options)
+        if proof is not None:
+            self.family = self.family.provable()
+            self.recorder = Recorder(problem, self.family)
+        self.relaxed, self.names = _relaxation(self.family, options, proof is not None)
         self.monitor = _Monitor(options)
         ties = _ties_to_try(problem)
         self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
@@ -279,23 +300,32 @@ class MixtureSearch:
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
-        kept = self.representation.tolerance_kept(self.epsilon)
-        reduction, reduce_from = None, REDUCED_FROM
-        if entropic:
-            reduction, reduce_from = _reduction(problem, self.family, options.relaxation, self._priced)
+        kept = self.representation.tolerance_kept(self.epsilon) * (1.0 if proof is None else KEPT)
         self.search = Search(
-            relaxed,
+            self.relaxed,
             primal,
             kept * self.epsilon,
             rel_tol=kept * self.rel_tol,
             orthant=self.names["branching"] == "orthant",
             n_threads=n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
-            basin=self.family.basin(bounds, primal) if entropic else None,
-            reduction=reduction,
-            reduce_from=reduce_from,
-            least=max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, self.family)),
+            **self._beside_the_tree(entropic, options.relaxation),
         )
+
+    def _beside_the_tree(self, entropic, relaxation):
+        """Return what else the search knows and learns: for a proof nothing that has no entry there."""
+        if self.proof is not None:
+            return {"proof": self.recorder.nodes}
+        problem, family = self.problem, self.family
+        reduction, reduce_from = None, REDUCED_FROM
+        if entropic:
+            reduction, reduce_from = _reduction(problem, family, relaxation, self._priced)
+        return {
+            "basin": family.basin(bounds, self.primal) if entropic else None,
+            "reduction": reduction,
+            "reduce_from": reduce_from,
+            "least": max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family)),
+        }
 
     def _priced(self):
         """Pricing begins: the result and the log say so."""
@@ -338,13 +368,24 @@ class MixtureSearch:
         objective = upper if same else attained
         raised, lost = max(0.0, objective - upper), self.representation.loss(lower)
         fields.update(objective=objective, lower_bound=min(objective, lower - lost))
+        notes = []
+        if self.proof is not None:
+            notes.append(WITHOUT)
+            with np.errstate(all="ignore"):
+                proved = self.recorder.write(self.proof, self.relaxed, solution, fields["lower_bound"])
+            if proved is None:
+                notes.append("no proof was written: its arithmetic is not accurate enough for these data")
+            else:
+                fields.update(lower_bound=min(fields["lower_bound"], proved), proof=self.proof)
         history = fields["history"]
         history[:, 2] = np.minimum(history[:, 2] - lost, objective)
         history[:, 3] = np.where(history[:, 3] == upper, objective, history[:, 3] + raised)
-        notes, tolerance = [], max(self.epsilon, self.rel_tol * abs(objective))
+        tolerance = max(self.epsilon, self.rel_tol * abs(objective))
         # as the search sees it: a bound may be exactly that much below, and their difference is rounded
         closed = fields["lower_bound"] >= objective - tolerance - SPACINGS * np.spacing(abs(objective))
-        if raised + lost > 0.5 * tolerance or (status is Status.OPTIMAL and not closed):
+        if self.proof is not None and status is Status.OPTIMAL and not closed:
+            notes.append(f"the proof's own rounding leaves a gap of {objective - fields['lower_bound']:.3g} nats")
+        elif raised + lost > 0.5 * tolerance or (status is Status.OPTIMAL and not closed):
             notes.append(
                 f"rounding in the units of X costs {raised + lost:.3g} nats: subtract an offset from X, so that its "
                 "values are not much larger than their differences"
@@ -391,7 +432,25 @@ def unpack(problem, family, vector):
     return MixtureSolution.canonical(problem, weights / weights.sum(), **family.parameters(vector))
 
 
-def _relaxation(family, options):
+def _check_proof(proof, options):
+    """Check that a proof can be written of such a search, and where; return the path as text."""
+    if proof is None:
+        return None
+    if options.relaxation not in (None, "entropic") or options.branching == "orthant":
+        name = "branching" if options.relaxation in (None, "entropic") else "relaxation"
+        value = getattr(options, name)
+        raise InputError(f"proof must be None with {name}={value!r}: proofs are of relaxation='entropic' by bisection")
+    try:
+        path = os.fspath(proof)
+    except TypeError:
+        raise InputTypeError(f"proof must be a path or None; got {type(proof).__name__}") from None
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise InputError(f"proof: {path!r} cannot be written")
+    return path
+
+
+def _relaxation(family, options, provable=False):
     """Return the relaxation that the options ask for and the names of the methods used."""
     kind = options.relaxation or "entropic"
     branching = options.branching or "bisect"
@@ -400,7 +459,7 @@ def _relaxation(family, options):
         if relaxed is None:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
     else:
-        relaxed = EntropicRelaxation(family)
+        relaxed = EntropicRelaxation(family, provable=provable)
     options.check_orthants(relaxed.n_connected)
     return relaxed, {
         "relaxation": kind, "partition": options.partition, "branching": branching, "subproblem": options.subproblem,

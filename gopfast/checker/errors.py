@@ -12,6 +12,6 @@ class ProofError(Exception):
     reason : str
     """
 
-    def __init__(self, entry, reason):
+    def __init__(self, entry: str, reason: str) -> None:
         super().__init__(f"{entry}: {reason}")
         self.entry, self.reason = entry, reason

@@ -15,33 +15,40 @@ rounded down, so that sum_ij w_i tau_i (a_j + b_j y_ij + q_j y_ij^2) bounds the 
     diag                  h = g(v) = log(2 pi max(v, f)) / 2 + v / (2 max(v, f)), f the floor: concave and rising, so
                           that h - q v is least at an end of the variance's cell; -b m - q m^2 at an end of the mean's,
                           or if q < 0 at the place -b / (2 q) of its least value, where the cell has it
-    spherical             the same with the mean of the v_j in place of each: one q and one cell of a variance for all j
+    spherical             the same with the mean of the v_j in place of each: one q and one variance's cell for all j
     Bernoulli, label      h = -m log m - (1 - m) log(1 - m);  -m log m for each of a variable's labels
     Poisson               h = m - m log m
-    exponential           h = 1 + log m: all concave in m
+    exponential           h = 1 + log m: all concave in m, of the mean x itself and not of y
+
+A conjugate prior adds pseudo-observations to S, T and Q (`priors`); m and v are then those of the sums. The root's
+cells hold all m and v that there can be: means of samples, and of samples and what the prior adds, for 0 < S <= W;
+variances up to the square of half the range (Popoviciu), of samples of mean m up to (m - min)(max - m) (Bhatia and
+Davis). The parameters of a component of no mass are free: they can be chosen in the cells.
 """
 
 import math
 
 import numpy as np
 
+from . import priors
 from .errors import ProofError
 from .rounding import ULPS, UNIT, Interval, down
 
 LOG_2_PI = Interval(math.nextafter(math.log(2 * math.pi), 0.0), math.nextafter(math.log(2 * math.pi), 3.0))
+WIDER = 1e-12  # relative: more than the rounding of the few operations that a root's cell takes
 
 
 class Known:
-    """Gaussian components of known variances (d,)."""
+    """Gaussian components of known variances (d,); a prior of the means is a pseudo-observation at 0."""
 
     has_squares = False
 
-    def __init__(self, record, columns):
-        self.variances = np.array(record["noise_variance"], dtype=float)
-        if self.variances.shape != (len(columns),) or not (self.variances > 0).all():
-            raise ProofError("problem", "noise_variance must be one positive number per column")
-        self.n_columns, self.n_cell = len(columns), len(columns)
+    def __init__(self, problem, columns, weights):
+        self.variances = problem.noise_variance
+        self.n_columns = self.n_cell = len(columns)
         self.low, self.high = columns.min(axis=1), columns.max(axis=1)
+        if problem.prior is not None:
+            self.low, self.high = np.minimum(self.low, 0.0), np.maximum(self.high, 0.0)
 
     def tightened(self, low, high):
         """Cells (L, K, p) as they are."""
@@ -53,8 +60,9 @@ class Known:
 
     def intercepts(self, low, high, slopes, reference):
         """Return a (L, K, d) for cells (L, K, d) in the user's units."""
-        half = Interval(0.5 * np.ones(self.n_columns)).over(self.variances)
-        return _least_at_ends(low, high, reference, slopes, lambda m: -(m * m * half))
+        half = Interval(0.5).over(self.variances)
+        values = [-(m * m * half) - m * slopes for m in _shifted(low, high, reference)]
+        return values[0].least(values[1]).low
 
 
 class Diagonal:
@@ -62,51 +70,47 @@ class Diagonal:
 
     has_squares = True
 
-    def __init__(self, record, columns):
+    def __init__(self, problem, columns, weights):
         self.n_columns = d = len(columns)
-        self.shared = record["covariance"] == "spherical"
-        self.floor = np.broadcast_to(np.array(record["variance_floor"], dtype=float), (d,))
-        if not (self.floor > 0).all():
-            raise ProofError("problem", "variance_floor must be positive")
-        low, high = columns.min(axis=1), columns.max(axis=1)
-        # a variance is at most the square of half the range
-        most = np.square(0.5 * (high - low)) * (1 + 1e-12)
-        most = np.array([most.max()]) if self.shared else most
+        self.shared, self.floor = problem.family == "spherical", problem.floor
+        self.first, self.last = columns.min(axis=1), columns.max(axis=1)
+        self.most = np.square(0.5 * (self.last - self.first)) * (1 + WIDER)
+        most = np.array([self.most.max()]) if self.shared else self.most
         self.n_cell = d + len(most)
-        self.low, self.high = np.concatenate([low, np.zeros(len(most))]), np.concatenate([high, most])
+        self.low, self.high = np.concatenate([self.first, np.zeros(len(most))]), np.concatenate([self.last, most])
 
     def tightened(self, low, high):
-        """Cells (L, K, p) without variances that no samples have: those of mean m have at most (m - min)(max - m)."""
+        """Cells (L, K, p) without variances that no samples have."""
         d = self.n_columns
-        m = np.clip(0.5 * (self.low[:d] + self.high[:d]), low[..., :d], high[..., :d])
-        most = (m - self.low[:d]) * (self.high[:d] - m) * (1 + 1e-12)
+        ends = [(side[..., :d] - self.first, self.last - side[..., :d]) for side in (low, high)]
+        most = np.maximum(*(below * above for below, above in ends)) * (1 + WIDER)
+        # the middle of the range is where (m - min)(max - m) is greatest; rounding keeps the order of differences
+        has_middle = (ends[0][0] <= ends[0][1]) & (ends[1][0] >= ends[1][1])
+        most = np.where(has_middle, self.most, most)
         if self.shared:
-            most = most.mean(axis=-1, keepdims=True) * (1 + 1e-12)
+            most = most.mean(axis=-1, keepdims=True) * (1 + WIDER)
         return low, np.concatenate([high[..., :d], np.minimum(high[..., d:], most)], axis=-1)
 
     def quadratic(self, slopes):
         """Coefficients of the squares: the second half of the slopes."""
         q = slopes[..., self.n_columns :]
         if self.shared and (q != q[..., :1]).any():
-            raise ProofError("leaves", "components of one variance have one coefficient of all squares")
+            raise ProofError("slopes", "components of one variance have one coefficient of all squares")
         return q
 
     def intercepts(self, low, high, slopes, reference):
         """Return a (L, K, d) for cells (L, K, d + 1) or (L, K, 2 d)."""
         d = self.n_columns
         b, q = slopes[..., :d], self.quadratic(slopes)
-        first, last = low[..., d:], high[..., d:]
-        costs = [self._cost(v) - interval_times(q, v) for v in (first, last)]
-        least = costs[0].least(costs[1])
-        ends = [_shifted(side[..., :d], reference) for side in (low, high)]
-        values = [-(m * b) - m * m * q for m in ends]
-        best = values[0].least(values[1])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            top = -b / (2.0 * q)
-            far = 1e-12 * (np.abs(top) + np.abs(ends[0].low) + np.abs(ends[1].high))
-            between = (q < 0) & (top > ends[0].low - far) & (top < ends[1].high + far)
-            top = np.where(between, np.square(b) / (4.0 * q) * (1 + 16 * UNIT), np.inf)
-        return down(least.low + np.minimum(best.low, top))
+        costs = [self._cost(side[..., d:]) - Interval(q) * side[..., d:] for side in (low, high)]
+        first, last = _shifted(low[..., :d], high[..., :d], reference)
+        values = [-(m * b) - m * m * q for m in (first, last)]
+        with np.errstate(all="ignore"):
+            place = -b / (2.0 * q)
+            near = 1e-12 * (np.abs(place) + np.abs(first.low) + np.abs(last.high))
+            inside = (q < 0) & (place > first.low - near) & (place < last.high + near)
+            least = np.where(inside, -0.5 * np.abs(b * place) * (1 + 16 * UNIT), np.inf)
+        return down(costs[0].least(costs[1]).low + np.minimum(values[0].least(values[1]).low, down(least)))
 
     def _cost(self, v):
         """g(v) of the variances of cells."""
@@ -115,17 +119,26 @@ class Diagonal:
 
 
 class Exponential:
-    """Products of Bernoulli, Poisson, exponential or label columns."""
+    """Products of Bernoulli, Poisson, exponential or label columns, with or without conjugate priors."""
 
     has_squares = False
-    KINDS = ("bernoulli", "poisson", "exponential", "label")
 
-    def __init__(self, record, columns):
-        self.kinds = list(record["kinds"])
+    def __init__(self, problem, columns, weights):
         self.n_columns = self.n_cell = len(columns)
-        if len(self.kinds) != len(columns) or not set(self.kinds) <= set(self.KINDS):
-            raise ProofError("problem", "kinds must name the family of every column")
-        self.low, self.high = columns.min(axis=1), columns.max(axis=1)
+        self.kinds = {kind: np.array([k == kind for k in problem.kinds]) for kind in dict.fromkeys(problem.kinds)}
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        nu, chi = (part.high for part in priors.pseudo_observations(problem))
+        W = math.fsum(weights)
+        # (T + chi) / (S + nu) goes one way from S = W to S = 0, where it is chi / nu
+        with np.errstate(all="ignore"):
+            empty = np.where(nu > 0, chi / nu, np.inf)
+        pulled = (nu > 0) | (chi > 0)
+        ends = [(end * W + chi) / (W + nu) for end in (low, high)]
+        self.low = np.where(pulled, np.minimum(ends[0], empty) * (1 - WIDER), low)
+        self.high = np.where(pulled, np.maximum(ends[1], empty) * (1 + WIDER), high)
+        for kind, own in self.kinds.items():
+            if kind in ("bernoulli", "label"):
+                self.high[own] = np.minimum(self.high[own], 1.0)
 
     def tightened(self, low, high):
         """Cells (L, K, p) as they are."""
@@ -136,54 +149,42 @@ class Exponential:
         return np.zeros(slopes.shape[:-1] + (self.n_columns,))
 
     def intercepts(self, low, high, slopes, reference):
-        """Return a (L, K, d) for cells of the means."""
-        parts = [
-            _least_at_ends(low[..., [j]], high[..., [j]], reference[[j]], slopes[..., [j]], _CONCAVE[kind],
-                           shifted=False)
-            for j, kind in enumerate(self.kinds)
-        ]  # fmt: skip
-        return np.concatenate(parts, axis=-1)
+        """Return a (L, K, d) for cells of the means; of one that is infinite only where the slope is not positive."""
+        out = np.empty(slopes.shape)
+        endless = np.isinf(high)  # h rises without end, of exponential columns
+        high = np.where(endless, low, high)
+        for kind, own in self.kinds.items():
+            at = _shifted(low[..., own], high[..., own], reference[own])
+            values = [_CONCAVE[kind](side[..., own]) - m * slopes[..., own]
+                      for side, m in zip((low, high), at, strict=True)]  # fmt: skip
+            out[..., own] = values[0].least(values[1]).low
+        return np.where(endless & (slopes > 0), -np.inf, out)
 
 
 def _x_log_x(m):
-    """Bound m log m by its values at the interval's ends; 0 at 0 (its least value -1/e is never between them)."""
-    with np.errstate(invalid="ignore"):
-        value = np.nan_to_num(m.low * np.log(m.low), nan=0.0)
-    size = (ULPS + 2) * np.spacing(np.abs(value)) + 1e-320
+    """M log m of floats; 0 at 0."""
+    value = np.where(m > 0, m * np.log(np.where(m > 0, m, 1.0)), 0.0)
+    size = (2 * ULPS + 2) * np.spacing(np.abs(value))
     return Interval(value - size, value + size)
 
 
 def _bernoulli(m):
-    rest = Interval(1.0 - m.low)
-    # 1 - m is rounded: by u / 2 at most, which moves (1 - m) log(1 - m) by so much times |log(1 - m)| + 1
-    with np.errstate(divide="ignore"):
-        size = np.abs(np.log(np.where(rest.low > 0, rest.low, 1.0)))
-        lost = np.where(rest.low > 0, 2.0**-53 * (2.0 + size), 2.0**-45)
+    rest = 1.0 - m
+    # 1 - m is rounded, by 2^-54 at most and not at all above 1/2: this moves r log r by |log r| + 1 < 2 times as much
+    lost = np.where(m < 0.5, 2.0**-52, 0.0)
     return -_x_log_x(m) - _x_log_x(rest) - Interval(-lost, lost)
 
 
 _CONCAVE = {
     "bernoulli": _bernoulli,
     "label": lambda m: -_x_log_x(m),
-    "poisson": lambda m: m - _x_log_x(m),
-    "exponential": lambda m: m.log() + 1.0,
+    "poisson": lambda m: Interval(m) - _x_log_x(m),
+    "exponential": lambda m: Interval(m).log() + 1.0,
 }
-FAMILIES = {"known": Known, "diag": Diagonal, "spherical": Diagonal, "exponential_family": Exponential}
+FAMILIES = {"known": Known, "diag": Diagonal, "spherical": Diagonal, **dict.fromkeys(
+    ("bernoulli", "poisson", "exponential", "labels"), Exponential)}  # fmt: skip
 
 
-def interval_times(slope, value):
-    """Product of floats."""
-    return Interval(slope) * Interval(value)
-
-
-def _shifted(ends, reference):
-    return Interval(ends) - Interval(reference)
-
-
-def _least_at_ends(low, high, reference, slopes, concave, shifted=True):
-    """Least of h(m) - b (m - reference) at the ends of cells, rounded down; h of the shifted mean or of the mean."""
-    values = []
-    for ends in (low, high):
-        m = _shifted(ends, reference)
-        values.append(concave(m if shifted else Interval(ends)) - m * slopes)
-    return values[0].least(values[1]).low
+def _shifted(low, high, reference):
+    """Subtract the reference from the ends of cells of the mean."""
+    return Interval(low) - reference, Interval(high) - reference

@@ -10,7 +10,8 @@ mixture with components in the cells, whatever its weights r, costs at least
 
 Rounding: a cost is a sum of n products, of error e_ik <= n u times the sum of their magnitudes. Errors e_ik <= 1/2 of
 costs move -log s_i by at most 2 sum_k tau_ik e_ik, and tau_ik by a factor of at most 1 + 4 (e_ik + sum_l tau_il e_il);
-exponentials, quotients and sums over components add (K + 32) u, the sums over N samples N u of their terms.
+exponentials and logarithms (`ULPS`), quotients and sums over components add (2 K + 64) u, the sums over N samples N u
+of their terms. Where tau_ik underflows it is below 1e-300, which is added to D_k.
 """
 
 import math
@@ -19,7 +20,7 @@ import numpy as np
 
 from .rounding import UNIT
 
-MOST_NUMBERS = 1_000_000  # leaves times samples times components in one piece of work
+MOST_NUMBERS = 50_000  # leaves times samples times components in one piece of work: what a cache holds
 LARGEST_ERROR = 0.5
 # NumPy sums in pairs, but says nowhere that it must; beyond this sums are made exactly.
 MOST_SUMMED = 10_000
@@ -55,39 +56,38 @@ def bounds(y, weights, intercepts, slopes, quadratic, log_weights):
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _bounds(y, weights, intercepts, slopes, quadratic, log_weights):
-    N, d = y.shape
-    L, K = intercepts.shape
-    W = math.fsum(weights)
+def _bounds(y, weights, intercepts, slopes, quadratic, log_p):
+    N, K, W = len(y), intercepts.shape[1], math.fsum(weights)
     squares = bool(np.any(quadratic))
     columns = np.hstack([np.ones((N, 1)), y, np.square(y)] if squares else [np.ones((N, 1)), y])
-    log_p = log_weights
-    constant = log_p - intercepts
-    parts = [constant[..., np.newaxis], -slopes, *([-quadratic] if squares else [])]
-    coefficients = np.concatenate(parts, axis=2).reshape(L * K, -1)
+    parts = [(log_p - intercepts)[..., np.newaxis], -slopes, *([-quadratic] if squares else [])]
+    coefficients = np.ascontiguousarray(np.concatenate(parts, axis=2).transpose(1, 2, 0))  # (K, columns, L)
     sizes = np.abs(coefficients)
-    sizes[:, 0] = (np.abs(log_p) + np.abs(intercepts)).ravel()
-    t = (columns @ coefficients.T).reshape(N, L, K)
-    n_terms = columns.shape[1] + 8
-    error = (n_terms * UNIT * (np.abs(columns) @ sizes.T)).reshape(N, L, K)
-    top = t.max(axis=2, keepdims=True)
-    tau = np.exp(t - top)
-    s = tau.sum(axis=2, keepdims=True)
+    sizes[:, 0] = (np.abs(log_p) + np.abs(intercepts)).T
+    t = columns @ coefficients  # (K, N, L), as all below
+    error = np.abs(columns) @ sizes
+    error *= (columns.shape[1] + K + 8) * UNIT
+    top = t.max(axis=0)
+    t -= top
+    tau = np.exp(t, out=t)
+    s = tau.sum(axis=0)
     tau /= s
-    mean_error = (tau * error).sum(axis=2)
-    log_s = (top + np.log(s))[..., 0]
-    rest = (K + 32) * UNIT
-    per_sample = -log_s - 2.0 * mean_error - rest * (1.0 + np.abs(log_s))
-    value = _sum_from_below(weights, per_sample)
-    tau *= 1.0 + 4.0 * (error + mean_error[..., np.newaxis]) + rest
-    density = np.stack([_sum_from_above(weights, tau[..., k]) for k in range(K)], axis=1)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        density = (density + W * 1e-300) / np.exp(log_p) * (1.0 + rest + K * UNIT * (1 + np.abs(log_p).max()))
+    mean_error = (tau * error).sum(axis=0)
+    log_s = top + np.log(s)
+    rest = (2 * K + 64) * UNIT
+    value = _sum_from_below(weights, -log_s - 2.0 * mean_error - rest * (1.0 + np.abs(log_s)))
+    sound = error.max(axis=(0, 1)) <= LARGEST_ERROR
+    error += mean_error
+    error *= 4.0
+    error += 1.0 + rest
+    tau *= error
+    density = np.stack([-_sum_from_below(weights, -own) for own in tau], axis=1)
+    with np.errstate(all="ignore"):
+        density = (density + W * 1e-300) / np.exp(log_p) * (1.0 + 2.0 * rest)
         tilt = np.log(density.max(axis=1) / W)
         value = value - W * (tilt + rest * (1.0 + np.abs(tilt)))
         value -= 8 * UNIT * np.abs(value)
-    sound = (error.max(axis=(0, 2)) <= LARGEST_ERROR) & np.isfinite(value)
-    return np.where(sound, value, -np.inf)
+    return np.where(sound & np.isfinite(value), value, -np.inf)
 
 
 def _sum_from_below(weights, terms):
@@ -97,7 +97,3 @@ def _sum_from_below(weights, terms):
         return np.array([math.fsum(weights * column) - 4 * UNIT * math.fsum(weights * np.abs(column))
                          for column in terms.T])  # fmt: skip
     return weights @ terms - (n + 4) * UNIT * (weights @ np.abs(terms))
-
-
-def _sum_from_above(weights, terms):
-    return -_sum_from_below(weights, -terms)

@@ -4,81 +4,97 @@ import math
 
 import numpy as np
 
+from . import priors
+from .entries import numbers
 from .errors import ProofError
 from .rounding import UNIT
 
 LOG_2_PI = math.log(2.0 * math.pi)
+LARGEST_ERROR = 0.5  # of one sample's cost; beyond, errors of logarithms are not proportional to it
 
 
-def attained(record, X, weights, solution):
+def attained(problem, columns, weights, solution):
     """
-    Bound ``-sum_i w_i log sum_k p_k f(x_i | k)`` from above, less the constant that models of known variance leave out.
+    Upper bound of the objective, without the constant of the data.
 
     Parameters
     ----------
-    record : dict
-        The problem.
-    X : ndarray, shape (N, d)
-        Columns of statistics.
-    weights : ndarray, shape (N,)
+    problem : Problem
+    columns, weights : ndarray, shape (N, d) and (N,)
+        Samples of positive weight.
     solution : dict
-        "weights" (K,), "means" (K, d) and, for free variances, "variances" (K, d).
+        "weights" (K,), "means" (K, d) of the columns; for free variances "variances" (K, d), with a prior of known
+        variances "prior_variance". Weights, and labels' means, are divided by their sums.
     """
-    p, means = (np.array(solution[name], dtype=float) for name in ("weights", "means"))
-    K = record["n_components"]
-    if p.shape != (K,) or means.shape != (K, X.shape[1]) or not ((p >= 0).all() and p.sum() > 0):
-        raise ProofError("solution", "weights and means have wrong shapes or signs")
+    K, d = problem.n_components, columns.shape[1]
+    p, means = numbers(solution, "weights", "solution", (K,), 0.0), numbers(solution, "means", "solution", (K, d))
+    if not p.sum() > 0:
+        raise ProofError("solution", "has no weight")
     p = p / p.sum()
-    cost, size = _COSTS[record["family"]](record, X, means, solution)
-    with np.errstate(divide="ignore"):
+    with np.errstate(all="ignore"):
+        if problem.family == "known":
+            cost, size = _gaussian(columns, means, np.broadcast_to(problem.noise_variance, (K, d)), False)
+        elif problem.family in ("diag", "spherical"):
+            cost, size = _gaussian(columns, means, _variances(problem, solution, (K, d)), True)
+        else:
+            means = _in_range(problem, means)
+            cost, size = _exponential_family(problem, columns, means)
         scores = np.log(p) - cost
-    top = scores.max(axis=1)
-    if not np.isfinite(top).all():
-        raise ProofError("solution", "makes a sample impossible")
-    log_s = top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1))
-    # the error of the likeliest components' costs; that of others is weighed down by their responsibilities
-    tau = np.exp(scores - log_s[:, np.newaxis])
-    error = 2.0 * (tau * size).sum(axis=1) * (8 * X.shape[1] + 16) * UNIT + (2 * K + 64) * UNIT * (1 + np.abs(log_s))
-    return math.fsum(weights * (-log_s + error)) * (1 + 4 * UNIT) + 8 * UNIT * math.fsum(weights * np.abs(log_s))
+        top = scores.max(axis=1)
+        if not np.isfinite(top).all():
+            raise ProofError("solution", "makes a sample impossible")
+        log_s = top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1))
+        # the error of the likeliest components' costs; that of others is weighed down by their responsibilities
+        tau = np.exp(scores - log_s[:, np.newaxis])
+        error = 2.0 * (tau * (size + np.where(p > 0, np.abs(np.log(p)), 0.0))).sum(axis=1) * (8 * d + 16) * UNIT
+        error += (2 * K + 64) * UNIT * (1 + np.abs(log_s))
+        value = math.fsum(weights * (error - log_s)) + 8 * UNIT * math.fsum(weights * (np.abs(log_s) + error))
+        value += priors.attained(problem, p, means, solution)
+        if not (math.isfinite(value) and error.max() <= LARGEST_ERROR):
+            raise ProofError("solution", "its objective has no accurate value")
+    return value + 4 * UNIT * abs(value)
 
 
 def _gaussian(X, means, variances, constant):
     squares = np.stack([np.square(X - m) / (2.0 * v) for m, v in zip(means, variances, strict=True)], axis=1)
     logs = 0.5 * (LOG_2_PI + np.log(variances)) if constant else np.zeros_like(variances)
-    terms = squares + logs
-    return terms.sum(axis=2), (squares + np.abs(logs)).sum(axis=2)
+    return (squares + logs).sum(axis=2), (squares + (np.abs(np.log(variances)) + 2 if constant else 0)).sum(axis=2)
 
 
-def _known(record, X, means, solution):
-    variances = np.broadcast_to(np.array(record["noise_variance"], dtype=float), means.shape)
-    return _gaussian(X, means, variances, constant=False)
-
-
-def _diagonal(record, X, means, solution):
-    variances = np.array(solution["variances"], dtype=float)
-    floor = np.broadcast_to(np.array(record["variance_floor"], dtype=float), means.shape)
-    if variances.shape != means.shape or (variances < floor * (1 - 1e-12)).any():
-        raise ProofError("solution", "variances have a wrong shape or lie below the floor")
-    if record["family"] == "spherical" and (variances != variances[:, :1]).any():
+def _variances(problem, solution, shape):
+    """Variances; those a rounding error below the floor are raised to it."""
+    variances = numbers(solution, "variances", "solution", shape, 0.0)
+    if (variances < problem.floor * (1 - 1e-9)).any():
+        raise ProofError("solution", "variances lie below the floor")
+    if problem.family == "spherical" and (variances != variances[:, :1]).any():
         raise ProofError("solution", "a spherical component has one variance")
-    return _gaussian(X, means, variances, constant=True)
+    return np.maximum(variances, problem.floor)
 
 
-def _exponential_family(record, X, means, solution):
+def _in_range(problem, means):
+    """Means that are parameters; of labels divided by their sum, which is rounded like a weight."""
+    means = means.copy()
+    if not (means >= 0).all() or (problem.family in ("bernoulli", "labels") and not (means <= 1).all()):
+        raise ProofError("solution", "has means out of range")
+    for group in set(problem.groups) - {-1}:
+        own = np.array(problem.groups) == group
+        means[:, own] /= means[:, own].sum(axis=1, keepdims=True)
+    return means
+
+
+def _exponential_family(problem, X, means):
     cost, size = np.zeros((2, len(X), len(means)))
-    for j, kind in enumerate(record["kinds"]):
+    for j, kind in enumerate(problem.kinds):
         x, m = X[:, [j]], means[:, j]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        if kind == "exponential":
+            terms = [np.broadcast_to(np.log(m), cost.shape), x / m]
+        else:
             terms = [np.where(x > 0, -x * np.log(m), 0.0)]
             if kind == "bernoulli":
                 terms.append(np.where(x < 1, -(1 - x) * np.log1p(-m), 0.0))
             elif kind == "poisson":
                 terms.append(np.broadcast_to(m, cost.shape))
-            elif kind == "exponential":
-                terms = [np.broadcast_to(np.log(m), cost.shape), x / m]
         for term in terms:
-            cost, size = cost + term, size + np.abs(np.where(np.isfinite(term), term, 0.0))
-    return cost, size
-
-
-_COSTS = {"known": _known, "diag": _diagonal, "spherical": _diagonal, "exponential_family": _exponential_family}
+            cost, size = cost + term, size + np.abs(np.where(np.isfinite(term), term, 0.0)) + 1.0
+    # labels' means are divided by sums of as many
+    return cost, size * (1 + len(problem.kinds) / 16)

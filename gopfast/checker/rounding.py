@@ -1,14 +1,16 @@
 """Directed rounding: numbers known to lie between two floats.
 
 Sums, differences, products and quotients of floats are correctly rounded (IEEE 754), so that the exact value lies
-between the neighbours of the computed one. NumPy's logarithms and exponentials are taken to be within `ULPS` units in
-the last place; NumPy documents at most 4.
+between the neighbours of the computed one; underflow included. NumPy's logarithms and exponentials, and the logarithms
+of Python's math, are taken to be within `ULPS` units in the last place: NumPy documents at most 4. Matrix products and
+sums are taken to be exact up to as many rounding errors as they have terms, in any order, fused or not.
 """
 
 import numpy as np
 
 UNIT = 2.0**-53  # relative rounding error of one operation
 ULPS = 8
+TINY = 1e-300  # above what underflow loses in a few operations
 
 
 def down(value):
@@ -23,7 +25,7 @@ def up(value):
 
 class Interval:
     """
-    Arrays of numbers, each between two floats.
+    Arrays of numbers, each between two floats. What is no number (inf - inf) stays none.
 
     Parameters
     ----------
@@ -51,34 +53,38 @@ class Interval:
     def __mul__(self, other):
         """Return the product; 0 times infinity counts as 0."""
         other = interval(other)
-        with np.errstate(invalid="ignore"):
-            corners = [np.nan_to_num(a * b, nan=0.0, posinf=np.inf, neginf=-np.inf)
-                       for a in (self.low, self.high) for b in (other.low, other.high)]  # fmt: skip
+        corners = [_product(a, b) for a in self.ends() for b in other.ends()]
         return Interval(down(np.minimum.reduce(corners)), up(np.maximum.reduce(corners)))
 
     def over(self, divisor):
         """Return the quotient by positive numbers."""
-        divisor = interval(divisor)
-        corners = [a / b for a in (self.low, self.high) for b in (divisor.low, divisor.high)]
+        corners = [a / b for a in self.ends() for b in interval(divisor).ends()]
         return Interval(down(np.minimum.reduce(corners)), up(np.maximum.reduce(corners)))
 
+    def ends(self):
+        """Return the ends that differ."""
+        return (self.low,) if self.low is self.high else (self.low, self.high)
+
     def log(self):
-        """Return the logarithm of positive numbers; -inf of 0."""
-        with np.errstate(divide="ignore"):
-            low, high = np.log(self.low), np.log(self.high)
-        return Interval(low - ULPS * np.spacing(np.abs(low)), high + ULPS * np.spacing(np.abs(high)))
+        """Return the logarithm of numbers of at least 0; -inf of 0."""
+        low, high = np.log(self.low), np.log(self.high)
+        return Interval(low - (ULPS + 1) * np.spacing(np.abs(low)), high + (ULPS + 1) * np.spacing(np.abs(high)))
 
     def least(self, other):
         """Return the smaller of two numbers."""
         return Interval(np.minimum(self.low, other.low), np.minimum(self.high, other.high))
 
     def sum(self, axis):
-        """Return sums along an axis; their rounding errors are those of so many additions of the magnitudes."""
-        n = self.low.shape[axis]
-        size = 2.0 * n * UNIT * np.maximum(np.abs(self.low), np.abs(self.high)).sum(axis=axis)
+        """Return sums along axes; their rounding errors are those of so many additions of the magnitudes."""
+        size = np.maximum(np.abs(self.low), np.abs(self.high)).sum(axis=axis)
+        size *= 2.0 * (1 + self.low.size // max(1, size.size)) * UNIT
         return Interval(down(self.low.sum(axis=axis) - size), up(self.high.sum(axis=axis) + size))
 
 
 def interval(value):
     """Numbers as they are, or floats as intervals without width."""
     return value if isinstance(value, Interval) else Interval(value)
+
+
+def _product(a, b):
+    return np.where((a == 0) | (b == 0), 0.0, a * b)

@@ -1,16 +1,20 @@
 """Checking a proof against the user's own data."""
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from os import PathLike
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from . import file, leaf, objective, tree
+from . import file, leaf, objective, priors, tree
+from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
-from .rounding import UNIT
+from .problem import Problem
+from .rounding import UNIT, down
 
 LEAST_LOG_WEIGHT = -600.0
+MOST_LEAVES = 4096  # whose bounds are worked out at a time
 
 
 @dataclass(frozen=True)
@@ -26,26 +30,34 @@ class Checked:
         The solution's, rounded up.
     n_leaves : int
         Leaves whose bounds were verified.
+    problem : dict
+        The problem that it is of: family, number of components, floor or known variance, prior.
+    solution : dict
+        Weights, means and so on that attain the objective.
     """
 
     lower_bound: float
     objective: float
     n_leaves: int
+    problem: dict[str, object] = field(repr=False)
+    solution: dict[str, object] = field(repr=False)
 
     @property
     def gap(self) -> float:
         """How far the solution is from the optimum at most."""
         return max(0.0, self.objective - self.lower_bound)
 
-    def __str__(self):
+    def __str__(self) -> str:
         """One line."""
         return (f"checked: no mixture is below {self.lower_bound:.8g}, the solution attains {self.objective:.8g} "
-                f"(gap {self.gap:.3g}; {self.n_leaves} leaves)")  # fmt: skip
+                f"(gap {self.gap:.3g}; {self.n_leaves:,} leaves)")  # fmt: skip
 
 
-def check(proof, X, sample_weight=None) -> Checked:
+def check(
+    proof: str | PathLike[str], X: ArrayLike, sample_weight: ArrayLike | None = None, problem: object = None
+) -> Checked:
     """
-    Check a proof.
+    Check a proof that `gopfast.solve` has written, without any of the code that made it.
 
     Parameters
     ----------
@@ -55,6 +67,9 @@ def check(proof, X, sample_weight=None) -> Checked:
         The data that the proof is said to be of.
     sample_weight : array_like, shape (N,), optional
         Weights; 1 by default.
+    problem : dict or mixture problem, optional
+        What the proof is said to be of, as `Checked.problem` has it, or an object of `gopfast.models`; by default it is
+        not compared: see `Checked.problem`.
 
     Returns
     -------
@@ -64,73 +79,84 @@ def check(proof, X, sample_weight=None) -> Checked:
     ------
     ProofError
         If the proof does not hold; the message names the entry.
+    OSError
+        If the file cannot be opened.
     """
-    header, arrays = file.read(proof)
-    problem, claim = header["problem"], header["claim"]
-    X = np.asarray(X)
-    X = X[:, np.newaxis] if X.ndim == 1 else X
-    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    columns, weights = _columns(problem, X, weights)
-    if header.get("digest") != file.digest(columns, weights):
+    with np.errstate(all="ignore"):  # what overflows proves nothing, and is refused as such
+        return _check(*file.read(proof), X, sample_weight, problem)
+
+
+def _check(header, arrays, X, sample_weight, wanted):
+    record, claim = item(header, "problem", "header"), item(header, "claim", "header")
+    problem = Problem(record, X, sample_weight)
+    _compare(record, wanted)
+    if item(header, "digest", "header") != file.digest(problem.columns, problem.weights):
         raise ProofError("digest", "the proof is of other data")
-    K = problem["n_components"]
-    family = FAMILIES[problem["family"]](problem, columns[weights > 0].T)
-    reference = np.array(header["reference"], dtype=float)
-    low, high, empty = tree.leaves(arrays["splits"], arrays["points"], family, K, header["order"])
-    low, high = low[~empty], high[~empty]
-    slopes, log_weights = arrays["slopes"], arrays["log_weights"]
-    n_slopes = family.n_columns * (1 + family.has_squares)
-    if slopes.shape != (len(low), K, n_slopes) or log_weights.shape != (len(low), K):
-        raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
-    if log_weights.min(initial=0.0) < LEAST_LOG_WEIGHT or log_weights.max(initial=0.0) > -LEAST_LOG_WEIGHT:
-        raise ProofError("leaves", "weights are out of range")
-    used = weights > 0
-    found = leaf_bounds(family, columns[used], weights[used], reference, low, high, slopes, log_weights)
-    constant = _constant(problem, columns, weights)
-    wanted = float(claim["lower_bound"])
-    short = np.flatnonzero(~(found + constant[0] >= wanted))
+    bounds = Bounds(problem)
+    reference = numbers(header, "reference", "header", (bounds.rules.n_columns,))
+    order = whole(header, "order", "header", 0, bounds.rules.n_cell - 1)
+    low, high, empty = tree.leaves(arrays["splits"], arrays["points"], bounds.rules, problem.n_components, order)
+    found = bounds.of(low[~empty], high[~empty], arrays["slopes"], arrays["log_weights"], reference)
+    lower = number(claim, "lower_bound", "claim")
+    short = np.flatnonzero(~(found >= lower))
     if len(short):
         i = short[0]
-        raise ProofError(f"leaf {i}", f"its bound is {found[i] + constant[0]:.12g}, the proof claims {wanted:.12g}")
-    value = objective.attained(problem, columns, weights, claim["solution"]) + constant[1]
-    if not value <= float(claim["objective"]):
+        raise ProofError(f"leaf {i}", f"its bound is {found[i]:.12g}, the proof claims {lower:.12g}")
+    solution = item(claim, "solution", "claim")
+    value = bounds.attained(solution)
+    if not value <= number(claim, "objective", "claim"):
         raise ProofError("solution", f"its objective is {value:.12g}, the proof claims {claim['objective']:.12g}")
-    return Checked(lower_bound=wanted, objective=value, n_leaves=len(low))
+    return Checked(lower, value, len(found), record, solution)
 
 
-def leaf_bounds(family, columns, weights, reference, low, high, slopes, log_weights):
-    """Bound leaves (L, K, p) from below: shape (L,)."""
-    intercepts = family.intercepts(low, high, slopes, reference)
-    total = intercepts.sum(axis=2) - 4 * family.n_columns * UNIT * np.abs(intercepts).sum(axis=2)
-    return leaf.bounds(columns - reference, weights, total, slopes[..., : family.n_columns], family.quadratic(slopes),
-                       log_weights)  # fmt: skip
+class Bounds:
+    """
+    The bounds of a problem's leaves, and the value of a solution.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem):
+        self.problem, self.constant = problem, problem.constant()
+        self.columns, self.weights = problem.merged()
+        self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
+
+    def of(self, low, high, slopes, log_weights, reference):
+        """Bound leaves (L, K, p) from below, (L,), by slopes (L, K, d or 2 d) and log_weights (L, K)."""
+        K, rules = self.problem.n_components, self.rules
+        n_slopes = rules.n_columns * (1 + rules.has_squares)
+        if slopes.shape != (len(low), K, n_slopes) or log_weights.shape != (len(low), K):
+            raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
+        if log_weights.min(initial=0.0) < LEAST_LOG_WEIGHT or log_weights.max(initial=0.0) > -LEAST_LOG_WEIGHT:
+            raise ProofError("log_weights", "are out of range")
+        y, parts = self.columns - reference, [np.zeros(0)]
+        for i in range(0, len(low), MOST_LEAVES):
+            here = slice(i, i + MOST_LEAVES)
+            a, own = self.intercepts(low[here], high[here], slopes[here], reference), slopes[here]
+            total = a.sum(axis=2) - 4 * rules.n_columns * UNIT * np.abs(a).sum(axis=2)
+            b = own[..., : rules.n_columns]
+            found = leaf.bounds(y, self.weights, total, b, rules.quadratic(own), log_weights[here])
+            terms = found + priors.leaf_terms(self.problem, a, b, reference)
+            parts.append(down(down(terms + self.constant.low)) - UNIT * np.abs(found))
+        return np.concatenate(parts)
+
+    def intercepts(self, low, high, slopes, reference):
+        """Constants of the affine functions (L, K, d)."""
+        return self.rules.intercepts(low, high, slopes, reference)
+
+    def attained(self, solution):
+        """Evaluate the objective at a solution, rounded up."""
+        value = objective.attained(self.problem, self.columns, self.weights, solution) + float(self.constant.high)
+        return value + 2 * UNIT * abs(value)
 
 
-def _columns(problem, X, weights):
-    """Return the columns of statistics: labels as zeros and ones."""
-    if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
-        raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
-    if "labels" in problem:
-        if len(problem["labels"]) != X.shape[1]:
-            raise ProofError("problem", f"has labels of {len(problem['labels'])} columns; the data have {X.shape[1]}")
-        columns = []
-        for j, labels in enumerate(problem["labels"]):
-            column = [value.item() if hasattr(value, "item") else value for value in X[:, j]]
-            if any(value not in labels for value in column):
-                raise ProofError("problem", f"column {j} has a label that the proof does not know")
-            columns += [[float(value == label) for value in column] for label in labels]
-        X = np.array(columns).T
-    X = np.asarray(X, dtype=float)
-    if not np.isfinite(X).all():
-        raise ProofError("X", "has entries that are no numbers")
-    return X, weights
-
-
-def _constant(problem, columns, weights):
-    """Return what the objective has beside the costs, rounded down and up: of counts sum w log x!."""
-    if problem["family"] != "exponential_family":
-        return 0.0, 0.0
-    values = [[math.lgamma(x + 1.0) for x in column] for kind, column in zip(problem["kinds"], columns.T, strict=True)
-              if kind == "poisson"]  # fmt: skip
-    total = math.fsum(w * v for column in values for w, v in zip(weights.tolist(), column, strict=True))
-    return total * (1 - 1e-14), total * (1 + 1e-14)
+def _compare(record, wanted):
+    """Raise where the proof is of another problem than the user's."""
+    if wanted is None:
+        return
+    wanted = wanted if isinstance(wanted, dict) else wanted._record_of_proof()
+    for name in sorted(record.keys() | wanted.keys()):
+        if record.get(name) != wanted.get(name):
+            raise ProofError("problem", f"{name} is {record.get(name)!r}, not {wanted.get(name)!r}")

@@ -8,13 +8,19 @@ import math
 
 import numpy as np
 
-from gopfast.checker import file, tree, verify
-from gopfast.checker.families import FAMILIES
+from gopfast.checker import ProofError, file, tree
+from gopfast.checker.problem import Problem
+from gopfast.checker.verify import Bounds
+from gopfast.errors import InputError
 
-LEAST_WEIGHT = 1e-40
+LEAST_LOG_WEIGHT = -100.0
 # A leaf is taken up with another node's slopes where its bound lacks more than this part of the gap.
 SHORT = 0.1
-ROUNDING = 1e-9  # of the objective: the checker's margin
+# By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
+ROUNDING = 1e-11
+# The tolerance that a search is left with: the checker's margins and 32-bit multipliers are in what is kept back.
+KEPT = 1.0 - 1e-3
+LARGEST_MEAN = 1e99  # of an unused component, in place of infinity
 
 
 class Recorder:
@@ -25,168 +31,205 @@ class Recorder:
     ----------
     problem : MixtureProblem
     family : Family
-    relaxation : EntropicRelaxation
-        With ``provable=True``.
+        ``family.provable()`` of the problem's.
 
     Attributes
     ----------
     nodes : list
         For `Search(proof=...)`.
+
+    Raises
+    ------
+    InputError
+        If proofs have no entry for the problem's family.
     """
 
-    def __init__(self, problem, family, relaxation):
-        self.problem, self.family, self.relaxation = problem, family, relaxation
-        self.nodes = []
-        self.statement = _Statement(problem, family)
+    def __init__(self, problem, family):
+        record, X = problem._record_of_proof(), problem._data_of_proof()
+        if family is None or record is None:
+            raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
+        self.problem, self.family, self.nodes = problem, family, []
+        try:
+            self.statement = _Statement(family, Problem(record, X, problem.sample_weight))
+        except ProofError as error:
+            raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
 
-    def write(self, path, result):
-        """Write the proof of a result; returns the lower bound that it proves, by the checker's own arithmetic."""
+    def write(self, path, relaxation, solution, wanted):
+        """
+        Write the proof of what a search has reached.
+
+        Parameters
+        ----------
+        path : str or path-like
+        relaxation : EntropicRelaxation
+            With ``provable=True``.
+        solution : MixtureSolution
+        wanted : float
+            The search's lower bound.
+
+        Returns
+        -------
+        float or None
+            The lower bound that it claims, by the checker's own arithmetic. None, and nothing is written, where that is
+            not accurate enough to say anything.
+        """
         statement = self.statement
-        splits, points, serials = self._tree()
+        splits, points, leaves = self._tree()
         low, high, empty = statement.leaves(splits, points)
-        rows = {row[0]: row for row in self.nodes}
-        serials = [serial for serial, gone in zip(serials, empty, strict=True) if not gone]
-        slopes, log_weights = statement.blank(len(serials))
-        found, short = np.full(len(serials), -math.inf), np.arange(len(serials))
-        target = result.lower_bound - SHORT * (result.objective - result.lower_bound)
+        low, high, leaves = low[~empty], high[~empty], leaves[~empty]
+        try:
+            upper = statement.bounds.attained(statement.solution(self.family, solution))
+        except ProofError:
+            return None
+        upper += self._rounding(upper)
+        target = wanted - SHORT * (upper - wanted)
+        slopes, log_weights, found = self._prove(relaxation, low, high, leaves, target)
+        lower = min(found.min(initial=math.inf), upper)
+        lower -= self._rounding(lower)
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            return None
+        claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
+        arrays = {"splits": splits, "points": points, "slopes": slopes, "log_weights": log_weights}
+        file.write(path, {**statement.header(), "claim": claim}, arrays)
+        return lower
+
+    def _rounding(self, value):
+        return ROUNDING * (1 + abs(value) + self.problem.total_weight)
+
+    def _prove(self, relaxation, low, high, leaves, target):
+        """Slopes and weights of leaves, and what they prove; a leaf may be better off with those of a node above."""
+        statement, n = self.statement, len(leaves)
+        rows = [np.array([row[i] for row in self.nodes]) for i in (4, 5, 6)]
+        place = {row[0]: i for i, row in enumerate(self.nodes)}
+        above = np.array([place.get(row[1], -1) for row in self.nodes])
+        slopes, log_weights = statement.blank(n)
+        found, short = np.full(n, -math.inf), np.arange(n)
+        if not self.nodes:  # stopped before the root had a bound
+            return slopes, log_weights, statement.bounds.of(low, high, slopes, log_weights, statement.reference)
+        nodes = leaves.copy()
         while len(short):
-            tried = [statement.slopes(self.relaxation.explain(*rows[serials[i]][4:])) for i in short]
-            new, constants, logs = (np.array(part) for part in zip(*tried, strict=True))
+            explained = relaxation.explain(*(np.ascontiguousarray(part[nodes[short]]) for part in rows))
+            new, constants, logs = statement.slopes(*explained)
             # The checker's constants are higher than the core's; with these weights its responsibilities are the same.
-            logs += statement.constants(low[short], high[short], new) - constants
-            logs -= logs.max(axis=1, keepdims=True)
-            value = statement.bounds(low[short], high[short], new, logs)
+            logs = logs + statement.constants(low[short], high[short], new) - constants
+            logs = np.clip(np.nan_to_num(logs - logs.max(axis=1, keepdims=True)), LEAST_LOG_WEIGHT, 0.0)
+            value = statement.bounds.of(low[short], high[short], new, logs, statement.reference)
             better = value > found[short]
             at = short[better]
             slopes[at], log_weights[at], found[at] = new[better], logs[better], value[better]
             # A node that was never bounded itself has its parent's bound, and what proves that.
-            short = np.array([i for i in short if found[i] < target and rows[serials[i]][1] in rows], dtype=int)
-            for i in short:
-                serials[i] = rows[serials[i]][1]
-        lower = min(found.min(initial=math.inf), result.objective)
-        lower -= ROUNDING * (1 + abs(lower))  # sums of other lengths round in another way
-        header = {**statement.header(), "claim": {"lower_bound": lower, **statement.claim(result)}}
-        arrays = {"splits": splits, "points": points, "slopes": slopes, "log_weights": log_weights}
-        file.write(path, header, arrays)
-        return lower
+            short = short[(found[short] < target) & (above[nodes[short]] >= 0)]
+            nodes[short] = above[nodes[short]]
+        return slopes, log_weights, found
 
     def _tree(self):
-        """Return splits and points of the nodes, each before all below it, and the leaves' serials (None: empty)."""
-        rows = {row[0]: row for row in self.nodes}
-        children = {serial: [] for serial in rows}
-        for serial, parent, *_ in self.nodes:
-            if parent in children:
-                children[parent].append(serial)
-        splits, points, serials = [], [], []
-        stack = [self.nodes[0][0]]
+        """Return splits and points of the nodes, each before all below it, and the rows of the leaves."""
+        place = {row[0]: i for i, row in enumerate(self.nodes)}
+        children = [[] for _ in self.nodes]
+        for i, row in enumerate(self.nodes):
+            if row[1] in place:
+                children[place[row[1]]].append(i)
+        splits, points, leaves = [], [], []
+        stack = [0]
         while stack:
-            serial = stack.pop()
-            own = children[serial] if serial is not None else []
+            node = stack.pop()
+            own = children[node] if 0 <= node < len(children) else []
             if not own:
                 splits.append(tree.LEAF)
                 points.append(0.0)
-                serials.append(serial)
+                leaves.append(node if node >= 0 else ~node)
                 continue
-            _, _, branch, at, *_ = rows[serial]
+            branch, at = self.nodes[node][2:4]
             if branch < 0:
                 stack.append(own[0])  # bounded again, not split
                 continue
             splits.append(self.statement.variable(branch))
             points.append(self.statement.point(branch, at))
-            halves = [None, None]
+            halves = [~node, ~node]  # of a half that was found empty, to be on the safe side, what proved its parent
             for child in own:
-                halves[0 if rows[child][5][branch] <= at else 1] = child
+                halves[0 if self.nodes[child][5][branch] <= at else 1] = child
             stack += [halves[1], halves[0]]
-        return np.array(splits, dtype=np.int32), np.array(points), serials
+        return np.array(splits, dtype=np.int32), np.array(points), np.array(leaves)
 
 
 class _Statement:
     """The problem as the checker takes it, and how the core's numbers read in the user's units."""
 
-    def __init__(self, problem, family):
-        self.problem, self.data = problem, family.data
-        self.order = np.asarray(self.data.order)
-        self.scale = np.broadcast_to(np.asarray(self.data.scale, dtype=float), (len(self.order),))
-        self.center = np.broadcast_to(np.asarray(self.data.center, dtype=float), (len(self.order),))
-        self.columns, self.record = problem.X, {"n_components": problem.n_components}
-        covariance = problem.covariance
-        self.record["family"] = covariance
-        if covariance == "known":
-            self.record["noise_variance"] = problem.noise_variance.tolist()
-        else:
-            self.record["covariance"] = covariance
-            self.record["variance_floor"] = np.asarray(problem.variance_floor).tolist()
-        self.weights = problem.sample_weight
-        used = self.columns[self.weights > 0]
-        self.rules = FAMILIES[self.record["family"]](self.record, used.T)
-        self.reference = np.median(used, axis=0)
-        self.n_cell = family.n_cell
-
-    def _place(self, branch):
-        component, place = divmod(branch, self.n_cell)
-        d = len(self.order)
-        if place < d:
-            return component, self.order[place], place
-        return component, d + (self.order[place - d] if self.n_cell == 2 * d else place - d), place
+    def __init__(self, family, problem):
+        data, d = family.data, family.n_columns
+        self.problem, self.bounds = problem, Bounds(problem)
+        self.order = np.asarray(data.order)
+        self.user = np.argsort(self.order)  # place in the core of each of the user's columns
+        self.scale = np.broadcast_to(np.asarray(data.scale, dtype=float), (d,))
+        self.center = np.broadcast_to(np.asarray(data.center, dtype=float), (d,))
+        self.reference = np.median(self.bounds.columns, axis=0)
+        self.n_cell, self.n_components = family.n_cell, family.n_components
+        self.in_logarithms = problem.family == "exponential"
+        # counts cost m - m log m, and in the core so much less reference - m log(reference)
+        self.tilt = np.zeros(d)
+        if problem.family == "poisson":
+            self.tilt[self.order] = np.log(np.asarray(family.reference))
 
     def variable(self, branch):
         """Return the number of a connected variable in the checker's cells."""
-        component, place, _ = self._place(branch)
+        component, place = divmod(branch, self.n_cell)
+        d = len(self.order)
+        if place < d:
+            place = self.order[place]
+        elif self.n_cell == 2 * d:
+            place = d + self.order[place - d]
         return component * self.n_cell + int(place)
 
     def point(self, branch, at):
-        """Return the split point in the user's units."""
-        _, place, _ = self._place(branch)
-        d = len(self.order)
-        if place < d:
-            return float(self.center[place] + self.scale[place] * at)
-        return float(at * self.scale[place - d if self.n_cell == 2 * d else 0] ** 2)
+        """Split point in the user's units."""
+        d, place = len(self.order), branch % self.n_cell
+        if place >= d:
+            return float(at * self.scale[self.order[place - d] if self.n_cell == 2 * d else 0] ** 2)
+        j = self.order[place]
+        return float(self.center[j] + self.scale[j] * (math.exp(at) if self.in_logarithms else at))
 
-    def slopes(self, explained):
-        """Return slopes (K, d or 2 d) about the reference, the core's constants and logarithms of weights (K,)."""
-        weights, constants, centers, linear, quadratic = (np.asarray(part) for part in explained)
-        user = np.empty_like(self.order)
-        user[self.order] = np.arange(len(self.order))
-        centers, linear, quadratic = centers[:, user], linear[:, user], quadratic[:, user]
-        shift = (self.reference - self.center) / self.scale - centers
-        square = quadratic / self.scale**2
-        slope = (linear + 2.0 * quadratic * shift) / self.scale
-        if self.rules.has_squares:
-            if self.rules.shared:
-                square = np.repeat(square[:, :1], len(self.order), 1)
-            slope = np.hstack([slope, square])
-        constants = constants + (shift * (linear + quadratic * shift)).sum(axis=1)
-        return slope, constants, np.log(np.maximum(weights, LEAST_WEIGHT))
+    def slopes(self, weights, constants, centers, linear, quadratic):
+        """Slopes (L, K, d or 2 d) about the reference, the core's constants and logarithms of weights (L, K)."""
+        centers, linear, quadratic = (part[..., self.user] for part in (centers, linear, quadratic))
+        rules, shift = self.bounds.rules, (self.reference - self.center) / self.scale - centers
+        slopes = (linear + 2.0 * quadratic * shift) / self.scale - self.tilt
+        if rules.has_squares:
+            squares = quadratic / self.scale**2
+            slopes = np.concatenate([slopes, squares[..., [0] * len(self.order)] if rules.shared else squares], axis=2)
+        constants = constants + (shift * (linear + quadratic * shift)).sum(axis=2)
+        return slopes, constants, np.log(np.maximum(weights, math.exp(LEAST_LOG_WEIGHT)))
 
     def leaves(self, splits, points):
-        """Return the boxes of the leaves as the checker finds them."""
-        return tree.leaves(splits, points, self.rules, self.problem.n_components, int(self.order[0]))
+        """Boxes of the leaves as the checker finds them."""
+        return tree.leaves(splits, points, self.bounds.rules, self.n_components, int(self.order[0]))
 
     def blank(self, n_leaves):
-        """Return room for slopes and logarithms of weights."""
-        K = self.problem.n_components
-        return np.zeros((n_leaves, K, self.rules.n_columns * (1 + self.rules.has_squares))), np.zeros((n_leaves, K))
+        """Room for slopes and logarithms of weights."""
+        rules, K = self.bounds.rules, self.n_components
+        return np.zeros((n_leaves, K, rules.n_columns * (1 + rules.has_squares))), np.zeros((n_leaves, K))
 
     def constants(self, low, high, slopes):
         """Return the checker's constants, summed over the columns: (L, K)."""
-        return self.rules.intercepts(low, high, slopes, self.reference).sum(axis=2)
-
-    def bounds(self, low, high, slopes, log_weights):
-        """Return bounds of leaves, by the checker's arithmetic."""
-        used = self.weights > 0
-        return verify.leaf_bounds(self.rules, self.columns[used], self.weights[used], self.reference, low, high, slopes,
-                                  log_weights)  # fmt: skip
+        return self.bounds.intercepts(low, high, slopes, self.reference).sum(axis=2)
 
     def header(self):
         """Return what the file says of the problem."""
         return {
-            "digest": file.digest(self.columns, self.weights), "problem": self.record, "order": int(self.order[0]),
-            "reference": self.reference.tolist(),
+            "digest": file.digest(self.problem.columns, self.problem.weights), "problem": self.problem.record,
+            "order": int(self.order[0]), "reference": self.reference.tolist(),
         }  # fmt: skip
 
-    def claim(self, result):
-        """Return objective and solution; the objective rounded up for the checker's arithmetic."""
-        solution = {"weights": result.weights.tolist(), "means": result.means.tolist()}
-        if self.rules.has_squares:
-            solution["variances"] = self.problem._variances(result.covariances).tolist()
-        return {"objective": result.objective + ROUNDING * (1 + abs(result.objective)), "solution": solution}
+    def solution(self, family, solution):
+        """Weights, and means of the columns of statistics."""
+        found = {"weights": solution.weights.tolist()}
+        if self.problem.family in ("known", "diag", "spherical"):
+            found["means"] = solution.means.tolist()
+            if self.bounds.rules.has_squares:
+                found["variances"] = solution.problem.kind.variances(solution.covariances).tolist()
+            elif solution.prior_variance is not None:
+                found["prior_variance"] = solution.prior_variance
+            return found
+        given = {name: value for name, value in solution.parameters.items() if value is not None}
+        means = family.pack(**given).reshape(self.n_components, -1)[:, self.user]
+        means = self.scale * (np.exp(means) if self.in_logarithms else means) + self.center
+        return {**found, "means": np.minimum(means, LARGEST_MEAN).tolist()}

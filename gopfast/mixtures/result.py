@@ -23,6 +23,8 @@ class Result(SearchResult):
         The best point found, components in canonical order.
     elbo_constant : float or None
         What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
+    proof : str or None
+        The file with a proof of the bounds, for `gopfast.check`; None where none was asked for.
     n_nodes, n_subproblems, n_lps, n_milps, n_passes : int
         Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs,
         mixed-integer programs and passes over the data.

@@ -75,7 +75,7 @@ def test_certify_and_compare_say_that_time_ran_out(tmp_path, capsys, hard, em_on
 
 @pytest.mark.parametrize("command", ["fit x -k 2", "certify x y", "compare x -k 2"])
 def test_the_time_limit_is_finite_unless_lifted(command):
-    parser = parser_of(cli.fit, cli.certify, cli.compare, cli.solve)
+    parser = parser_of(cli.fit, cli.certify, cli.compare, cli.solve, cli.check)
     assert parser.parse_args(command.split()).time_limit == 60.0
     assert parser.parse_args([*command.split(), "--time-limit", "none"]).time_limit is None
     assert parser.parse_args([*command.split(), "--time-limit", "5"]).time_limit == 5.0

@@ -19,12 +19,14 @@ GROUND = {"annotations", "checks", "errors", "options", "report", "result", "wor
 # Room -> what it may import beside itself and the ground.
 BELOW = {
     "search": set(),
+    "checker": set(),
     "reading": set(),
     "lp": {"search"},
     "checker": set(),
     "biconvex": {"search", "lp"},
     "clustering": {"search", "lp"},
     "mixtures": {"search"},
+    "mixtures.proof": {"checker"},  # proofs are written in its format, with its arithmetic
     "mixtures.bounds.em": {"clustering"},  # starts
     "mixtures.bounds.linear": {"lp"},  # the paper's relaxed dual
     "mixtures.proof": {"checker"},
@@ -144,6 +146,16 @@ def test_a_room_does_not_load_its_neighbour(loaded, absent, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+def test_the_checker_needs_nothing_but_numpy_and_what_is_beside_it():
+    allowed = {"numpy", "hashlib", "json", "math", "os", "sys", "dataclasses", "numpy.typing"}
+    for name in [name for name in PYTHON if name.split(".")[0] == "checker"]:
+        nodes = [node for node in ast.walk(ast.parse(PYTHON[name].read_text()))]
+        found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        outside = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0}
+        assert found | outside <= allowed, name
+        assert all(node.level == 1 for node in nodes if isinstance(node, ast.ImportFrom) and node.level), name
 
 
 @pytest.mark.skipif(not CYTHON, reason="no source tree beside the tests")

@@ -35,8 +35,14 @@ def test_an_old_pickle_is_of_the_class_that_there_is_now(name):
     assert type(found).__module__ not in {f"gopfast.{old}" for old in _moved.MODULES}
 
 
+# Written after the package had rooms: there are no pickles of them that name an old module.
+NEWER = {
+    "Checked", "Clustering", "ClusteringResult", "GlobalKMeans", "KMeans", "LatentClass", "LatentClassFit", "ProofError",
+}  # fmt: skip
+
+
 def test_every_public_class_has_an_old_pickle():
-    classes = {name for name in gopfast.__all__ if isinstance(getattr(gopfast, name), type)}
+    classes = {name for name in gopfast.__all__ if isinstance(getattr(gopfast, name), type)} - NEWER
     assert classes - set(PICKLES) == {"GopfastError"}  # the base of the others, never raised itself
 
 

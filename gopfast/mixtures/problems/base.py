@@ -320,6 +320,14 @@ class MixtureProblem:
         """
         raise NotImplementedError(f"{type(self).__name__} has no family of the core to be solved by")
 
+    def _record_of_proof(self):
+        """Return the problem as `gopfast.checker` reads it, JSON types; None where proofs have no entry for it."""
+        return None
+
+    def _data_of_proof(self):
+        """Return the samples as the user has them, whose labels are no codes."""
+        return self.X
+
     def _closed_form(self, X, w):
         """
         Solve the problem of one component.

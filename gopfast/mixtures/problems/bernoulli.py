@@ -61,6 +61,7 @@ class BernoulliMixture(SeparableMixture):
 
     parameter_names = ("probabilities",)
     prior: PairPrior
+    _name_in_proofs = "bernoulli"
     _flat_priors = (None, (1.0, 1.0))
 
     def __init__(

@@ -145,6 +145,18 @@ class CategoricalMixture(SeparableMixture):
             arrays.append(counts + ((self.prior or 1.0) - 1.0))
         return arrays
 
+    def _record_of_proof(self):
+        """Name the labels of every column and the prior; None where no column has two."""
+        if max(self.n_categories) < 2:
+            return None
+        labels = [own.tolist() for own in self.categories]
+        return {"family": "labels", "n_components": self.n_components, "prior": self.prior, "labels": labels}
+
+    def _data_of_proof(self):
+        """Return the labels."""
+        columns = [own.astype(object)[codes] for own, codes in zip(self.categories, self.X.T, strict=True)]
+        return np.stack(columns, axis=1)
+
     def _coordinates(self, blocks):
         """Take the logarithms of the probabilities."""
         return {"probabilities": blocks.Labels(self)}

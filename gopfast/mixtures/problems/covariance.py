@@ -60,6 +60,7 @@ class CovarianceKind:
     name: str
     estimated = True
     shared = matrix_shaped = free_form = False
+    name_in_proofs = None  # the rule of `gopfast.checker`, where it has one
     floor_per_column = True
     least_name = "variance_floor"
 
@@ -164,7 +165,7 @@ class CovarianceKind:
 class Known(CovarianceKind):
     """The same known variances for all components; nothing is estimated."""
 
-    name = "known"
+    name = name_in_proofs = "known"
     estimated = False
     least_name = "noise_variance"
 
@@ -204,7 +205,7 @@ class Known(CovarianceKind):
 class Diagonal(CovarianceKind):
     """One variance for each component and column, and what the kinds with fewer variances have in common with it."""
 
-    name = "diag"
+    name = name_in_proofs = "diag"
 
     @property
     def shape(self):
@@ -267,7 +268,7 @@ class Diagonal(CovarianceKind):
 class Spherical(Diagonal):
     """One variance for each component."""
 
-    name = "spherical"
+    name = name_in_proofs = "spherical"
     floor_per_column = False
 
     @property
@@ -304,6 +305,7 @@ class TiedSpherical(Diagonal):
     """One variance for all; shown as a multiple of the unit matrix."""
 
     name = "tied_spherical"
+    name_in_proofs = None
     shared = matrix_shaped = True
     floor_per_column = False
 
@@ -361,6 +363,11 @@ class Full(CovarianceKind):
 
     name = "full"
     matrix_shaped = free_form = True
+
+    @property
+    def name_in_proofs(self):
+        """Matrices of one column are variances."""
+        return Diagonal.name if self.n_features == 1 else None
 
     @property
     def shape(self):
@@ -450,6 +457,8 @@ class Tied(Full):
 
     name = "tied"
     shared = True
+
+    name_in_proofs = None
 
     @property
     def shape(self):

@@ -82,6 +82,8 @@ class ExponentialMixture(RateMixture):
             if not np.isfinite((self.sample_weight @ self.X).sum()):
                 raise InputError("X is too large: the sum of sample_weight * X overflows")
 
+    _name_in_proofs = "exponential"
+
     def _least_drawn(self, largest):
         return LEAST_DRAWN * largest  # waiting times are positive
 

@@ -264,6 +264,16 @@ class GaussianMixture(MixtureProblem):
         """Make the family of the kind of covariance."""
         return self.kind.family(core, self)
 
+    def _record_of_proof(self):
+        """Name the kind of covariance, with its known variances and prior or its floor."""
+        if self.posterior != "point" or self.kind.name_in_proofs is None:
+            return None
+        record = {"family": self.kind.name_in_proofs, "n_components": self.n_components}
+        if self.kind.estimated:
+            return {**record, "variance_floor": np.broadcast_to(self.variance_floor, self.n_features).tolist()}
+        prior = None if self.prior is None else list(self.prior_variance_range())
+        return {**record, "noise_variance": self.noise_variance.tolist(), "prior": prior}
+
     def _closed_form(self, X, w):
         """Match mean and variances, above the floor."""
         return (free_variance if self.kind.estimated else known_variance)(self, X, w)

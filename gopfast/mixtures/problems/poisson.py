@@ -67,6 +67,7 @@ class PoissonMixture(RateMixture):
         checks.at_least("X", X, 0.0, 2.0**53)
         self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))
 
+    _name_in_proofs = "poisson"
     _counts = True
 
     def _log_kernel(self, parameters):

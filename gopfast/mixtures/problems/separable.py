@@ -27,6 +27,11 @@ class SeparableMixture(MixtureProblem):
         """Number of free parameters: K - 1 weights, and one for each component and column."""
         return self.n_components * (1 + self.n_features) - 1
 
+    def _record_of_proof(self):
+        """Name the distribution of every column and the prior."""
+        prior = None if self.prior is None else list(self.prior)
+        return {"family": self._name_in_proofs, "n_components": self.n_components, "prior": prior}
+
     def _penalty(self, parameters):
         return sum((law.cost(array) for law, array in self._priors_of(parameters)), 0.0)
 

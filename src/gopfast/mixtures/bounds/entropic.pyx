@@ -202,40 +202,46 @@ cdef class EntropicRelaxation(Relaxation):
             tree.free_node(node)
         return lower
 
-    def explain(self, const real[::1] low, const real[::1] high, float[::1] warm):
-        """The affine functions below the costs that bounded a node, for proofs.
+    def explain(self, const real[:, ::1] low, const real[:, ::1] high, const float[:, ::1] warm):
+        """The affine functions below the costs that bounded nodes, for proofs.
 
         Parameters
         ----------
-        low, high : array, shape (n_connected,)
-        warm : array, shape (n_warm,)
-            What the node handed on.
+        low, high : array, shape (L, n_connected)
+        warm : array, shape (L, n_warm)
+            What the nodes handed on.
 
         Returns
         -------
-        weights, constants : ndarray, shape (K,)
-        centers, linear, quadratic : ndarray, shape (K, d)
+        weights, constants : ndarray, shape (L, K)
+        centers, linear, quadratic : ndarray, shape (L, K, d)
             Coefficients of x - center and of its square, in the core's units and order of columns.
         """
         cdef int K = self.family.n_components, d = self.family.n_columns, Q = self.family.n_facets, k
+        cdef index L = low.shape[0], i
         cdef Newton *nt
         cdef real ignored[4]
-        if not self.provable or warm.shape[0] != self.n_warm:
+        cdef real[:, ::1] weights = np.empty((L, K)), constants = np.empty((L, K))
+        cdef real[:, ::1] centers = np.empty((L, K * d)), linear = np.empty((L, K * d)), squares = np.empty((L, K * d))
+        if not self.provable or warm.shape[1] != self.n_warm or low.shape[1] != self.n_connected:
             raise ValueError("only nodes of a provable relaxation can be explained")
         if self.workers == NULL:
             self.prepare(1, StopSignal(INFINITY))
         nt = &self.workers[0]
-        self.open_node(&low[0], &high[0], nt)
-        for k in range(K):
-            nt.iterate.weights[k] = warm[K + Q + k]
-        for k in range(self.family.n_facets):
-            nt.q[k] = max(0.0, <real> warm[2 * K + Q + k])
-        self.combine(nt, &ignored[0], &ignored[1], &ignored[2], &ignored[3])
-        weights, constants = np.asarray(<real[:K]> nt.iterate.weights).copy(), -np.asarray(<real[:K]> nt.costs.offsets)
-        centers = np.asarray(<real[:K * d]> nt.costs.centers).reshape(K, d).copy()
-        linear = np.asarray(<real[:K * d]> nt.costs.linear).reshape(K, d).copy()
-        quadratic = np.asarray(<real[:K * d]> nt.costs.quadratic).reshape(K, d).copy()
-        return weights, constants, centers, linear, quadratic
+        for i in range(L):
+            self.open_node(&low[i, 0], &high[i, 0], nt)
+            for k in range(K):
+                nt.iterate.weights[k] = weights[i, k] = warm[i, K + Q + k]
+            for k in range(Q):
+                nt.q[k] = max(0.0, <real> warm[i, 2 * K + Q + k])
+            self.combine(nt, &ignored[0], &ignored[1], &ignored[2], &ignored[3])
+            for k in range(K):
+                constants[i, k] = -nt.costs.offsets[k]
+            memcpy(&centers[i, 0], nt.costs.centers, K * d * sizeof(real))
+            memcpy(&linear[i, 0], nt.costs.linear, K * d * sizeof(real))
+            memcpy(&squares[i, 0], nt.costs.quadratic, K * d * sizeof(real))
+        return (np.asarray(weights), np.asarray(constants), np.asarray(centers).reshape(L, K, d),
+                np.asarray(linear).reshape(L, K, d), np.asarray(squares).reshape(L, K, d))
 
     cdef int coarsest(self, real missing) noexcept nogil:
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""

@@ -22,7 +22,7 @@ cdef class ExponentialFamily(Family):
     # All (n_columns,), in the core's order; means and moments in units of the samples' scale.
     cdef int[::1] kinds
     cdef int[::1] groups            # categorical variable of a label column
-    cdef real[::1] reference        # rate that costs of counts are relative to
+    cdef readonly real[::1] reference        # rate that costs of counts are relative to
     cdef real[::1] prior_mass, prior_moment     # what the prior adds to S and T
     cdef real[::1] low, high        # root cell, in coordinates
     cdef real[::1] average          # of the components' means, weighted by mass
@@ -31,6 +31,7 @@ cdef class ExponentialFamily(Family):
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode, arguments
     cdef Balance balance            # workspace of tighten
+    cdef bint cuts                  # boxes lose what the samples' average and sums of labels leave out
     cdef public real split_pull
     # IN/OUT: a box, to labels that add up to 1; 0: nothing is left.
     cdef bint fit_labels(self, real *low, real *high) noexcept nogil

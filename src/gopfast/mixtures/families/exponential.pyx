@@ -102,10 +102,13 @@ cdef class ExponentialFamily(Family):
         From the means (K, n_columns) to the user's parameter and back.
     split_pull : float
         Split points are drawn from the mean towards the middle of the cell by this part of the way.
+    cuts : bool
+        Whether boxes lose what contradicts the samples' average or labels that add up to 1, besides label copies.
     """
 
     def __init__(self, Samples data, int n_components, kinds, prior_mass, prior_moment, reference, groups,
-                 real constant, real constant_size, name, decode, encode, real split_pull=0.4):
+                 real constant, real constant_size, name, decode, encode, real split_pull=0.4,
+                 bint cuts=True):
         cdef int j, d = data.n_columns
         columns, weights = data.arrays()
         order = np.asarray(data.order)
@@ -126,7 +129,7 @@ cdef class ExponentialFamily(Family):
         self.arguments = (
             data, kinds, prior_mass, prior_moment, reference, groups, constant, constant_size, name, decode, encode,
         )
-        self.balance = Balance(n_components)
+        self.balance, self.cuts = Balance(n_components), cuts
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
         W = math.fsum(weights)
         low, high = columns.min(axis=1), columns.max(axis=1)
@@ -166,6 +169,8 @@ cdef class ExponentialFamily(Family):
         cdef real nu, W = self.data.core.total_weight
         if not order_components(K, d, low, high):
             return 0
+        if not self.cuts:
+            return 1
         self.balance.free_masses(W)
         for _sweep in range(SWEEPS):
             for j in range(d):
@@ -187,7 +192,7 @@ cdef class ExponentialFamily(Family):
         return order_components(K, d, low, high) and self.fit_labels(low, high)
 
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
-        return self.fit_labels(low, high)
+        return not self.cuts or self.fit_labels(low, high)
 
     cdef bint fit_labels(self, real *low, real *high) noexcept nogil:
         """A label's mean is 1 less those of its variable's other labels."""
@@ -385,6 +390,11 @@ cdef class ExponentialFamily(Family):
             elif self.prior_mass[j] > 0:
                 point[k * d + j] = clip(self.coordinate(j, self.prior_moment[j] / self.prior_mass[j]), self.low[j],
                                         self.high[j])
+
+    def provable(self):
+        """The same without cuts: the relaxed dual bounds what they would have cut off."""
+        data, *others = self.arguments
+        return ExponentialFamily(data, self.n_components, *others, cuts=False)
 
     def one_component(self, problem):
         """The same columns and prior."""

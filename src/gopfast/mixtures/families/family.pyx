@@ -202,6 +202,10 @@ cdef class Family:
         """The paper's relaxed dual as linear programs; None."""
         return None
 
+    def provable(self):
+        """The family with boxes that `gopfast.checker` cuts as well; None where it has no entry."""
+        return None
+
     def one_component(self, problem):
         """The family of one component that is one of any number, of the same columns; None where they share parameters.
 

@@ -317,6 +317,10 @@ cdef class GaussianFamily(Family):
         """A LinearRelaxation, of point posteriors."""
         return None if self.n_ranges else bounds.linear.LinearRelaxation(self, paper_partition, milp=milp)
 
+    def provable(self):
+        """Itself, of point posteriors."""
+        return None if self.n_ranges else self
+
     def one_component(self, problem):
         """The same prior; None where it is estimated, or with a Gaussian posterior."""
         if self.n_ranges or self.core.e_low != self.core.e_high:

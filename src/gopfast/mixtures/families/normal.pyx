@@ -315,6 +315,10 @@ cdef class NormalFamily(Family):
         if self.n_shared:
             point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
 
+    def provable(self):
+        """Itself, where components share no variance."""
+        return None if self.n_shared else self
+
     @property
     def shifted(self):
         """Columns are centred, and in units of the floor."""

@@ -1,0 +1,143 @@
+"""The problem that a proof is of, and the user's data as it sees them.
+
+``problem`` is an object with ``family``, ``n_components`` K, and
+
+    known                          noise_variance (d,); prior: null or the range [low, high] of Gamma, m_k ~ N(0, Gamma)
+    diag, spherical                variance_floor (d,)
+    bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
+    exponential                    (shape, rate) of rates; a, shape and so on at least 1
+    labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet
+
+The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)`` and the negative logarithm of the prior's density, without
+the constants ``sum_i w_i log(2 pi v_j) / 2`` and ``log(2 pi) / 2`` of known variances and their prior.
+"""
+
+import math
+
+import numpy as np
+
+from .entries import item, number, numbers, reals, whole
+from .errors import ProofError
+from .rounding import Interval
+
+FAMILIES = ("known", "diag", "spherical", "bernoulli", "poisson", "exponential", "labels")
+KEYS = {"known": {"noise_variance", "prior"}, "diag": {"variance_floor"}, "spherical": {"variance_floor"},
+        "labels": {"labels", "prior"}}  # fmt: skip
+
+
+class Problem:
+    """
+    A problem and its data.
+
+    Attributes
+    ----------
+    family : str
+    n_components : int
+    columns, weights : ndarray, shape (N, d) and (N,)
+        Statistics: of labels zeros and ones. All samples.
+    kinds : list of str
+        Of every column.
+    groups : list of int
+        Columns of labels with the same number add up to 1.
+    prior : list of (float, float), (float, float) or None
+        Of every column the two parameters of its prior; of known variances the range of Gamma.
+    """
+
+    def __init__(self, record, X, sample_weight):
+        self.record = record
+        self.family = item(record, "family", "problem")
+        if self.family not in FAMILIES:
+            raise ProofError("problem", f"family {self.family!r} is unknown; there are {', '.join(FAMILIES)}")
+        wanted = {"family", "n_components"} | KEYS.get(self.family, {"prior"})
+        if record.keys() != wanted:
+            raise ProofError("problem", f"must have {', '.join(sorted(wanted))}")
+        X = np.asarray(X, dtype=object if self.family == "labels" else None)
+        X = X[:, np.newaxis] if X.ndim == 1 else X
+        if X.ndim != 2 or not X.size:
+            raise ProofError("X", "must have shape (N, d)")
+        self.n_components = whole(record, "n_components", "problem", 1, len(X))
+        self.columns = self._labels(X) if self.family == "labels" else self._numbers(X)
+        weights = reals(np.ones(len(X)) if sample_weight is None else sample_weight, "sample_weight")
+        if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
+            raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
+        self.weights = weights
+        d = self.columns.shape[1]
+        if self.family == "known":
+            self.noise_variance = numbers(record, "noise_variance", "problem", (d,), 1 / 1e100)
+            self.prior = self._range() if record["prior"] is not None else None
+        elif self.family in ("diag", "spherical"):
+            self.floor, self.prior = numbers(record, "variance_floor", "problem", (d,), 1 / 1e100), None
+            if self.family == "spherical" and (self.floor != self.floor[0]).any():
+                raise ProofError("problem", "a spherical component has one variance_floor")
+        elif self.family != "labels":
+            self.prior = None
+            if record["prior"] is not None:
+                self.prior = [tuple(numbers(record, "prior", "problem", (2,)).tolist())] * d
+                least = (1.0, 1.0 if self.family == "bernoulli" else 1 / 1e100)
+                if not all(x >= y for x, y in zip(self.prior[0], least, strict=True)):
+                    raise ProofError("problem", f"the prior's parameters must be at least {least}")
+        self._check_values()
+
+    def _numbers(self, X):
+        X = reals(X, "X")
+        self.kinds, self.groups = [self.family] * X.shape[1], [-1] * X.shape[1]
+        return X
+
+    def _labels(self, X):
+        """Make a column for each of a variable's labels; of two the second is enough, of one none."""
+        lists = self.record["labels"]
+        alpha = None if self.record["prior"] is None else number(self.record, "prior", "problem")
+        if not isinstance(lists, list) or len(lists) != X.shape[1] or not all(isinstance(own, list) for own in lists):
+            raise ProofError("problem", f"must have lists of labels of the data's {X.shape[1]} columns")
+        if alpha is not None and not alpha >= 1:
+            raise ProofError("problem", "the prior's parameter must be at least 1")
+        columns, self.kinds, self.groups = [], [], []
+        for j, own in enumerate(lists):
+            if not all(isinstance(label, (str, int)) for label in own) or len(set(own)) != len(own):
+                raise ProofError("problem", f"the labels of column {j} must be different texts or whole numbers")
+            found = [X[:, j] == label for label in own]
+            if not own or not np.logical_or.reduce(found).all():
+                raise ProofError("problem", f"column {j} has a label that the proof does not know")
+            found = found if len(own) > 2 else found[1:]
+            columns += found
+            self.kinds += ["label" if len(own) > 2 else "bernoulli"] * len(found)
+            self.groups += [j if len(own) > 2 else -1] * len(found)
+        if not columns:
+            raise ProofError("problem", "no column has two labels")
+        # of a label alpha and the number of labels, of two labels a Beta density
+        sizes = {j: len(own) for j, own in enumerate(lists)}
+        self.prior = None if alpha is None else [(alpha, float(sizes[j]) if j >= 0 else alpha) for j in self.groups]
+        return np.array(columns, dtype=float).T
+
+    def _range(self):
+        low, high = numbers(self.record, "prior", "problem", (2,), 1 / 1e100)
+        if not low <= high:
+            raise ProofError("problem", "the range of the prior variance is empty")
+        return float(low), float(high)
+
+    def _check_values(self):
+        X = self.columns
+        if self.family == "bernoulli" and not np.isin(X, (0.0, 1.0)).all():
+            raise ProofError("X", "must hold zeros and ones")
+        if self.family == "poisson" and not ((X >= 0) & (np.floor(X) == X)).all():
+            raise ProofError("X", "must hold counts")
+        if self.family == "exponential" and not (X >= 0).all():
+            raise ProofError("X", "must hold numbers of at least 0")
+
+    def merged(self):
+        """Different samples of positive weight (M, d) and their weights, summed exactly and rounded once."""
+        used = self.weights > 0
+        rows, index = np.unique(self.columns[used], axis=0, return_inverse=True)
+        weights, index = self.weights[used], index.reshape(-1)
+        if len(rows) == len(index):
+            return self.columns[used], weights
+        parts = np.split(weights[np.argsort(index, kind="stable")], np.cumsum(np.bincount(index))[:-1])
+        return rows, np.array([math.fsum(part) for part in parts])
+
+    def constant(self):
+        """Return what the objective has beside the samples' costs and the prior's: of counts sum w log x!."""
+        if self.family != "poisson":
+            return Interval(0.0)
+        total = math.fsum(w * math.lgamma(x + 1.0) for row, w in zip(self.columns.tolist(), self.weights.tolist(),
+                                                                     strict=True) for x in row)  # fmt: skip
+        return Interval(total * (1 - 1e-14), total * (1 + 1e-14))

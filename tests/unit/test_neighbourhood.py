@@ -222,6 +222,13 @@ class Chart:
         total = self.w.sum() * (self.weights * np.expm1(b)).sum()
         return total - self.w @ (top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1)))
 
+    def masses(self, z):
+        """Sums of the responsibilities (K,) at z."""
+        logs, D = self.at(z[:, 1:])
+        scores = np.log(self.weights) + z[:, 0] + D + logs
+        r = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return self.w @ (r / r.sum(axis=1, keepdims=True))
+
 
 def centers(seed):
     """A problem, and a center and a box that need not be those of a solution."""
@@ -290,6 +297,10 @@ def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
         value = chart.objective(z) - start
         size = 1e-11 * (np.abs(chart.at(z[:, 1:])[0]).sum() + abs(start))
         assert value >= model + cubic - lost - size
+        # masses beyond their second order, from which the best weights are enclosed
+        change = chart.masses(z) - chart.masses(0 * z) - masses * (z[:, 0] + 0.5 * (z**2).sum(axis=1))
+        second = (hessian @ flat).reshape(K, -1)[:, 0] + 0.5 * (third @ flat @ flat).reshape(K, -1)[:, 0]
+        assert (np.abs(change + second) <= found["beyond_second"] + 1e-10 * masses.sum()).all()
         # the derivatives themselves: near the center the cubic is all but exact
         near = 1e-3 * z
         flat = near.ravel()

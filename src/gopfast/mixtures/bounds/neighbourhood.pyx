@@ -274,8 +274,8 @@ cdef class Neighbourhood(Basin):
         Returns
         -------
         None where the chart does not reach so far, or dict with `fits`, `derivatives` (gradient (m,), Hessian (m, m),
-        third derivatives (m, m, m)), `rest` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`, `log_radius`
-        (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the bracket is proved to be, but for
+        third derivatives (m, m, m)), `rest` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`, `log_radius`,
+        `beyond_second` (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the bracket is proved to be, but for
         `lent` nats in all.
         """
         cdef int K = self.family.n_components, m = self.m, p = self.p, i
@@ -306,6 +306,7 @@ cdef class Neighbourhood(Basin):
             loose=np.array(<real[:K]> self.loose), log_radius=np.array(<real[:K]> self.log_radius),
             down=np.array(<real[:K, :p]> self.down), up=np.array(<real[:K, :p]> self.up),
             center=np.array(self.solution[:self.primal.n_solution]),
+            beyond_second=np.array(<real[:K]> self.beyond_second),
         )
 
     cdef bint hold_center(self, const real *solution, real tolerance, real reach, real *lower) noexcept nogil:

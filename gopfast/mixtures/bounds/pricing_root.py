@@ -27,7 +27,7 @@ MOST_LOOKED_AT = 200
 SUMMED = 2.0**-51  # relative, of a sum of few terms
 MOST_CELLS = 100_000
 MORE_CELLS = 50_000  # of each further step
-MOST_OPEN = 400_000  # for their memory, about 0.5 kB each
+MOST_OPEN = 200_000  # for their memory, 0.4 to 1 kB each
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
 
 

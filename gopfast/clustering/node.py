@@ -14,6 +14,10 @@ LEAST = 1e-8  # tolerance in units of the inertia
 MOST_WORTH = 2.0  # of a sample above its share of the inertia, in units of the whole
 WIDER = 4.0  # prices may move so much further each time that their limits keep the bound down
 MOST_WIDENED = 6
+# While prices improve, every so many programs a bound is proved, but for this share of the inertia, with so many boxes.
+PROVED_EVERY = 8
+COARSE = 1e-3
+FEW_CELLS = 100_000
 ROUNDING = 64 * 2.0**-53
 WHOLE = 1e-6  # fractions
 
@@ -126,6 +130,8 @@ class Node:
             sigma = master.largest(prices)
             reached = float(self.weights @ prices) - self.n_clusters * sigma + self.scatter
             if self._ascend(master, search, prices, sigma + fine, pool):
+                if self.n_programs % PROVED_EVERY == 0:
+                    self._prove_meanwhile(search, prices, pool)
                 continue
             best = max(best, reached)
             if reached < target and widened < MOST_WIDENED and master.at_limits():
@@ -166,7 +172,16 @@ class Node:
         starts = self.X[rng.integers(len(self.X), size=N_STARTS)]
         values, centers = search.ascend(prices, np.concatenate([pool.centers, starts]))
         order = np.argsort(-values)
+        self.most = values.max()
         return self._take(master, search, prices, centers[order[values[order] > least]][:MOST_ADDED], least, False)
+
+    def _prove_meanwhile(self, search, prices, pool):
+        """Raise the bound by prices that are not yet the best: a limit may come before those are found."""
+        limit = self.most + COARSE * pool.inertia / self.n_clusters
+        sup, _ = search.search(prices, limit, FEW_CELLS)
+        self.n_cells += search.cells
+        total = float(self.weights @ prices) + self.scatter
+        self.lower = max(self.lower, total - self.n_clusters * sup - self.margin(prices, sup))
 
     def _take(self, master, search, prices, centers, least, climb=True):
         if climb and len(centers):

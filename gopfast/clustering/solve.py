@@ -48,6 +48,8 @@ class Search:
         self.upper, self.lower, self.centers = math.inf, 0.0, None
         self.n_nodes = self.n_cells = self.n_programs = 0
         self.history, self.asked, self.unpriced = [], False, False
+        # open nodes, the one at hand, and the least bound of those that are not divided
+        self.heap, self.current, self.closed = [], None, math.inf
         self.prepare()
 
     def prepare(self):
@@ -115,6 +117,7 @@ class Search:
                 self.tree()
         except KeyboardInterrupt:
             self.asked = True
+            self.raise_lower()
         if self.centers is None:
             self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
         self.stop.reraise()
@@ -155,13 +158,15 @@ class Search:
         start = None if self.start is None else (self.start - self.origin) / self.unit
         pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
         new = self.offer(pool.centers)
-        heap, serial, closed = [Entry(0.0, 0, Node(self.X, self.weights, K))], 1, math.inf
+        serial = 1
+        self.heap.append(Entry(0.0, 0, Node(self.X, self.weights, K)))
+        heap = self.heap
         self.report(1, new)
         if len(self.X) > MOST_PRICED:
             self.unpriced = True
             return
         while heap and not self.stop.stopped and not self.asked:
-            node = heap[0].node
+            node = self.current = heap[0].node
             target = (self.upper - KEPT * self.tolerance) / self.scale
             if self.in_users_units(node.lower) >= self.upper - self.tolerance:
                 break
@@ -188,14 +193,17 @@ class Search:
                     heapq.heappush(heap, Entry(child.lower, serial, child))
                     serial += 1
             else:
-                closed = min(closed, node.lower)
-            self.raise_lower(heap, closed)
+                self.closed = min(self.closed, node.lower)
+            self.current = None
+            self.raise_lower()
             self.report(len(heap), new)
-        self.raise_lower(heap, closed)
+        self.raise_lower()
 
-    def raise_lower(self, heap, closed):
+    def raise_lower(self):
         """Take the bound of all open and closed nodes."""
-        least = min(closed, min((entry.lower for entry in heap), default=math.inf))
+        # an interrupt may come while a node is divided: then it counts beside its children
+        divided = math.inf if self.current is None else self.current.lower
+        least = min(self.closed, divided, min((entry.node.lower for entry in self.heap), default=math.inf))
         if least < math.inf:
             self.lower = max(self.lower, self.in_users_units(least))
 

@@ -137,13 +137,27 @@ def test_a_node_limit_leaves_the_bound_of_the_root():
     assert 0.9 * result.inertia < result.lower_bound < result.inertia
 
 
+def test_a_limit_amid_the_prices_leaves_a_bound(monkeypatch):
+    from gopfast.clustering.node import Node
+
+    stopped = Node._prove_meanwhile
+
+    def prove_and_stop(node, *arguments):
+        stopped(node, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Node, "_prove_meanwhile", prove_and_stop)
+    monkeypatch.setattr("gopfast.clustering.node.PROVED_EVERY", 4)
+    result = gopfast.solve(gopfast.KMeans(np.random.default_rng(0).random((150, 2)), 8))
+    assert result.status.name == "INTERRUPTED" and 0.0 < result.lower_bound < result.inertia
+
+
 def test_too_many_samples_for_prices_are_clustered_without_a_bound(monkeypatch):
     from gopfast.clustering import solve
 
     monkeypatch.setattr(solve, "MOST_PRICED", 59)
     result = gopfast.solve(gopfast.KMeans(clusters(60), 4))
     assert not result.success and result.lower_bound == 0.0 and "59" in result.message
-
 
 
 def test_ctrl_c_ends_with_bounds():

@@ -2,13 +2,17 @@
 
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gopfast import checks
-from gopfast.annotations import Branching, Callback, Log, Partition, Relaxation, Seed, Subproblem
+from gopfast.annotations import Branching, Callback, Log, Partition, Relaxation, Seed, SolveOptions, Subproblem
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, ProgressLog
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 RELAXATIONS = (None, "linear", "entropic", "pricing")
 PARTITIONS = ("joint", "paper")
@@ -18,6 +22,11 @@ MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per node
 LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
 MOST_THREADS = 1024
+# As in the signature of `gopfast.solve`.
+DEFAULTS = {
+    **dict.fromkeys(("rel_tol", "relaxation", "branching", "n_threads", "time_limit", "max_nodes", "callback", "log")),
+    "partition": "joint", "subproblem": "enumerate", "random_state": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,22 +79,7 @@ class Options:
     seed: int
 
     @classmethod
-    def from_arguments(
-        cls,
-        epsilon: float | None = None,
-        *,
-        rel_tol: float | None = None,
-        relaxation: Relaxation = None,
-        partition: Partition = "joint",
-        branching: Branching = None,
-        subproblem: Subproblem = "enumerate",
-        n_threads: int | None = None,
-        time_limit: float | None = None,
-        max_nodes: int | None = None,
-        callback: Callback | None = None,
-        log: Log = None,
-        random_state: Seed = 0,
-    ) -> "Options":
+    def from_arguments(cls, epsilon: float | None = None, **options: "Unpack[SolveOptions]") -> "Options":
         """
         Validate the arguments of `gopfast.solve`.
 
@@ -107,7 +101,18 @@ class Options:
             A `ValueError` that names the first argument with a bad value.
         InputTypeError
             An `InputError` and `TypeError` for an argument of a wrong kind.
+        TypeError
+            For an option that there is not.
         """
+        if unknown := options.keys() - DEFAULTS.keys():
+            raise TypeError(f"there is no option {min(unknown)!r}")
+        given = {**DEFAULTS, **options}
+        rel_tol, n_threads, time_limit, max_nodes = (
+            given[name] for name in ("rel_tol", "n_threads", "time_limit", "max_nodes")
+        )
+        relaxation, partition, branching, subproblem = (
+            given[name] for name in ("relaxation", "partition", "branching", "subproblem")
+        )
         checked = {
             "epsilon": None if epsilon is None else checks.positive_number("epsilon", epsilon),
             "rel_tol": None if rel_tol is None else checks.nonnegative_number("rel_tol", rel_tol),
@@ -121,8 +126,8 @@ class Options:
             else checks.nonnegative_number("time_limit", time_limit, infinite=True),
             "max_nodes": None if max_nodes is None
             else checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
-            "callback": _check_callback(callback),
-            "log": _check_log(log),
+            "callback": _check_callback(given["callback"]),
+            "log": _check_log(given["log"]),
         }
         if partition == "paper" and relaxation != "linear":
             raise InputError(
@@ -142,7 +147,7 @@ class Options:
                 )
             checked["branching"] = "orthant"
         # Last, so that a rejected call leaves the caller's generator untouched.
-        return cls(**checked, seed=seed_from(random_state))
+        return cls(**checked, seed=seed_from(given["random_state"]))
 
     def check_orthants(self, n_connected: int) -> None:
         """Raise an InputError where a node would have too many bound combinations to enumerate."""

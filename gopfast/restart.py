@@ -96,10 +96,9 @@ def restart_until_certified(
     InputError
         If an argument is invalid; the message names it.
 
-    References
-    ----------
-    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference": the bounds
-    as a running oracle for a local method.
+    See Also
+    --------
+    gopfast.certify : proves or beats a fit, and cites the idea's source.
 
     Examples
     --------

@@ -23,26 +23,7 @@ SPACED_SQUARE = re.compile(r"\^\s+2")
 
 
 def read(path) -> BiconvexProblem:
-    """
-    Read an LP, MPS (also with QCMATRIX sections) or AMPL (.nl) file; see `BiconvexProblem.read`.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    BiconvexProblem
-
-    Raises
-    ------
-    InputError
-        If SCIP cannot read it, or the problem is none of this class; the message names the file.
-    ImportError
-        Without PySCIPOpt.
-    OSError
-        If there is no such file.
-    """
+    """Read an LP, MPS (also with QCMATRIX sections) or AMPL (.nl) file; see `BiconvexProblem.read`."""
     path = Path(path)
     with path.open("rb"):  # a missing file is the system's error, not SCIP's
         pass

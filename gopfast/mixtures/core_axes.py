@@ -58,11 +58,8 @@ def component_axes(kind, X, sample_weight, n_components, floor):
     ----------
     kind : type
         The family: FullFamily or MatrixFamily.
-    X : ndarray, shape (n, d)
-    sample_weight : ndarray, shape (n,)
-    n_components : int
-    floor : ndarray, shape (d,)
-        Least variances, in squared units of X.
+    X, sample_weight, n_components, floor
+        As of `canonical_axes`.
 
     Returns
     -------

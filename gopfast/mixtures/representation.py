@@ -44,9 +44,8 @@ class Representation:
 
     Parameters
     ----------
-    problem : MixtureProblem
-    family : Family
-        The core's copy of it.
+    problem, family : MixtureProblem, Family
+        A problem and the core's copy of it.
 
     Attributes
     ----------

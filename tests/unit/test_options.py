@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 import io
 import math
 from fractions import Fraction
@@ -6,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import gopfast
 from gopfast.errors import GopfastError, InputError, InputTypeError
-from gopfast.options import Options, seed_from
+from gopfast.options import DEFAULTS, Options, seed_from
 from gopfast.report import Heartbeat, Progress
 
 
@@ -70,6 +72,17 @@ def test_bad_value_is_named(name, value):
         Options.from_arguments(**{name: value})
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, GopfastError)
+
+
+def test_options_have_the_defaults_of_solve():
+    shown = {name: parameter.default for name, parameter in inspect.signature(gopfast.solve).parameters.items()}
+    assert {name: shown[name] for name in DEFAULTS} == DEFAULTS
+    assert shown.keys() - DEFAULTS.keys() == {"problem", "epsilon", "start"}
+
+
+def test_an_option_that_there_is_not_is_a_type_error():
+    with pytest.raises(TypeError, match="there is no option 'threads'"):
+        Options.from_arguments(threads=2)
 
 
 def test_wrong_kind_is_also_a_type_error():

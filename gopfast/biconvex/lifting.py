@@ -181,19 +181,19 @@ class Lifting:
 
     def violation_floor(self, row):
         """Return the least magnitude that a violation of a row is relative to, see `BiconvexProblem.violations`."""
-        reach = np.maximum(abs(self.low), abs(self.high))
-        coefficients = [(abs(a), reach[i]) for i, a in row.linear.items()]
+        largest = np.maximum(abs(self.low), abs(self.high))
+        coefficients = [(abs(a), largest[i]) for i, a in row.linear.items()]
         for terms in (row.products, *row.forms):
             for (i, j), a in terms.items():
-                coefficients.append((abs(a), reach[i] * reach[j] if reach[i] and reach[j] else 0.0))
+                coefficients.append((abs(a), largest[i] * largest[j] if largest[i] and largest[j] else 0.0))
         greatest = max(a for a, _ in coefficients)
         return max(min(1.0, greatest, max(a * size for a, size in coefficients)), LEAST_FLOOR)
 
     def _scales(self, low, high):
         """Powers of two near each variable's magnitude: scaling rounds nothing."""
-        reach = np.maximum(np.where(np.isfinite(low), abs(low), 0), np.where(np.isfinite(high), abs(high), 0))
-        known = np.isfinite(low) & np.isfinite(high) & (reach > 0)
-        scale = np.where(reach > 0, reach, 1.0)
+        largest = np.maximum(np.where(np.isfinite(low), abs(low), 0), np.where(np.isfinite(high), abs(high), 0))
+        known = np.isfinite(low) & np.isfinite(high) & (largest > 0)
+        scale = np.where(largest > 0, largest, 1.0)
         # Unbounded: as large as the other terms of some row let it be
         for row in self.rows:
             for i, a in row.linear.items():
@@ -201,7 +201,7 @@ class Lifting:
                     others = [abs(b) * scale[j] for j, b in row.linear.items() if j != i and known[j]]
                     others += [abs(b) for b in (row.lower, row.upper) if math.isfinite(b) and b != 0]
                     if others:
-                        scale[i] = max(max(others) / abs(a), scale[i] if reach[i] else 0)
+                        scale[i] = max(max(others) / abs(a), scale[i] if largest[i] else 0)
         return 2.0 ** np.floor(np.log2(np.clip(scale, 1 / LARGEST_SCALE, LARGEST_SCALE)))
 
     def _lifts(self, low, high):

@@ -230,8 +230,8 @@ class BiconvexProblem:
         z = self._point(point)
         rows = _excess(self.row_values(z), *self.row_bounds)
         rows /= np.maximum(self._term_size(np.abs(z)), self._least_size())
-        reach = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
-        return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, reach)])
+        largest = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
+        return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, largest)])
 
     def exact(self, point: ArrayLike) -> tuple[Fraction, bool]:
         """
@@ -259,8 +259,8 @@ class BiconvexProblem:
 
     def _least_size(self):
         """Return what violations of rows are relative to at least; tiny, not 0."""
-        reach = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        least = np.minimum(np.minimum(self._term_size(1.0), self._term_size(reach)), 1.0)
+        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        least = np.minimum(np.minimum(self._term_size(1.0), self._term_size(largest)), 1.0)
         return np.maximum(least, np.finfo(float).tiny)
 
     def _term_size(self, magnitude):
@@ -318,7 +318,8 @@ class BiconvexProblem:
         Raises
         ------
         InputError
-            If the file cannot be read, or has integer variables or terms other than linear and quadratic ones.
+            If the file cannot be read, or has integer variables or terms other than linear and quadratic ones; the
+            message names the file.
         ImportError
             For the other formats without PySCIPOpt.
         OSError
@@ -350,10 +351,8 @@ class BiconvexProblem:
 
         Raises
         ------
-        InputError
-            If the file is not of this form; the message names the file and the place.
-        OSError
-            If it cannot be read.
+        InputError, OSError
+            As of `read`; the message names the file and the place.
         """
         try:
             # integers as floats: of too many digits they are infinite, and refused by name

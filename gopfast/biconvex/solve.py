@@ -212,13 +212,13 @@ class _Preparation:
     def _search_near(self, box):
         """Local searches in parts of a wide box, near 0: there tolerances of programs are finer."""
         low, high = box
-        reach = np.maximum(abs(low), abs(high))
-        wide = np.isfinite(reach) & (reach > WIDE)
+        largest = np.maximum(abs(low), abs(high))
+        wide = np.isfinite(largest) & (largest > WIDE)
         if not wide.any():
             return
         nearest = np.clip(0.0, low, high)
         for power in NEAR:
-            within = np.where(wide, np.where(wide, reach, 1.0) ** power, np.inf)
+            within = np.where(wide, np.where(wide, largest, 1.0) ** power, np.inf)
             data, scale, objective_scale = self.lifting.data(
                 np.maximum(low, nearest - within), np.minimum(high, nearest + within), lifted=False
             )

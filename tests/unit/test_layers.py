@@ -19,17 +19,15 @@ GROUND = {"annotations", "checks", "errors", "options", "report", "result", "wor
 # Room -> what it may import beside itself and the ground.
 BELOW = {
     "search": set(),
-    "checker": set(),
     "reading": set(),
-    "lp": {"search"},
     "checker": set(),
+    "lp": {"search"},
     "biconvex": {"search", "lp"},
     "clustering": {"search", "lp"},
     "mixtures": {"search"},
-    "checker": set(),
     "mixtures.bounds.em": {"clustering"},  # starts
     "mixtures.bounds.linear": {"lp"},  # the paper's relaxed dual
-    "mixtures.proof": {"checker"},  # what it will check
+    "mixtures.proof": {"checker"},  # proofs are written in its format, with its arithmetic
 }
 # Inside a function, where a method of a result has a whole module to call.
 LATE = {("result", "plot")}

@@ -1,4 +1,4 @@
-"""The default floor of free variances, from the spread and the resolution of each column."""
+"""The default floor of free variances, from the range and the resolution of each column."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def default_floors(X, weight):
     share = weight / weight.sum()
     with np.errstate(over="ignore", invalid="ignore"):
         variances = share @ np.square(X - share @ X)
-        reach = np.ptp(used, axis=0)
+        ranges = np.ptp(used, axis=0)
     constant = constant_columns(X, weight)
     varying = np.flatnonzero(~constant)
     if not (variances[varying] > 0.0).all():
@@ -55,7 +55,7 @@ def default_floors(X, weight):
         floors[j] = max(floors[j], (0.5 * resolution(used[:, j], 2.0 * np.sqrt(floors[j]))) ** 2)
     # The noise of a column that is constant but for rounding stays below its floor.
     least = floors[varying].min() if varying.size else CONSTANT_FLOOR
-    floors[constant] = np.maximum(least, np.square(reach[constant]))
+    floors[constant] = np.maximum(least, np.square(ranges[constant]))
     return floors
 
 

@@ -43,11 +43,11 @@ def poisson_cost(x, m):
     x, m = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(m, dtype=float))
     large = x >= LARGE
     a = np.where(large, x, LARGE)
-    spread, rest = deviance(a, np.where(large, m, LARGE)), 0.5 * (LOG_2_PI + np.log(a)) + _rest(a)
+    departure, rest = deviance(a, np.where(large, m, LARGE)), 0.5 * (LOG_2_PI + np.log(a)) + _rest(a)
     b = np.where(large, 0.0, x)
     factorial, logs = gammaln(b + 1.0), xlogy(b, m)
-    value = np.where(large, spread + rest, m - logs + factorial)
-    return value, np.where(large, spread + rest, m + np.abs(logs) + np.abs(factorial) + 1.0)
+    value = np.where(large, departure + rest, m - logs + factorial)
+    return value, np.where(large, departure + rest, m + np.abs(logs) + np.abs(factorial) + 1.0)
 
 
 def deviance(x, m):

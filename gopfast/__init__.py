@@ -44,6 +44,8 @@ from gopfast.mixtures.problems import (
     CategoricalMixture,
     ExponentialMixture,
     GaussianMixture,
+    LatentClass,
+    LatentClassFit,
     PoissonMixture,
 )
 from gopfast.mixtures.result import Result
@@ -73,6 +75,8 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "KMeans",
+    "LatentClass",
+    "LatentClassFit",
     "MixtureSolution",
     "PoissonMixture",
     "ProofError",

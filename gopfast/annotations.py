@@ -11,6 +11,7 @@ from gopfast.report import Heartbeat, Progress, Stream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
+    from pandas import DataFrame as DataFrame
 
     from gopfast.mixtures.solution import MixtureSolution
 

@@ -510,11 +510,16 @@ class Categorical(Separable):
         for codes, n in zip(self.X.T, self.problem.n_categories, strict=True):
             counts = np.stack([mass[codes == label].sum(axis=0) for label in range(n)], axis=1) + more
             total = counts.sum(axis=1, keepdims=True)
-            arrays.append(np.where(total > 0, counts / np.where(total > 0, total, 1), self.dtype(1) / n))
+            found = np.where(total > 0, counts / np.where(total > 0, total, 1), self.dtype(1) / n)
+            if (codes < 0).any() and total.max() > 0:
+                # what has no entry may be anything: the same as another component
+                found[total[:, 0] <= 0] = found[np.argmax(total)]
+            arrays.append(found)
         return {"probabilities": tuple(arrays)}
 
     def log_densities(self, state):
-        return sum(log_zero(p).T[codes] for p, codes in zip(state["probabilities"], self.X.T, strict=True))
+        pairs = zip(state["probabilities"], self.X.T, strict=True)
+        return sum(np.where(codes[:, None] < 0, 0, log_zero(p).T[codes]) for p, codes in pairs)
 
     def penalty(self, state):
         if self.problem.prior is None:
@@ -527,7 +532,12 @@ class Categorical(Separable):
         return sum(terms), sum(abs(term) for term in terms)
 
     def statistics(self, state):
-        parts = [p if p.shape[1] > 2 else p[:, 1:] for p in state["probabilities"]]
+        # labels that have a column: all, the second of two where no entry is missing, none of one or of no entry
+        parts = []
+        for codes, p in zip(self.X.T, state["probabilities"], strict=True):
+            n, missing = p.shape[1], codes < 0
+            first = n if missing.all() or n == 1 else 1 if n == 2 and not missing.any() else 0
+            parts.append(p[:, first:])
         columns = np.hstack(parts)
         return columns if columns.shape[1] else np.zeros((self.K, 1), LONG)
 
@@ -541,6 +551,7 @@ class Categorical(Separable):
 MODELS = {
     "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
     "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
+    "LatentClass": Categorical,
 }  # fmt: skip
 
 

@@ -168,6 +168,23 @@ def categorical(rng, n, d, K, small, prior=False):
     return gopfast.CategoricalMixture(X, K, categories=categories, prior=given, sample_weight=weights(rng, n))
 
 
+def latent_class(rng, n, d, K, small, prior=False):
+    """Categorical tables with missing entries; sometimes whole columns, rows or items of one component."""
+    problem = categorical(rng, n, d, K, small, prior)
+    X = np.where(rng.random(problem.X.shape) < rng.choice([0.03, 0.3, 0.8]), -1, problem.X)
+    kind = rng.integers(6)
+    if kind == 0:
+        X[:, -1] = -1
+    elif kind == 1:
+        X[rng.integers(n)] = -1
+    elif kind == 2:
+        X[problem.X[:, 0] == problem.X[0, 0], -1] = -1
+    categories = [list(range(C)) for C in problem.n_categories]
+    return gopfast.LatentClass(
+        X, K, missing=-1, categories=categories, prior=problem.prior, sample_weight=problem.sample_weight
+    )
+
+
 def _with_columns(make, least, most):
     """Of `least` to `most` columns."""
     return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
@@ -201,7 +218,9 @@ FAMILIES = {
 }  # fmt: skip
 # The paper's relaxation has families of its own here: same problems, other bounds.
 LINEAR = {"linear": ("known", "known_fixed", "known_empirical"), "paper": ("known", "known_fixed", "known_empirical")}
-NAMES = (*FAMILIES, *LINEAR)
+# Missing entries; last, because a case's random numbers depend on its family's place.
+MISSING = {"categorical_missing": _of(latent_class), "categorical_missing_prior": _of(latent_class, prior=True)}
+NAMES = (*FAMILIES, *LINEAR, *MISSING)
 
 
 def problem(family, rng, small=True):
@@ -212,7 +231,7 @@ def problem(family, rng, small=True):
         K = min(n, K)
     else:
         n, d, K = size(rng, small)
-    return FAMILIES[family](rng, n, d, K, small)
+    return {**FAMILIES, **MISSING}[family](rng, n, d, K, small)
 
 
 STREAMS = {"boxes": 11, "searches": 12, "negative": 13}

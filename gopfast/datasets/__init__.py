@@ -20,6 +20,17 @@ name          rows columns what
 ``faithful``  272  2       Old Faithful: length of an eruption and waiting time for the next, minutes
 ============= ==== ======= ============================================================================
 
+Tables of labels for latent class models, by name for `load_labels`:
+
+============= ==== ======= ============================================================================
+name          rows columns what
+============= ==== ======= ============================================================================
+``carcinoma`` 118  7       seven pathologists on slides: carcinoma or not
+``cheating``  319  4       students on four kinds of cheating
+``gss82``     1202 4       attitudes to surveys, General Social Survey of 1982
+``values``    216  4       four situations of role conflict: universalistic or particularistic values
+============= ==== ======= ============================================================================
+
 `problem_names` lists the biconvex problems; each has a published optimum.
 """
 
@@ -28,10 +39,13 @@ from typing import TYPE_CHECKING
 from gopfast.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gopfast.annotations import FloatArray
     from gopfast.biconvex.problem import BiconvexProblem
 
-__all__ = ["load", "load_problem", "names", "problem_names"]
+__all__ = ["label_names", "load", "load_labels", "load_problem", "names", "problem_names"]
 
 
 def names() -> list[str]:
@@ -54,6 +68,17 @@ def problem_names() -> list[str]:
     list of str
     """
     return _stems(_folder() / "biconvex", ".json")
+
+
+def label_names() -> list[str]:
+    """
+    Names of the tables of labels that `load_labels` reads.
+
+    Returns
+    -------
+    list of str
+    """
+    return _stems(_folder() / "labels", ".csv")
 
 
 def load(name: str) -> "FloatArray":
@@ -79,6 +104,29 @@ def load(name: str) -> "FloatArray":
 
     with _file(_folder(), name, ".csv", names()).open(encoding="utf-8") as lines:
         return np.loadtxt(lines, delimiter=",", skiprows=1, ndmin=2)
+
+
+def load_labels(name: str) -> "tuple[NDArray[np.str_], list[str]]":
+    """
+    Read a table of labels.
+
+    Parameters
+    ----------
+    name : str
+        One of `label_names`, else an `InputError` is raised as by `load`.
+
+    Returns
+    -------
+    table : ndarray of str, shape (n, d)
+        One row per subject.
+    columns : list of d str
+        Names of the items.
+    """
+    import numpy as np
+
+    with _file(_folder() / "labels", name, ".csv", label_names()).open(encoding="utf-8") as lines:
+        columns, *rows = (line.rstrip("\n").split(",") for line in lines)
+    return np.array(rows), columns
 
 
 def load_problem(name: str) -> "BiconvexProblem":

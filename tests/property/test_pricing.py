@@ -27,6 +27,7 @@ from gopfast.mixtures.data import passes
 PRICED = [
     "known", "known, fixed prior", "spherical", "diag", "full", "Bernoulli", "Bernoulli, prior", "Poisson",
     "Poisson, prior", "exponential", "exponential, prior", "categorical", "categorical, prior",
+    "categorical, missing", "categorical, missing, prior",
 ]  # fmt: skip
 long = np.longdouble
 

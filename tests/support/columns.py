@@ -7,6 +7,7 @@ import gopfast
 KINDS = [
     "Bernoulli", "Bernoulli, prior", "Bernoulli, flat prior", "Poisson", "Poisson, prior", "exponential",
     "exponential, prior", "exponential, flat shape", "categorical", "categorical, prior",
+    "categorical, missing", "categorical, missing, prior",
 ]  # fmt: skip
 
 
@@ -17,9 +18,11 @@ def statistics(problem):
         alpha = problem.prior or 1.0
         columns, mass = [], []
         for codes, n in zip(X.T, problem.n_categories, strict=True):
-            labels = range(n) if n > 2 else range(1, n)
+            labels = _columns_of(codes[problem.sample_weight > 0], n)
             columns += [codes == label for label in labels]
             mass += [n * (alpha - 1.0)] * len(labels)
+        if not columns:  # no item has an entry
+            return np.zeros((len(X), 1)), np.zeros(1), np.zeros(1)
         return np.column_stack(columns).astype(float), np.array(mass), np.full(len(mass), alpha - 1.0)
     d = problem.n_features
     if problem.prior is None:
@@ -34,12 +37,36 @@ def statistics(problem):
     return X, np.full(d, mass), np.full(d, moment)
 
 
+def _columns_of(codes, n):
+    """Labels that have a column: of two one is enough where no entry is missing (-1), of one or no entry none."""
+    if n == 1 or (codes < 0).all():
+        return []
+    return [1] if n == 2 and (codes >= 0).all() else range(n)
+
+
+def observed(problem):
+    """Which samples have an entry in each column of `statistics`, (n, c)."""
+    if not isinstance(problem, gopfast.CategoricalMixture):
+        return np.ones(statistics(problem)[0].shape)
+    X, w = problem.X, problem.sample_weight
+    if all(n == 1 or (codes[w > 0] < 0).all() for codes, n in zip(X.T, problem.n_categories, strict=True)):
+        return np.ones((len(X), 1))
+    seen = [
+        np.outer(codes >= 0, np.ones(len(_columns_of(codes[w > 0], n))))
+        for codes, n in zip(X.T, problem.n_categories, strict=True)
+    ]
+    return np.hstack(seen)
+
+
 def masses_and_moments(problem, tau):
-    """S (K,) and T (K, c) of responsibilities, and the means (T + chi) / (S + nu) that are best for them."""
+    """S (K,) and T (K, c) of responsibilities, and the means (T + chi) / (S + nu) that are best for them.
+
+    Of a column with missing entries the S in its mean is that of the samples that have one.
+    """
     columns, nu, chi = statistics(problem)
     mass = problem.sample_weight[:, None] * tau
     S, T = mass.sum(axis=0), mass.T @ columns
-    return S, T, (T + chi) / (S[:, None] + nu)
+    return S, T, (T + chi) / (mass.T @ observed(problem) + nu)
 
 
 def coordinates(problem, family, means):

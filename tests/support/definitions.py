@@ -99,11 +99,11 @@ def bernoulli(problem, weights, probabilities):
 
 
 def categorical(problem, weights, probabilities):
-    """Products of categorical probabilities, symmetric Dirichlet priors."""
+    """Products of categorical probabilities of the entries that are not missing (-1), symmetric Dirichlet priors."""
     tables = [[_simplex(row) for row in _table(array)] for array in probabilities]
 
     def log_density(row, k):
-        return _total(_log(table[k][int(x)]) for table, x in zip(tables, row, strict=True))
+        return _total(_log(table[k][int(x)]) for table, x in zip(tables, row, strict=True) if x >= 0)
 
     value = _negative_log_likelihood(problem, weights, log_density)
     if problem.prior is not None:

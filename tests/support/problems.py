@@ -46,6 +46,18 @@ def _categorical(prior=None):
     return make
 
 
+def _missing(prior=None):
+    def make(rng, n, K, d, **given):
+        whole = _categorical()(rng, n, K, d)
+        X = np.where(rng.random((n, d)) < 0.3, -1, whole.X)
+        for column, codes in zip(X.T, whole.X.T, strict=True):  # every label stays
+            first = np.unique(codes, return_index=True)[1]
+            column[first] = codes[first]
+        return gopfast.LatentClass(X, K, missing=-1, categories=whole.categories, prior=prior, **given)
+
+    return make
+
+
 KINDS = {
     "known": _gaussian(noise_variance=0.7),
     "known, fixed prior": _gaussian(noise_variance=0.7, prior=2.5),
@@ -63,6 +75,8 @@ KINDS = {
     "exponential, flat shape": _exponential((1.0, 0.5)),
     "categorical": _categorical(),
     "categorical, prior": _categorical(1.7),
+    "categorical, missing": _missing(),
+    "categorical, missing, prior": _missing(1.7),
 }
 
 

@@ -37,6 +37,10 @@ class Axes:
     """Stands for matplotlib's, which need not be installed."""
 
 
+class DataFrame:
+    """Stands for pandas', which need not be installed."""
+
+
 def public_objects():
     """Every public function and class by its full name."""
     found = {}
@@ -102,7 +106,7 @@ CLASSES = {name: value for name, value in public_objects().items() if inspect.is
 NAMES = {
     **vars(annotations),
     **{name.rpartition(".")[2]: value for name, value in public_objects().items()},
-    "Unpack": Unpack, "Axes": Axes, "Json": object,
+    "Unpack": Unpack, "Axes": Axes, "DataFrame": DataFrame, "Json": object,
 }  # fmt: skip
 
 

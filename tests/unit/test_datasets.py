@@ -22,8 +22,19 @@ def test_values_are_those_of_the_source():
     assert np.isfinite(datasets.load("faithful")).all()
 
 
+def test_every_table_of_labels_is_read_with_its_shape():
+    shapes = {"carcinoma": (118, 7), "cheating": (319, 4), "gss82": (1202, 4), "values": (216, 4)}
+    assert datasets.label_names() == sorted(shapes)
+    for name, shape in shapes.items():
+        table, columns = datasets.load_labels(name)
+        assert table.shape == shape and len(columns) == shape[1]
+    table, columns = datasets.load_labels("gss82")
+    assert columns == ["PURPOSE", "ACCURACY", "UNDERSTA", "COOPERAT"]
+    assert table[0].tolist() == ["Good", "Mostly true", "Good", "Interested"]
+
+
 def test_the_documented_names_are_the_names():
-    for name in datasets.names():
+    for name in [*datasets.names(), *datasets.label_names()]:
         assert f"``{name}``" in datasets.__doc__
 
 
@@ -33,8 +44,8 @@ def test_every_problem_is_read():
         assert isinstance(datasets.load_problem(name), gopfast.BiconvexProblem)
 
 
-@pytest.mark.parametrize("load", [datasets.load, datasets.load_problem])
+@pytest.mark.parametrize("load", [datasets.load, datasets.load_labels, datasets.load_problem])
 @pytest.mark.parametrize("name", ["nothing", "../galaxies", "", None])
 def test_an_unknown_name_is_refused_with_the_known_ones(load, name):
-    with pytest.raises(gopfast.InputError, match="name must be one of .*(galaxies|haverly).*; got"):
+    with pytest.raises(gopfast.InputError, match="name must be one of .*(galaxies|carcinoma|haverly).*; got"):
         load(name)

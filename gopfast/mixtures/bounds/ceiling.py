@@ -44,13 +44,17 @@ def saturated_bound(problem, family):
     -------
     float
         Entropy of the rows, which mixtures attain where their columns are too few to identify them, and with a prior
-        what its densities at their modes add; -inf for other families.
+        what its densities at their modes add; -inf for other families. Of rows with missing entries only those that
+        lack the same ones exclude each other, so that every such pattern has an entropy of its own.
     """
     if not family.discrete:
         return -math.inf
     _, weights = family.data.arrays()
-    total = math.fsum(weights)
-    entropy = math.fsum(-weights * np.log(weights / total))
+    total, patterns = math.fsum(weights), family.missing_patterns()
+    of_pattern = total
+    if patterns is not None:
+        of_pattern = np.array([math.fsum(weights[patterns == p]) for p in range(patterns.max() + 1)])[patterns]
+    entropy = math.fsum(-weights * np.log(weights / of_pattern))
     entropy -= ENTROPY_ROUNDING * total * (1 + np.log(len(weights)))
     # Their probabilities are at most 1, so that what bounds the objective of any samples bounds the prior's part.
     terms, size = problem._ceiling()

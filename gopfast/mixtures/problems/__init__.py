@@ -5,6 +5,8 @@ from gopfast.mixtures.problems.bernoulli import BernoulliMixture
 from gopfast.mixtures.problems.categorical import CategoricalMixture
 from gopfast.mixtures.problems.exponential import ExponentialMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
+from gopfast.mixtures.problems.latent_class import LatentClass
+from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
 from gopfast.mixtures.problems.poisson import PoissonMixture
 
 __all__ = [
@@ -12,6 +14,8 @@ __all__ = [
     "CategoricalMixture",
     "ExponentialMixture",
     "GaussianMixture",
+    "LatentClass",
+    "LatentClassFit",
     "MixtureProblem",
     "PoissonMixture",
 ]

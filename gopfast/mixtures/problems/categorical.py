@@ -15,6 +15,9 @@ from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.problems.priors import DirichletPrior
 from gopfast.mixtures.problems.separable import SeparableMixture
 
+# Code of an entry that is missing (`LatentClass`): its column's factor leaves the product.
+MISSING = -1
+
 
 class CategoricalMixture(SeparableMixture):
     """
@@ -80,20 +83,21 @@ class CategoricalMixture(SeparableMixture):
         prior: float | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        columns = [_labels(f"X[:, {j}]", column) for j, column in enumerate(_as_table(X).T)]
-        if categories is None:
-            found = [np.unique(column, return_inverse=True) for column in columns]
-        else:
-            found = [
-                _encoded(j, column, given)
-                for j, (column, given) in enumerate(zip(columns, _check_list(categories, len(columns)), strict=True))
-            ]
+        table = _as_table(X)
+        self._store_labels(table, np.ones(table.shape, dtype=bool), n_components, categories, prior, sample_weight)
+
+    def _store_labels(self, table, observed, n_components, categories, prior, sample_weight, **others):
+        """Code the labels of a table (n, d), of which those `observed` are given, and set every attribute."""
+        d = table.shape[1]
+        given = [None] * d if categories is None else _check_list(categories, d)
+        found = [_coded(j, table[:, j], observed[:, j], given[j]) for j in range(d)]
         self._store(
             np.stack([codes for _, codes in found], axis=1),
             n_components,
             sample_weight,
             categories=tuple(labels for labels, _ in found),
             prior=DirichletPrior.checked(prior),
+            **others,
         )
 
     def _model_names(self):
@@ -124,7 +128,8 @@ class CategoricalMixture(SeparableMixture):
         return (tuple(arrays),)
 
     def _log_kernel(self, parameters):
-        return sum(log_zero(p).T[codes] for p, codes in zip(parameters["probabilities"], self.X.T, strict=True))
+        pairs = zip(parameters["probabilities"], self.X.T, strict=True)
+        return sum((_of_codes(log_zero(p).T, codes) for p, codes in pairs), np.zeros(1))
 
     @property
     def _prior_draws(self) -> list:
@@ -135,13 +140,16 @@ class CategoricalMixture(SeparableMixture):
 
     def _m_step(self, mass, weights, former):
         counts = self._label_statistics(mass)
-        return {"probabilities": tuple(array / array.sum(axis=1, keepdims=True) for array in counts)}
+        before = former["probabilities"] if former else [None] * len(counts)
+        return {"probabilities": tuple(map(_shares, counts, before))}
 
     def _label_statistics(self, mass):
         """Return for each column the masses of the labels in each component, (K, C_j), the prior's own added."""
         arrays = []
         for codes, n_labels in zip(self.X.T, self.n_categories, strict=True):
-            counts = np.stack([np.bincount(codes, m, minlength=n_labels) for m in mass.T])
+            seen = codes != MISSING
+            codes, own = (codes, mass) if seen.all() else (codes[seen], mass[seen])
+            counts = np.stack([np.bincount(codes, m, minlength=n_labels) for m in own.T])
             arrays.append(counts + ((self.prior or 1.0) - 1.0))
         return arrays
 
@@ -162,8 +170,17 @@ class CategoricalMixture(SeparableMixture):
         return {"probabilities": blocks.Labels(self)}
 
     def _points(self):
-        """Take indicator columns, over the root of 2: the squared distance counts the labels that differ."""
-        indicators = [np.eye(size)[codes] for size, codes in zip(self.n_categories, self.X.T, strict=True)]
+        """
+        Take indicator columns, over the root of 2: the squared distance counts the labels that differ.
+
+        A missing entry has the column's shares.
+        """
+        indicators = []
+        for size, codes in zip(self.n_categories, self.X.T, strict=True):
+            table, seen = np.eye(size)[codes], codes != MISSING
+            if not seen.all():
+                table[~seen] = table[seen].mean(axis=0) if seen.any() else 1.0 / size
+            indicators.append(table)
         return np.hstack(indicators) / np.sqrt(2.0)
 
     def _inside(self, probabilities, most):
@@ -175,11 +192,16 @@ class CategoricalMixture(SeparableMixture):
         """Match the shares of the labels."""
         constants, sizes = ([pair[i] for pair in self._prior_constants()] for i in range(2))
         probabilities, terms, attained = [], list(constants), list(constants)
-        for codes, n in zip(X.T, self.n_categories, strict=True):
+        for column, n in zip(X.T, self.n_categories, strict=True):
+            seen = column != MISSING
+            codes, own = column[seen], w[seen]
             ends = np.cumsum(np.bincount(codes, minlength=n))[:-1]
-            groups = np.split(w[np.argsort(codes, kind="stable")], ends)
+            groups = np.split(own[np.argsort(codes, kind="stable")], ends)
             counts = np.array([math.fsum(group) for group in groups]) + ((self.prior or 1.0) - 1.0)
             total = math.fsum(counts)
+            if total == 0.0:  # nothing is known of it
+                probabilities.append(np.full((1, n), 1.0 / n))
+                continue
             probabilities.append((counts / total)[np.newaxis])
             # All but the largest are at most half of the total: nothing cancels.
             largest = counts.argmax()
@@ -191,36 +213,78 @@ class CategoricalMixture(SeparableMixture):
         return closed_form.at_floats(found, attained, sizes)
 
     def _family(self, core):
-        """Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none."""
-        K, alpha, sizes = self.n_components, self.prior or 1.0, self.n_categories
-        columns, kinds, groups = [], [], []
-        for j, (codes, n) in enumerate(zip(self.X.T, sizes, strict=True)):
-            labels = range(n) if n > 2 else range(1, n)
-            columns += [codes == label for label in labels]
-            kinds += ["label" if n > 2 else "bernoulli"] * len(labels)
-            groups += [j] * len(labels)
+        """
+        Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none.
+
+        Where entries are missing all columns of the variable are 0, and two labels have two. A variable without any
+        entry has no columns, only the mode of its prior.
+        """
+        K, alpha, used = self.n_components, self.prior or 1.0, self.sample_weight > 0.0
+        X, weight = self.X[used], self.sample_weight[used]
+        layouts = [_layout(codes, n) for codes, n in zip(X.T, self.n_categories, strict=True)]
+        columns, groups = [], []
+        for j, (codes, layout) in enumerate(zip(X.T, layouts, strict=True)):
+            columns += [codes == label for label in layout]
+            groups += [j] * len(layout)
+        kinds = ["label" if layouts[j][0] == 0 else "bernoulli" for j in groups]
+        constants = self._prior_constants()
+        constants += [
+            (K * n * (alpha - 1.0) * math.log(n),) * 2
+            for codes, n in zip(X.T, self.n_categories, strict=True)
+            if (codes == MISSING).all()
+        ]
         if not columns:  # nothing to estimate but weights: a column of zeros
-            columns, kinds, groups = [np.zeros(self.n_samples)], ["bernoulli"], [0]
+            columns, kinds, groups = [np.zeros(len(X))], ["bernoulli"], [0]
             alpha = 1.0
-        size = np.array([sizes[j] for j in groups])
-        ends = np.cumsum([max(n - 1, 0) if n <= 2 else n for n in sizes])
+        size = np.array([self.n_categories[j] for j in groups])
+        ends = np.cumsum([len(layout) for layout in layouts])
 
         def decode(means):
             parts = np.split(means[:, : ends[-1]], ends[:-1], axis=1)
-            return tuple(
-                np.column_stack([1.0 - part.sum(axis=1), part]) if n <= 2 else part
-                for part, n in zip(parts, sizes, strict=True)
-            )
+            return tuple(map(_whole, parts, self.n_categories))
 
         def encode(probabilities):
-            parts = [p[:, 1:] if n <= 2 else p for p, n in zip(probabilities, sizes, strict=True)]
+            parts = [p[:, list(layout)] for p, layout in zip(probabilities, layouts, strict=True)]
             return np.hstack(parts) if ends[-1] else np.zeros((K, 1))
 
-        X, w = core.columns.merged(np.column_stack(columns).astype(float), self.sample_weight)
+        rows, w = core.columns.merged(np.column_stack(columns).astype(float), weight)
         return core.columns.family(
-            self, X, w, kinds, size * (alpha - 1.0), [alpha - 1.0] * len(kinds), groups=groups,
-            constants=self._prior_constants(), decode=decode, encode=encode,
+            self, rows, w, kinds, size * (alpha - 1.0), [alpha - 1.0] * len(kinds), groups=groups,
+            constants=constants, decode=decode, encode=encode,
         )  # fmt: skip
+
+
+def _layout(codes, n):
+    """Return the labels of a variable that have a column in the core: all, the second of two, or none."""
+    seen = codes != MISSING
+    if n == 1 or not seen.any():
+        return range(0)
+    return range(1, 2) if n == 2 and seen.all() else range(n)
+
+
+def _whole(part, n):
+    """Return probabilities (K, n) of those that have columns in the core."""
+    K, m = part.shape
+    if m == n:
+        return part
+    return np.full((K, n), 1.0 / n) if m == 0 else np.column_stack([1.0 - part.sum(axis=1), part])
+
+
+def _of_codes(rows, codes):
+    """Rows (n, K) of a table of logarithms (C, K); 0 where the code is missing."""
+    found, seen = rows[codes], codes != MISSING
+    return found if seen.all() else np.where(seen[:, np.newaxis], found, 0.0)
+
+
+def _shares(counts, former):
+    """Shares of counts (K, C); components that have none keep the former ones, or get those of all."""
+    total = counts.sum(axis=1, keepdims=True)
+    if (total > 0.0).all():
+        return counts / total
+    if former is None:
+        pooled = counts.sum(axis=0) if total.any() else np.ones(counts.shape[1])
+        former = np.broadcast_to(pooled / pooled.sum(), counts.shape)
+    return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), former)
 
 
 def _as_table(X):
@@ -247,11 +311,28 @@ def _labels(name, column):
     raise InputTypeError(f"{name} must hold labels of one kind, strings or integers")
 
 
-def _encoded(j, column, given):
-    """Return the given categories of column j and the codes of its labels."""
+def _coded(j, column, seen, given):
+    """Return the categories of column j, found or given, and the code of each entry; MISSING where none is seen."""
+    if not seen.any():
+        return _given_labels(j, given), np.full(len(column), MISSING, dtype=np.intp)
+    values = _labels(f"X[:, {j}]", column[seen])
+    labels, found = np.unique(values, return_inverse=True) if given is None else _encoded(j, values, given)
+    codes = np.full(len(column), MISSING, dtype=np.intp)
+    codes[seen] = found
+    return labels, codes
+
+
+def _given_labels(j, given):
+    """Return the given categories of column j."""
     labels = _labels(f"categories[{j}]", checks.as_columns(f"categories[{j}]", np.asarray(given, dtype=object))[:, 0])
     if len(np.unique(labels)) != len(labels):
         raise InputError(f"categories[{j}] must not repeat a label")
+    return labels
+
+
+def _encoded(j, column, given):
+    """Return the given categories of column j and the codes of its labels."""
+    labels = _given_labels(j, given)
     place = {label: code for code, label in enumerate(labels.tolist())}
     found, inverse = np.unique(column, return_inverse=True)
     missing = [label for label in found.tolist() if label not in place]

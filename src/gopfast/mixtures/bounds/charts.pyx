@@ -243,6 +243,8 @@ cdef class ExponentialChart(Chart):
     cdef bint place(self, real *point, real reach) noexcept nogil:
         cdef int K = self.n_components, d = self.n_columns, k, j, a, kind
         cdef real m, nu, chi
+        if self.exponential.has_partial:  # D is of all columns, whatever a sample lacks
+            return False
         for a in range(K * d):
             j, kind = a % d, self.exponential.kinds[a % d]
             nu, chi = self.exponential.prior_mass[j], self.exponential.prior_moment[j]

@@ -33,6 +33,14 @@ cdef class Balance:
         for k in range(self.n_components):
             self.mass_low[k], self.mass_high[k] = 0, weight * (1 + TOTAL_SLACK)
 
+    cdef void take_part(self, Balance whole, real weight, real part) noexcept nogil:
+        """Masses in a part of the samples: what the others have is at most their weight."""
+        cdef int k
+        cdef real rest = weight * (1 + DERIVED_SLACK) - part
+        for k in range(self.n_components):
+            self.mass_low[k] = max(0.0, whole.mass_low[k] - rest)
+            self.mass_high[k] = min(whole.mass_high[k], part * (1 + TOTAL_SLACK))
+
     cdef bint fit(self, real total, real nu, real average) noexcept nogil:
         cdef int k, l, K = self.n_components
         cdef real *low = &self.mean_low[0]

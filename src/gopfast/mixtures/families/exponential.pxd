@@ -28,11 +28,23 @@ cdef class ExponentialFamily(Family):
     cdef real[::1] average          # of the components' means, weighted by mass
     cdef real[::1] average_at       # its coordinates
     cdef unsigned char[::1] endless  # the means have no upper bound
+    cdef unsigned char[::1] partial  # label columns of a variable that some samples have no entry of
+    cdef readonly bint has_partial
+    cdef real[::1] observed_weight  # of the samples that have a value, W where all have
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode, arguments
-    cdef Balance balance            # workspace of tighten
+    cdef Balance balance, own_balance   # workspaces of tighten; the second for one partial column at a time
     cdef bint cuts                  # boxes lose what the samples' average and sums of labels leave out
     cdef public real split_pull
+    cdef object find_observed(self, columns)
+    # Whether l is a label of the same variable as label column j.
+    cdef bint same_variable(self, int j, int l) noexcept nogil
+    cdef real observed_mass(self, int j, real mass, const real *moments) noexcept nogil
+    # IN/OUT: a box, to means of column j that average to the samples'; 0: nothing is left.
+    cdef bint balance_column(self, Balance balance, int j, real *low, real *high) noexcept nogil
+    # IN/OUT: of one component (n_columns,) each; OUT: its facets in column j, of `bound_mean` before.
+    cdef void spread_levels(self, real *centers, real *linear) noexcept nogil
+    cdef void bound_partial(self, Facet *facet, int j, real low, real high, real half) noexcept nogil
     # IN/OUT: a box, to labels that add up to 1; 0: nothing is left.
     cdef bint fit_labels(self, real *low, real *high) noexcept nogil
     # The mean of column j at a coordinate, and the other way.

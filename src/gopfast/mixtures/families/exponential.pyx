@@ -9,6 +9,12 @@ A component's cost in one column, at its best parameter, is S h(T / S): h = -A* 
 
 In a cell [l, u] of the mean the minorant is the chord of h, and the facets are l S <= T <= u S. A conjugate prior adds
 constants to S and T: pseudo-observations of weight 1.
+
+Of a *partial* categorical variable some samples have no label: all its columns are 0 there. Its S is that of the others,
+
+    S_v = sum over its labels of T_l,
+
+linear in the statistics too: chords and facets have it in the place of S, written about the center 0.
 """
 
 import math
@@ -125,14 +131,19 @@ cdef class ExponentialFamily(Family):
         self.e_power, self.constant, self.constant_size = 0.0, constant, constant_size
         self.names, self.decode, self.encode = name, decode, encode
         self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
+        observed = self.find_observed(columns)
+        self.partial = np.array([not row.all() for row in observed], dtype=np.uint8)
+        self.has_partial = bool(np.asarray(self.partial).any())
         self.split_pull = split_pull
         self.arguments = (
             data, kinds, prior_mass, prior_moment, reference, groups, constant, constant_size, name, decode, encode,
         )
-        self.balance, self.cuts = Balance(n_components), cuts
+        self.balance, self.own_balance, self.cuts = Balance(n_components), Balance(n_components), cuts
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
-        W = math.fsum(weights)
-        low, high = columns.min(axis=1), columns.max(axis=1)
+        W = np.array([math.fsum(weights[row]) for row in observed])
+        low = np.where(observed, columns, INFINITY).min(axis=1)
+        high = np.where(observed, columns, -INFINITY).max(axis=1)
+        self.observed_weight = np.where(self.partial, W, data.total_weight)
         endless = (nu == 0) & (chi > 0)
         pulled = (nu > 0) | endless
         empty = np.where(endless, (high * W + chi) / W + FARTHEST * chi / W, chi / np.where(nu > 0, nu, 1.0))
@@ -151,6 +162,38 @@ cdef class ExponentialFamily(Family):
                 self.high[j] += ROOT_SLACK * (1 + fabs(self.high[j]))
             self.average_at[j] = clip(self.coordinate(j, self.average[j]), self.low[j], self.high[j])
 
+    cdef object find_observed(self, columns):
+        """Which samples have a value in each column, bool (n_columns, n): of a variable all or none of its labels."""
+        observed = np.ones(columns.shape, dtype=bool)
+        kinds, groups = np.asarray(self.kinds), np.asarray(self.groups)
+        for group in np.unique(groups[kinds == LABEL]):
+            own = (kinds == LABEL) & (groups == group)
+            observed[own] = columns[own].sum(axis=0) > 0
+            if not observed[own].any(axis=1).all():
+                raise ValueError("a variable without any label has no columns")
+        return observed
+
+    def missing_patterns(self):
+        """Number (n,) of the pattern of missing entries of each sample; None where no entry is missing."""
+        if not self.has_partial:
+            return None
+        columns, _ = self.data.arrays()
+        return np.unique(self.find_observed(columns), axis=1, return_inverse=True)[1].ravel()
+
+    cdef inline bint same_variable(self, int j, int l) noexcept nogil:
+        return self.kinds[l] == LABEL and self.groups[l] == self.groups[j]
+
+    cdef real observed_mass(self, int j, real mass, const real *moments) noexcept nogil:
+        """S of column j of a component, of moments (n_columns,): of partial variables about 0."""
+        cdef real total = 0
+        cdef int l
+        if not self.partial[j]:
+            return mass
+        for l in range(self.n_columns):
+            if self.same_variable(j, l):
+                total += moments[l]
+        return total
+
     cdef inline real mean(self, int j, real at) noexcept nogil:
         return exp(at) if self.kinds[j] == EXPONENTIAL else at
 
@@ -165,31 +208,40 @@ cdef class ExponentialFamily(Family):
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         """Besides label copies: means that do not average to the samples', labels that do not add up to 1."""
-        cdef int k, j, a, d = self.n_columns, K = self.n_components, _sweep
-        cdef real nu, W = self.data.core.total_weight
+        cdef int j, d = self.n_columns, K = self.n_components, _sweep
         if not order_components(K, d, low, high):
             return 0
         if not self.cuts:
             return 1
-        self.balance.free_masses(W)
+        self.balance.free_masses(self.data.core.total_weight)
         for _sweep in range(SWEEPS):
             for j in range(d):
-                nu = self.prior_mass[j]
-                for k in range(K):
-                    a = k * d + j
-                    self.balance.mean_low[k] = self.mean(j, low[a])
-                    self.balance.mean_high[k] = self.mean(j, high[a])
-                    if self.endless[j] and high[a] >= self.high[j]:
-                        self.balance.mean_high[k] = INFINITY
-                if not self.balance.fit(W + K * nu, nu, self.average[j]):
-                    return 0
-                for k in range(K):
-                    a = k * d + j
-                    low[a] = max(low[a], self.coordinate(j, max(0.0, self.balance.mean_low[k])))
-                    high[a] = min(high[a], self.coordinate(j, max(0.0, self.balance.mean_high[k])))
-                    if low[a] > high[a]:
+                if self.partial[j]:
+                    self.own_balance.take_part(self.balance, self.data.core.total_weight, self.observed_weight[j])
+                    if not self.balance_column(self.own_balance, j, low, high):
                         return 0
+                elif not self.balance_column(self.balance, j, low, high):
+                    return 0
         return order_components(K, d, low, high) and self.fit_labels(low, high)
+
+    cdef bint balance_column(self, Balance balance, int j, real *low, real *high) noexcept nogil:
+        cdef int k, a, d = self.n_columns, K = self.n_components
+        cdef real nu = self.prior_mass[j]
+        for k in range(K):
+            a = k * d + j
+            balance.mean_low[k] = self.mean(j, low[a])
+            balance.mean_high[k] = self.mean(j, high[a])
+            if self.endless[j] and high[a] >= self.high[j]:
+                balance.mean_high[k] = INFINITY
+        if not balance.fit(self.observed_weight[j] + K * nu, nu, self.average[j]):
+            return 0
+        for k in range(K):
+            a = k * d + j
+            low[a] = max(low[a], self.coordinate(j, max(0.0, balance.mean_low[k])))
+            high[a] = min(high[a], self.coordinate(j, max(0.0, balance.mean_high[k])))
+            if low[a] > high[a]:
+                return 0
+        return 1
 
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
         return not self.cuts or self.fit_labels(low, high)
@@ -205,7 +257,7 @@ cdef class ExponentialFamily(Family):
                 a = k * d + j
                 left_low = left_high = 1.0
                 for l in range(d):
-                    if l != j and self.kinds[l] == LABEL and self.groups[l] == self.groups[j]:
+                    if l != j and self.same_variable(j, l):
                         left_low -= high[k * d + l]
                         left_high -= low[k * d + l]
                 low[a] = max(low[a], left_low - LABEL_SLACK * d)
@@ -225,8 +277,44 @@ cdef class ExponentialFamily(Family):
             for j in range(d):
                 a = k * d + j
                 facet = self.bound_column(facet, out, k, j, low[a], high[a], &sums)
+            if self.has_partial:
+                self.spread_levels(&out.minorant.centers[k * d], &out.minorant.linear[k * d])
             out.minorant.offsets[k] += 2 * (d + 1) * ROUND * sums.level  # of the sum
         out.prior -= (2 * self.n_connected + 16) * ROUND * sums.prior
+
+    cdef void spread_levels(self, real *centers, real *linear) noexcept nogil:
+        """Minorants slope_l T_l + level_l S_v of partial variables, as coefficients of the T_l about 0."""
+        cdef int j, l, d = self.n_columns
+        cdef real total, size
+        for j in range(d):
+            if not self.partial[j]:
+                continue
+            total = size = 0
+            for l in range(d):
+                if self.same_variable(j, l):
+                    if l < j:
+                        break  # done with its first label
+                    total += centers[l]
+                    size += fabs(centers[l])
+            else:
+                for l in range(j, d):
+                    if self.same_variable(j, l):
+                        # T_l >= 0: rounded down
+                        linear[l] += total - 2 * (d + 1) * ROUND * (size + fabs(linear[l]))
+                        centers[l] = 0
+
+    cdef void bound_partial(self, Facet *facet, int j, real low, real high, real half) noexcept nogil:
+        """Facets T_j - low S_v >= 0 and high S_v - T_j >= 0 of a partial variable's mean; statistics are at least 0."""
+        cdef int l, d = self.n_columns
+        for l in range(d):
+            if self.same_variable(j, l):
+                facet[0].coefficients[1 + l] = -low
+                facet[1].coefficients[1 + l] = high
+        facet[0].coefficients[0] = facet[1].coefficients[0] = 0
+        facet[0].coefficients[1 + j] = (1 - low) * (1 + 2 * ROUND)
+        facet[1].coefficients[1 + j] = min(0.0, high - 1) * (1 - 2 * ROUND)
+        facet[0].paired = 0
+        facet[0].slack = facet[1].slack = TYPICAL_SLACK * half * self.observed_weight[j] / self.n_components
 
     cdef Facet *bound_column(self, Facet *facet, Subproblem *out, int k, int j, real low, real high,
                              Sums *sums) noexcept nogil:
@@ -252,8 +340,12 @@ cdef class ExponentialFamily(Family):
             size += other + fabs(slope) * half
         level -= 16 * ROUND * size
         out.minorant.centers[a], out.minorant.linear[a], out.minorant.quadratic[a] = center, slope, 0
-        out.minorant.offsets[k] -= level
-        sums.level += fabs(level)
+        if self.partial[j]:  # where the chord starts, for spread_levels
+            other = slope * center
+            out.minorant.centers[a] = level - other - 4 * ROUND * (fabs(level) + fabs(other))
+        else:
+            out.minorant.offsets[k] -= level
+            sums.level += fabs(level)
         pull = chi - nu * center
         out.prior += nu * level + slope * pull
         sums.prior += nu * fabs(level) + fabs(slope) * (chi + nu * fabs(center))
@@ -265,6 +357,8 @@ cdef class ExponentialFamily(Family):
             multiplier = max(TYPICAL_MULTIPLIER * loss, LEAST_MULTIPLIER * (1 + fabs(level))) / (
                 center if endless else half)
         bound_mean(facet, active, k * (1 + d), 1 + d, j, half, mass, multiplier)
+        if self.partial[j]:
+            self.bound_partial(facet, j, m0, m1, half)
         facet[0].prior, facet[1].prior = nu * half + pull + error, nu * half - pull + error
         if endless:  # only from below
             facet[0].paired, facet[1].active = 0, 0
@@ -277,15 +371,18 @@ cdef class ExponentialFamily(Family):
         cdef real m, s, center, level, size, at
         for k in range(self.n_components):
             for j in range(d):
-                a, s = k * d + j, mass[k] + self.prior_mass[j]
+                a, s = k * d + j, self.observed_mass(j, mass[k], moments + k * d) + self.prior_mass[j]
                 center = sub.minorant.centers[a]
-                m = center
+                m = middle_of(low[a], high[a]) if self.partial[j] else center
                 if s > 0:
-                    m += (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s
+                    m = center + (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s
                 m = clip(m, self.mean(j, low[a]), self.mean(j, high[a]))
                 # the minorant's level at the centre is not kept by column: the chord, from the left end
                 level = concave_cost(self.kinds[j], self.mean(j, low[a]), self.reference[j], &size)
-                level += sub.minorant.linear[a] * (m - self.mean(j, low[a]))
+                if not self.partial[j]:
+                    level += sub.minorant.linear[a] * (m - self.mean(j, low[a]))
+                elif high[a] > low[a]:
+                    level += (concave_cost(LABEL, high[a], 1, &size) - level) / (high[a] - low[a]) * (m - low[a])
                 error[a] = max(0.0, s * (concave_cost(self.kinds[j], m, self.reference[j], &size) - level))
                 at = self.coordinate(j, m)
                 point[a] = at + self.split_pull * (0.5 * (low[a] + high[a]) - at)
@@ -308,10 +405,10 @@ cdef class ExponentialFamily(Family):
         if kind == LABEL:
             total = 0
             for l in range(self.n_columns):
-                if self.kinds[l] == LABEL and self.groups[l] == self.groups[j]:
+                if self.same_variable(j, l):
                     total += point[l]
             m = m / total if total > 0 else 0
-            center[0] = rint(m)
+            center[0] = 0 if self.partial[j] else rint(m)
             slope[0] = -log(max(m, LEAST_PROBABILITY))
             return center[0] * slope[0]
         center[0] = rint(m)
@@ -335,7 +432,7 @@ cdef class ExponentialFamily(Family):
         cdef real s, center
         for k in range(self.n_components):
             for j in range(d):
-                a, s = k * d + j, mass[k] + self.prior_mass[j]
+                a, s = k * d + j, self.observed_mass(j, mass[k], moments + k * d) + self.prior_mass[j]
                 center = costs.centers[a]
                 if s > 0:
                     center += (moments[a] + self.prior_moment[j] - self.prior_mass[j] * center) / s

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.probe import box_bound
 
 import gopfast
 from gopfast.mixtures import engine
@@ -100,7 +101,7 @@ def bound_around(result, width=1e-3):
     point = family.pack(**solution.parameters)
     low, high = root_of(family)
     reach = width * (high - low)
-    return EntropicRelaxation(family).box_bound(np.maximum(low, point - reach), np.minimum(high, point + reach), np.inf)
+    return box_bound(EntropicRelaxation(family), np.maximum(low, point - reach), np.minimum(high, point + reach))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,6 +12,7 @@ import numpy as np
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.full import FullFamily
 from gopfast.mixtures.families.tied import TiedFamily
+from gopfast.search.probe import probe, root_box
 
 import gopfast
 from gopfast.mixtures import engine
@@ -197,7 +198,7 @@ def attack(kind, covariance, seed, n=10, K=2, d=2, n_points=3, n_boxes=8):
     case = problem(kind, covariance, rng, n, K, d)
     family = engine.family(case)
     relaxation = EntropicRelaxation(family)
-    root = family.root_box()
+    root = root_box(relaxation)
     where = f"{kind}, {covariance}, seed {seed}, n={n}, K={K}, d={d}"
     with mpmath.workdps(DIGITS):
         for number in range(n_points):
@@ -210,14 +211,15 @@ def attack(kind, covariance, seed, n=10, K=2, d=2, n_points=3, n_boxes=8):
                 yield f"{where}, point {number}: the root lacks variable {out}"
             for low, high in boxes(rng, point, *root, n_boxes):
                 tried += 1
-                left = family.tightened(low, high)
+                # a limit just above: with none, a bound is left as soon as it cannot fathom
+                limit = rng.choice([np.inf, float(value + 1e-9 * (1 + abs(value)))])
+                left = probe(relaxation, low, high, limit)
                 if left is None:
                     yield f"{where}, point {number}: a box around it is emptied"
-                elif (out := holds(*left, point)) >= 0:
+                    continue
+                if (out := holds(*left[:2], point)) >= 0:
                     yield f"{where}, point {number}: variable {out} is cut off"
-                # a limit just above: with none, a bound is left as soon as it cannot fathom
-                bound = relaxation.box_bound(low, high, rng.choice([np.inf, float(value + 1e-9 * (1 + abs(value)))]))
-                if bound > value:
+                if (bound := left[2]) > value:
                     yield f"{where}, point {number}: bound {bound!r} exceeds by {mpmath.nstr(bound - value, 4)}"
     return tried
 

@@ -42,7 +42,7 @@ def test_no_level_exceeds_the_samples_for_any_centers_and_weights(n_features):
         costs = {"quadratic": curvature, "linear": rng.standard_normal(shape) * (attempt % 3)}
         full = integral(columns, weights, mixture, costs)
         most = np.maximum(curvature.max(axis=0), 0.0)
-        values = [integral(*level[:2], mixture, costs) - most @ level.spread for level in levels]
+        values = [integral(*level[:2], mixture, costs) - most @ level.curvature_loss for level in levels]
         assert max(values) <= full + 1e-12 * abs(full)
         assert np.diff(values).min(initial=np.inf) >= -1e-12 * abs(full)  # finer is tighter
 

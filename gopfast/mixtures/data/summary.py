@@ -34,7 +34,7 @@ class Level(NamedTuple):
 
     columns: np.ndarray
     weights: np.ndarray
-    spread: np.ndarray
+    curvature_loss: np.ndarray
     rounding: float
     reach: np.ndarray
 
@@ -88,7 +88,7 @@ def _coarsest(width):
 
 def _summarise(source, low, width, n_cells):
     """Spread every point of a level over the corners of its cell."""
-    columns, weights, spread, rounding, reach = source
+    columns, weights, curvature_loss, rounding, reach = source
     total, lost, most = spread_over_grid(np.ascontiguousarray(columns), weights, low, width, n_cells)
     used = np.flatnonzero(total)
     index = np.unravel_index(used, n_cells + 1)
@@ -96,7 +96,7 @@ def _summarise(source, low, width, n_cells):
     return Level(
         np.stack(points),
         total[used],
-        spread + lost * (1.0 + ULP * (len(weights) + 8)),
+        curvature_loss + lost * (1.0 + ULP * (len(weights) + 8)),
         # sums of at most `most` terms, each a product of d shares with an error of 4 ulps
         rounding + ULP * (most + 4 * len(columns) + 8),
         reach + width / n_cells * (1.0 + 1e-9),

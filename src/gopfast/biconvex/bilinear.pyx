@@ -276,7 +276,7 @@ cdef class BilinearWorker(ProgramWorker):
     cdef void tangent_row(self, int block, const real *at) noexcept nogil:
         """column >= 2 (Q z0)'z - z0'Q z0, less what Q may fall short of convexity."""
         cdef int k, i, n_terms = self.data.block_start[block + 1] - self.data.block_start[block]
-        cdef real value = self.data.block_at(block, at), reach = 0, size, step
+        cdef real value = self.data.block_at(block, at), squares = 0, size, step
         self.data.block_gradient(block, at, &self.gradient[0])
         size = self.data.block_size(block, at)
         self.begin_row()
@@ -291,8 +291,8 @@ cdef class BilinearWorker(ProgramWorker):
                 self.gradient[i] = 0
             if self.data.block_defect[block] > 0:
                 step = max(fabs(self.col_upper[i] - at[i]), fabs(at[i] - self.col_lower[i]))
-                reach += step * step
-        self.slack += 2 * (n_terms + 2) * ROUND * size + self.data.block_defect[block] * reach * SUM_ROUNDING
+                squares += step * step
+        self.slack += 2 * (n_terms + 2) * ROUND * size + self.data.block_defect[block] * squares * SUM_ROUNDING
         self.end_row(-value, INFINITY)
 
     # Tangents in rounds
@@ -349,7 +349,7 @@ cdef class BilinearWorker(ProgramWorker):
         """
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.data.n)
-        cdef real gap, d, reach
+        cdef real gap, d, room
         cdef int j
         if cutoff < INFINITY:
             # dual_bound leaves the reduced costs and their rounding errors behind.
@@ -359,13 +359,13 @@ cdef class BilinearWorker(ProgramWorker):
                 d = fabs(self.lp.reduced[j]) - 1.01 * self.lp.reduced_error[j]
                 if not d > LEAST_REDUCED_COST or not isfinite(gap):
                     continue
-                reach = gap / d * (1 + 8 * ROUND)
-                if not reach < high[j] - low[j]:
+                room = gap / d * (1 + 8 * ROUND)
+                if not room < high[j] - low[j]:
                     continue
                 if self.lp.reduced[j] > 0:
-                    high[j] = min(high[j], low[j] + reach + 4 * ROUND * (fabs(low[j]) + reach))
+                    high[j] = min(high[j], low[j] + room + 4 * ROUND * (fabs(low[j]) + room))
                 else:
-                    low[j] = max(low[j], high[j] - reach - 4 * ROUND * (fabs(high[j]) + reach))
+                    low[j] = max(low[j], high[j] - room - 4 * ROUND * (fabs(high[j]) + room))
         return self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0])
 
     cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil:

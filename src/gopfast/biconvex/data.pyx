@@ -16,6 +16,9 @@ from gopfast.search.rounding cimport ROUND
 
 cdef real LEAST_CHANGE = 1e-3       # of an interval's width: smaller steps are not taken
 cdef real WORTH_A_ROUND = 0.05      # of an interval's width: what lets the rounds go on
+cdef real HALF_LINE_CHANGE = 0.01   # what a step of a half-line counts as: it could shrink for ever
+cdef int BOX_ROUNDS = 50            # of propagation, from Python
+cdef real UNDERFLOW = 1e-300        # far above what products of tiny numbers lose
 cdef real LARGEST_BOUND = 1e15      # bounds beyond this are not derived: nothing can be computed with them
 
 
@@ -25,10 +28,12 @@ cdef inline real product(real a, real b) noexcept nogil:
 
 
 cdef inline real below(real x) noexcept nogil:
+    """x, the result of one rounded operation, moved down by four times its rounding error."""
     return x - 2 * ROUND * fabs(x)
 
 
 cdef inline real above(real x) noexcept nogil:
+    """The same upwards."""
     return x + 2 * ROUND * fabs(x)
 
 
@@ -75,13 +80,14 @@ cdef class BiconvexData:
         self.lift_value, self.lift_constant = reals(record["lift_value"]), reals(record["lift_constant"])
         self.n_lifted = <int> self.lift_factor.shape[0]
 
-    # Values at a point
+    # Values at a point z (n,) of the variables, in the core's units
 
     cdef real objective(self, const real *z) noexcept nogil:
+        """The objective, its constant included."""
         return self.constant + self.row_activity(self.n_rows - 1, z, NULL)
 
     cdef real objective_error(self, const real *z) noexcept nogil:
-        """What rounding may have changed in objective()."""
+        """At most this is the rounding error of objective(), in its unit."""
         cdef real size
         self.row_activity(self.n_rows - 1, z, &size)
         return (self.row_start[self.n_rows] - self.row_start[self.n_rows - 1] + 8) * ROUND * (
@@ -112,6 +118,7 @@ cdef class BiconvexData:
         return column - self.n - self.n_products
 
     cdef real greatest_term(self, int row, const real *z) noexcept nogil:
+        """Largest magnitude of a row's terms; of a form, of its entries' terms."""
         cdef real greatest = 0, entry
         cdef int k, e, column, p, b
         for k in range(self.row_start[row], self.row_start[row + 1]):
@@ -180,6 +187,7 @@ cdef class BiconvexData:
         return self.row_activity(row, z, NULL)
 
     cdef real block_at(self, int block, const real *z) noexcept nogil:
+        """z'Q z of a block."""
         cdef real total = 0
         cdef int k
         for k in range(self.block_start[block], self.block_start[block + 1]):
@@ -187,7 +195,7 @@ cdef class BiconvexData:
         return total
 
     cdef real block_size(self, int block, const real *z) noexcept nogil:
-        """Magnitude of the terms, weighted with their number as rounding errors are."""
+        """Sum of the magnitudes of the terms of z'Q z, times their number, as rounding errors grow with it."""
         cdef real total = 0
         cdef int k
         for k in range(self.block_start[block], self.block_start[block + 1]):
@@ -195,12 +203,13 @@ cdef class BiconvexData:
         return total * (self.block_start[block + 1] - self.block_start[block])
 
     cdef void block_gradient(self, int block, const real *z, real *gradient) noexcept nogil:
-        """Adds 2 Q z to gradient (n,)."""
+        """Adds 2 Q z to gradient (n,), of which a block has its own entries only."""
         cdef int k
         for k in range(self.block_start[block], self.block_start[block + 1]):
             gradient[self.block_i[k]] += 2 * self.block_value[k] * z[self.block_j[k]]
 
-    # Bounds
+    # Bounds of columns (n_cols,): col_low and col_high are tightened in place; `change` is raised to the largest share
+    # of its width that an interval has lost
 
     cdef void column_bounds(self, const real *low, const real *high, real *col_low, real *col_high) noexcept nogil:
         """OUT (n_cols,): bounds of all columns over a box of the variables."""
@@ -225,7 +234,7 @@ cdef class BiconvexData:
                 c += max(low[i] * low[i], high[i] * high[i])
             # q is free to exceed the form; at an optimum it need not.
             col_low[column] = -self.block_defect[b] * c if self.block_defect[b] > 0 else 0
-            col_high[column] = most * (1 + 8 * (self.block_start[b + 1] - self.block_start[b]) * ROUND) + 1e-300
+            col_high[column] = most * (1 + 8 * (self.block_start[b + 1] - self.block_start[b]) * ROUND) + UNDERFLOW
             if not col_high[column] >= 0:
                 col_high[column] = INFINITY
             if self.is_square(b):
@@ -246,13 +255,14 @@ cdef class BiconvexData:
     cdef int propagate_block(self, int block, real *col_low, real *col_high, real *change) noexcept nogil:
         """v z_i^2 <= q: |z_i| is bounded; 0: empty."""
         cdef int i = self.block_i[self.block_start[block]]
-        cdef real most = col_high[self.block_column[block]], reach
+        cdef real most = col_high[self.block_column[block]], largest
         if not self.is_square(block) or isinf(most):
             return 1
         if most < 0:
             return 0
-        reach = above(sqrt(above(most / self.block_value[self.block_start[block]])))
-        return (move(i, reach, True, col_low, col_high, change) and move(i, -reach, False, col_low, col_high, change))
+        largest = above(sqrt(above(most / self.block_value[self.block_start[block]])))
+        return (move(i, largest, True, col_low, col_high, change)
+                and move(i, -largest, False, col_low, col_high, change))
 
     cdef int propagate(self, real *low, real *high, real cutoff, int n_rounds, real *col_low,
                        real *col_high) noexcept nogil:
@@ -353,7 +363,7 @@ cdef class BiconvexData:
         """Bounds (low, high) that the rows imply, or None if no point is feasible."""
         return self.tighten_box(self.low, self.high)
 
-    def tighten_box(self, low, high, real cutoff=INFINITY, int n_rounds=50):
+    def tighten_box(self, low, high, real cutoff=INFINITY, int n_rounds=BOX_ROUNDS):
         """As tighten(), for a box and for points with an objective up to the cutoff."""
         low, high = np.array(low), np.array(high)
         cdef real[::1] a = low, b = high, c = np.empty(self.n_cols), d = np.empty(self.n_cols)
@@ -368,7 +378,7 @@ cdef class BiconvexData:
         """Bounds of the products over the box, from factors and rows."""
         low, high = np.array(self.low), np.array(self.high)
         cdef real[::1] a = low, b = high, c = np.empty(self.n_cols), d = np.empty(self.n_cols)
-        if not self.propagate(&a[0], &b[0], INFINITY, 50, &c[0], &d[0]):
+        if not self.propagate(&a[0], &b[0], INFINITY, BOX_ROUNDS, &c[0], &d[0]):
             c, d = np.zeros(self.n_cols), np.zeros(self.n_cols)
         own = slice(self.n, self.n + self.n_products)
         return np.array(c)[own], np.array(d)[own]
@@ -376,12 +386,12 @@ cdef class BiconvexData:
     def objective_range(self):
         """Sum of what each term of the objective can be away from 0; unbounded terms are left out."""
         cdef real[::1] low = np.empty(self.n_cols), high = np.empty(self.n_cols)
-        cdef real total = 0, reach
+        cdef real total = 0, term
         cdef int j
         self.column_bounds(&self.low[0], &self.high[0], &low[0], &high[0])
         for j in range(self.n_cols):
-            reach = fabs(self.cost[j]) * max(fabs(low[j]), fabs(high[j])) if self.cost[j] != 0 else 0
-            total += reach if isfinite(reach) else 0
+            term = fabs(self.cost[j]) * max(fabs(low[j]), fabs(high[j])) if self.cost[j] != 0 else 0
+            total += term if isfinite(term) else 0
         return total
 
     def objective_hessian(self, int n_cols):
@@ -434,8 +444,7 @@ cdef int move(int column, real bound, bint is_upper, real *col_low, real *col_hi
         col_high[column] = bound
     else:
         col_low[column] = bound
-    # A shrinking half-line could go on for ever
-    change[0] = max(change[0], 1.0 if isinf(step) else (step / width if isfinite(width) else 0.01))
+    change[0] = max(change[0], 1.0 if isinf(step) else (step / width if isfinite(width) else HALF_LINE_CHANGE))
     return 1
 
 

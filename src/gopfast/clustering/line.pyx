@@ -15,8 +15,8 @@ cdef enum:
     DEPTH = 128  # of the halving; at most the binary logarithm of N, doubled for two children
 
 
-cdef inline long double spread(const long double *mass, const long double *sums, const long double *squares,
-                               index begin, index end) noexcept nogil:
+cdef inline long double squares_within(const long double *mass, const long double *sums, const long double *squares,
+                                       index begin, index end) noexcept nogil:
     """Sum of weighted squares about the mean of the values from `begin` to before `end`."""
     cdef long double w = mass[end] - mass[begin], s = sums[end] - sums[begin]
     if not w > 0:
@@ -40,7 +40,7 @@ cdef void fill_round(const long double *mass, const long double *sums, const lon
         middle = (low + high) // 2
         best, best_at = -1, first
         for i in range(first, min(last, middle - 1) + 1):
-            value = before[i] + spread(mass, sums, squares, i, middle)
+            value = before[i] + squares_within(mass, sums, squares, i, middle)
             if best < 0 or value < best:
                 best, best_at = value, i
         after[middle], begins[middle] = best, <int32_t> best_at
@@ -81,7 +81,7 @@ def best_stretches(values, weights, int n_clusters):
     before, after = np.zeros(n + 1, dtype=np.longdouble), np.zeros(n + 1, dtype=np.longdouble)
     with nogil:
         for end in range(n + 1):
-            before[end] = spread(&mass[0], &sums[0], &squares[0], 0, end)
+            before[end] = squares_within(&mass[0], &sums[0], &squares[0], 0, end)
         for k in range(1, n_clusters):
             fill_round(&mass[0], &sums[0], &squares[0], n, k, &before[0], &after[0], &begins[k, 0])
             before[:] = after

@@ -15,6 +15,12 @@ def root_box(Relaxation relaxation):
     return probe(relaxation, None, None, 0.0, False)[:2]
 
 
+def box_bound(Relaxation relaxation, low, high, real cutoff=INFINITY):
+    """The bound alone, as `probe`; infinite where tightening leaves nothing."""
+    found = probe(relaxation, low, high, cutoff)
+    return INFINITY if found is None else found[2]
+
+
 def probe(Relaxation relaxation, low, high, real cutoff, bint bounded=True):
     """Tighten and bound the box [low, high] of connected variables (None: the root).
 

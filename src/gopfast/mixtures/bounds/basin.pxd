@@ -60,7 +60,7 @@ cdef class MixtureBasin(Basin):
     cdef int rank(self, const real *solution, int i) noexcept nogil
     cdef real expand(self, real *loss) noexcept nogil
     cdef bint survey(self) noexcept nogil
-    cdef bint spread(self) noexcept nogil
+    cdef bint bound_changes(self) noexcept nogil
     cdef void responsibilities(self, index i) noexcept nogil
     cdef void accumulate(self, real w) noexcept nogil
     cdef real prior_curvature(self) noexcept nogil

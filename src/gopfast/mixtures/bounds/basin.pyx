@@ -11,15 +11,15 @@ is the objective at nu. With u_ik = (1, x_i - nu_k) in block k its Hessian is
 
     diag(W exp(b_k), N_k I) - sum_i w_i sum_{k<l} r_ik r_il (u_ik - u_il)(u_ik - u_il)',     N_k = sum_i w_i r_ik.
 
-On nu* +- radius, b* +- log_radius every r_ik has a range, so every entry has a bound V of its change (`spread`). At the
-end of the ray of d from the center, f = f* + d' gradient + 1/2 d' M d, M the mean of the Hessians on the ray with
-weight 2 (1 - s) at the part s of the way; so the V of smaller boxes count more than that of the whole (`survey`). For
-any p > 0, x' dM x <= sum_a (V p)_a / p_a x_a^2: a Cholesky factorisation of what is left proves M >= LEAST * scale^2
-(`rises`), hence f >= f* - |gradient / scale|^2 / (2 LEAST) in the box. For each nu of the box the best b stays within
-log_radius (`enclose`): for a stationary b, A db = - grad_b - G dnu, A, G the blocks of the even mean of H on the ray.
-On the way from the center to nu no solution b crosses log_radius, so that their degree stays: there is one for nu, and
-f is convex in the weights: it is the best. A summary's points stand for samples at most `reach` away, which widens the
-ranges; no bound of the loss of a summary is needed.
+On nu* +- radius, b* +- log_radius every r_ik has a range, so every entry has a bound V of its change (`bound_changes`).
+At the end of the ray of d from the center, f = f* + d' gradient + 1/2 d' M d, M the mean of the Hessians on the ray
+with weight 2 (1 - s) at the part s of the way; so the V of smaller boxes count more than that of the whole (`survey`).
+For any p > 0, x' dM x <= sum_a (V p)_a / p_a x_a^2: a Cholesky factorisation of what is left proves M >= LEAST *
+scale^2 (`rises`), hence f >= f* - |gradient / scale|^2 / (2 LEAST) in the box. For each nu of the box the best b stays
+within log_radius (`enclose`): for a stationary b, A db = - grad_b - G dnu, A, G the blocks of the even mean of H on the
+ray. On the way from the center to nu no solution b crosses log_radius, so that their degree stays: there is one for nu,
+and f is convex in the weights: it is the best. A summary's points stand for samples at most `reach` away, which widens
+the ranges; no bound of the loss of a summary is needed.
 """
 
 import numpy as np
@@ -33,6 +33,7 @@ from gopfast.mixtures.data.passes cimport pass_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Basin
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
 
 cdef extern from "dense.h" nogil:
@@ -42,17 +43,22 @@ cdef extern from "dense.h" nogil:
 
 cdef real FIRST_RADIUS = 0.25   # of a cube, in standard deviations
 cdef real MOST_RADIUS = 1.0     # of a box that is given
-cdef real NARROWER = 0.85
-cdef int N_SHELLS = 3
-cdef int MOST_TRIES = 10
-cdef real FIRST_LOG_RADIUS = 0.05
-cdef real MOST_LOG_RADIUS = 1.0
+cdef real OUTWARD = 1 + 1e-9    # of a given box's radii: covers their rounding
+cdef real NARROWER = 0.85       # the cube tried first, of the one found on some of the samples
+cdef int N_SHELLS = 3           # of a box; the curvature is bounded on each
+cdef int MOST_TRIES = 10        # of radii of the cube, and of the log weights in one
+cdef real FIRST_LOG_RADIUS = 0.05   # of a log weight, which nothing scales
+cdef real MOST_LOG_RADIUS = 1.0     # beyond, bounds of the curvature are of no use
 cdef real LEAST = 0.02         # curvature to be proved, relative to that of separate components
 cdef real ROUNDING = 1e-8      # of the factorisation of a matrix with entries up to LARGEST, and of weights of points
 cdef real LARGEST = 1e4
+cdef real SCORE_ROUNDING = 1e-15    # of a score, relative to its size, for each of its d + 2 terms
 cdef real NEGLIGIBLE = 1e-13   # terms below it are bounded, not computed
-cdef real SMALLEST_WEIGHT = 1e-6
-cdef real FINE = 0.02
+cdef real SMALLEST_WEIGHT = 1e-6    # of a component of an incumbent that a box is looked for around
+cdef real FINE = 0.02           # how far a summary's points may be from their samples, in standard deviations
+# Share of a log weight's radius that its best value may use: what is left covers the rounding of `enclose`.
+cdef real WITHIN = 0.99
+cdef real LEAST_VECTOR = 1e-3   # entry of the power iteration's vector, relative to the largest
 ROUGH = 250                     # points on which a radius is looked for
 cdef index POLL_EVERY = 4096    # points
 
@@ -147,7 +153,7 @@ cdef class MixtureBasin(Basin):
         if not self.stationary(solution, tolerance, &lower):
             return False
         for i in range(<int> self.n_connected):
-            self.radius[i] = (1 + 1e-9) * max(fabs(low[i] - center[i]), fabs(high[i] - center[i]))
+            self.radius[i] = OUTWARD * max(fabs(low[i] - center[i]), fabs(high[i] - center[i]))
             if self.radius[i] > MOST_RADIUS:
                 return False
         self.begin()
@@ -157,12 +163,14 @@ cdef class MixtureBasin(Basin):
         return True
 
     cdef void look_at(self, bint rough) noexcept nogil:
+        """Which points bounds are taken over: some samples, or those that prove and how far samples are from them."""
         if rough:
             self.samples, self.way = self.some.core, &self.none[0]
         else:
             self.samples, self.way = self.fine, &self.reach[0]
 
     cdef void begin(self) noexcept nogil:
+        """First radius of every log weight."""
         cdef int k
         for k in range(self.family.n_components):
             self.log_radius[k] = FIRST_LOG_RADIUS
@@ -269,8 +277,8 @@ cdef class MixtureBasin(Basin):
         value = self.primal.step(&self.family.data.core, trial)
         e = trial[n - 1]
         # `step` rounds up by 64 u of the magnitude
-        value -= 256 * 2.0 ** -53 * (sums.magnitude + fabs(value) + data.total_weight
-                                     + K * d * (1 + (fabs(log(e)) if e > 0 else 0)))
+        value -= 256 * ROUND * (sums.magnitude + fabs(value) + data.total_weight
+                                + K * d * (1 + (fabs(log(e)) if e > 0 else 0)))
         loss[0] = 0
         for k in range(K):
             weight += center[k]
@@ -302,7 +310,7 @@ cdef class MixtureBasin(Basin):
         memset(self.even, 0, m * m * sizeof(real))
         for shell in range(N_SHELLS):
             self.part = (shell + 1.0) / N_SHELLS  # the last one is the box
-            if not self.spread():
+            if not self.bound_changes():
                 return False
             weight = 2.0 / N_SHELLS - (2.0 * shell + 1) / (N_SHELLS * N_SHELLS)
             for a in range(m * m):
@@ -310,14 +318,14 @@ cdef class MixtureBasin(Basin):
                 self.even[a] += self.variation[a] / N_SHELLS
         return True
 
-    cdef bint spread(self) noexcept nogil:
+    cdef bint bound_changes(self) noexcept nogil:
         """Hessian at the center and the bound of its variation in a part of the box; one pass. False: interrupted."""
         cdef const SampleSet *data = &self.samples
         cdef int K = self.family.n_components, f = 1 + self.family.n_columns, m = K * f, k, a, b
         cdef index i
         cdef real W = self.family.core.total_weight, value
         # of sums over n_samples terms, each with the few roundings of `responsibilities`
-        cdef real rounding = 2 * 2.0 ** -53 * (data.n_samples + 64 * (f + K))
+        cdef real rounding = 2 * ROUND * (data.n_samples + 64 * (f + K))
         cdef real *H = self.hessian
         cdef real *V = self.variation
         memset(H, 0, m * m * sizeof(real))
@@ -364,7 +372,7 @@ cdef class MixtureBasin(Basin):
             total += self.r[k]
         for k in range(K):
             self.r[k] /= total
-            self.up[k] = self.part * self.log_radius[k] + 1e-15 * (d + 2) * fabs(least)  # the last: rounding of scores
+            self.up[k] = self.part * self.log_radius[k] + SCORE_ROUNDING * (d + 2) * fabs(least)
         # A score changes by at most log(up). Where a sample lies in its cell moves all scores alike but for
         # the distance of the means, here from their middle as the sample sees it.
         for j in range(1, f):
@@ -470,7 +478,7 @@ cdef class MixtureBasin(Basin):
             if turn == 5 or not 0 < most < INFINITY:
                 return
             for a in range(m):
-                p[a] = max(self.matrix[a] / most, 1e-3)
+                p[a] = max(self.matrix[a] / most, LEAST_VECTOR)
 
     cdef bint rises(self, real part) noexcept nogil:
         """Whether H - part * domination >= LEAST in the scale of the components, H that of the center."""
@@ -493,7 +501,7 @@ cdef class MixtureBasin(Basin):
         """
         cdef int K = self.family.n_components, d = self.family.n_columns, f = 1 + d, m = K * f, k, l, p, j
         cdef real *Y = self.inverse
-        cdef real value, reach
+        cdef real value, change
         cdef bint inside = True
         for k in range(K):
             for l in range(k, K):
@@ -508,11 +516,11 @@ cdef class MixtureBasin(Basin):
             dense_forward(K, self.matrix, 1, Y + k * K)
             dense_backward(K, self.matrix, Y + k * K)
         for k in range(K):
-            reach = 0
+            change = 0
             for l in range(K):
-                reach += fabs(Y[k * K + l]) * fabs(self.gradient[l * f])
+                change += fabs(Y[k * K + l]) * fabs(self.gradient[l * f])
                 for p in range(K):
-                    reach += fabs(Y[k * K + l]) * self.even[l * f * m + p * f] * self.log_radius[p]
+                    change += fabs(Y[k * K + l]) * self.even[l * f * m + p * f] * self.log_radius[p]
             for p in range(K):
                 for j in range(d):
                     value = 0
@@ -521,9 +529,9 @@ cdef class MixtureBasin(Basin):
                     value = fabs(value)
                     for l in range(K):
                         value += fabs(Y[k * K + l]) * self.even[l * f * m + p * f + 1 + j]
-                    reach += value * self.radius[p * d + j]
-            needed[k] = reach
-            if not reach < 0.99 * self.log_radius[k]:
+                    change += value * self.radius[p * d + j]
+            needed[k] = change
+            if not change < WITHIN * self.log_radius[k]:
                 inside = False
         return inside
 

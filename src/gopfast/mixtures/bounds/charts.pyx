@@ -300,7 +300,7 @@ cdef class ExponentialChart(Chart):
         return possible
 
     cdef real slack(self, int k) noexcept nogil:
-        cdef int d = self.n_columns, j, a
+        cdef int d = self.n_columns, j
         cdef real total = 0, m, reference
         for j in range(d):
             m, reference = self.mean[k * d + j], self.exponential.reference[j]

@@ -9,10 +9,11 @@ from gopfast.clustering.line import best_stretches
 from gopfast.mixtures.bounds.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport clock
 
-# Rounding margin of an objective value, in units of its magnitude; counted out in _entropic.
-cdef real OBJECTIVE_ROUNDING = 64 * 2.0 ** -53
+# Rounding margin of an objective value, in units of its magnitude; counted out in `entropic`.
+cdef real OBJECTIVE_ROUNDING = 64 * ROUND
 
 # Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
 cdef index START_SAMPLES = 20_000
@@ -153,6 +154,7 @@ cdef class MixturePrimal(Primal):
         return out
 
     cdef bint late(self) noexcept nogil:
+        """Whether the search is stopped or the time for this step is over."""
         return self.stop.poll(0) or clock() >= self.until
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:

@@ -41,7 +41,7 @@ cdef struct Newton:
     real curvature      # of min_e (e C - e_power log e) in C, the sign changed
     real excess         # what the bound loses to densities above W: W log max_k D_k / W
     real margin         # rounding margin of the bound, in nats
-    real reach          # length of the last step, 1: a full Newton step
+    real length         # of the last step, 1: a full Newton step
     real *scratch
 
 

@@ -29,10 +29,10 @@ from gopfast.mixtures.bounds.weights cimport (
     weights_complementarity_after, weights_corrector, weights_longest, weights_move, weights_predictor
 )
 from gopfast.search.arena cimport Arena
-from gopfast.search.relaxation cimport Effort, Relaxation, no_effort
+from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
+from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, index, real
 
@@ -180,28 +180,6 @@ cdef class EntropicRelaxation(Relaxation):
                 value = nt.sums.value
             self.losses[i] = max(0.0, value - nt.sums.value)
 
-    def box_bound(self, low, high, real cutoff):
-        """Bound of the box [low, high] of connected variables, for tests; -inf for an empty box."""
-        cdef index n = self.n_connected, a
-        cdef Tree tree = Tree(n, self.n_warm)
-        cdef real[::1] least = np.array(low, dtype=np.float64).ravel(), most = np.array(high, dtype=np.float64).ravel()
-        cdef Effort effort = no_effort()
-        cdef real lower = -INFINITY
-        cdef Node *node = tree.new_node()
-        if node == NULL:
-            raise MemoryError
-        try:
-            self.prepare(1, StopSignal(INFINITY))
-            for a in range(n):
-                node_low(node)[a], node_high(node, n)[a] = least[a], most[a]
-            node.lower = -INFINITY
-            if self.tighten(node):
-                self.bound(node, cutoff, 0, &effort)
-                lower = node.lower
-        finally:
-            tree.free_node(node)
-        return lower
-
     def explain(self, const real[:, ::1] low, const real[:, ::1] high, const float[:, ::1] warm):
         """The affine functions below the costs that bounded nodes, for proofs.
 
@@ -281,7 +259,7 @@ cdef class EntropicRelaxation(Relaxation):
         for r in range(self.family.n_facets):
             nt.q[r] = nt.sub.facets[r].multiplier if nt.sub.facets[r].active else 0
             nt.slack_q[r] = nt.excess_q[r] = nt.sub.facets[r].slack
-        nt.reach = 0
+        nt.length = 0
 
     cdef void warm_start(self, Node *node, Newton *nt) noexcept nogil:
         """The iterate to start from, by the parent's last one."""
@@ -565,7 +543,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void newton(self, Newton *nt, real mu, int n) noexcept nogil:
         """One predictor-corrector step of the interior-point method, as of the weights alone (`weights_newton`)."""
         cdef int Q = self.family.n_facets, k
-        cdef real reach, affine, target, left
+        cdef real length, affine, target, left
         self.assemble(nt)
         self.factor(nt)
         weights_predictor(&nt.iterate)
@@ -573,14 +551,14 @@ cdef class EntropicRelaxation(Relaxation):
             nt.push[k] = nt.push_y[k] = 0
             nt.rhs_q[k] = -nt.residual_q[k]
         self.direction(nt)
-        reach = min(1.0, self.longest(nt))
-        affine = weights_complementarity_after(&nt.iterate, reach)
+        length = min(1.0, self.longest(nt))
+        affine = weights_complementarity_after(&nt.iterate, length)
         for k in range(Q):
             if nt.sub.facets[k].active:
-                affine += (nt.q[k] + reach * nt.step_q[k]) * (nt.slack_q[k] + reach * nt.step_t[k])
+                affine += (nt.q[k] + length * nt.step_q[k]) * (nt.slack_q[k] + length * nt.step_t[k])
                 left = nt.sub.facets[k].cap - nt.q[k]
                 if left < INFINITY:
-                    affine += (left - reach * nt.step_q[k]) * (nt.excess_q[k] + reach * nt.step_y[k])
+                    affine += (left - length * nt.step_q[k]) * (nt.excess_q[k] + length * nt.step_y[k])
         target = centering(affine, mu, n)
         weights_corrector(&nt.iterate, target)
         for k in range(Q):
@@ -591,15 +569,15 @@ cdef class EntropicRelaxation(Relaxation):
                     nt.push_y[k] = (target + nt.step_q[k] * nt.step_y[k]) / left
                 nt.rhs_q[k] = nt.push[k] - nt.push_y[k] - nt.residual_q[k]
         self.direction(nt)
-        reach = damped(self.longest(nt))
-        weights_move(&nt.iterate, reach)
+        length = damped(self.longest(nt))
+        weights_move(&nt.iterate, length)
         for k in range(Q):
             if nt.sub.facets[k].active:
-                nt.q[k] += reach * nt.step_q[k]
-                nt.slack_q[k] += reach * nt.step_t[k]
+                nt.q[k] += length * nt.step_q[k]
+                nt.slack_q[k] += length * nt.step_t[k]
                 if nt.sub.facets[k].cap < INFINITY:
-                    nt.excess_q[k] += reach * nt.step_y[k]
-        nt.reach = reach
+                    nt.excess_q[k] += length * nt.step_y[k]
+        nt.length = length
 
     cdef real complementarity(self, Newton *nt) noexcept nogil:
         """Sum of all products that are 0 at the solution."""
@@ -653,7 +631,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil:
         """Goes back along the last step to the part `keep` of it."""
         cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef real full = nt.reach, part = keep * nt.reach
+        cdef real full = nt.length, part = keep * nt.length
         for k in range(K):
             nt.iterate.weights[k] *= (1 + part * nt.iterate.step[k]) / (1 + full * nt.iterate.step[k])
             nt.iterate.slack[k] -= (full - part) * nt.iterate.step_s[k]
@@ -663,7 +641,7 @@ cdef class EntropicRelaxation(Relaxation):
                 nt.slack_q[k] -= (full - part) * nt.step_t[k]
                 if nt.sub.facets[k].cap < INFINITY:
                     nt.excess_q[k] -= (full - part) * nt.step_y[k]
-        nt.reach = part
+        nt.length = part
 
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
         cdef int Q = self.family.n_facets, k, n, iteration

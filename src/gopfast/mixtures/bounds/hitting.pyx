@@ -1,7 +1,7 @@
 """Sets that a mean of every good mixture lies in: the nonparametric bound, told to the nodes.
 
 Take part of the line away. If even the best mixing distribution on what is left has a value above the limit, every
-mixture below the limit has a mean in a part of what was taken (`_mixing`): a *hitting set*. This holds whatever box a
+mixture below the limit has a mean in a part of what was taken (`mixing`): a *hitting set*. This holds whatever box a
 node is. One set that no component of a node can hit closes the node; one that a single component can hit cuts its
 interval down to the set; disjoint sets, being hit by different components, are hit in their order. So two attempts per
 component, around its mean and then at each end of its interval, come close to a box around the incumbent before the
@@ -55,6 +55,7 @@ def summary(data):
 
 
 cdef bint hits(const HittingSet *held, real low, real high) noexcept nogil:
+    """Whether the set meets [low, high]."""
     cdef int i
     for i in range(held.n_parts):
         if held.parts[i].low <= high and held.parts[i].high >= low:
@@ -76,6 +77,7 @@ cdef bint narrow(const HittingSet *held, real *low, real *high) noexcept nogil:
 
 
 cdef bint within(const HittingSet *inner, const HittingSet *outer) noexcept nogil:
+    """Whether every part of `inner` lies in a part of `outer`."""
     cdef int i, k
     cdef bint inside
     for i in range(inner.n_parts):
@@ -88,6 +90,7 @@ cdef bint within(const HittingSet *inner, const HittingSet *outer) noexcept nogi
 
 
 cdef real width(const HittingSet *held) noexcept nogil:
+    """From the first part's lower to the last part's upper end."""
     return held.parts[held.n_parts - 1].high - held.parts[0].low if held.n_parts else 0
 
 
@@ -194,6 +197,7 @@ cdef class HittingSets(Reduction):
                 and (k + 1 == self.family.n_components or self.high[k] < self.low[k + 1]))
 
     cdef void around(self, int k) noexcept nogil:
+        """Tries intervals about mean k, wider and wider, until one is proved to hit; begins narrower next time."""
         cdef Attempt *at = &self.attempts[k]
         cdef real center = clip(self.center[k], self.low[k], self.high[k])
         while not at.done and not self.mixing.stop.poll(0):
@@ -207,7 +211,7 @@ cdef class HittingSets(Reduction):
     cdef void at_end(self, int k, int side) noexcept nogil:
         """Moves one end of a component's interval towards its mean, by about what the missing value allows."""
         cdef real low = self.low[k], high = self.high[k], center = clip(self.center[k], low, high)
-        cdef real edge = high if side else low, reach = fabs(edge - center)
+        cdef real edge = high if side else low, distance = fabs(edge - center)
         cdef Attempt *at = &self.attempts[k]
         cdef real weight = max(at.weight, LEAST_WEIGHT) * self.family.core.total_weight
         cdef real step
@@ -215,16 +219,16 @@ cdef class HittingSets(Reduction):
         cdef bint found
         for _trial in range(MOST_TRIALS):
             step = at.caution * sqrt(2 * self.missing / weight)
-            if reach - step < LEAST_STEP:
+            if distance - step < LEAST_STEP:
                 if at.caution == LEAST_CAUTION:
                     return
-                step = ALL_BUT * reach
+                step = ALL_BUT * distance
             found = self.attempt(low, center + step) if side else self.attempt(center - step, high)
             if found:
                 at.caution = max(LEAST_CAUTION, at.caution * LESS)
                 return
             at.caution *= MORE
-            if step == ALL_BUT * reach:
+            if step == ALL_BUT * distance:
                 return
 
     cdef bint attempt(self, real low, real high) noexcept nogil:
@@ -303,6 +307,7 @@ cdef class HittingSets(Reduction):
         self.grown |= after < (1 - GROWN) * before
 
     cdef real total(self) noexcept nogil:
+        """Sum of the widths of the components' intervals."""
         cdef int k
         cdef real value = 0
         for k in range(self.family.n_components):

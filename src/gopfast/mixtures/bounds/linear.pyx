@@ -56,6 +56,7 @@ cdef inline real square(real x) noexcept nogil:
 
 
 cdef inline real touching_ratio(real tau, real weight) noexcept nogil:
+    """tau / pi where the tangent touches, within the limits that keep its coefficients finite."""
     return clip(tau / weight if weight > 0 else GREATEST_RATIO, LEAST_RATIO, GREATEST_RATIO)
 
 
@@ -88,9 +89,11 @@ cdef class CutPool:
         self.ratios = np.zeros(n_samples * room * n_components)
 
     cdef int size(self, int i) noexcept nogil:
+        """Number of tangents of sample i."""
         return <int> min(self.n_added[i], <index> self.room)
 
     cdef const real *at(self, int i, int slot) noexcept nogil:
+        """The ratios tau_k / pi_k (K,) at which tangent `slot` of sample i touches."""
         return &self.ratios[(<index> i * self.room + slot) * self.n_components]
 
     cdef real value(self, int i, const real *tau, const real *weights) noexcept nogil:
@@ -108,6 +111,7 @@ cdef class CutPool:
         return best
 
     cdef void add(self, int i, const real *tau, const real *weights) noexcept nogil:
+        """Takes the tangent of sample i that touches at a point, in place of the oldest where there is no room."""
         cdef int k
         cdef real *ratio = &self.ratios[(<index> i * self.room + self.n_added[i] % self.room) * self.n_components]
         for k in range(self.n_components):
@@ -205,6 +209,7 @@ cdef class LinearWorker(ProgramWorker):
             self.select(node, effort)
 
     cdef real proved(self) noexcept nogil:
+        """Lower bound of the node that the program's duals prove, in nats."""
         cdef real W = -self.offset, bound = self.lp.safe_bound()
         return bound - W - 2 * ROUND * (fabs(bound) + 4 * W + fabs(bound - W))
 
@@ -289,8 +294,8 @@ cdef class LinearWorker(ProgramWorker):
 
     cdef void term(self, int column, real value, real size) noexcept nogil:
         """Adds value * column to the open row; size: magnitude of the numbers that were rounded in it."""
-        cdef real reach = max(fabs(self.col_lower[column]), fabs(self.col_upper[column]))
-        self.magnitude += size * reach
+        cdef real largest = max(fabs(self.col_lower[column]), fabs(self.col_upper[column]))
+        self.magnitude += size * largest
         if value != 0:
             self.col_index[self.nnz] = column
             self.value[self.nnz] = value
@@ -326,6 +331,7 @@ cdef class LinearWorker(ProgramWorker):
         self.n_rows += 1
 
     cdef void simplex_rows(self) noexcept nogil:
+        """The last component's tau_iK, which is what the others leave of 1, is at least 0; weights sum to 1."""
         cdef int i, k
         if self.K > 2:  # tau_iK >= 0
             for i in range(self.N):
@@ -445,6 +451,7 @@ cdef class LinearWorker(ProgramWorker):
         self.end_row(half * (1 - log(at)) - 8 * ROUND * half * (1 + fabs(log(at))), INFINITY)
 
     cdef void precision_rows(self) noexcept nogil:
+        """Tangents of the prior's precision term over the node's interval of it."""
         cdef real low, high
         cdef int cut
         if not self.data.core.has_prior:
@@ -475,6 +482,7 @@ cdef class LinearWorker(ProgramWorker):
         self.end_row(slope_last if self.joint else slope_last - total, INFINITY)
 
     cdef void pool_rows(self) noexcept nogil:
+        """All tangents of the pool, of every sample."""
         cdef int i, slot
         for i in range(self.N):
             for slot in range(self.pool.size(i)):
@@ -551,6 +559,7 @@ cdef class LinearWorker(ProgramWorker):
         return self.data.core.total_weight * max(0.0, q + max(slope * low, slope * high))
 
     cdef void weight_halves(self, int a, real low, real at, real high) noexcept nogil:
+        """What the mixed-integer program is told of a weight's two halves, [low, at] and [at, high]."""
         cdef real W = self.data.core.total_weight
         cdef int k = a - self.n_means
         self.switch(a, False, self.weight_excess(at, low, low, high))

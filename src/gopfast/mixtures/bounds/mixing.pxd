@@ -25,7 +25,7 @@ cdef class MixingDistribution:
     cdef readonly real work         # what was spent, in exponentials per sample
     cdef readonly real shift        # what a summary's value is to be lowered by, `summary_shift`
     cdef real constant              # of the objective
-    cdef real reach                 # largest magnitude of a sample
+    cdef real largest               # largest magnitude of a sample
     cdef real part                  # points of `few` per sample
     cdef bint thorough              # atoms are also added where D was asked
     cdef readonly int n_set
@@ -46,7 +46,7 @@ cdef class MixingDistribution:
     cdef int lay_out(self) except -1
     cdef bint prove(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
                     real limit) noexcept nogil
-    cdef bint spread(self, const Interval *support, int n_support) noexcept nogil
+    cdef bint place_evenly(self, const Interval *support, int n_support) noexcept nogil
     cdef void keep(self) noexcept nogil
     cdef void resume(self, const Interval *support, int n_support, const Interval *spared, int n_spared) noexcept nogil
     cdef void mix(self, int n) noexcept nogil

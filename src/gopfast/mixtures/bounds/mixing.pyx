@@ -89,6 +89,7 @@ def compressed(samples):
 
 
 cdef bint inside(real x, const Interval *parts, int n) noexcept nogil:
+    """Whether x lies in one of the n intervals."""
     cdef int i
     for i in range(n):
         if parts[i].low <= x <= parts[i].high:
@@ -117,7 +118,7 @@ cdef class MixingDistribution:
         columns = samples.arrays()[0]
         if columns.shape[0] != 1 or samples.core.samples.squares:
             raise ValueError("a mixing distribution is of one-dimensional data of known variance")
-        self.reach = np.abs(columns).max()
+        self.largest = np.abs(columns).max()
         self.lay_out()
         for i in range(most_atoms + MOST_ASKED):
             self.costs.quadratic[i] = 0.5
@@ -155,7 +156,7 @@ cdef class MixingDistribution:
         if n_support == 0:
             return False
         if n_spared == 0 or self.n_kept == 0:
-            if not self.spread(support, n_support):
+            if not self.place_evenly(support, n_support):
                 return False
         else:
             self.resume(support, n_support, spared, n_spared)
@@ -172,7 +173,7 @@ cdef class MixingDistribution:
                 return found
         return False
 
-    cdef bint spread(self, const Interval *support, int n_support) noexcept nogil:
+    cdef bint place_evenly(self, const Interval *support, int n_support) noexcept nogil:
         """Atoms to start from, evenly over the support; False: too many."""
         cdef int i, k, n
         cdef real total = 0, spacing, width
@@ -251,14 +252,14 @@ cdef class MixingDistribution:
 
         `ascending` (n,): the samples.
         """
-        cdef Interval whole = Interval(-self.reach, self.reach)
+        cdef Interval whole = Interval(-self.largest, self.largest)
         cdef real limit
-        cdef int attempt, found
+        cdef int _attempt, found
         # means beyond the samples are worse than the nearest sample
         self.thorough = True
         if not self.cover(ascending):
             return -INFINITY
-        for attempt in range(MOST_ROUNDS_WHOLE):
+        for _attempt in range(MOST_ROUNDS_WHOLE):
             if not self.optimise(-INFINITY, True, gap):
                 break
             limit = self.estimate - gap
@@ -348,7 +349,7 @@ cdef class MixingDistribution:
 
     cdef real rounding(self, real center) noexcept nogil:
         """Of a cost (x - center)^2 / 2 and of the kernel, as in `_refinement`."""
-        cdef real size = self.reach + center
+        cdef real size = self.largest + center
         return ROUND * (33 * 0.5 * size * size + 1000)
 
     cdef real most_in(self, const Cell *cell) noexcept nogil:
@@ -512,12 +513,12 @@ cdef class MixingDistribution:
             reached, a bound that is looser by orders of magnitude is tried.
         """
         cdef real found = -INFINITY
-        cdef int attempt
+        cdef int _attempt
         cdef real[::1] ascending = np.sort(self.samples.arrays()[0][0])
         if not self.samples.arrays()[1].min() > LIGHTEST * self.samples.core.total_weight:
             return found
         with nogil:
-            for attempt in range(MOST_GAPS):
+            for _attempt in range(MOST_GAPS):
                 found = self.bound(ascending, gap)
                 if found > -INFINITY:
                     break

@@ -20,7 +20,7 @@ cdef int TRIES = 2          # draws of the two centers, of which the better halv
 
 
 cdef unsigned long long next_random(unsigned long long *state) noexcept nogil:
-    # splitmix64
+    """The next 64 random bits (splitmix64)."""
     cdef unsigned long long z
     state[0] += <unsigned long long> 0x9E3779B97F4A7C15
     z = state[0]
@@ -30,6 +30,7 @@ cdef unsigned long long next_random(unsigned long long *state) noexcept nogil:
 
 
 cdef real uniform(unsigned long long *state) noexcept nogil:
+    """A random number in [0, 1), a multiple of 2^-53."""
     return (next_random(state) >> 11) * 2.0 ** -53
 
 

@@ -28,7 +28,7 @@ cdef class Refinement:
     cdef readonly int n_split, n_parts, n_total
     cdef Parts *workers
     cdef list arenas                # of the workers
-    cdef real[::1] reach            # (d,) largest |x_j|
+    cdef real[::1] largest          # (d,) largest |x_j|
     cdef int prepare(self, int n_workers) except -1
     cdef int lay_out(self, Arena arena, Parts *at) except -1
     cdef real bound(self, int worker, const SampleSet *data, const real *low, const real *high, const real *point,

@@ -34,6 +34,8 @@ cdef int MOST_PASSES = 10        # of one node
 cdef real LEAST_START = 1e-6     # weight of a component that its parts begin with at least
 # Density ratio whose logarithm is taken where D underflows: a floor only loosens the bound.
 cdef real SMALLEST = 1e-300
+# Covers the rounding of sum_ks pi_ks D_ks = W, of far fewer than 10^6 terms.
+cdef real MEAN_ROUNDING = 1 + 1e-9
 # A part is at least this share of its cell in the variable divided.
 cdef real SPLIT_MARGIN = 0.1
 
@@ -55,10 +57,10 @@ cdef class Refinement:
         self.n_total = family.n_components * self.n_parts
         self.workers = NULL
         self.arenas = []
-        reach = np.zeros(family.n_columns)
+        largest = np.zeros(family.n_columns)
         for data in [family.data, *family.data.levels]:
-            reach = np.maximum(reach, np.abs(data.arrays()[0]).max(axis=1))
-        self.reach = reach
+            largest = np.maximum(largest, np.abs(data.arrays()[0]).max(axis=1))
+        self.largest = largest
 
     def __dealloc__(self):
         free(self.workers)
@@ -210,7 +212,7 @@ cdef class Refinement:
             # rounding of a cost, as in EntropicRelaxation.margin, but for the farthest sample
             total = size[0]
             for j in range(d):
-                x = self.reach[j] + fabs(at.costs.centers[p * d + j])
+                x = self.largest[j] + fabs(at.costs.centers[p * d + j])
                 total += size[1 + j] * x + (size[1 + d + j] if F > d else fabs(at.costs.quadratic[p * d + j])) * x * x
             term = ROUND * (n_terms * total + 1000)
             margin = max(margin, term)
@@ -219,7 +221,7 @@ cdef class Refinement:
             density = log(max(density, SMALLEST) / W)
             worst = max(worst, density + term + 8 * ROUND * (1 + fabs(density)))
         # the weighted mean of the terms is at most the largest times sum_ks pi_ks D_ks = W
-        margin = margin * W * (1 + 1e-9)
+        margin = margin * W * MEAN_ROUNDING
         margin += (64 * ROUND + data.rounding) * (at.sums.magnitude - shift)
         margin += (16 * ROUND + data.rounding) * W * (1 + fabs(worst))
         margin += self.family.constant_margin()

@@ -22,9 +22,9 @@ cdef void weights_start(Weights *at, real total) noexcept nogil
 # One predictor-corrector step with the Hessian `gram` (upper triangle) at the residuals.
 cdef void weights_newton(Weights *at, const real *gram) noexcept nogil
 
-# The parts of a step. sum pi slack; the same after a part `reach` of the step.
+# The parts of a step. sum pi slack; the same after a part `length` of the step.
 cdef real weights_complementarity(const Weights *at) noexcept nogil
-cdef real weights_complementarity_after(const Weights *at, real reach) noexcept nogil
+cdef real weights_complementarity_after(const Weights *at, real length) noexcept nogil
 # OUT slack: near the residuals, for a mean complementarity mu.
 cdef void weights_center(Weights *at, real mu) noexcept nogil
 # OUT rhs: of the step to complementarity 0, and after it of the step to `target`, with its second-order term.
@@ -32,7 +32,7 @@ cdef void weights_predictor(Weights *at) noexcept nogil
 cdef void weights_corrector(Weights *at, real target) noexcept nogil
 # Longest step that keeps weights and slacks positive; OUT step_s.
 cdef real weights_longest(Weights *at) noexcept nogil
-cdef void weights_move(Weights *at, real reach) noexcept nogil
+cdef void weights_move(Weights *at, real length) noexcept nogil
 
 # Slack of a residual whose multiplier is `value`, for a mean complementarity mu; and the least that it is given.
 cdef real central_slack(real residual, real mu, real value) noexcept nogil

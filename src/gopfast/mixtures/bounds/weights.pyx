@@ -38,11 +38,11 @@ cdef real weights_complementarity(const Weights *at) noexcept nogil:
     return total
 
 
-cdef real weights_complementarity_after(const Weights *at, real reach) noexcept nogil:
+cdef real weights_complementarity_after(const Weights *at, real length) noexcept nogil:
     cdef int p
     cdef real total = 0
     for p in range(at.n):
-        total += at.weights[p] * (1 + reach * at.step[p]) * (at.slack[p] + reach * at.step_s[p])
+        total += at.weights[p] * (1 + length * at.step[p]) * (at.slack[p] + length * at.step_s[p])
     return total
 
 
@@ -90,11 +90,11 @@ cdef real weights_longest(Weights *at) noexcept nogil:
     return most
 
 
-cdef void weights_move(Weights *at, real reach) noexcept nogil:
+cdef void weights_move(Weights *at, real length) noexcept nogil:
     cdef int p
     for p in range(at.n):
-        at.weights[p] *= 1 + reach * at.step[p]
-        at.slack[p] += reach * at.step_s[p]
+        at.weights[p] *= 1 + length * at.step[p]
+        at.slack[p] += length * at.step_s[p]
 
 
 cdef real centering(real affine, real mu, int n) noexcept nogil:

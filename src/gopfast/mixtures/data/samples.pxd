@@ -8,7 +8,7 @@ from gopfast.search.types cimport index, real
 # Pointers into the arrays that Samples owns.
 cdef struct SampleSet:
     pass_data samples
-    const real *spread      # (n_columns,) what a summary loses per unit of curvature; 0 for the samples themselves
+    const real *curvature_loss  # (n_columns,) what a summary loses per unit of curvature; 0 for the samples themselves
     real rounding           # relative rounding error of a summary's weights
     index n_samples         # of positive weight
     real total_weight
@@ -24,11 +24,11 @@ cdef class Samples:
     cdef SampleSet core
     cdef real[:, ::1] columns       # (n_columns, n_padded): scaled, centred, widest coordinate first
     cdef real[::1] weights          # (n_padded,)
-    cdef real[::1] spread
+    cdef real[::1] curvature_loss
     cdef real[::1] reach            # (d,) how far a summary's points are from the samples they stand for
     cdef readonly object center, scale, order
     cdef readonly list levels       # of Samples: summaries, coarse to fine, of the same data
-    cdef int fill(self, columns, weights, bint squares, spread, real rounding) except -1
+    cdef int fill(self, columns, weights, bint squares, curvature_loss, real rounding) except -1
 
 
 # Layouts: the costs of n components of d columns; what a pass of this level over F statistics puts out.

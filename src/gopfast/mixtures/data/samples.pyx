@@ -20,7 +20,7 @@ cdef real summary_shift(const SampleSet *data, int n_components, const pass_cost
         most = 0
         for k in range(n_components):
             most = max(most, costs.quadratic[k * d + j])
-        shift -= most * data.spread[j]
+        shift -= most * data.curvature_loss[j]
     return shift
 
 
@@ -63,26 +63,26 @@ cdef class Samples:
         scaled = (X - self.center) / self.scale
         self.fill(scaled.T[self.order], sample_weight, squares, np.zeros(X.shape[1]), 0.0)
 
-    cdef int fill(self, columns, weights, bint squares, spread, real rounding) except -1:
+    cdef int fill(self, columns, weights, bint squares, curvature_loss, real rounding) except -1:
         d, n = columns.shape
         n_padded = -(-n // PASS_PAD) * PASS_PAD
         padded, mass = np.empty((d, n_padded)), np.zeros(n_padded)
         padded[:, :n] = columns
         padded[:, n:] = columns[:, -1:]
         mass[:n] = weights
-        self.columns, self.weights, self.spread = padded, mass, np.ascontiguousarray(spread)
+        self.columns, self.weights, self.curvature_loss = padded, mass, np.ascontiguousarray(curvature_loss)
         self.core.samples = pass_data(n_padded, d, squares, &self.columns[0, 0], &self.weights[0])
-        self.core.spread, self.core.rounding = &self.spread[0], rounding
+        self.core.curvature_loss, self.core.rounding = &self.curvature_loss[0], rounding
         # rounded once, but for the sums of a few
         self.core.n_samples, self.core.total_weight = n, math.fsum(mass.reshape(-1, PASS_PAD).sum(axis=1))
         self.reach = np.zeros(d)
         self.levels = []
         return 0
 
-    def add_level(self, columns, weights, spread, rounding, reach):
+    def add_level(self, columns, weights, curvature_loss, rounding, reach):
         """Attach a summary (see gopfast.mixtures.data.summary), finer than those before."""
         cdef Samples level = Samples.__new__(Samples)
-        level.fill(columns, weights, self.core.samples.squares, spread, rounding)
+        level.fill(columns, weights, self.core.samples.squares, curvature_loss, rounding)
         level.core.total_weight = self.core.total_weight
         level.reach = np.ascontiguousarray(reach, dtype=np.float64)
         self.levels.append(level)
@@ -105,7 +105,7 @@ cdef class Samples:
     @property
     def loss(self):
         """What a summary loses per unit of curvature, by coordinate (d,); 0 for samples."""
-        return np.asarray(self.spread)
+        return np.asarray(self.curvature_loss)
 
     def arrays(self):
         """Samples (d, n) and weights (n,) as the core sees them, without padding."""

@@ -4,9 +4,10 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs
 
-cdef real ROUND = 2.0 ** -53
+from gopfast.search.rounding cimport ROUND
+
 # Of the sum of a constant's terms, each within 16 u of its magnitude.
-cdef real CONSTANT_ROUNDING = 64 * 2.0 ** -53
+cdef real CONSTANT_ROUNDING = 64 * ROUND
 # Variances of columns in the distance that starts are drawn by are no smaller: a constant column counts for nothing.
 LEAST_VARIANCE = 1e-12
 
@@ -126,17 +127,6 @@ cdef class Family:
         centers = columns[:, rng.choice(n, K, replace=n < K)].T.ravel()
         self.seed(&centers[0], &point[0])
         return np.asarray(point)
-
-    def root_box(self):
-        """The root cells (low, high), shapes (n_connected,), for tests."""
-        cdef real[::1] low = np.empty(self.n_connected), high = np.empty(self.n_connected)
-        self.root(&low[0], &high[0])
-        return np.asarray(low), np.asarray(high)
-
-    def tightened(self, low, high):
-        """What `tighten` leaves of a box, (low, high), or None, for tests."""
-        cdef real[::1] lower = np.array(low, dtype=float).ravel(), upper = np.array(high, dtype=float).ravel()
-        return (np.asarray(lower), np.asarray(upper)) if self.tighten(&lower[0], &upper[0]) else None
 
     def subproblem(self, low, high):
         """Minorant and facets of the cells [low, high], for tests.

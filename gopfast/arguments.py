@@ -85,7 +85,9 @@ def parser(fit, certify, compare, solve, check) -> argparse.ArgumentParser:
     command = _command(commands, "solve", solve, "prove the optimum of a biconvex problem in a file", SOLVE_EXAMPLES)
     command.add_argument("problem", metavar="model.lp", help="a .lp, .mps, .nl or .json file; continuous variables")
     search = _add_limits(command)
-    search.add_argument("--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)")
+    search.add_argument(
+        "--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)"
+    )
     search.add_argument("--rel-tol", type=float, metavar="R", help="gap relative to the objective (default: 1e-6)")
     _add_json(command.add_argument_group("output"))
     command = commands.add_parser(

@@ -7,9 +7,9 @@ violations) is solved instead and the sides are exchanged. Where that ends, too,
 alternation cannot move, the products are linearised at the point and all variables move within a trust region.
 
 Those programs keep rows to a tolerance relative to what their terms can be within the bounds. A point counts only if it
-meets the user's rows in the user's units, see `FEASIBLE`: so it is settled at the end. Newton steps, each the shortest that meets the linearised rows, in units of the point's own coordinates
-and with the violation for the unit of the rows, take the violations down to rounding errors. The objective is that of
-the point settled.
+meets the user's rows in the user's units, see `FEASIBLE`: so it is settled at the end. Newton steps, each the shortest
+that meets the linearised rows, in units of the point's own coordinates and with the violation for the unit of the rows,
+take the violations down to rounding errors. The objective is that of the point settled.
 """
 
 import numpy as np

@@ -248,7 +248,7 @@ cdef class BiconvexData:
                 and self.block_i[self.block_start[block]] == self.block_j[self.block_start[block]])
 
     cdef inline bint presses(self, int block) noexcept nogil:
-        """Whether the relaxed dual needs a form's column bounded from below: of squares that are products it may not."""
+        """Whether the dual needs a form's column bounded from below: of squares that are products it may not."""
         cdef int k = self.block_column[block] - self.n
         return k >= self.n_products or self.under[k] != 0
 

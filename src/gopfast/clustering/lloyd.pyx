@@ -109,9 +109,9 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
     cdef real[::1] mass = np.zeros(len(found)), least = np.zeros(len(X))
     cdef int[::1] sizes
     cdef real before = INFINITY, total
-    cdef int turn
+    cdef int _turn
     with nogil:
-        for turn in range(max_iter):
+        for _turn in range(max_iter):
             total = assign(X, w, at, labels, least)
             settle(X, w, labels, at, mass)
             if not total < before * (1 - 1e-12):
@@ -119,7 +119,7 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
             before = total
     sizes = np.bincount(owners, minlength=len(found)).astype(np.intc)
     with nogil:
-        for turn in range(max_iter):
+        for _turn in range(max_iter):
             if not sweep(X, w, labels, at, mass, sizes):
                 break
             settle(X, w, labels, at, mass)

@@ -1,10 +1,10 @@
 """The most that one cluster can save at given prices, with proof: branch and bound over its center.
 
-With prices lambda (N,) a cluster with center nu saves G(nu) = sum_i w_i (lambda_i - |x_i - nu|^2)+. In a box of centers a
-sample that is near enough for all of them adds a concave quadratic, one that is too far for all adds nothing, and of
-the rest, where a = lambda - |x - nu|^2 lies in [low, high] with low < 0 < high, the chord high (a - low) / (high - low) lies
-above a+ and is concave, too. The sum is separable in the coordinates of nu: its maximum over the box is at hand. Where no
-sample is in doubt it is exact, so that boxes do not crowd around the best centers.
+With prices lambda (N,) a cluster with center nu saves G(nu) = sum_i w_i (lambda_i - |x_i - nu|^2)+. In a box of centers
+a sample that is near enough for all of them adds a concave quadratic, one that is too far for all adds nothing, and of
+the rest, where a = lambda - |x - nu|^2 lies in [low, high] with low < 0 < high, the chord high (a - low) / (high - low)
+lies above a+ and is concave, too. The sum is separable in the coordinates of nu: its maximum over the box is at hand.
+Where no sample is in doubt it is exact, so that boxes do not crowd around the best centers.
 
 Of two samples that must not share a cluster (`partner`) the one that saves more counts.
 
@@ -288,13 +288,13 @@ cdef class CenterSearch:
         cdef real[:, ::1] at = found
         cdef real[::1] values = np.zeros(len(found))
         cdef index m, i
-        cdef int j, turn
+        cdef int j, _turn
         cdef real mass, total, before
         self.prices = np.ascontiguousarray(np.maximum(prices, 0.0))
         with nogil:
             for m in range(at.shape[0]):
                 before = -1
-                for turn in range(max_iter):
+                for _turn in range(max_iter):
                     mass = total = 0
                     mean[:] = 0
                     for i in range(self.n):

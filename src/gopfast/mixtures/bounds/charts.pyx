@@ -24,8 +24,8 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 from gopfast.mixtures.families.exponential cimport BERNOULLI, EXPONENTIAL, LABEL, POISSON
+from gopfast.search.rounding cimport ROUND
 
-cdef real ROUND = 2.0 ** -53
 cdef real LARGEST_CHANGE = 0.9      # of a precision, downward
 cdef real LARGEST_LOG = 3.0         # of a log rate or logit
 cdef real FACE_WIDTH = 0.2          # of labels' probabilities, per standard deviation of the radius

@@ -4,6 +4,7 @@ from gopfast.mixtures.bounds.charts cimport Chart
 from gopfast.mixtures.bounds.em cimport MixturePrimal
 from gopfast.mixtures.families.family cimport Family
 from gopfast.search.relaxation cimport Basin
+from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport index, real
 
 
@@ -13,7 +14,8 @@ cdef class Neighbourhood(Basin):
     cdef Chart chart
     cdef int p, f, m                # coordinates of a component, with its log weight, and of all
     cdef real[::1] solution         # (2 n_solution,) the center, components ordered; then a copy for a step of EM
-    cdef real[::1] storage, cubes   # of all that follows
+    cdef Arena arena                # of all that follows
+    cdef real[::1] cubes
     # of the center; m = K (1 + p): the log weight, then the coordinates, of each component
     cdef real *log_weight           # (K,)
     cdef real *mass                 # (K,) W times the weight

@@ -40,7 +40,7 @@ that one: nothing is to be gained in the box if no column is charged more than W
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, expm1, fabs, isfinite, log, sqrt
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.bounds.charts cimport LOCATION, ExponentialChart, NormalChart
@@ -48,14 +48,12 @@ from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet
 from gopfast.mixtures.families.exponential cimport ExponentialFamily
 from gopfast.mixtures.families.normal cimport NormalFamily
-from gopfast.search.types cimport index, real, take
+from gopfast.mixtures.bounds.dense cimport dense_factor, dense_forward, dense_backward
+from gopfast.search.arena cimport Arena
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.types cimport index, real
 
-cdef extern from "dense.h" nogil:
-    int dense_factor(int n, double *a)
-    void dense_forward(int n, const double *factor, int q, double *b)
-    void dense_backward(int n, const double *factor, double *b)
 
-cdef real ROUND = 2.0 ** -53
 cdef real FIRST_RADIUS = 0.5    # of a box, in standard deviations
 cdef real LEAST_RADIUS = 1e-3
 cdef real NARROWER = 0.6
@@ -108,41 +106,44 @@ cdef class Neighbourhood(Basin):
     def __init__(self, MixturePrimal primal, Chart chart):
         cdef int K = chart.n_components, d = chart.n_columns, p = chart.n_coordinates, f = 1 + p, m = K * f
         cdef index n = chart.family.n_connected
-        cdef real *at
+        cdef Arena arena
         self.family, self.primal, self.chart = chart.family, primal, chart
         self.p, self.f, self.m = p, f, m
         self.n_connected = n
         self.low, self.high = np.zeros(n), np.zeros(n)
         self.lower, self.stride = -INFINITY, 1
         self.solution = np.zeros(2 * primal.n_solution)
-        self.storage = np.zeros((6 + K) * m * m + 2 * K * m + 2 * K * K + 2 * n + 2 * K * p + K * d + 6 * m + 26 * K)
         self.cubes = np.zeros(2 * m * m * m if m <= MOST_COORDINATES else 1)
-        at = &self.storage[0]
-        self.hessian, self.rest, self.matrix = take(&at, m * m), take(&at, m * m), take(&at, m * m)
-        self.basis, self.turned, self.change = take(&at, m * m), take(&at, m * m), take(&at, m * m)
-        self.squares, self.slopes = take(&at, K * m * m), take(&at, K * m)
-        self.inverse, self.fourth = take(&at, K * K), take(&at, K * K)
-        self.box_low, self.box_high = take(&at, n), take(&at, n)
-        self.down, self.up = take(&at, K * p), take(&at, K * p)
-        self.face_need = take(&at, K * d)
-        self.gradient, self.gradient_error = take(&at, m), take(&at, m)
-        self.vector, self.other, self.u = take(&at, m), take(&at, m), take(&at, m)
-        self.log_weight, self.mass, self.beyond_second = take(&at, K), take(&at, K), take(&at, K)
-        self.bent_reach, self.highest, self.lowest, self.away = take(&at, K), take(&at, K), take(&at, K), take(&at, K)
-        self.log_radius, self.needed, self.loose = take(&at, K), take(&at, K), take(&at, K)
-        self.radius = take(&at, K)
-        self.reach, self.score, self.r, self.others = take(&at, K), take(&at, K), take(&at, K), take(&at, K)
-        self.fall, self.rise, self.most = take(&at, K), take(&at, K), take(&at, K)
-        self.least, self.size = take(&at, K), take(&at, K)
-        self.possible, self.counts = <bint *> take(&at, K), <bint *> take(&at, K)
+        arena = Arena()
+        self.arena = arena
+        while arena.again():
+            self.hessian, self.rest, self.matrix = arena.take(m * m), arena.take(m * m), arena.take(m * m)
+            self.basis, self.turned, self.change = arena.take(m * m), arena.take(m * m), arena.take(m * m)
+            self.squares, self.slopes = arena.take(K * m * m), arena.take(K * m)
+            self.inverse, self.fourth = arena.take(K * K), arena.take(K * K)
+            self.box_low, self.box_high = arena.take(n), arena.take(n)
+            self.down, self.up = arena.take(K * p), arena.take(K * p)
+            self.face_need = arena.take(K * d)
+            self.gradient, self.gradient_error = arena.take(m), arena.take(m)
+            self.vector, self.other, self.u = arena.take(m), arena.take(m), arena.take(m)
+            self.log_weight, self.mass, self.beyond_second = arena.take(K), arena.take(K), arena.take(K)
+            self.bent_reach, self.highest = arena.take(K), arena.take(K)
+            self.lowest, self.away = arena.take(K), arena.take(K)
+            self.log_radius, self.needed, self.loose = arena.take(K), arena.take(K), arena.take(K)
+            self.radius = arena.take(K)
+            self.reach, self.score, self.r, self.others = arena.take(K), arena.take(K), arena.take(K), arena.take(K)
+            self.fall, self.rise, self.most = arena.take(K), arena.take(K), arena.take(K)
+            self.least, self.size = arena.take(K), arena.take(K)
+            self.possible = <bint *> arena.take_bytes(K * sizeof(bint))
+            self.counts = <bint *> arena.take_bytes(K * sizeof(bint))
         self.cubic = &self.cubes[0]
         self.bent = self.cubic + (m * m * m if m <= MOST_COORDINATES else 0)
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a box of equal radii that is about the widest."""
         cdef real lower, reach = FACE_REACH
-        cdef int attempt
-        for attempt in range(2):
+        cdef int _attempt
+        for _attempt in range(2):
             if self.hold_center(solution, tolerance, reach, &lower) and self.widest():
                 self.hold(lower)
                 return True
@@ -166,14 +167,14 @@ cdef class Neighbourhood(Basin):
 
         Of many samples, radii are looked for on some and then tested on all.
         """
-        cdef int K = self.family.n_components, turn, k
+        cdef int K = self.family.n_components, _turn, k
         cdef bint found
         self.stride = max(1, self.family.data.core.n_samples // ROUGH)
         found = self.look()
         if self.stride == 1 or not found:
             return found
         self.stride = 1
-        for turn in range(N_SHRINKINGS):
+        for _turn in range(N_SHRINKINGS):
             if self.fits_radii():
                 return True
             for k in range(K):
@@ -183,7 +184,7 @@ cdef class Neighbourhood(Basin):
     cdef bint look(self) noexcept nogil:
         """Finds radii that are about the widest, on the samples of the stride; False: there are none."""
         cdef real radius = FIRST_RADIUS, above, middle
-        cdef int K = self.family.n_components, turn, k
+        cdef int K = self.family.n_components, _turn, k
         while not self.cube(radius):
             if self.primal.stop is not None and self.primal.stop.poll(0):
                 return False
@@ -191,7 +192,7 @@ cdef class Neighbourhood(Basin):
             if radius < LEAST_RADIUS:
                 return False
         above = radius / NARROWER
-        for turn in range(N_HALVINGS):
+        for _turn in range(N_HALVINGS):
             middle = sqrt(radius * above)
             if self.cube(middle):
                 radius = middle
@@ -199,7 +200,7 @@ cdef class Neighbourhood(Basin):
                 above = middle
         for k in range(K):
             self.radius[k] = radius
-        for turn in range(N_WIDENINGS):
+        for _turn in range(N_WIDENINGS):
             for k in range(K):
                 self.radius[k] *= WIDER
                 if not self.fits_radii():
@@ -274,9 +275,9 @@ cdef class Neighbourhood(Basin):
         Returns
         -------
         None where the chart does not reach so far, or dict with `fits`, `derivatives` (gradient (m,), Hessian (m, m),
-        third derivatives (m, m, m)), `rest` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`, `log_radius`,
-        `beyond_second` (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the bracket is proved to be, but for
-        `lent` nats in all.
+        third derivatives (m, m, m)), `rest` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`,
+        `log_radius`, `beyond_second` (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the
+        bracket is proved to be, but for `lent` nats in all.
         """
         cdef int K = self.family.n_components, m = self.m, p = self.p, i
         self.tolerance, self.stride = tolerance, 1
@@ -331,8 +332,8 @@ cdef class Neighbourhood(Basin):
     cdef void polish(self, real *solution, real tolerance) noexcept nogil:
         """EM until a step gains less than the tolerance."""
         cdef real before = INFINITY, value
-        cdef int turn
-        for turn in range(POLISHING):
+        cdef int _turn
+        for _turn in range(POLISHING):
             if self.primal.stop is not None and self.primal.stop.poll(0):
                 return
             value = self.primal.step(&self.primal.full, solution)
@@ -418,7 +419,7 @@ cdef class Neighbourhood(Basin):
 
     cdef bint survey(self) noexcept nogil:
         """Gradient, Hessian and third derivatives at the center. False: interrupted."""
-        cdef int K = self.family.n_components, f = self.f, m = self.m
+        cdef int m = self.m
         cdef const SampleSet *data = &self.family.data.core
         cdef index i
         memset(self.gradient, 0, m * sizeof(real))
@@ -591,7 +592,7 @@ cdef class Neighbourhood(Basin):
 
     cdef bint turn(self) noexcept nogil:
         """Makes the eigenvectors of the center's Hessian the basis, and takes the third derivatives to it."""
-        cdef int K = self.family.n_components, f = self.f, m = self.m, a, b, c, e
+        cdef int f = self.f, m = self.m, a, b, c
         cdef real value, scale
         cdef real *slice
         cdef real *out
@@ -616,7 +617,7 @@ cdef class Neighbourhood(Basin):
 
     cdef bint fits(self) noexcept nogil:
         """Whether the objective is no lower in the box: finds how far the weights go there."""
-        cdef int K = self.family.n_components, p = self.p, f = self.f, m = self.m, k, a, attempt
+        cdef int K = self.family.n_components, f = self.f, m = self.m, k, a, _attempt
         cdef real step
         self.loss = 0
         for k in range(K):
@@ -630,7 +631,7 @@ cdef class Neighbourhood(Basin):
         self.lent = 0
         for k in range(K):
             self.loose[k] = 1e-3
-        for attempt in range(MOST_TRIES):
+        for _attempt in range(MOST_TRIES):
             for k in range(K):
                 self.log_radius[k] = self.loose[k] + 1e-12
                 for a in range(m):
@@ -876,7 +877,7 @@ cdef class Neighbourhood(Basin):
 
     cdef bint rises(self) noexcept nogil:
         """Whether the bracket of the module's head is at least LEAST in the scale of the components."""
-        cdef int K = self.family.n_components, p = self.p, f = self.f, m = self.m, k, a, b, c, i, turn
+        cdef int p = self.p, f = self.f, m = self.m, k, a, b, i, turn
         cdef real N, value, most, sum_reach = 0
         cdef real *V = self.change
         cdef real *q = self.vector
@@ -931,7 +932,6 @@ cdef class Neighbourhood(Basin):
             self.rest[a * m + a] -= g[a] / q[a] * (1 + 1e-9) + value
         return dense_factor(m, self.rest) == 0
 
-
     cdef void lend(self) noexcept nogil:
         """Adds to the least entry of the bracket's diagonal what the tolerance allows the objective to fall there."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, a, k, weak = 0
@@ -982,12 +982,12 @@ cdef void conjugate(int m, const real *A, const real *Z, real *work, real *out) 
 
 cdef void eigenvectors(int m, real *A, real *Z) noexcept nogil:
     """Jacobi's method: the rows of Z are about the eigenvectors of A, which is used up; diagonal parts stay."""
-    cdef int a, b, c, sweep
+    cdef int a, b, c, _sweep
     cdef real off, theta, t, cosine, sine, x, y
     for a in range(m):
         for b in range(m):
             Z[a * m + b] = 1 if a == b else 0
-    for sweep in range(MOST_SWEEPS):
+    for _sweep in range(MOST_SWEEPS):
         off = 0
         for a in range(m):
             for b in range(a):

@@ -140,7 +140,7 @@ class LatentClassFit:
 
     def __str__(self) -> str:
         """Print the statistics, the class sizes and one row for each item and level."""
-        proved = f", proved to be at most {self.log_likelihood_bound:.6g}" * math.isfinite(self.log_likelihood_bound)
+        proved = f" (at most {self.log_likelihood_bound:.6g})" * math.isfinite(self.log_likelihood_bound)
         missing = f", {self.n_complete:g} of them complete" * (self.n_complete < self.n_samples)
         lines = [
             f"Latent class model: {len(self.class_sizes)} classes, {len(self.columns)} items",

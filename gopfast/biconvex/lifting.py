@@ -14,6 +14,11 @@ EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
 # Lifted rows and the products that they add
 MOST_LIFTED_ROWS = 600
 MOST_ADDED_PRODUCTS = 150
+# Sets of variables whose products are bounded together, as a positive semidefinite matrix: so many variables, and this
+# share of their pairs must be products of the problem, for the others are added
+MOST_IN_MOMENTS = 50
+LEAST_DENSITY = 0.2
+MOST_WITH_ALL_ROWS = 30  # variables of a set where products that are added have all of their Lagrange cuts
 # Of a variable, up or down: so that a coefficient (up to 1e100) of a product of two still is a number
 LARGEST_SCALE = 1e60
 LEAST_FLOOR = 1e-200  # of violations
@@ -175,6 +180,8 @@ class Lifting:
         """
         scale = self._scales(low, high)
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
+        if lifted:
+            self._add_moments(lifts, low, high)
         record = _Record(self, scale, lifts, low, high)
         record.fields["n_split"] = self.n_split if one_side else self.n_bilinear
         return BiconvexData(record.fields), scale, record.objective_scale
@@ -227,14 +234,34 @@ class Lifting:
         return lifts
 
 
+    def _add_moments(self, lifts, low, high):
+        """Sets of variables with most of their pairs in products, and the products that they lack.
+
+        Where the problem has two groups of variables semidefinite cuts add little to lifted rows.
+        """
+        both = self.fixed.all(axis=0)
+        for form in _components(dict.fromkeys(self.products, 1.0)):
+            members = sorted({i for pair in form for i in pair})
+            k = len(members)
+            n_pairs = sum(i != j for i, j in form)
+            if not (2 <= k <= MOST_IN_MOMENTS and n_pairs >= LEAST_DENSITY * k * (k - 1) / 2 and both[members].any()
+                    and np.isfinite(low[members]).all() and np.isfinite(high[members]).all()):
+                continue
+            for a, i in enumerate(members):
+                for j in members[a:]:
+                    lifts.products.setdefault((i, j), len(lifts.products))
+            lifts.moments.append(members)
+
+
 class _Lifts:
-    """Lifted rows, and the products of the problem with those that they add."""
+    """Lifted rows, and the products of the problem with those that they add; sets of variables for moments."""
 
     def __init__(self, lifting):
         self.products = {pair: k for k, pair in enumerate(lifting.products)}
         self.n_own = len(self.products)
         self.equations = []  # (row, j)
         self.inequalities = []  # (coefficients of a'z + b >= 0 times `sign`, j)
+        self.moments = []  # lists of variables all of whose products are there
 
     def add(self, row, j, inequality):
         new = [_ordered((i, j)) for i in row.linear if _ordered((i, j)) not in self.products]
@@ -296,7 +323,8 @@ class _Record:
         pairs = [(self.place[i], self.place[j]) for i, j in self.products]
         fields["first"], fields["second"] = [min(pair) for pair in pairs], [max(pair) for pair in pairs]
         fields["own"] = np.arange(len(self.products)) < lifts.n_own
-        fields |= self._directions(rows, fields)
+        fields |= self._moments(lifts.moments)
+        fields |= self._directions(rows, fields, lifts)
         self.fields = fields
 
     def _row(self, row):
@@ -364,7 +392,16 @@ class _Record:
             "lift_side": [side for _, side in kept],
         }  # fmt: skip
 
-    def _directions(self, rows, fields):
+    def _moments(self, moments):
+        start = np.cumsum([0] + [len(members) for members in moments])
+        matrix_start = np.cumsum([0] + [len(members) ** 2 for members in moments])
+        return {
+            "moment_start": start, "moment_variable": [self.place[i] for members in moments for i in members],
+            "moment_matrix": matrix_start,
+            "moment_product": [self.products[_ordered((i, j))] for members in moments for i in members for j in members],
+        }  # fmt: skip
+
+    def _directions(self, rows, fields, lifts):
         """From which side each product column must be bounded: the others' rows are left out."""
         n_products = len(self.products)
         under, over = np.zeros(n_products, bool), np.zeros(n_products, bool)
@@ -380,6 +417,13 @@ class _Record:
             for e in range(fields["lift_start"][t], fields["lift_start"][t + 1]):
                 grows = (fields["lift_value"][e] > 0) == (side == 0)
                 (over if grows else under)[fields["lift_product"][e]] = True
+        # semidefinite cuts take products in both directions
+        for members in lifts.moments:
+            for a, i in enumerate(members):
+                for j in members[a:]:
+                    k = self.products[i, j]
+                    if i == j or k < lifts.n_own or len(members) <= MOST_WITH_ALL_ROWS:
+                        under[k] = over[k] = True
         return {"under": under, "over": over}
 
 

@@ -18,6 +18,8 @@ cdef class BilinearWorker(ProgramWorker):
     cdef real[::1] col_lower, col_upper     # (n_cols,) of the node's program
     cdef real[::1] old_low, old_high    # (n,) the box before it was tightened
     cdef int n_tangents
+    cdef int first_lifted               # row
+    cdef int[::1] cut_row_of            # (MOST_CUTS,) in the last program
     cdef real[::1] tangents             # (N_TANGENTS, 1 + n) the form, and the point where each touches
     cdef real[::1] gradient             # (n,) of a form; 0 between its uses
     cdef real[::1] weights              # (n_products,) what a product costs in the Lagrangian
@@ -31,13 +33,16 @@ cdef class BilinearWorker(ProgramWorker):
 
     cdef int limit_iterations(self) noexcept nogil
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
-    cdef int load(self, Node *node, bint warm) noexcept nogil
+    cdef int load(self, Node *node, bint warm, bint with_cuts) noexcept nogil
     cdef void begin_row(self) noexcept nogil
     cdef void term(self, int column, real value, real rounded) noexcept nogil
     cdef void end_row(self, real lower, real upper) noexcept nogil
     cdef void fixed_rows(self) noexcept nogil
     cdef void product_rows(self) noexcept nogil
     cdef void lifted_rows(self) noexcept nogil
+    cdef void cut_row(self, int t) noexcept nogil
+    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef void note_cuts(self) noexcept nogil
     cdef void tangent_rows(self, Node *node) noexcept nogil
     cdef void square_row(self, int block, real at) noexcept nogil
     cdef void tangent_row(self, int block, const real *at) noexcept nogil
@@ -65,6 +70,11 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     cdef int[::1] needed                # (n_lifted,) found at the root
     cdef int n_kept
     cdef bint chosen                    # whether `kept` is final
+    cdef int n_cuts                     # semidefinite cuts in use
+    cdef int[::1] cut_moment, cut_needed    # (MOST_CUTS,) the set of variables; whether the root's program needed it
+    cdef real[:, ::1] cut_vector        # (MOST_CUTS, 1 + members)
+    cdef void find_cuts(self, const real *x)
+    cdef void keep_cuts(self) noexcept nogil
     cdef int[::1] wanted                # (n,) variables of products: their bounds are worth programs
     cdef readonly int max_rounds, root_sweeps
     cdef real[::1] low, high            # (n,) the root box

@@ -9,7 +9,9 @@ q_b for a convex form, and has
       w >= l_i z_j + l_j z_i - l_i l_j,   w >= u_i z_j + u_j z_i - u_i u_j,   w <= l_i z_j + u_j z_i - l_i u_j, ...;
 
 - lifted rows: a linear row b + a'z >= 0 times z_j - l_j >= 0 or u_j - z_j >= 0, with w for the products;
-- tangents of the convex forms, added in rounds at the solution of the linear program.
+- tangents of the convex forms, added in rounds at the solution of the linear program;
+- where most pairs of some variables are products: semidefinite cuts, v'(1 z'; z w) v >= 0 for eigenvectors v of
+  negative eigenvalues, found in rounds at the root. They hold in every box, and nodes have those that the root needed.
 
 The box is tightened first: from the rows (feasibility), from reduced costs, and at the root by one linear program per
 bound. Every row is loosened by the rounding error of its coefficients, so that what is proved about the linear program
@@ -17,7 +19,8 @@ holds for the node. Where bound combinations are selected, a mixed-integer progr
 interval does so. Tightening may use the cutoff: what it removes has an objective above it, so a node's bound is
 never raised beyond the cutoff once there is one.
 
-Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows).
+Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows); Sherali & Fraticelli
+2002 (semidefinite cuts).
 """
 
 import numpy as np
@@ -55,6 +58,16 @@ cdef real WIDEST_SHARE = 4.0        # of the root's widths, for the scores of va
 cdef real SMALLEST = 1e-300         # stands for 0 in a quotient
 cdef real SUM_ROUNDING = 1 + 1e-12  # covers the rounding of a sum of squares
 cdef real PRODUCT_ROUNDING = 1 + 1e-9   # covers that of a product of widths, for rows that prove nothing
+cdef enum:
+    MOST_CUTS = 300                 # semidefinite
+    CUTS_A_ROUND = 12               # of one set of variables
+    MOST_CUT_ROUNDS = 60
+    MOST_IDLE_ROUNDS = 4            # that gain little
+cdef real CUT_PROGRESS = 5e-3       # of the gap, or of the bound where there is no incumbent: what a round should gain
+cdef real LEAST_EIGENVALUE = 1e-6   # in size, of a matrix with entries near 1
+# Entries of a cut's vector are rounded to multiples of its inverse: products of two are exact, and none is so small
+# that HiGHS leaves it out
+cdef real CUT_GRID = 16384.0
 cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
 
 
@@ -67,7 +80,13 @@ cdef class BilinearWorker(ProgramWorker):
         cdef int max_rows = data.n_rows + 4 * P + data.n_lifted + 5 * n_blocks + N_TANGENTS
         cdef int max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted
                             + (5 * n_blocks + N_TANGENTS) * (data.n + 1))
+        cdef int g, k
         self.owner, self.data, self.offset = owner, data, data.constant
+        if data.n_moments > 0:
+            max_rows += MOST_CUTS
+            k = max(data.moment_start[g + 1] - data.moment_start[g] for g in range(data.n_moments))
+            max_nnz += MOST_CUTS * (k + 1) * (k + 2) // 2
+            self.cut_row_of = ints(MOST_CUTS)
         if owner.selects:
             max_rows, max_nnz = max(max_rows, 2 * data.n_split + 8 * P), max(max_nnz, 4 * data.n_split + 32 * P)
         self.begin(stop, number, max_rows, max_nnz, data.n_cols, data.n_split if owner.selects else -1)
@@ -106,14 +125,18 @@ cdef class BilinearWorker(ProgramWorker):
         if self.open() != OK:
             return
         for attempt in range(self.owner.max_rounds):
-            if self.load(node, warm or attempt > 0) != OK:
+            if self.load(node, warm or attempt > 0, True) != OK:
                 return
             status = self.solve_with_tangents(node, cutoff, effort)
+            if (node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0 and not self.owner.chosen
+                    and status == LP_OPTIMAL and node.lower < cutoff):
+                status = self.separate(node, cutoff, effort)
             if node.lower >= cutoff or status != LP_OPTIMAL or self.stop.poll(self.number):
                 return
             self.place(node)
             if node.parent < 0:
                 self.note_needed()
+                self.note_cuts()
             self.remember(node)
             self.store_basis(node)
             if not self.tighten_by_costs(node, cutoff):
@@ -147,11 +170,16 @@ cdef class BilinearWorker(ProgramWorker):
 
     # The linear program of a node
 
-    cdef int load(self, Node *node, bint warm) noexcept nogil:
+    cdef int load(self, Node *node, bint warm, bint with_cuts) noexcept nogil:
+        cdef int t
         self.n_rows = self.nnz = 0
         self.fixed_rows()
         self.product_rows()
+        self.first_lifted = self.n_rows
         self.lifted_rows()
+        if with_cuts:
+            for t in range(self.owner.n_cuts):
+                self.cut_row(t)
         self.n_base = self.n_rows
         self.tangent_rows(node)
         if self.load_rows(self.data.n_cols, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0]) != OK:
@@ -243,6 +271,20 @@ cdef class BilinearWorker(ProgramWorker):
             self.slack += 2 * ROUND * fabs(b * at)
             self.end_row(sign * b * at, INFINITY)
 
+    cdef void cut_row(self, int t) noexcept nogil:
+        """(v0 + v'z)^2 >= 0 with w for the products; its coefficients are exact."""
+        cdef int g = self.owner.cut_moment[t], first = self.data.moment_start[g], p, q
+        cdef int k = self.data.moment_start[g + 1] - first
+        cdef const real *v = &self.owner.cut_vector[t, 0]
+        self.cut_row_of[t] = self.n_rows
+        self.begin_row()
+        for p in range(k):
+            self.term(self.data.moment_variable[first + p], 2 * v[0] * v[1 + p], 0)
+            for q in range(p, k):
+                self.term(self.data.n + self.data.moment_product[self.data.moment_matrix[g] + p * k + q],
+                          (1 if p == q else 2) * v[1 + p] * v[1 + q], 0)
+        self.end_row(-v[0] * v[0], INFINITY)
+
     cdef void tangent_rows(self, Node *node) noexcept nogil:
         """Tangents of the convex forms: at the incumbent, at the parent's solution, and where rounds found them."""
         cdef int b, t, i
@@ -314,6 +356,40 @@ cdef class BilinearWorker(ProgramWorker):
                 self.tangent_row(b, entry + 1)
                 self.n_tangents += 1
         return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
+
+    # Semidefinite cuts
+
+    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Cuts at the solution of the last program, and programs with them, while the bound rises.
+
+        At the root only, which the caller's thread bounds: it may take the GIL.
+        """
+        cdef LpStatus status = LP_OPTIMAL
+        cdef int _round, t, known, first, first_entry, idle = 0
+        cdef real before, gap
+        for _round in range(MOST_CUT_ROUNDS):
+            known, first, first_entry, before = self.owner.n_cuts, self.n_rows, self.nnz, node.lower
+            with gil:
+                self.owner.find_cuts(self.lp.x)
+            for t in range(known, self.owner.n_cuts):
+                self.cut_row(t)
+            if self.owner.n_cuts == known or self.append_rows(first, first_entry) != OK:
+                break
+            status = self.solve_with_tangents(node, cutoff, effort)
+            if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
+                break
+            gap = cutoff - before if cutoff < INFINITY else fabs(before)
+            idle = 0 if node.lower - before > CUT_PROGRESS * gap else idle + 1
+            if idle == MOST_IDLE_ROUNDS:
+                break
+        return status
+
+    cdef void note_cuts(self) noexcept nogil:
+        """Cuts that hold the solution of the root's program."""
+        cdef int t
+        if not self.owner.chosen:
+            for t in range(self.owner.n_cuts):
+                self.owner.cut_needed[t] = self.lp.row_dual[self.cut_row_of[t]] != 0
 
     # Warm starts: the parent's basis travels in the node, so that a bound depends on nothing else
 
@@ -413,7 +489,7 @@ cdef class BilinearWorker(ProgramWorker):
         cdef real bound, width
         cdef int j, r, side, ok = 1
         cdef LpStatus status
-        if self.load(node, False) != OK:
+        if self.load(node, False, False) != OK:
             return 1
         for j in range(self.data.n_cols):
             self.lp.set_cost(j, 0)
@@ -473,7 +549,7 @@ cdef class BilinearWorker(ProgramWorker):
 
     cdef void note_needed(self) noexcept nogil:
         """Lifted rows that hold the solution of a program of the root."""
-        cdef int t, row = self.n_base - self.owner.n_kept
+        cdef int t, row = self.first_lifted
         if self.owner.chosen:
             return
         for t in range(self.data.n_lifted):
@@ -633,7 +709,12 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split
         self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
-        self.n_warm = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted) // PACKED
+        self.n_warm = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted
+                           + (<int> MOST_CUTS if data.n_moments else 0)) // PACKED
+        self.cut_moment, self.cut_needed = ints(MOST_CUTS), ints(MOST_CUTS)
+        if data.n_moments:
+            widest = np.diff(np.asarray(data.moment_start)).max()
+            self.cut_vector = np.zeros((MOST_CUTS, 1 + widest))
         self.batch_size, self.parallel_from = 4, 2
         self.kept, self.needed = ints(data.n_lifted) , ints(data.n_lifted)
         self.n_kept = data.n_lifted
@@ -670,6 +751,34 @@ cdef class BilinearRelaxation(ProgramRelaxation):
             for t in range(self.data.n_lifted):
                 self.kept[t] = self.needed[t]
                 self.n_kept += self.kept[t]
+            self.keep_cuts()
+
+    cdef void keep_cuts(self) noexcept nogil:
+        """Drops the cuts that the root did not need."""
+        cdef int t, n = 0
+        for t in range(self.n_cuts):
+            if self.cut_needed[t]:
+                self.cut_moment[n] = self.cut_moment[t]
+                memcpy(&self.cut_vector[n, 0], &self.cut_vector[t, 0], self.cut_vector.shape[1] * sizeof(real))
+                n += 1
+        self.n_cuts = n
+
+    cdef void find_cuts(self, const real *x):
+        """Adds cuts for the eigenvectors of negative eigenvalues of the moment matrices at x (n_cols,)."""
+        columns = np.array(<real[:self.data.n_cols]> <real *> x)
+        for g in range(self.data.n_moments):
+            matrix = self.data.moment_matrix_at(g, columns)
+            if not np.isfinite(matrix).all():
+                continue
+            eigenvalues, vectors = np.linalg.eigh(matrix)
+            for e in range(min(len(matrix), CUTS_A_ROUND)):
+                if self.n_cuts == MOST_CUTS or eigenvalues[e] > -LEAST_EIGENVALUE:
+                    break
+                v = np.round(vectors[:, e] * CUT_GRID) / CUT_GRID
+                if v @ matrix @ v < -0.5 * LEAST_EIGENVALUE:
+                    self.cut_moment[self.n_cuts], self.cut_needed[self.n_cuts] = g, 1
+                    np.asarray(self.cut_vector)[self.n_cuts, : len(v)] = v
+                    self.n_cuts += 1
 
     def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, StopSignal signal=None):
         """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs.

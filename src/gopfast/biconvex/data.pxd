@@ -21,6 +21,9 @@ cdef class BiconvexData:
     cdef int[::1] lift_start, lift_variable, lift_product   # rows (b + a'z) (z_j - l_j) >= 0 or (u_j - z_j)
     cdef int[::1] lift_factor, lift_side            # z_j; 0: its lower bound, 1: its upper
     cdef real[::1] lift_value, lift_constant
+    # Sets of variables all of whose products have columns: the members, and the products as square matrices
+    cdef readonly int n_moments
+    cdef int[::1] moment_start, moment_variable, moment_matrix, moment_product
     cdef real[::1] low, high            # (n,)
 
     cdef real objective(self, const real *z) noexcept nogil

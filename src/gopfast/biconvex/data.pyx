@@ -79,6 +79,9 @@ cdef class BiconvexData:
         self.lift_side = ints(record["lift_side"])
         self.lift_value, self.lift_constant = reals(record["lift_value"]), reals(record["lift_constant"])
         self.n_lifted = <int> self.lift_factor.shape[0]
+        self.moment_start, self.moment_variable = ints(record["moment_start"]), ints(record["moment_variable"])
+        self.moment_matrix, self.moment_product = ints(record["moment_matrix"]), ints(record["moment_product"])
+        self.n_moments = <int> self.moment_start.shape[0] - 1
 
     # Values at a point z (n,) of the variables, in the core's units
 
@@ -414,6 +417,17 @@ cdef class BiconvexData:
         keys = sorted(entries)
         start = np.searchsorted([column for column, _ in keys], np.arange(n_cols)).astype(np.intc)
         return start, ints([row for _, row in keys]), reals([entries[key] for key in keys]), inside
+
+    def moment_matrix_at(self, int number, const real[::1] columns):
+        """The moment matrix (1, z; z', w) of a set of variables at a solution (n_cols,) of the relaxed dual."""
+        cdef int k = self.moment_start[number + 1] - self.moment_start[number]
+        x = np.asarray(columns)
+        members = np.asarray(self.moment_variable)[self.moment_start[number] : self.moment_start[number + 1]]
+        products = np.asarray(self.moment_product)[self.moment_matrix[number] : self.moment_matrix[number + 1]]
+        matrix = np.ones((k + 1, k + 1))
+        matrix[0, 1:] = matrix[1:, 0] = x[members]
+        matrix[1:, 1:] = x[self.n + products].reshape(k, k)
+        return matrix
 
     def evaluate(self, point):
         """Objective and greatest violation at a point, in the core's units."""

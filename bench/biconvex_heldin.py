@@ -1,0 +1,234 @@
+"""Generated families of biconvex problems beside SCIP; writes bench/results/biconvex_heldin.md.
+
+Run: python bench/biconvex_heldin.py [--seconds 20] [--only FAMILY ...] [--solver NAME ...] [--no-file]
+
+Needs pip install '.[bench]'; one thread each. Data are integers, or rounded, drawn by NumPy's default_rng(seed), so
+that every run has the same problems, none of which comes with the package:
+
+- box: as the spar family, min x'Qx/2 + c'x over [0, 1]^n, integer entries from -50 to 50, of the share given;
+- concave: separable concave quadratic programs over dense rows, large numbers (as st_m1, st_m2);
+- haverly: two sources and one direct stream, pooled, for two products: prices, qualities and demands drawn;
+- pooling: sources, pools and products, in proportions (the pq formulation without its redundant rows);
+- bimatrix, disjoint, sparse disjoint: as in bench/biconvex_random.py, larger;
+- rank one, rank two: least squared distance of a matrix from u v' or u v' + s t', factors in [-2, 2];
+- packing: points in the unit square, the least squared distance between two of them at its greatest;
+- mpec: bilevel linear programs by the conditions of their lower level, with x y = 0, no bound on the multipliers.
+
+As in bench/biconvex_table.py: relative and absolute gap 1e-6, times of the solve alone, gopfast's with the building of
+its core. What is not proved within the limit is charged the limit, and so is what the others show to be wrong by more
+than 1e-5 relative; refusals count as not proved.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import biconvex_random
+import biconvex_table
+import machine
+import numpy as np
+from biconvex_random import bimatrix, disjoint, record, row
+from biconvex_table import run_gopfast, run_scip, shifted_mean
+
+import gopfast
+
+AGREE = 1e-5  # relative, of two proved optima
+SOLVERS = {"gopfast": run_gopfast, "SCIP": run_scip}
+
+
+def box(seed, n, share):
+    rng = np.random.default_rng(seed)
+    x = [f"x{i}" for i in range(n)]
+    Q = np.triu(rng.integers(-50, 51, (n, n)) * (rng.random((n, n)) < share))
+    products = [[x[i], x[j], float(Q[i, j]) * (0.5 if i == j else 1.0)] for i, j in zip(*np.nonzero(Q), strict=True)]
+    linear = {name: float(rng.integers(-50, 51)) for name in x}
+    return record(f"box {n}, {share:.0%}, seed {seed}", {name: [0.0, 1.0] for name in x}, linear, products, [])
+
+
+def concave(seed, n, m):
+    rng = np.random.default_rng(seed)
+    x = [f"x{i}" for i in range(n)]
+    rows = [row("<=", rng.integers(1000, 5000), dict(zip(x, rng.integers(-20, 90, n).astype(float), strict=True)))
+            for _ in range(m)]  # fmt: skip
+    rows.append(row("<=", 200 * n // 4, dict.fromkeys(x, 1.0)))
+    squares = [[name, name, -float(rng.integers(1, 100)) / 2] for name in x]
+    linear = {name: float(rng.integers(-90, 91)) * 20 for name in x}
+    return record(f"concave {n} x {m}, seed {seed}", {name: [0.0, 200.0] for name in x}, linear, squares, rows)
+
+
+def pooling(seed, n_sources, n_pools, n_products, n_qualities=1, direct=0, kind="pooling"):
+    """Shares q of the pools' inflow, flows y from pools to products; the last `direct` sources bypass the pools."""
+    rng = np.random.default_rng(seed)
+    pooled, bypass = range(n_sources - direct), range(n_sources - direct, n_sources)
+    pools, products = range(n_pools), range(n_products)
+    cost, price = rng.integers(3, 17, n_sources), rng.integers(8, 19, n_products)
+    quality = rng.integers(5, 31, (n_sources, n_qualities)) / 10
+    most, demand = rng.integers(12, 26, (n_products, n_qualities)) / 10, rng.integers(10, 31, n_products) * 10.0
+    total = float(demand.sum())
+    variables = {f"q{i}_{p}": [0.0, 1.0] for i in pooled for p in pools}
+    variables |= {f"y{p}_{j}": [0.0, float(demand[j])] for p in pools for j in products}
+    variables |= {f"z{i}_{j}": [0.0, float(demand[j])] for i in bypass for j in products}
+    rows = [row("==", 1, {f"q{i}_{p}": 1.0 for i in pooled}) for p in pools]
+    rows += [row("<=", total / n_pools, {f"y{p}_{j}": 1.0 for j in products}) for p in pools]
+    linear, quad = {}, []
+    for j in products:
+        flows = {f"y{p}_{j}": 1.0 for p in pools} | {f"z{i}_{j}": 1.0 for i in bypass}
+        rows.append(row("<=", demand[j], flows))
+        for name in flows:
+            linear[name] = linear.get(name, 0.0) - float(price[j])
+        for i in bypass:
+            linear[f"z{i}_{j}"] += float(cost[i])
+        quad += [[f"q{i}_{p}", f"y{p}_{j}", float(cost[i])] for i in pooled for p in pools]
+        for k in range(n_qualities):
+            spec = row("<=", 0, {f"z{i}_{j}": float(quality[i, k] - most[j, k]) for i in bypass})
+            spec["lin"] |= {f"y{p}_{j}": -float(most[j, k]) for p in pools}
+            spec["quad"] = [[f"q{i}_{p}", f"y{p}_{j}", float(quality[i, k])] for i in pooled for p in pools]
+            rows.append(spec)
+    name = f"{kind} {n_sources}-{n_pools}-{n_products}, seed {seed}"
+    return record(name, variables, linear, quad, rows)
+
+
+def factorisation(seed, n, m, rank):
+    """Least sum of (M_ij - w_ij)^2 over w = u v' (+ s t'), each w a variable."""
+    M = np.random.default_rng(seed).integers(-9, 10, (n, m)) / 4.0
+    u = [[f"u{r}_{i}" for i in range(n)] for r in range(rank)]
+    v = [[f"v{r}_{j}" for j in range(m)] for r in range(rank)]
+    w = [[f"w{i}_{j}" for j in range(m)] for i in range(n)]
+    reach = 4.0 * rank
+    variables = {name: [-2.0, 2.0] for name in sum(u + v, [])} | {name: [-reach, reach] for name in sum(w, [])}
+    rows = [
+        {**row("==", 0, {w[i][j]: 1.0}), "quad": [[u[r][i], v[r][j], -1.0] for r in range(rank)]}
+        for i in range(n)
+        for j in range(m)
+    ]
+    linear = {w[i][j]: -2.0 * M[i, j] for i in range(n) for j in range(m)}
+    found = record(
+        f"rank {rank}, {n} x {m}, seed {seed}", variables, linear, [[x, x, 1.0] for x in sum(w, [])], rows
+    )
+    found["objective"]["const"] = float(np.square(M).sum())
+    return found
+
+
+def packing(n):
+    """The least squared distance between n points of the unit square, maximised; x in order."""
+    x, y = [f"x{i}" for i in range(n)], [f"y{i}" for i in range(n)]
+    variables = {name: [0.0, 1.0] for name in x + y} | {"d": [0.0, 2.0]}
+    rows = [row("<=", 0, {x[i]: 1.0, x[i + 1]: -1.0}) for i in range(n - 1)]
+    for i in range(n):
+        for j in range(i):
+            quad = []
+            for z in (x, y):
+                quad += [[z[i], z[i], -1.0], [z[j], z[j], -1.0], [z[i], z[j], 2.0]]
+            rows.append({**row("<=", 0, {"d": 1.0}), "quad": quad})
+    return record(f"packing {n}", variables, {"d": -1.0}, [], rows)
+
+
+def mpec(seed, n, m):
+    """min c'x + d'y over x and the y that are least for b'y over A x + B y <= r, y >= 0: multipliers without bounds."""
+    rng = np.random.default_rng(seed)
+    x, y = [f"x{i}" for i in range(n)], [f"y{j}" for j in range(n)]
+    mu, nu = [f"mu{k}" for k in range(m)], [f"nu{j}" for j in range(n)]
+    A, B = rng.integers(-5, 6, (m, n)).astype(float), rng.integers(1, 7, (m, n)).astype(float)
+    r, b = rng.integers(20, 60, m).astype(float), rng.integers(-6, 3, n).astype(float)
+    variables = {name: [0.0, 10.0] for name in x} | {name: [0.0, None] for name in y + mu + nu}
+    rows, quad = [], []
+    for k in range(m):
+        left = dict(zip(x + y, [*A[k], *B[k]], strict=True))
+        rows.append(row("<=", r[k], left))
+        # mu (r - A x - B y) = 0
+        quad += [{**row("==", 0, {mu[k]: float(r[k])}), "quad": [[mu[k], name, -a] for name, a in left.items() if a]}]
+    for j in range(n):
+        rows.append(row("==", -b[j], {**dict(zip(mu, B[:, j], strict=True)), nu[j]: -1.0}))
+        quad.append({**row("==", 0, {}), "quad": [[nu[j], y[j], 1.0]]})
+    linear = {name: float(rng.integers(-8, 9)) for name in x + y}
+    return record(f"mpec {n} x {m}, seed {seed}", variables, linear, [], rows + quad)
+
+
+FAMILIES = {
+    "box": lambda: [box(seed, *size) for size in ((20, 1.0), (30, 0.6), (40, 0.3), (50, 0.3)) for seed in range(2)],
+    "concave": lambda: [concave(seed, n, m) for n, m in ((10, 10), (20, 20), (30, 21)) for seed in range(2)],
+    "haverly": lambda: [pooling(seed, 3, 1, 2, direct=1, kind="haverly") for seed in range(6)],
+    "pooling": lambda: [pooling(seed, *size) for size in ((5, 2, 4, 2), (6, 3, 5, 2), (8, 3, 8, 3))
+                        for seed in range(2)],
+    "bimatrix": lambda: [bimatrix(seed, n) for n in (5, 8, 10) for seed in range(2)],
+    "disjoint": lambda: [disjoint(seed, n) for n in (10, 20) for seed in range(2)],
+    "sparse disjoint": lambda: [disjoint(seed, n, share) for n, share in ((20, 0.3), (30, 0.15), (50, 0.05))
+                                for seed in range(2)],
+    "rank one": lambda: [factorisation(seed, n, n, 1) for n in (3, 4, 6) for seed in range(2)],
+    "rank two": lambda: [factorisation(seed, n, n, 2) for n in (3, 6) for seed in range(1)],
+    "packing": lambda: [packing(n) for n in (3, 4, 5, 6)],
+    "mpec": lambda: [mpec(seed, n, m) for n, m in ((2, 3), (4, 4), (6, 6)) for seed in range(3)],
+}  # fmt: skip
+
+
+def measure(name, one):
+    """Seconds, whether it was proved, the optimum and nodes; a refusal has none."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "problem.json"
+        path.write_text(json.dumps(one))
+        try:
+            return SOLVERS[name](path)
+        except gopfast.InputError as error:
+            print(f"  {one['name']}: {error}", flush=True)
+            return 0.0, False, float("nan"), 0
+
+
+def judged(found):
+    """Take away proofs that contradict another's: the greater of two proved minima is wrong."""
+    proved = [value for _, done, value, _ in found.values() if done]
+    least = min(proved, default=0.0)
+    return {
+        name: (seconds, done and value - least <= AGREE * max(1.0, abs(least)), value, n_nodes)
+        for name, (seconds, done, value, n_nodes) in found.items()
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=20.0, help="limit of a solve, and the charge for a failure")
+    parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="these families alone")
+    parser.add_argument("--solver", nargs="+", choices=SOLVERS, default=list(SOLVERS), help="these solvers alone")
+    parser.add_argument("--no-file", action="store_true", help="print, but write no file")
+    arguments = parser.parse_args()
+    limit = biconvex_table.TIME_LIMIT = biconvex_random.TIME_LIMIT = arguments.seconds
+    lines, means, every = [], [], {name: [] for name in arguments.solver}
+    for family in arguments.only:
+        times, n_proved = {name: [] for name in arguments.solver}, dict.fromkeys(arguments.solver, 0)
+        records = FAMILIES[family]()
+        for one in records:
+            found = judged({name: measure(name, one) for name in arguments.solver})
+            cells = []
+            for name, (seconds, done, value, n_nodes) in found.items():
+                times[name].append(seconds if done else limit)
+                n_proved[name] += done
+                cells.append(f"{value:.8g} | {seconds:.3f}{'' if done else ' (not proved)'} | {n_nodes}")
+            lines.append(f"| {one['name']} | " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+        for name in times:
+            every[name] += times[name]
+        means.append(summary(family, len(records), n_proved, times))
+        print(means[-1], flush=True)
+    proved = {name: sum(seconds < limit for seconds in every[name]) for name in every}
+    means.append(summary("**all**", len(lines), proved, every))
+    print(means[-1])
+    if arguments.no_file:
+        return
+    heads = " | ".join(f"{name}: proved | shifted mean, s" for name in arguments.solver)
+    columns = " | ".join(f"{name}: value | s | nodes" for name in arguments.solver)
+    text = "\n".join([
+        machine.heading("Generated biconvex problems"), "\n\n".join(__doc__.split("\n\n")[2:]).strip(),
+        f"Limit {limit:g} s.", "", f"| family | problems | {heads} |", "| --- " * (2 + 2 * len(every)) + "|", *means,
+        "",
+        f"| problem | {columns} |", "| --- " * (1 + 3 * len(every)) + "|", *lines, "",
+    ])  # fmt: skip
+    machine.write("biconvex_heldin.md", text)
+
+
+def summary(family, count, n_proved, times):
+    cells = " | ".join(f"{n_proved[name]} | {shifted_mean(times[name]):.3f}" for name in times)
+    return f"| {family} | {count} | {cells} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -235,7 +235,7 @@ class Lifting:
 
 
     def _add_moments(self, lifts, low, high):
-        """Sets of variables with most of their pairs in products, and the products that they lack.
+        """Find sets of variables with enough of their pairs in products, and add the products that they lack.
 
         Where the problem has two groups of variables semidefinite cuts add little to lifted rows.
         """
@@ -398,7 +398,9 @@ class _Record:
         return {
             "moment_start": start, "moment_variable": [self.place[i] for members in moments for i in members],
             "moment_matrix": matrix_start,
-            "moment_product": [self.products[_ordered((i, j))] for members in moments for i in members for j in members],
+            "moment_product": [
+                self.products[_ordered((i, j))] for members in moments for i in members for j in members
+            ],
         }  # fmt: skip
 
     def _directions(self, rows, fields, lifts):

@@ -1,4 +1,4 @@
-"""Semidefinite cuts of quadratic programs over boxes: tighter, and never above the optimum, which faces give exactly."""
+"""Semidefinite cuts of quadratic programs over boxes: tighter, never above the optimum, which faces give exactly."""
 
 import itertools
 

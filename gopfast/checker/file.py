@@ -65,7 +65,7 @@ def read(path):
             raise ProofError("file", f"is no proof ({type(error).__name__}: {error})") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ProofError("header", "is not that of a proof")
-    if header.get("version") != VERSION:
+    if type(header.get("version")) is not int or header["version"] != VERSION:
         raise ProofError("header", f"version {header.get('version')!r}; this program knows version {VERSION}")
     for name, (kind, n_dimensions) in ARRAYS.items():
         array = arrays[name]

@@ -51,7 +51,10 @@ class Problem:
         wanted = {"family", "n_components"} | KEYS.get(self.family, {"prior"})
         if record.keys() != wanted:
             raise ProofError("problem", f"must have {', '.join(sorted(wanted))}")
-        X = np.asarray(X, dtype=object if self.family == "labels" else None)
+        try:
+            X = np.asarray(X, dtype=object if self.family == "labels" else None)
+        except ValueError:
+            raise ProofError("X", "must have shape (N, d)") from None
         X = X[:, np.newaxis] if X.ndim == 1 else X
         if X.ndim != 2 or not X.size:
             raise ProofError("X", "must have shape (N, d)")

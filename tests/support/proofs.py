@@ -1,0 +1,188 @@
+"""Random small problems of every family that proofs have, and changes of proofs."""
+
+import json
+
+import numpy as np
+
+import gopfast
+from gopfast.checker import ProofError, check, file
+
+FAMILIES = (
+    "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
+    "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
+)  # fmt: skip
+
+
+def random_problem(rng, family):
+    """A problem of a few samples; ties, weights of 0, offsets and constant columns among them."""
+    n, d, K = rng.integers(2, 9), rng.integers(1, 3), rng.integers(1, 4)
+    K, weights = min(K, n), None
+    if rng.random() < 0.4:
+        weights = rng.choice([0.0, 0.5, 1.0, 3.7], n)
+        weights[0] = 1.0
+    options = {"sample_weight": weights}
+    kind, _, prior = family.partition(" ")
+    if kind in ("known", "diag", "spherical", "full"):
+        X = np.round(rng.normal(size=(n, 1 if kind == "full" else d)) * rng.choice([0.5, 3.0]), rng.integers(0, 3))
+        X += rng.choice([0.0, 50.0])
+        if kind == "known":
+            options["noise_variance"] = rng.choice([0.3, 1.0, 2.5])
+            options["prior"] = {"": None, "fixed prior": rng.choice([0.5, 40.0]), "empirical prior": "empirical"}[prior]
+        else:
+            options |= {"covariance": kind, "variance_floor": rng.choice([0.1, 0.5])}
+        return gopfast.GaussianMixture(X, K, **options)
+    pair = {"prior": (rng.choice([1.0, 2.0, 1.5]), rng.choice([1.0, 3.0])) if prior else None}
+    if kind == "bernoulli":
+        return gopfast.BernoulliMixture(rng.integers(0, 2, (n, d)), K, **pair, **options)
+    if kind == "poisson":
+        return gopfast.PoissonMixture(rng.poisson(rng.choice([1.0, 7.0]), (n, d)), K, **pair, **options)
+    if kind in ("exponential", "endless"):
+        pair["prior"] = (1.0, 0.7) if kind == "endless" else pair["prior"]
+        return gopfast.ExponentialMixture(rng.exponential(2.0, (n, 1)) + 0.01, K, **pair, **options)
+    X = np.array([["red", "green", "blue"][i] for i in rng.integers(0, 3, n)], dtype=object)
+    X[:2] = ["red", "green"]
+    X = np.stack([X, rng.integers(0, 2, n)], axis=1) if d == 2 else X[:, np.newaxis]
+    return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
+
+
+def arguments(problem):
+    """Data and weights of a problem, as the checker takes them."""
+    return problem._data_of_proof(), problem.sample_weight
+
+
+def parts(path):
+    """Header and arrays of a proof."""
+    with np.load(path) as archive:
+        return json.loads(str(archive["header"])), {name: archive[name].copy() for name in file.ARRAYS}
+
+
+def put(path, header, arrays):
+    """Write what need not be a proof."""
+    with open(path, "wb") as target:
+        np.savez(target, header=np.array(json.dumps(header)), **arrays)
+
+
+# Changes that make a claim false, or a proof one of something else: of header and arrays in place, data returned.
+
+
+def raise_bound(rng, header, arrays, X, weights):
+    """Claim more than any mixture allows."""
+    header["claim"]["lower_bound"] = header["claim"]["objective"] + rng.choice([1e-3, 1.0, 100.0])
+    return X, weights
+
+
+def raise_bound_a_little(rng, header, arrays, X, weights):
+    """Claim all of the gap, which the leaves do not prove."""
+    header["claim"]["lower_bound"] = header["claim"]["objective"]
+    return X, weights
+
+
+def lower_objective(rng, header, arrays, X, weights):
+    """Claim an objective that the solution does not attain."""
+    header["claim"]["objective"] -= rng.choice([1e-3, 1.0])
+    return X, weights
+
+
+def other_data(rng, header, arrays, X, weights):
+    """Exchange two samples that differ, or repeat the first."""
+    X = X.copy()
+    X[rng.integers(len(X))] = X[rng.integers(len(X))]
+    return X, weights
+
+
+def other_weights(rng, header, arrays, X, weights):
+    """Weigh one sample more."""
+    weights = weights.copy()
+    weights[rng.integers(len(weights))] += 1.0
+    return X, weights
+
+
+def missing_leaf(rng, header, arrays, X, weights):
+    """Leave out the slopes of one leaf."""
+    for name in ("slopes", "log_weights"):
+        arrays[name] = arrays[name][1:]
+    return X, weights
+
+
+def missing_subtree(rng, header, arrays, X, weights):
+    """Leave out one node of the tree."""
+    arrays["splits"], arrays["points"] = arrays["splits"][:-1], arrays["points"][:-1]
+    return X, weights
+
+
+def other_sign(rng, header, arrays, X, weights):
+    """Turn all slopes round."""
+    arrays["slopes"] *= -1.0
+    return X, weights
+
+
+def other_slopes(rng, header, arrays, X, weights):
+    """Make the slopes of one leaf useless."""
+    arrays["slopes"][rng.integers(len(arrays["slopes"]))] = 1e3
+    return X, weights
+
+
+def other_log_weights(rng, header, arrays, X, weights):
+    """Give all weight of one leaf to a component."""
+    arrays["log_weights"][rng.integers(len(arrays["log_weights"]))] = [-500.0, *[0.0] * (arrays["slopes"].shape[1] - 1)]
+    return X, weights
+
+
+def moved_splits(rng, header, arrays, X, weights):
+    """Move all split points by the same amount, whose leaves' slopes do not fit any more."""
+    arrays["points"][arrays["splits"] >= 0] += rng.choice([-1.0, 1.0]) * rng.choice([0.5, 10.0])
+    return X, weights
+
+
+def other_variable(rng, header, arrays, X, weights):
+    """Split the first node elsewhere."""
+    where = np.flatnonzero(arrays["splits"] >= 0)
+    if len(where):
+        arrays["splits"][where[0]] = 10**6
+    return X, weights
+
+
+def other_k(rng, header, arrays, X, weights):
+    """Say that there is one component more."""
+    header["problem"]["n_components"] += 1
+    return X, weights
+
+
+def other_parameter(rng, header, arrays, X, weights):
+    """Another floor, noise variance or prior, in which a smaller objective can be had."""
+    for name, value in list(header["problem"].items()):
+        if name in ("variance_floor", "noise_variance"):
+            header["problem"][name] = [x * (0.01 if name == "variance_floor" else 100.0) for x in value]
+        elif name == "prior" and value is not None and header["problem"]["family"] != "known":
+            header["problem"][name] = [x + 3.0 for x in value] if isinstance(value, list) else value + 3.0
+    return X, weights
+
+
+CHANGES = {
+    change.__name__: change
+    for change in (
+        raise_bound, raise_bound_a_little, lower_objective, other_data, other_weights, missing_leaf, missing_subtree,
+        other_sign, other_slopes, other_log_weights, moved_splits, other_variable, other_k, other_parameter,
+    )
+}  # fmt: skip
+
+
+def verdict(path, problem, X, weights, objective):
+    """Check what was changed: "refused", "true" if it is accepted and says nothing false, or what is wrong."""
+    try:
+        found = check(path, X, weights)
+    except ProofError:
+        return "refused"
+    own_X, own_weights = arguments(problem)
+    if not (np.array_equal(X, own_X) and np.array_equal(weights, own_weights)):
+        return "false: other data"
+    if found.lower_bound > found.objective + 1e-9:
+        return "false: bound above the objective"
+    if found.problem == problem._record_of_proof():
+        return "true" if found.lower_bound <= objective + 1e-9 else "false: bound above an objective attained"
+    # of another problem than the user's, which whoever names it is told
+    try:
+        check(path, X, weights, problem)
+    except ProofError:
+        return "true"
+    return "false: other problem"

@@ -1,0 +1,110 @@
+"""`solve(proof=)` and the commands that write and check proofs."""
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import cli
+from tests.support import proofs
+
+X = np.array([-10.0, -10.0, 5.0, 25.0])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a proof"  # no suffix is added
+
+
+def test_the_result_names_the_file_and_claims_what_is_in_it(path):
+    result = gopfast.solve(gopfast.GaussianMixture(X, 2, prior="empirical"), proof=path, log=False)
+    found = gopfast.check(path, X)
+    assert result.success and result.proof == str(path)
+    assert result.to_dict()["proof"] == str(path)
+    assert result.lower_bound <= found.lower_bound <= found.objective
+    assert found.gap <= 0.01
+    assert any("did without what has no entry in proofs" in note for note in result.notes)
+    assert gopfast.solve(gopfast.GaussianMixture(X, 2), log=False).proof is None
+
+
+@pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_nodes": 7}, {"callback": lambda state: True}])
+def test_what_a_limit_leaves_is_proved(path, limit):
+    galaxies = gopfast.datasets.load("galaxies") / 1000
+    problem = gopfast.GaussianMixture(galaxies, 3, covariance="diag", variance_floor=0.09)
+    result = gopfast.solve(problem, proof=path, log=False, n_threads=1, **limit)
+    found = gopfast.check(path, galaxies, problem=problem)
+    assert not result.success
+    assert np.isfinite(found.lower_bound) and result.lower_bound <= found.lower_bound < 203.0
+
+
+def test_one_component_goes_through_the_search(path):
+    result = gopfast.solve(gopfast.PoissonMixture([1, 2, 5], 1), proof=path, log=False)
+    assert result.success and result.n_nodes > 0
+    assert gopfast.check(path, [1, 2, 5]).gap <= 0.01
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"proof": 3}, "proof must be a path or None; got int"),
+        ({"proof": "/absent/p.npz"}, "proof: '/absent/p.npz' cannot be written"),
+        ({"proof": "p", "relaxation": "linear"}, "proof must be None with relaxation='linear'"),
+        ({"proof": "p", "relaxation": "pricing"}, "proof must be None with relaxation='pricing'"),
+        ({"proof": "p", "branching": "orthant"}, "proof must be None with branching='orthant'"),
+        ({"proof": "p", "relaxation": "linear", "subproblem": "milp"}, "proof must be None with relaxation='linear'"),
+    ],
+)
+def test_what_no_proof_can_be_written_of_is_refused_before_any_work(options, message):
+    with pytest.raises(gopfast.InputError, match=message):
+        gopfast.solve(gopfast.GaussianMixture(X, 2), **options)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        gopfast.GaussianMixture(X, 2, covariance="tied"), gopfast.GaussianMixture(X, 2, covariance="tied_spherical"),
+        gopfast.GaussianMixture(np.c_[X, -X[[1, 0, 3, 2]]], 2, covariance="full"),
+        gopfast.GaussianMixture(X, 2, prior=1.0, posterior="gaussian"), gopfast.CategoricalMixture(["a", "a"], 2),
+        gopfast.BiconvexProblem([0, 0], Q=[[0, 1], [0, 0]], lower=0, upper=1),
+    ],
+    ids=lambda problem: getattr(problem, "covariance", type(problem).__name__),
+)  # fmt: skip
+def test_families_without_an_entry_are_refused_before_any_work(problem, tmp_path):
+    with pytest.raises(gopfast.InputError, match="proof must be None: proofs have no entry yet"):
+        gopfast.solve(problem, proof=tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_proof_that_cannot_be_accurate_is_not_written(path):
+    far = 1e30 + 1e15 * X
+    result = gopfast.solve(gopfast.GaussianMixture(far, 2), proof=path, log=False)
+    if result.proof is None:
+        assert any("no proof was written" in note for note in result.notes) and not path.exists()
+    else:
+        assert gopfast.check(path, far).lower_bound >= result.lower_bound
+
+
+def test_a_wrong_bound_of_the_search_is_not_in_the_proof(path):
+    """A search that believes a node to be closed too early claims more than its leaves prove."""
+    problem = gopfast.GaussianMixture(gopfast.datasets.load("galaxies") / 1000, 3)
+    # half of the nodes: what is open counts with its own bound, not with that of the incumbent
+    result = gopfast.solve(problem, proof=path, log=False, n_threads=1, max_nodes=40)
+    header, arrays = proofs.parts(path)
+    header["claim"]["lower_bound"] = result.objective - 0.01
+    proofs.put(path, header, arrays)
+    with pytest.raises(gopfast.ProofError, match="leaf .*: its bound is .*, the proof claims 210"):
+        gopfast.check(path, problem.X)
+
+
+def test_the_commands_write_and_check_a_proof(tmp_path, capsys):
+    data, proof = tmp_path / "data.csv", tmp_path / "proof.npz"
+    data.write_text("x\n" + "\n".join(map(str, X)))
+    assert cli.main(["fit", str(data), "-k", "2", "--proof", str(proof), "-q"]) == 0
+    assert cli.main(["check", str(proof), str(data)]) == 0
+    text = capsys.readouterr().out
+    assert "proof of: family diag, n_components 2, variance_floor" in text and "checked: no mixture is below" in text
+    data.write_text("x\n1\n2\n3\n4\n")
+    assert cli.main(["check", str(proof), str(data)]) == 3
+    assert "the proof does not hold; digest: the proof is of other data" in capsys.readouterr().out
+    assert cli.main(["check", str(tmp_path / "absent"), str(data)]) == 2
+    assert cli.main(["fit", str(data), "-k", "2", "--proof", str(data), "-q"]) == 2
+    assert "the result would overwrite the data" in capsys.readouterr().err

@@ -23,6 +23,9 @@ from .failure import Failure, slack
 N_RESPONSIBILITIES = 5
 N_BOXES = 24
 MOST_PATH = 12
+# In the core's units, where floors of variances are about 1: squares of smaller numbers underflow, and where they lie
+# changes no cost by as much as a rounding error.
+UNDERFLOW = 1e-150
 
 
 def responsibilities(rng, definition, float_definition):
@@ -77,7 +80,7 @@ class Target:
         order = np.argsort(cells[:, 0], kind="stable")
         self.weights, self.S = state["weights"][order], S[order]
         self.point = np.concatenate([cells[order].ravel(), shared])
-        self.error = np.concatenate([errors[order].ravel(), shared_error]).astype(float) + 1e-300
+        self.error = np.concatenate([errors[order].ravel(), shared_error]).astype(float) + UNDERFLOW
         # an endless cell stands for all means beyond the root's end
         self.point = np.where(np.isposinf(self.point), LONG(np.finfo(float).max), self.point)
         self.state, self.n_cell, self.K = state, cells.shape[1], K

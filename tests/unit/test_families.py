@@ -226,8 +226,9 @@ def test_labels_of_a_data_frame_keep_their_kinds():
     problem = CategoricalMixture(frame, 2)
     assert [found.tolist() for found in problem.categories] == [["blue", "red"], [1, 3]]
     missing = pandas.DataFrame({"colour": ["red", None, "red"]})
-    with pytest.raises(InputTypeError, match=r"^X\[:, 0\] must hold labels of one kind"):
-        CategoricalMixture(missing, 2)
+    for X in missing, pandas.DataFrame({"size": pandas.array([1, None, 2], dtype="Int64")}):
+        with pytest.raises(InputTypeError, match=r"^X\[:, 0\] must hold labels of one kind.*for LatentClass"):
+            CategoricalMixture(X, 2)
 
 
 @pytest.mark.parametrize(

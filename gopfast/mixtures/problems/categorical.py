@@ -83,7 +83,7 @@ class CategoricalMixture(SeparableMixture):
         prior: float | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        table = _as_table(X)
+        table = as_table(X)
         self._store_labels(table, np.ones(table.shape, dtype=bool), n_components, categories, prior, sample_weight)
 
     def _store_labels(self, table, observed, n_components, categories, prior, sample_weight, **others):
@@ -287,7 +287,7 @@ def _shares(counts, former):
     return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), former)
 
 
-def _as_table(X):
+def as_table(X):
     """Return an array of shape (n, d) of labels; lists and data frames keep the kind of each entry."""
     if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
         raise InputError("X must not have masked entries")
@@ -296,6 +296,18 @@ def _as_table(X):
     except ValueError as error:
         raise InputTypeError(f"X must be an array of labels; {error}") from None
     return checks.as_columns("X", table)
+
+
+def says_missing(entry):
+    """Return whether an entry is None, NaN or pandas' NA or NaT."""
+    if entry is None:
+        return True
+    try:
+        return bool(entry != entry)
+    except TypeError:  # pandas' NA has no truth value
+        return True
+    except ValueError:  # an array is no label; others say so
+        return False
 
 
 def _labels(name, column):
@@ -308,7 +320,8 @@ def _labels(name, column):
         # NaN and infinities are no whole numbers either; beyond 2^53 neighbours are the same float.
         if (np.abs(values) <= 2.0**53).all() and (values == np.floor(values)).all():
             return values.astype(np.int64)
-    raise InputTypeError(f"{name} must hold labels of one kind, strings or integers")
+    hint = "; missing entries are for LatentClass" if any(map(says_missing, column)) else ""
+    raise InputTypeError(f"{name} must hold labels of one kind, strings or integers{hint}")
 
 
 def _coded(j, column, seen, given):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems.categorical import CategoricalMixture, _as_table
+from gopfast.mixtures.problems.categorical import CategoricalMixture, as_table, says_missing
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit, statistics
 
 
@@ -84,7 +84,7 @@ class LatentClass(CategoricalMixture):
         names = getattr(X, "columns", None) if columns is None else columns
         if isinstance(X, np.ma.MaskedArray):
             X = np.where(np.ma.getmaskarray(X), None, np.ma.getdata(X).astype(object))
-        table = _as_table(X).astype(object)
+        table = as_table(X).astype(object)
         observed = _observed(table, _missing_codes(missing))
         names = _names(names, table.shape[1])
         kept = observed.any(axis=0) if categories is None else np.ones(len(names), dtype=bool)
@@ -140,23 +140,11 @@ def _observed(table, codes):
 
     def is_missing(entry):
         try:
-            return known.setdefault(entry, _says_missing(entry) or entry in codes)
+            return known.setdefault(entry, says_missing(entry) or entry in codes)
         except TypeError:  # not hashable, or NA has no truth value
-            return _says_missing(entry)
+            return says_missing(entry)
 
     return ~np.array([[is_missing(entry) for entry in row] for row in table], dtype=bool)
-
-
-def _says_missing(entry):
-    """Return whether an entry is None, NaN or pandas' NA or NaT."""
-    if entry is None:
-        return True
-    try:
-        return bool(entry != entry)
-    except TypeError:  # pandas' NA has no truth value
-        return True
-    except ValueError:  # an array is no label; others say so
-        return False
 
 
 def _names(names, n_columns):

@@ -10,7 +10,7 @@ A component's cost in one column, at its best parameter, is S h(T / S): h = -A* 
 In a cell [l, u] of the mean the minorant is the chord of h, and the facets are l S <= T <= u S. A conjugate prior adds
 constants to S and T: pseudo-observations of weight 1.
 
-Of a *partial* categorical variable some samples have no label: all its columns are 0 there. Its S is of the others,
+Of a *partial* categorical variable some samples have no label: all its columns are 0 there. S is that of the others,
 
     S_v = sum over its labels of T_l,
 

@@ -172,9 +172,8 @@ def solve(
     Raises
     ------
     InputError
-        If an argument is invalid; the message names it. No work has been done then. Also for a bilinear variable
-        that neither its bounds nor the constraints bound, unless a ray is found along which the problem is unbounded,
-        and for a CVXPY expression outside the class.
+        If an argument is invalid; the message names it. No work has been done then. Also for a CVXPY expression
+        outside the class.
 
     Notes
     -----

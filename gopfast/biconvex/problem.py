@@ -74,7 +74,9 @@ class BiconvexProblem:
         See `QuadraticRow`. `a` may be None for zeros.
     lower, upper : float or array_like, shape (n,), optional
         Bounds of the variables, -inf and inf by default (unlike in LP software, where variables start at 0).
-        Missing bounds of bilinear variables are derived from the constraints; `solve` raises if it cannot.
+        Missing bounds of bilinear variables are derived from the constraints and from the objective of the best point
+        found. Where both leave some, `solve` looks for a ray along which the problem is unbounded; without one it
+        searches large values only, and says in the notes up to which, and whether the bound is of all values.
     sense : {"min", "max"}
     constant : float
         Added to the objective.

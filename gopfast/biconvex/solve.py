@@ -52,8 +52,7 @@ def solve(problem, options, monitor, start=None):
     Raises
     ------
     InputError
-        If a bilinear variable has no finite bounds and the constraints imply none, unless a ray is found along which
-        the problem is unbounded; or if an option does not fit.
+        If an option does not fit.
     """
     started = time.perf_counter()
     start = _start(problem, start)
@@ -136,13 +135,10 @@ class _Preparation:
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
-        try:
-            tightening.check_bilinear(self.lifting, *self.box)
-        except InputError:
+        if tightening.unbounded_factor(self.lifting, *self.box) is not None:
             found = recession.find(self.problem, solve, self.options)
-            if found is None:
-                raise
-            self.point, self.ray = found
+            if found is not None:
+                self.point, self.ray = found
         return True
 
     def run(self):
@@ -407,7 +403,8 @@ def _result(problem, preparation, found, options, seconds):
     if status is Status.INFEASIBLE and not found.whole and bound < np.inf:
         status = Status.NUMERICAL
     if status is not Status.UNBOUNDED:
-        notes += [f"the constraints leave {name} unbounded: searched up to {limit:.3g}, the bound is of all values"
+        proved = "the bound is of all values" if bound > -np.inf else "no bound is proved of all values"
+        notes += [f"the constraints leave {name} unbounded: searched up to {limit:.3g}, {proved}"
                   for name, limit in found.limits.items()]
     last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
     history = found.fields.pop("history", np.empty((0, 5)))

@@ -9,7 +9,6 @@ from collections import defaultdict
 
 import numpy as np
 
-from gopfast.errors import InputError
 from gopfast.lp.lp import Lp
 
 # Half-widths of the boxes put around unbounded variables, as multiples of the magnitudes in their rows
@@ -51,29 +50,21 @@ def tighten(lifting, stop):
     return None if (low > high).any() else _propagate(lifting, low, high)
 
 
-def check_bilinear(lifting, low, high):
+def unbounded_factor(lifting, low, high):
     """
-    Raise unless every product has a bounded factor and is bounded itself.
+    Return the name of a variable of a product that neither has a bounded factor nor is bounded itself, or None.
 
-    Such a product can do without bounds of its other factor: away from 0 the first one bounds it.
-
-    Raises
-    ------
-    InputError
-        Naming a bilinear variable that stays unbounded.
+    A product with both can do without bounds of its other factor: away from 0 the first one bounds it.
     """
     if lifting.unbounded(low, high) is None:
-        return
+        return None
     data, _, _ = lifting.data(low, high, lifted=False)
     product_low, product_high = data.product_bounds()
     for k, (i, j) in enumerate(lifting.products):
         free = [v for v in (i, j) if not (math.isfinite(low[v]) and math.isfinite(high[v]))]
         if len(free) == 2 or (free and not (math.isfinite(product_low[k]) and math.isfinite(product_high[k]))):
-            name = lifting.problem.names[free[0]]
-            raise InputError(
-                f"the bilinear variable {name!r} is unbounded: give it lower and upper bounds, or constraints that "
-                "bound it"
-            )
+            return lifting.problem.names[free[0]]
+    return None
 
 
 def _propagate(lifting, low, high):

@@ -106,9 +106,9 @@ def test_an_unbounded_variable_that_does_not_pay_is_no_obstacle():
     assert result.objective == pytest.approx(-5.0, abs=1e-5)
 
 
-def test_an_unbounded_bilinear_variable_is_named():
-    with pytest.raises(InputError, match="'second'"):
-        gopfast.solve(bilinear([1, 1], [(0, 1)], lower=[0, 0], upper=[1, np.inf], names=["first", "second"]))
+def test_an_unbounded_bilinear_variable_is_bounded_by_the_objective():
+    result = gopfast.solve(bilinear([-1, 1], [(0, 1)], lower=[0, 0], upper=[1, np.inf]), n_threads=1)
+    assert result.status is Status.OPTIMAL and result.objective == pytest.approx(-1.0, abs=1e-6)
 
 
 def test_missing_bounds_come_from_the_rows_together():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import BiconvexProblem, InputError
+from gopfast import BiconvexProblem
 from gopfast.biconvex import recession
 
 PRODUCT = np.array([[0.0, 1.0], [0.0, 0.0]])
@@ -83,10 +83,39 @@ def test_an_unbounded_problem_is_told_with_a_feasible_point_and_a_ray(name):
     assert values[1] > values[2] > values[3] and values[3] < -1e4
 
 
-@pytest.mark.parametrize("name", [*BOUNDED, *COPOSITIVE])
-def test_without_a_ray_the_variable_is_named(name):
-    with pytest.raises(InputError, match="the bilinear variable 'z.' is unbounded: give it lower and upper bounds"):
-        gopfast.solve({**BOUNDED, **COPOSITIVE}[name], n_threads=1)
+def test_what_the_best_points_objective_bounds_is_proved():
+    for name, optimum in (("a product of nonnegative variables", 0.0), ("a hyperbola", 2.0)):
+        result = gopfast.solve(BOUNDED[name], n_threads=1)
+        assert result.status == "OPTIMAL" and not any("unbounded" in note for note in result.notes)
+        assert result.bound <= optimum <= result.objective + 1e-9
+        assert result.objective == pytest.approx(optimum, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["unbounded along a curve, but along no ray", *COPOSITIVE])
+def test_without_a_ray_and_bounds_a_part_is_searched_and_nothing_claimed(name):
+    problem = {**BOUNDED, **COPOSITIVE}[name]
+    result = gopfast.solve(problem, n_threads=1, max_nodes=50)
+    assert result.status in ("NUMERICAL", "NODE_LIMIT") and abs(result.bound) == INF
+    assert (result.bound < 0) == (problem.sense == "min")
+    assert result.solution.max_violation <= 1e-8
+    assert any("searched up to" in note and "no bound is proved of all values" in note for note in result.notes)
+
+
+def test_complementarity_with_free_multipliers_is_solved():
+    # min x - 2 y over y = argmin {-y : y + x <= 3, y <= 2 + x, y >= 0}: multipliers m have no bounds
+    A = [[1.0, 1, 0, 0, 0], [-1.0, 1, 0, 0, 0], [0.0, 0, 1, 1, -1]]
+    quadratic = []
+    for multiplier, row, bound in ((2, [1.0, 1], 3.0), (3, [-1.0, 1], 2.0), (4, [0.0, -1], 0.0)):
+        Q, a = np.zeros((5, 5)), np.zeros(5)
+        Q[multiplier, :2], a[multiplier] = np.negative(row), bound
+        quadratic.append((Q, a, 0.0, 0.0))
+    problem = BiconvexProblem(
+        [1, -2, 0, 0, 0], A=A, row_lower=[-INF, -INF, 1], row_upper=[3, 2, 1], quadratic_rows=quadratic, lower=0,
+        upper=[10, INF, INF, INF, INF],
+    )  # fmt: skip
+    result = gopfast.solve(problem, n_threads=1)
+    # y = min(3 - x, 2 + x): the least of x - 2 y is at x = 1/2
+    assert result.objective == pytest.approx(-4.5, abs=1e-5) and result.bound <= -4.5 + 1e-6
 
 
 @pytest.mark.parametrize("name", BOUNDED)
@@ -114,11 +143,7 @@ def test_a_proof_is_exact():
 def test_a_problem_without_a_feasible_point_is_not_called_unbounded():
     # x + y = 1 and x + y >= 2: the linear rows contradict each other, the product has a ray
     problem = BiconvexProblem([0, 0], Q=PRODUCT, A=[[1, 1], [1, 1]], row_lower=[1, 2], row_upper=[1, INF])
-    try:
-        status = gopfast.solve(problem, n_threads=1).status
-    except InputError:
-        return
-    assert status != "UNBOUNDED"
+    assert gopfast.solve(problem, n_threads=1).status != "UNBOUNDED"
 
 
 def test_ctrl_c_while_a_ray_is_looked_for_is_raised():

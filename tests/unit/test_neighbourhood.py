@@ -444,3 +444,13 @@ def test_radii_found_on_some_samples_hold_on_all():
     for _ in range(40):
         point = draw(rng, report, [])
         assert best(problem, family, point, report["center"][:2])[0] >= report["lower"]
+
+
+def test_no_box_is_claimed_where_entries_are_missing():
+    """The chart's D is of all items, whatever a row lacks: only the complete table has a box."""
+    X = items(3, 300, 2, 4, 3, zeros=False)
+    for lacking, found in (0, True), (1, False):
+        table = X.astype(float)
+        table[:lacking, 0] = np.nan
+        family, vector, _ = solved(gopfast.LatentClass(table, 2))
+        assert bool(Neighbourhood(MixturePrimal(family), chart_of(family)).find(vector, 0.005)) == found

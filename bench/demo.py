@@ -1,4 +1,7 @@
-"""Proves two optima and draws the bounds closing in: ``make demo``."""
+"""Proves two optima, draws the bounds closing in and checks the proofs: ``make demo``."""
+
+import os
+import tempfile
 
 import datasets
 import matplotlib
@@ -16,6 +19,15 @@ def prove(title, problem, epsilon):
     result = gopfast.solve(problem, epsilon=epsilon, log=True)
     print(f"\n{result}")
     return result
+
+
+def check(title, problem, epsilon):
+    """Prove once more, with a proof, and have it checked by a program that shares nothing with the solver."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "proof.npz")
+        gopfast.solve(problem, epsilon=epsilon, proof=path)
+        found = gopfast.check(path, problem.X, problem=problem)
+    print(f"{title}: {found}")
 
 
 def draw(results):
@@ -40,6 +52,9 @@ def main():
     draw(results)
     if not all(result.success for result in results.values()):
         raise SystemExit("an optimum was not proved")
+    print()
+    for title, problem in problems.items():
+        check(title, problem, epsilon=0.01)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.problems.base import MixtureProblem
-from gopfast.mixtures.proof import KEPT, Recorder
+from gopfast.mixtures.proof import Recorder, tolerance_kept
 from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
@@ -299,7 +299,9 @@ class MixtureSearch:
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
-        kept = self.representation.tolerance_kept(self.epsilon) * (1.0 if proof is None else KEPT)
+        kept = self.representation.tolerance_kept(self.epsilon)
+        if proof is not None:
+            kept *= tolerance_kept(problem, self.epsilon)
         self.search = Search(
             self.relaxed,
             primal,

@@ -10,8 +10,8 @@ mixture with components in the cells, whatever its weights r, costs at least
 
 Rounding: a cost is a sum of n products, of error e_ik <= n u times the sum of their magnitudes. Errors e_ik <= 1/2 of
 costs move -log s_i by at most 2 sum_k tau_ik e_ik, and tau_ik by a factor of at most 1 + 4 (e_ik + sum_l tau_il e_il);
-exponentials and logarithms (`ULPS`), quotients and sums over components add (2 K + 64) u, the sums over N samples N u
-of their terms. Where tau_ik underflows it is below 1e-300, which is added to D_k.
+exponentials and logarithms (`ULPS`), quotients and sums over components add (2 K + 64) u, sums over samples as many u
+of their terms as are added one after the other. Where tau_ik underflows it is below 1e-300, which is added to D_k.
 """
 
 import math
@@ -20,10 +20,9 @@ import numpy as np
 
 from .rounding import UNIT
 
-MOST_NUMBERS = 50_000  # leaves times samples times components in one piece of work: what a cache holds
+MOST_NUMBERS = 100_000  # leaves times samples times components in one piece of work: what a cache holds
 LARGEST_ERROR = 0.5
-# NumPy sums in pairs, but says nowhere that it must; beyond this sums are made exactly.
-MOST_SUMMED = 10_000
+BLOCK = 4096  # samples whose terms are summed in one go
 
 
 def bounds(y, weights, intercepts, slopes, quadratic, log_weights):
@@ -91,9 +90,8 @@ def _bounds(y, weights, intercepts, slopes, quadratic, log_p):
 
 
 def _sum_from_below(weights, terms):
-    """sum_i w_i terms_il, rounded down, for terms (N, L)."""
-    n = len(weights)
-    if n > MOST_SUMMED:
-        return np.array([math.fsum(weights * column) - 4 * UNIT * math.fsum(weights * np.abs(column))
-                         for column in terms.T])  # fmt: skip
-    return weights @ terms - (n + 4) * UNIT * (weights @ np.abs(terms))
+    """Sum w_i terms_il over i, rounded down, for terms (N, L): in blocks, then their sums."""
+    parts = [slice(i, i + BLOCK) for i in range(0, len(weights), BLOCK)]
+    value = sum(weights[part] @ terms[part] for part in parts)
+    size = sum(weights[part] @ np.abs(terms[part]) for part in parts)
+    return value - (min(BLOCK, len(weights)) + len(parts) + 8) * UNIT * size

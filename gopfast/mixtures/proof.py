@@ -18,9 +18,16 @@ LEAST_LOG_WEIGHT = -100.0
 SHORT = 0.1
 # By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
 ROUNDING = 1e-11
-# The tolerance that a search is left with: the checker's margins and 32-bit multipliers are in what is kept back.
-KEPT = 1.0 - 1e-3
+# What a search keeps back of its tolerance for the checker's margins, and per unit of total weight for weights of 32
+# bits, whose relative error of 2^-24 the bound loses; at most LEAST_KEPT is left.
+RESERVE, RESERVE_OF_WEIGHT, LEAST_KEPT = 1e-3, 1.1 * 2.0**-24, 0.25
 LARGEST_MEAN = 1e99  # of an unused component, in place of infinity
+
+
+def tolerance_kept(problem, tolerance):
+    """Return the part of a tolerance that a search must prove so that its proof meets the tolerance."""
+    kept = 1.0 - RESERVE - (RESERVE_OF_WEIGHT * problem.total_weight / tolerance if tolerance > 0 else 0.0)
+    return max(LEAST_KEPT, kept)
 
 
 class Recorder:
@@ -99,13 +106,13 @@ class Recorder:
     def _prove(self, relaxation, low, high, leaves, target):
         """Slopes and weights of leaves, and what they prove; a leaf may be better off with those of a node above."""
         statement, n = self.statement, len(leaves)
-        rows = [np.array([row[i] for row in self.nodes]) for i in (4, 5, 6)]
+        rows = [np.array([row[i] for row in self.nodes]) for i in (4, 5, 6)]  # boxes and multipliers
         place = {row[0]: i for i, row in enumerate(self.nodes)}
         above = np.array([place.get(row[1], -1) for row in self.nodes])
         slopes, log_weights = statement.blank(n)
         found, short = np.full(n, -math.inf), np.arange(n)
-        if not self.nodes:  # stopped before the root had a bound
-            return slopes, log_weights, statement.bounds.of(low, high, slopes, log_weights, statement.reference)
+        if not self.nodes:
+            short = short[:0]
         nodes = leaves.copy()
         while len(short):
             explained = relaxation.explain(*(np.ascontiguousarray(part[nodes[short]]) for part in rows))
@@ -120,6 +127,11 @@ class Recorder:
             # A node that was never bounded itself has its parent's bound, and what proves that.
             short = short[(found[short] < target) & (above[nodes[short]] >= 0)]
             nodes[short] = above[nodes[short]]
+        # Stopped before there was a bound: without slopes there is some.
+        for i in np.flatnonzero(~np.isfinite(found)):
+            slopes[i], log_weights[i], here = 0.0, 0.0, slice(i, i + 1)
+            args = low[here], high[here], slopes[here], log_weights[here]
+            found[i] = statement.bounds.of(*args, statement.reference)[0]
         return slopes, log_weights, found
 
     def _tree(self):

@@ -234,7 +234,7 @@ class _Statement:
     def solution(self, family, solution):
         """Weights, and means of the columns of statistics."""
         found = {"weights": solution.weights.tolist()}
-        if self.problem.family in ("known", "diag", "spherical"):
+        if "means" in solution.parameters:
             found["means"] = solution.means.tolist()
             if self.bounds.rules.has_squares:
                 found["variances"] = solution.problem.kind.variances(solution.covariances).tolist()

@@ -13,6 +13,8 @@ import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.ceiling import saturated_bound
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.probe import root_box
 from tests.support import definitions
 from tests.support.exhaustive import brute_force_optimum
 from tests.support.problems import random_state
@@ -137,7 +139,7 @@ def test_a_cell_bounds_what_components_of_it_cost(prior, seed):
     problem = gopfast.LatentClass(table(seed=seed), 2, prior=prior)
     family = engine.family(problem)
     columns, weights = family.data.arrays()
-    low, high = family.root_box()
+    low, high = root_box(EntropicRelaxation(family))
     order = np.asarray(family.data.order)
     groups = np.concatenate([[j] * n for j, n in enumerate(problem.n_categories)])[order]
     alpha = (prior or 1.0) - 1.0
@@ -308,3 +310,9 @@ def test_bad_fits_are_named():
     problem = gopfast.LatentClass(table(), 2)
     with pytest.raises(InputError, match="^fit must have class sizes"):
         problem.fit_statistics([0.5, 0.5])
+
+
+def test_a_proof_with_missing_entries_is_refused_by_name(tmp_path):
+    problem = gopfast.LatentClass([[0, 1, None], [1, 0, 1], [0, 0, 0], [1, 1, 1]], 2)
+    with pytest.raises(InputError, match="proof"):
+        gopfast.solve(problem, proof=tmp_path / "proof.npz")

@@ -154,8 +154,8 @@ class CategoricalMixture(SeparableMixture):
         return arrays
 
     def _record_of_proof(self):
-        """Name the labels of every column and the prior; None where no column has two."""
-        if max(self.n_categories) < 2:
+        """Name the labels of every column and the prior; None where no column has two, or an entry is missing."""
+        if max(self.n_categories) < 2 or (self.X == MISSING).any():
             return None
         labels = [own.tolist() for own in self.categories]
         return {"family": "labels", "n_components": self.n_components, "prior": self.prior, "labels": labels}

@@ -8,13 +8,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.probe import root_box
 
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.ceiling import saturated_bound
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.search.probe import root_box
 from tests.support import definitions
 from tests.support.exhaustive import brute_force_optimum
 from tests.support.problems import random_state

@@ -419,12 +419,12 @@ class _Record:
             for e in range(fields["lift_start"][t], fields["lift_start"][t + 1]):
                 grows = (fields["lift_value"][e] > 0) == (side == 0)
                 (over if grows else under)[fields["lift_product"][e]] = True
-        # semidefinite cuts take products in both directions
+        # Semidefinite cuts need squares bounded from above; products that only they have must be bounded at all.
         for members in lifts.moments:
             for a, i in enumerate(members):
                 for j in members[a:]:
                     k = self.products[i, j]
-                    if i == j or k < lifts.n_own or len(members) <= MOST_WITH_ALL_ROWS:
+                    if i == j or (k >= lifts.n_own and len(members) <= MOST_WITH_ALL_ROWS):
                         under[k] = over[k] = True
         return {"under": under, "over": over}
 

@@ -54,7 +54,11 @@ def reference_log_densities(problem, **parameters):
         elif isinstance(parameters["probabilities"], tuple):
             with np.errstate(divide="ignore"):
                 terms = np.stack(
-                    [np.log(p[k])[codes] for p, codes in zip(parameters["probabilities"], X.T, strict=True)], axis=1
+                    [
+                        np.where(codes < 0, 0.0, np.log(p[k])[codes])  # a missing entry has no density
+                        for p, codes in zip(parameters["probabilities"], X.T, strict=True)
+                    ],
+                    axis=1,
                 )
         else:
             terms = stats.bernoulli(parameters["probabilities"][k]).logpmf(X.astype(int))

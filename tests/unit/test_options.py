@@ -77,7 +77,7 @@ def test_bad_value_is_named(name, value):
 def test_options_have_the_defaults_of_solve():
     shown = {name: parameter.default for name, parameter in inspect.signature(gopfast.solve).parameters.items()}
     assert {name: shown[name] for name in DEFAULTS} == DEFAULTS
-    assert shown.keys() - DEFAULTS.keys() == {"problem", "epsilon", "start"}
+    assert shown.keys() - DEFAULTS.keys() == {"problem", "epsilon", "start", "proof"}
 
 
 def test_an_option_that_there_is_not_is_a_type_error():

@@ -48,8 +48,10 @@ $(INSTALLED): $(SOURCES) | $(BIN)/python
 	touch $@
 
 # The pytest script, never `python -m pytest`: that would put the source tree first on sys.path.
+# One process per processor; `make test JOBS=0` runs them in one, for a debugger.
+JOBS ?= auto
 test: $(INSTALLED)
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n $(JOBS) $(ARGS)
 
 demo: $(INSTALLED)
 	$(BIN)/python bench/demo.py

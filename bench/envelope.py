@@ -109,10 +109,7 @@ def main():
         "0.01 nats. A restart misses where it ends more than 0.01 nats above the best objective known.\n"
     )
     text = "\n".join([head, note, machine.table(HEADER, rows)])
-    if arguments.rows:
-        print(text)
-    else:
-        machine.write("envelope.md", text)
+    machine.write(None if arguments.rows else "envelope.md", text)
 
 
 if __name__ == "__main__":

@@ -117,10 +117,7 @@ def main():
         "4 on the diagonal and 2 elsewhere) is the conjecture of Sturmfels, 24 log(3/40) + 16 log(1/20).\n"
     )
     text = "\n".join([machine.heading("Latent classes", "scipy"), note, machine.table(HEADER, rows)])
-    if arguments.rows:
-        print(text)
-    else:
-        machine.write("latent_classes.md", text)
+    machine.write(None if arguments.rows else "latent_classes.md", text)
 
 
 if __name__ == "__main__":

@@ -81,9 +81,7 @@ def _failed(error):
 
 def fit(options):
     """Prove the best fit of a mixture."""
-    _check_outputs(options)
-    table = _read_table(options)
-    problem = gopfast.GaussianMixture(table.data, **_model(options))
+    table, problem = _problem(options)
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options, proof=options.proof)
     record = {"model": _record(problem), **_data_record(table), **result.to_dict()}
@@ -136,9 +134,7 @@ def compare(options):
     from gopfast import plot
     from gopfast.comparison import compare
 
-    _check_outputs(options)
-    table = _read_table(options)
-    problem = gopfast.GaussianMixture(table.data, **_model(options))
+    table, problem = _problem(options)
     with _Progress(options) as progress:
         found = compare(problem, options.starts, **_search(options), **progress.options)
     record = {"model": _record(problem), **_data_record(table), **found.to_dict()}
@@ -168,6 +164,13 @@ def solve(options):
     if result.status in (Status.INFEASIBLE, Status.UNBOUNDED):
         return EXIT_PROVED
     return _exit_code(result.status)
+
+
+def _problem(options):
+    """Read the data and make their problem, once what is asked for can be written."""
+    _check_outputs(options)
+    table = _read_table(options)
+    return table, gopfast.GaussianMixture(table.data, **_model(options))
 
 
 def _read_table(options, columns=None):

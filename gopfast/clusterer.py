@@ -57,15 +57,13 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Nodes of the search, at least 1 as scikit-learn has it.
     result_ : gopfast.ClusteringResult
         The search's result.
-    n_features_in_ : int
-        Number of features d.
-    feature_names_in_ : ndarray of str
-        Names of the features, where X has names.
+    n_features_in_, feature_names_in_
+        The number of features, and where X has names theirs, as in every estimator.
 
     Raises
     ------
     ValueError
-        By `fit`, if a parameter or the data are invalid; the message names the argument.
+        By `fit`: the message names the parameter, or the data, that cannot be.
 
     Examples
     --------
@@ -106,17 +104,13 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
-            Data.
-        y : None
-            Not used.
-        sample_weight : array_like of shape (n,), optional
-            Weights, at least 0 and not all 0.
+        X, y, sample_weight
+            As of `sklearn.cluster.KMeans.fit`; weights are at least 0, and not all 0.
 
         Returns
         -------
         GlobalKMeans
-            The estimator itself.
+            Itself.
         """
         X = validate_data(self, X, dtype=np.float64)
         if sample_weight is not None:

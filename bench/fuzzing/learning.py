@@ -9,6 +9,7 @@ from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.hitting import HittingSets
 from gopfast.mixtures.bounds.neighbourhood import Neighbourhood, chart_of
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
 from gopfast import solver
@@ -96,7 +97,7 @@ def attack_neighbourhood(problem, definition, family, chart, rng):
     tolerance, basin = float(10.0 ** rng.uniform(-6, 1)), Neighbourhood(MixturePrimal(family), chart)
     order = np.argsort(vector[K:-1].reshape(K, -1)[:, 0], kind="stable")
     point = vector[K:-1].reshape(K, -1)[order].ravel()
-    root = family.root_box()
+    root = root_box(EntropicRelaxation(family))
     if rng.random() < 0.5:
         found = basin.find(vector, tolerance)
     else:

@@ -17,10 +17,8 @@ class Pool:
 
     Parameters
     ----------
-    X : ndarray, shape (N, d)
-        Distinct samples.
-    weights : ndarray, shape (N,)
-    n_clusters : int
+    X, weights, n_clusters
+        As of `gopfast.clustering.node.Node`.
     seed : int
 
     Attributes

@@ -113,14 +113,17 @@ def load_labels(name: str) -> "tuple[NDArray[np.str_], list[str]]":
     Parameters
     ----------
     name : str
-        One of `label_names`, else an `InputError` is raised as by `load`.
+        One of `label_names`.
 
     Returns
     -------
-    table : ndarray of str, shape (n, d)
-        One row per subject.
-    columns : list of d str
-        Names of the items.
+    table, columns : ndarray of str, shape (n, d), and list of d str
+        A row per subject; the items' names.
+
+    Raises
+    ------
+    InputError
+        As `load`.
     """
     import numpy as np
 

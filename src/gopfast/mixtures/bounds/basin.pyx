@@ -30,16 +30,12 @@ from libc.string cimport memcpy, memset
 from gopfast.mixtures.bounds.em cimport MixturePrimal
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
 from gopfast.mixtures.data.passes cimport pass_sums
+from gopfast.mixtures.bounds.dense cimport dense_factor, dense_inverse
 from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Basin
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef extern from "dense.h" nogil:
-    int dense_factor(int n, double *a)
-    void dense_forward(int n, const double *factor, int q, double *b)
-    void dense_backward(int n, const double *factor, double *b)
 
 cdef real FIRST_RADIUS = 0.25   # of a cube, in standard deviations
 cdef real MOST_RADIUS = 1.0     # of a box that is given
@@ -510,11 +506,7 @@ cdef class MixtureBasin(Basin):
             for k in range(K):
                 needed[k] = self.log_radius[k]
             return False
-        for k in range(K):
-            for l in range(K):
-                Y[k * K + l] = 1 if k == l else 0
-            dense_forward(K, self.matrix, 1, Y + k * K)
-            dense_backward(K, self.matrix, Y + k * K)
+        dense_inverse(K, self.matrix, Y)
         for k in range(K):
             change = 0
             for l in range(K):

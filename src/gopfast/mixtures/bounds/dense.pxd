@@ -11,3 +11,13 @@ cdef extern from "dense.h" nogil:
     # IN/OUT y: adds scale * B'x (q,); adds B x (n,).
     void dense_transposed_times(int n, int q, const double *b, double scale, const double *x, double *y)
     void dense_times(int n, int q, const double *b, const double *x, double *y)
+
+
+# OUT out (n, n): the inverse of the matrix that dense_factor has factored.
+cdef inline void dense_inverse(int n, const double *factor, double *out) noexcept nogil:
+    cdef int i, j
+    for i in range(n):
+        for j in range(n):
+            out[i * n + j] = 1 if i == j else 0
+        dense_forward(n, factor, 1, out + i * n)
+        dense_backward(n, factor, out + i * n)

@@ -48,7 +48,7 @@ from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet
 from gopfast.mixtures.families.exponential cimport ExponentialFamily
 from gopfast.mixtures.families.normal cimport NormalFamily
-from gopfast.mixtures.bounds.dense cimport dense_factor, dense_forward, dense_backward
+from gopfast.mixtures.bounds.dense cimport dense_factor, dense_inverse
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
@@ -546,11 +546,7 @@ cdef class Neighbourhood(Basin):
                 self.matrix[k * K + l] = self.hessian[k * f * m + l * f]
         if dense_factor(K, self.matrix):
             return False
-        for k in range(K):
-            for l in range(K):
-                Y[k * K + l] = 1 if k == l else 0
-            dense_forward(K, self.matrix, 1, Y + k * K)
-            dense_backward(K, self.matrix, Y + k * K)
+        dense_inverse(K, self.matrix, Y)
         for k in range(K):
             for a in range(m):
                 value = 0

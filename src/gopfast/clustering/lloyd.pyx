@@ -7,6 +7,10 @@ from libc.math cimport INFINITY
 from gopfast.search.types cimport index, real
 
 
+# A sum that differs by less than this may differ by rounding alone.
+cdef real MORE = 1 + 1e-12
+cdef real LESS = 1 - 1e-12
+
 cdef inline real squared(const real *x, const real *y, int d) noexcept nogil:
     cdef real total = 0, z
     cdef int j
@@ -62,10 +66,10 @@ cdef bint sweep(const real[:, ::1] X, const real[::1] w, int[::1] labels, real[:
     cdef bint moved = False
     for i in range(n):
         own = labels[i]
-        if sizes[own] < 2 or not mass[own] > w[i] * (1 + 1e-12):
+        if sizes[own] < 2 or not mass[own] > w[i] * MORE:
             continue
         leaving = mass[own] / (mass[own] - w[i]) * squared(&X[i, 0], &centers[own, 0], d)
-        least, best = leaving * (1 - 1e-12), -1
+        least, best = leaving * LESS, -1
         for k in range(K):
             if k == own:
                 continue
@@ -114,7 +118,7 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
         for _turn in range(max_iter):
             total = assign(X, w, at, labels, least)
             settle(X, w, labels, at, mass)
-            if not total < before * (1 - 1e-12):
+            if not total < before * LESS:
                 break
             before = total
     sizes = np.bincount(owners, minlength=len(found)).astype(np.intc)

@@ -21,6 +21,8 @@ from libc.stdlib cimport free, malloc
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport index, real
 
+cdef real OUTWARD = 1 + 1e-12    # covers the rounding of a sum or a few operations
+cdef real GAINED = 1 + 1e-13     # a step that gains less than this ends an ascent
 cdef enum:
     MOST_DEPTH = 2000
 cdef real UNIT = 2.0 ** -53
@@ -250,9 +252,9 @@ cdef class CenterSearch:
         X = np.asarray(self.X)
         low, high = X.min(axis=0), X.max(axis=0)
         center = 0.5 * (low + high)
-        half = 0.5 * (high - low) * (1 + 1e-12) + 4 * UNIT * np.abs(np.asarray(center))
+        half = 0.5 * (high - low) * OUTWARD + 4 * UNIT * np.abs(np.asarray(center))
         self.prices = np.ascontiguousarray(np.maximum(prices, 0.0))
-        self.total_weight = np.sum(self.w) * (1 + 1e-12)
+        self.total_weight = np.sum(self.w) * OUTWARD
         self.priced = np.asarray(self.w) @ np.asarray(self.prices)
         self.limit, self.most_cells = limit, most_cells
         self.n_cells, self.n_kept, self.ended, self.open_bound = 0, 0, False, limit
@@ -304,7 +306,7 @@ cdef class CenterSearch:
                             for j in range(self.d):
                                 mean[j] += self.w[i] * self.X[i, j]
                     values[m] = total
-                    if not mass > 0 or not total > before * (1 + 1e-13):
+                    if not mass > 0 or not total > before * GAINED:
                         break
                     before = total
                     for j in range(self.d):

@@ -67,6 +67,8 @@ cdef int MOST_TRIES = 8         # of the log weights' radius
 cdef real MOST_LOG_RADIUS = 1.0
 cdef real LEAST = 0.003         # curvature to be proved, relative to that of separate components
 cdef real LENT = 0.8            # part of the tolerance that the objective may fall in the box
+cdef real OUTWARD = 1 + 1e-9     # covers the rounding of the sums and products that a bound is made of
+cdef real UPWARD = 1 + 1e-12     # that of a few operations
 cdef real ROUNDING = 1e-7       # of matrix products and the factorisation, beside entries of at most LARGEST
 cdef real LARGEST = 10.0
 cdef real NEGLIGIBLE = 1e-16    # terms below it are bounded, not computed
@@ -242,7 +244,7 @@ cdef class Neighbourhood(Basin):
         for k in range(self.family.n_components):
             self.reach[k] = self.bent_reach[k] = 0
             for a in range(k * p, (k + 1) * p):
-                half = 0.5 * max(self.down[a], self.up[a]) ** 2 * (1 + 1e-12)
+                half = 0.5 * max(self.down[a], self.up[a]) ** 2 * UPWARD
                 self.bent_reach[k] += half * self.chart.bend(a, self.down, self.up)
                 self.reach[k] += half
             self.reach[k] += self.bent_reach[k]
@@ -621,7 +623,7 @@ cdef class Neighbourhood(Basin):
                 if a == 0 or not self.one_sided(k, a - 1):
                     step = fabs(self.gradient[k * f + a]) + self.gradient_error[k * f + a]
                     self.loss += step * step / self.mass[k]
-        self.loss *= (1 + 1e-9) / (2 * LEAST)
+        self.loss *= OUTWARD / (2 * LEAST)
         if not self.loss < 0.1 * self.tolerance:
             return False
         self.lent = 0
@@ -690,8 +692,8 @@ cdef class Neighbourhood(Basin):
                 self.rise[k] += max(x * self.up[k * p + a], -x * self.down[k * p + a])
                 self.fall[k] += max(x * self.down[k * p + a], -x * self.up[k * p + a])
                 self.size[k] += 1 + fabs(x)
-            self.rise[k] *= 1 + 1e-12
-            self.fall[k] *= 1 + 1e-12
+            self.rise[k] *= UPWARD
+            self.fall[k] *= UPWARD
             self.size[k] /= sqrt(self.mass[k])
             if self.possible[k] and self.r[k] > self.r[best]:
                 best = k
@@ -709,7 +711,7 @@ cdef class Neighbourhood(Basin):
                 if first < 0 or not x > 0:
                     continue
                 ratio = self.score[k] + self.rise[k] - self.log_radius[k] - floor
-                self.face_need[k * self.family.n_columns + first] += w * x * exp(min(700.0, ratio)) * (1 + 1e-9)
+                self.face_need[k * self.family.n_columns + first] += w * x * exp(min(700.0, ratio)) * OUTWARD
         for k in range(K):
             # whether its responsibility needs to be looked at
             self.counts[k] = self.possible[k] and (
@@ -786,7 +788,7 @@ cdef class Neighbourhood(Basin):
                         one = max(one, self.apart(k, l))
                 self.away[k] = min(value, one)
                 cube += self.highest[k] * self.away[k] * self.away[k] * self.away[k]
-            value = w / 6 * (before * before * before - after * after * after) * (1 + 1e-9)
+            value = w / 6 * (before * before * before - after * after * after) * OUTWARD
             for k in range(K):
                 one = self.away[k]
                 self.beyond_second[k] += value * self.highest[k] * (one * one * one + cube + 3 * one * variance)
@@ -799,10 +801,10 @@ cdef class Neighbourhood(Basin):
         cdef const real *u_l = self.u + l * f
         if not (self.counts[k] and self.counts[l]):
             h = l if self.counts[k] else k
-            value = w * (exp(self.score[h] + self.rise[h] + self.fall[best]) * (1 + 1e-9) + 1e-300)
+            value = w * (exp(self.score[h] + self.rise[h] + self.fall[best]) * OUTWARD + 1e-300)
             self.lost += value / 6 * far * far * (self.size[k] + self.size[l]) ** 2
             return
-        value = (1 + 1e-9) * w * self.fourth[k * K + l] * far * far / 12
+        value = OUTWARD * w * self.fourth[k * K + l] * far * far / 12
         self.lost += self.family.data.core.n_samples * ROUND * 4 * value * (self.size[k] + self.size[l]) ** 2
         for a in range(f):
             part = value * u_k[a]
@@ -835,7 +837,7 @@ cdef class Neighbourhood(Basin):
             total = self.mass[l] * (total + 0.5 * self.reach[l] * self.reach[l] + self.bent_reach[l])
             total += fabs(self.gradient[l * f]) + self.gradient_error[l * f] + self.beyond_second[l]
             total += sqrt(self.mass[l]) * self.rough * farthest * (1 + farthest)
-            self.vector[l] = total * (1 + 1e-9)
+            self.vector[l] = total * OUTWARD
         for a in range(m):
             self.other[a] = self.widest_of(a) if a % f else self.loose[a // f]
         for k in range(K):
@@ -851,7 +853,7 @@ cdef class Neighbourhood(Basin):
                 far = 0
                 for b in range(m):
                     far += fabs(square[a * m + b]) * self.other[b]
-                total += 0.5 * far * self.other[a] * (1 + 1e-9)
+                total += 0.5 * far * self.other[a] * OUTWARD
             self.needed[k] = total
             if not total < 0.99 * self.loose[k]:
                 inside = False
@@ -893,13 +895,13 @@ cdef class Neighbourhood(Basin):
                     most = max(self.down[i], self.up[i])
                     value -= min(0.5 * LARGEST, 2 * max(0.0, fabs(self.gradient[a]) - self.gradient_error[a])
                                  / (N * most) if most > 0 else INFINITY)
-            self.matrix[a * m + a] -= value * (1 + 1e-12)
+            self.matrix[a * m + a] -= value * UPWARD
             if not fabs(self.matrix[a * m + a]) < LARGEST:
                 return False
         memset(V, 0, m * m * sizeof(real))
         for a in range(m):
             value = self.widest_of(a) if a % f else self.loose[a // f]
-            value *= sqrt(self.mass[a // f]) / 3 * (1 + 1e-9)
+            value *= sqrt(self.mass[a // f]) / 3 * OUTWARD
             sum_reach += value
             if value > 0:
                 slice = self.bent + <size_t> a * m * m
@@ -925,7 +927,7 @@ cdef class Neighbourhood(Basin):
                 q[a] = max(g[a] / self.rest[a * m + a] / most, 1e-4)
         value = 2.0 * m * m * m * ROUND * self.turning * sum_reach
         for a in range(m):
-            self.rest[a * m + a] -= g[a] / q[a] * (1 + 1e-9) + value
+            self.rest[a * m + a] -= g[a] / q[a] * OUTWARD + value
         return dense_factor(m, self.rest) == 0
 
     cdef void lend(self) noexcept nogil:

@@ -33,6 +33,11 @@ from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
 
 # Steps of multipliers are damped so that they exceed typical values by no more than about this factor.
+cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
+cdef real SETTLED = 1e-10        # what a step must promise, relative to the bound, to be worth a pass
+cdef real NO_ERROR = 1e-12       # an error of the minorant below this part of the bound says nothing of where to split
+cdef real DAMPED = 1 + 1e-8      # of the Hessian's diagonal, which may be singular
+cdef real SMALLEST = 1e-280      # stands for 0 in a divisor
 cdef real LONGEST = 30.0
 cdef int MOST_RETREATS = 4
 # A cell whose bound is not this part nearer to the cutoff than its parent's, after so many passes or when it is stuck,
@@ -66,7 +71,7 @@ cdef class ComponentPricing:
         self.prices, self.best_point = np.zeros(n_padded), np.zeros(n)
         self.tree = Tree(family.n_connected, family.n_facets + 1)
         low, high = self.root()
-        self.widths = np.maximum(high - low, 1e-300)
+        self.widths = np.maximum(high - low, SMALLEST)
         self.attained = -INFINITY
 
     cdef int lay_out(self) except -1:
@@ -196,8 +201,8 @@ cdef class ComponentPricing:
                 for s in range(other.count):
                     value += other.coefficients[s] * at.image[other.first + s]
                 H[i * m + o] = value
-            H[i * m + i] = H[i * m + i] * (1 + 1e-8) + fabs(at.gradient[self.free[i]]) / (
-                LONGEST * max(facet.multiplier, at.q[self.free[i]])) + 1e-280
+            H[i * m + i] = H[i * m + i] * DAMPED + fabs(at.gradient[self.free[i]]) / (
+                LONGEST * max(facet.multiplier, at.q[self.free[i]])) + SMALLEST
         dense_factor(m, H)
         for i in range(m):
             at.rhs[i] = -at.gradient[self.free[i]]
@@ -238,7 +243,7 @@ cdef class ComponentPricing:
                 for r in range(Q):
                     at.base[r] = at.q[r]
                     warm[r] = <float> at.q[r]
-                if promised < self.patience * (value - cutoff) or promised < 1e-10 * (1 + fabs(value)):
+                if promised < self.patience * (value - cutoff) or promised < SETTLED * (1 + fabs(value)):
                     stuck = True
                 else:
                     for r in range(Q):
@@ -276,7 +281,7 @@ cdef class ComponentPricing:
                 most = at.error[a]
                 cell.branch = a
         node_warm(cell, n)[self.family.n_facets] = <float> total
-        if cell.branch >= 0 and total > 1e-12 * (1 + fabs(cell.lower)):
+        if cell.branch >= 0 and total > NO_ERROR * (1 + fabs(cell.lower)):
             return
         most = 0
         for a in range(n):
@@ -633,4 +638,4 @@ cdef class ComponentPricing:
 cdef real floor_of(real total, real limit, int K, real sup) noexcept nogil:
     """No component of a solution below the limit has a smaller G: total - sum of K values < limit."""
     cdef real value = total - limit - (K - 1) * sup
-    return value - 1e-13 * (fabs(total) + fabs(limit) + K * fabs(sup))
+    return value - SUMMING * (fabs(total) + fabs(limit) + K * fabs(sup))

@@ -12,6 +12,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from gopfast.mixtures.families.family cimport order_components
 
 # Turns of cutting: what one component loses lets the others lose more.
+cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
 cdef int MOST_TURNS = 3
 
 
@@ -183,7 +184,7 @@ cdef class PricingReduction(Reduction):
 
     cdef int fit(self, real *low, real *high) noexcept nogil:
         cdef int K = self.family.n_components, k, j, n = self.family.n_cell, turn
-        cdef real threshold, sum_sup = 0, size = 1e-13 * (fabs(self.total) + fabs(self.limit))
+        cdef real threshold, sum_sup = 0, size = SUMMING * (fabs(self.total) + fabs(self.limit))
         cdef bint changed
         self.rest = -INFINITY
         if self.tree is None:
@@ -195,7 +196,7 @@ cdef class PricingReduction(Reduction):
             for k in range(K):
                 threshold = -INFINITY
                 if turn:
-                    threshold = self.total - self.limit - (sum_sup - self.sup[k]) - size - 1e-13 * fabs(sum_sup)
+                    threshold = self.total - self.limit - (sum_sup - self.sup[k]) - size - SUMMING * fabs(sum_sup)
                 self.sup[k] = self.tree.meet(low + k * n, high + k * n, threshold, &self.cut_low[0], &self.cut_high[0])
                 if self.sup[k] == -INFINITY:
                     return 0
@@ -207,8 +208,8 @@ cdef class PricingReduction(Reduction):
             for k in range(K):
                 sum_sup += self.sup[k]
             # the box's bound is total - sum of G, at least the limit
-            self.rest = max(self.rest, self.total - sum_sup - size - 1e-13 * fabs(sum_sup))
-            if sum_sup + size + 1e-13 * fabs(sum_sup) <= self.total - self.limit:
+            self.rest = max(self.rest, self.total - sum_sup - size - SUMMING * fabs(sum_sup))
+            if sum_sup + size + SUMMING * fabs(sum_sup) <= self.total - self.limit:
                 return 0
             if turn and not changed:
                 break

@@ -98,8 +98,12 @@ def bound_around(result, width=1e-3):
     """The core's bound of a small box around the solution's parameters: no clipping hides an excess."""
     problem, solution = result.solution.problem, result.solution
     family = engine.family(problem)
-    point = family.pack(**solution.parameters)
+    point, own = family.pack(**solution.parameters), family.n_components * family.n_cell
+    cells = point[:own].reshape(family.n_components, -1)
+    # in the core's order, which need not be the user's
+    point[:own] = cells[np.argsort(cells[:, 0], kind="stable")].ravel()
     low, high = root_of(family)
+    point = np.clip(point, low, high)  # a cell that reaches an endless root's end has no end
     reach = width * (high - low)
     return box_bound(EntropicRelaxation(family), np.maximum(low, point - reach), np.minimum(high, point + reach))
 

@@ -7,12 +7,13 @@ from gopfast.mixtures.bounds.basin import MixtureBasin
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.hitting import HittingSets
-from gopfast.mixtures.bounds.neighbourhood import Neighbourhood, chart_of
+from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
 from gopfast import solver
+from gopfast.mixtures import bounds
 from gopfast.mixtures.representation import Representation
 
 from .definitions import LONG
@@ -55,7 +56,7 @@ class Mixtures:
 
 def attack(problem, definition, family, rng):
     """Attack what there is at an incumbent of a few starts; returns how many mixtures were tried, raises Failure."""
-    chart = chart_of(family)
+    chart = family.chart(bounds)
     if chart is not None:
         return attack_neighbourhood(problem, definition, family, chart, rng)
     if type(family) is not GaussianFamily or family.n_ranges or rng.random() < 0.5:

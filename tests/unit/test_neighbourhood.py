@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.neighbourhood import Neighbourhood, chart_of
+from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
 from gopfast.search.search import Search
 from scipy.optimize import minimize
 
 import gopfast
-from gopfast.mixtures import engine
+from gopfast.mixtures import bounds, engine
 from tests.support import definitions
+from tests.support.audit import root_of
 
 
 def gaussian(seed, n, K, d, covariance, floor, gap=5.0, spread=1.0):
@@ -129,7 +130,7 @@ def test_no_solution_in_the_box_lies_below_its_bound(name):
     make, radius = PROBLEMS[name]
     problem = make()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     assert basin.find(vector, 0.01)
     report = basin.report()
     reaches = np.minimum(report["down"], report["up"])
@@ -155,7 +156,7 @@ def test_no_solution_in_the_box_lies_below_its_bound(name):
 def test_no_descent_in_the_box_ends_below_its_bound(name):
     problem = PROBLEMS[name][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     assert basin.find(vector, 0.01)
     report = basin.report()
     weights = report["center"][: family.n_components]
@@ -270,7 +271,7 @@ def centers(seed):
 @pytest.mark.parametrize("seed", range(50))
 def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
     problem, family, center, low, high = centers(seed)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     found = basin.examine(center, low, high)
     if found is None:
         pytest.skip("the chart does not reach so far")
@@ -314,7 +315,7 @@ def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
 def test_the_mean_hessian_of_the_widest_box_that_fits_is_positive(name, grown):
     problem = PROBLEMS[name][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     assert basin.find(vector, 0.01)
     report = basin.report()
     middle = report["center"][family.n_components : -1]
@@ -368,7 +369,7 @@ def parameters(chart, y):
 def test_where_the_solution_is_not_stationary_there_is_no_box():
     problem = PROBLEMS["diag"][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     K = family.n_components
     low, high = vector[K:-1] * 0.999, vector[K:-1] * 1.001
     moved = vector.copy()
@@ -382,21 +383,92 @@ def test_a_component_without_weight_and_equal_components_have_no_box():
     family, vector, _ = solved(problem)
     empty = vector.copy()
     empty[:2] = 1.0, 0.0
-    assert not Neighbourhood(MixturePrimal(family), chart_of(family)).find(empty, 0.01)
+    assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(empty, 0.01)
     equal = vector.copy()
     equal[:2], equal[2:4], equal[4:6] = 0.5, vector[2:4], vector[2:4]
-    assert not Neighbourhood(MixturePrimal(family), chart_of(family)).find(equal, 0.01)
+    assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(equal, 0.01)
+
+
+STUCK = {
+    "items": lambda: gopfast.BernoulliMixture(items(0, 200, 2, 5, zeros=False), 2),
+    "counts": lambda: gopfast.PoissonMixture(counts(4, 200, [[2.0, 5.0], [6.0, 1.0]]), 2),
+    "labels": lambda: gopfast.CategoricalMixture(items(3, 300, 2, 4, 3, zeros=False), 2),
+}
+
+
+def with_value(point, a, value, labels):
+    """The parameters with one of them changed; labels' add up to 1 again."""
+    point = point.copy()
+    point[a] = value
+    for own in labels:
+        point[own] /= point[own].sum()
+    return point
+
+
+@pytest.mark.parametrize("name", STUCK)
+def test_no_box_is_claimed_around_a_zero_that_the_objective_falls_away_from(name):
+    """EM stays at such a zero for ever; the box around it holds better solutions."""
+    problem, tried = STUCK[name](), 0
+    family, vector, _ = solved(problem)
+    K, labels = family.n_components, label_groups(problem)
+    for a in range(len(vector) - 1 - K):
+        at = with_value(vector[K:-1], a, 0.0, labels)
+        stuck, _, _ = MixturePrimal(family).em(vector[:K], at, 1e-12, 20_000)
+        if stuck[K + a] > 1e-20 or stuck[:K].min() < 0.05:
+            continue
+        stuck[K + a] = 0.0
+        weights, away = stuck[:K], with_value(stuck[K:-1], a, 1e-3, labels)
+        if best(problem, family, away, weights)[0] > best(problem, family, stuck[K:-1], weights)[0] - 1e-3:
+            continue
+        assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(stuck, 1e-6)
+        point = vector_in_order(family, stuck)
+        for width in (1e-3, 0.1):
+            other = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+            assert not other.covers(stuck, 1e-6, point, point + width * (point == 0))
+        tried += 1
+        if tried == 4:
+            break
+    assert tried
+
+
+@pytest.mark.parametrize("name", ["counts of zero", "items, faces", "labels, faces"])
+def test_a_box_beyond_faces_is_as_wide_as_their_gradient_allows(name):
+    """Where several columns of a face move together, what lies beyond it is charged to them by their odds."""
+    problem = PROBLEMS[name][0]()
+    family, vector, _ = solved(problem)
+    low, high = root_of(family)
+    point, (K, d) = vector_in_order(family, vector), (family.n_components, family.n_columns)
+    on = (point <= 1e-12) | ((point >= 1 - 1e-12) & (high == 1))
+    assert on.any()
+    held = []
+    for width in (1e-3, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9):
+        basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+        to = np.where(point <= 1e-12, point + width, np.where(on, point - width, point))
+        if not basin.covers(vector, 0.01, np.minimum(point, to), np.maximum(point, to)):
+            break
+        held.append(width)
+        report = basin.report()
+        rng = np.random.default_rng(0)
+        for _ in range(40):
+            at = np.where(rng.random(K * d) < 0.5, report["low"], report["high"])
+            at = at if rng.random() < 0.5 else report["low"] + rng.random(K * d) * (report["high"] - report["low"])
+            for own in label_groups(problem):
+                at[own] /= at[own].sum()
+            if (at >= report["low"] - 1e-12).all() and (at <= report["high"] + 1e-12).all():
+                assert best(problem, family, at, report["center"][:K])[0] >= report["lower"]
+    assert held
+    assert name == "counts of zero" or len(held) < 7
 
 
 def test_a_given_box_is_held_or_refused():
     problem = PROBLEMS["diag"][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     assert basin.find(vector, 0.01)
     report = basin.report()
     middle = 0.5 * (report["low"] + report["high"])
     for part, held in ((0.3, True), (0.9, True), (3.0, False)):
-        other = Neighbourhood(MixturePrimal(family), chart_of(family))
+        other = Neighbourhood(MixturePrimal(family), family.chart(bounds))
         low, high = (middle + part * (report[side] - middle) for side in ("low", "high"))
         assert other.covers(vector, 0.01, low, high) == held
         if held:
@@ -413,7 +485,7 @@ def test_a_search_with_the_box_ends_at_the_same_optimum(name):
         primal = MixturePrimal(family)
         search = Search(
             EntropicRelaxation(family), primal, 0.01, max_nodes=3000, n_threads=n_threads,
-            basin=Neighbourhood(primal, chart_of(family)), known=(vector_in_order(family, vector), objective + 1e-9),
+            basin=Neighbourhood(primal, family.chart(bounds)), known=(vector_in_order(family, vector), objective + 1e-9),
         )  # fmt: skip
         search.run()
         assert search.n_audit_failures == 0
@@ -433,11 +505,11 @@ def test_radii_found_on_some_samples_hold_on_all():
     X = np.array([0.0, 5.0])[rng.integers(2, size=5000)] + rng.standard_normal(5000)
     problem = gopfast.GaussianMixture(X[:, np.newaxis], 2, covariance="diag", variance_floor=0.1)
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), chart_of(family))
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     assert basin.find(vector, 0.01)
     report = basin.report()
     assert np.median(report["down"]) > 0.1
-    again = Neighbourhood(MixturePrimal(family), chart_of(family))
+    again = Neighbourhood(MixturePrimal(family), family.chart(bounds))
     middle = report["center"][2:-1]
     low, high = (middle + 0.999 * (report[side] - middle) for side in ("low", "high"))
     assert again.covers(vector, 0.01, low, high)
@@ -453,4 +525,4 @@ def test_no_box_is_claimed_where_entries_are_missing():
         table = X.astype(float)
         table[:lacking, 0] = np.nan
         family, vector, _ = solved(gopfast.LatentClass(table, 2))
-        assert bool(Neighbourhood(MixturePrimal(family), chart_of(family)).find(vector, 0.005)) == found
+        assert bool(Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(vector, 0.005)) == found

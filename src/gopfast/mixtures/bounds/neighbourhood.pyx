@@ -43,11 +43,9 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 from libc.string cimport memcpy, memset
 
-from gopfast.mixtures.bounds.charts cimport LOCATION, ExponentialChart, NormalChart
+from gopfast.mixtures.bounds.charts cimport LOCATION
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet
-from gopfast.mixtures.families.exponential cimport ExponentialFamily
-from gopfast.mixtures.families.normal cimport NormalFamily
 from gopfast.mixtures.bounds.dense cimport dense_factor, dense_inverse
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
@@ -83,15 +81,6 @@ cdef real FACE_REACH = 1e-3     # of what is taken to be on a face, at first
 cdef real WIDEST_FACE = 1.0      # of a probability or rate whose center is 0
 cdef real NARROWEST_FACE = 1e-3
 cdef int POLISHING = 500        # steps of EM
-
-
-def chart_of(family):
-    """The chart of a family, or None: it has none."""
-    if isinstance(family, NormalFamily) and family.n_shared == 0:
-        return NormalChart(family)
-    if isinstance(family, ExponentialFamily):
-        return ExponentialChart(family)
-    return None
 
 
 cdef class Neighbourhood(Basin):

@@ -488,6 +488,10 @@ cdef class ExponentialFamily(Family):
                 point[k * d + j] = clip(self.coordinate(j, self.prior_moment[j] / self.prior_mass[j]), self.low[j],
                                         self.high[j])
 
+    def chart(self, bounds):
+        """Logits, log rates and rates."""
+        return bounds.charts.ExponentialChart(self)
+
     def provable(self):
         """The same without cuts: the relaxed dual bounds what they would have cut off."""
         data, *others = self.arguments

@@ -179,9 +179,13 @@ cdef class Family:
 
     # Bounds are built on families: the package `gopfast.mixtures.bounds` is handed down to those that follow.
 
+    def chart(self, bounds):
+        """Natural parameters of the components around a solution, for a box around it; None."""
+        return None
+
     def basin(self, bounds, primal):
         """What finds a box around an incumbent of `primal` with a bound of its own, or None."""
-        chart = bounds.neighbourhood.chart_of(self)
+        chart = self.chart(bounds)
         return None if chart is None else bounds.neighbourhood.Neighbourhood(primal, chart)
 
     def reduction(self, bounds):

@@ -315,6 +315,10 @@ cdef class NormalFamily(Family):
         if self.n_shared:
             point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
 
+    def chart(self, bounds):
+        """Locations and precisions; None where all share one variance."""
+        return None if self.n_shared else bounds.charts.NormalChart(self)
+
     def provable(self):
         """Itself, where components share no variance."""
         return None if self.n_shared else self

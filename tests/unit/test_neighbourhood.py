@@ -485,7 +485,8 @@ def test_a_search_with_the_box_ends_at_the_same_optimum(name):
         primal = MixturePrimal(family)
         search = Search(
             EntropicRelaxation(family), primal, 0.01, max_nodes=3000, n_threads=n_threads,
-            basin=Neighbourhood(primal, family.chart(bounds)), known=(vector_in_order(family, vector), objective + 1e-9),
+            basin=Neighbourhood(primal, family.chart(bounds)),
+            known=(vector_in_order(family, vector), objective + 1e-9),
         )  # fmt: skip
         search.run()
         assert search.n_audit_failures == 0

@@ -440,3 +440,23 @@ def test_a_short_time_limit_leaves_the_bound_that_pricing_has_reached():
     assert np.isfinite(bound.prices).all()
     bound.step(past)
     assert np.isfinite(bound.lower) and bound.lower <= problem.objective(**state)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_prices_alone_prove_clusters_that_are_apart(columns):
+    """What prices and suprema lose of the bound is small beside what is missing, where that decides."""
+    rng = np.random.default_rng(1)
+    centers = 6.0 * np.array([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]) if columns == 2 else 6 * np.arange(6.0)
+    X = np.repeat(centers.reshape(6, -1), 40, axis=0) + rng.standard_normal((240, columns))
+    problem = gopfast.GaussianMixture(X, 6, prior=None)
+    family = engine.family(problem)
+    state = problem.maximize(np.repeat(np.eye(6), 40, axis=0))
+    for _ in range(200):
+        state = problem.maximize(problem.responsibilities(**state), **state)
+    value = problem.objective(**state)
+    for limit in (value - 0.01, value + 0.01):  # of solutions below it: there are none, and there is one
+        bound = PricingBound(family, single(problem, family), as_solution(problem, state), limit)
+        while bound.step(np.inf):
+            pass
+        assert value - 0.02 <= bound.lower <= value + 1e-9
+        assert (bound.lower == limit) == (limit < value)

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from gopfast.mixtures.bounds.master import Master
+from gopfast.mixtures.bounds.master import SHRINK, Master
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 
 
@@ -22,8 +22,11 @@ N_ROUNDS = 25
 PART_FOR_PRICES = 0.4  # of the time that is left
 ALIKE = 0.03  # columns that differ by less of their mass are one atom
 N_ASCENT = 40
-LATER = 0.05  # weight of the barrier where prices are nearly known, nats
 MOST_LOOKED_AT = 200
+COARSE = 0.05  # nats that prices and suprema may lose in all, at first
+FINEST = 5e-4  # and in the end, where the bound by prices is that near to the limit
+SHARE_OF_GAP = 0.25  # that they may lose, of how far the bound by prices is from the limit
+FINER = 0.5  # factor from one tolerance of the suprema to the next
 SUMMED = 2.0**-51  # relative, of a sum of few terms
 MOST_CELLS = 100_000
 MORE_CELLS = 50_000  # of each further step
@@ -48,8 +51,8 @@ class PricingBound:
     seed : int
     """
 
-    def __init__(self, family, one, solution, limit, seed=0, tolerance=0.05):
-        self.tolerance = tolerance
+    def __init__(self, family, one, solution, limit, seed=0):
+        self.tolerance = self.aim = COARSE
         self.family, self.one, self.limit = family, one, limit
         self.n_components = family.n_components
         self.pricing = ComponentPricing(one)
@@ -67,7 +70,7 @@ class PricingBound:
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.done = None, -math.inf, 0
-        self.n_master, self.begun = 0, False
+        self.barrier, self.begun, self.tight = None, False, False
 
     @property
     def total(self):
@@ -79,17 +82,29 @@ class PricingBound:
         if self.done == 0:
             # whatever the prices, time must be left to prove something with them
             now = time.monotonic()
-            self.improve_prices(self.tolerance, now + PART_FOR_PRICES * (deadline - now))
+            self.improve_prices(self.aim, now + PART_FOR_PRICES * (deadline - now))
+            if self.aim_higher():
+                return True
         elif self.done == 1:
             before = self.pricing.n_cells
             reason = self.go_on(deadline) if self.begun else self.prove(self.tolerance, MOST_CELLS, deadline)
-            self.begun = True
+            self.begun, self.tight = True, reason == "tight"
             if reason == "cells" and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
                 return True
         elif self.done == 2:
             self.eliminate(deadline=deadline)
+            if self.tight and self.tolerance > self.aim:
+                # what is left of the cells is divided at the same prices
+                self.tolerance, self.done = max(self.aim, FINER * self.tolerance), 1
+                return True
         self.done += 1
         return self.done < 3
+
+    def aim_higher(self):
+        """Whether prices should be found again, nearer to the best: what they lose would decide."""
+        missing = self.limit - (self.total - self.n_components * self.sigma)
+        before, self.aim = self.aim, min(self.aim, max(FINEST, SHARE_OF_GAP * abs(missing)))
+        return self.aim < FINER * before
 
     def improve_prices(self, tolerance, deadline=math.inf):
         """Column generation with ascents anywhere: prices that are about the best before any cell is known."""
@@ -104,13 +119,12 @@ class PricingBound:
 
     def solve_master(self, tolerance, deadline=math.inf):
         """Prices for the atoms at hand; atoms that play no part go."""
-        first = self.n_master == 0
+        first, last = self.barrier is None, tolerance / 3 / len(self.points)
         self.prices, sigma, z = self.master.solve(
             self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
-            np.array([float(self.n_components)]), tolerance / 3 / len(self.points), 1.0 if first else LATER, deadline,
+            np.array([float(self.n_components)]), last, 1.0 if first else max(last, SHRINK * self.barrier), deadline,
         )  # fmt: skip
-        self.n_master += 1
-        self.sigma = sigma[0]
+        self.barrier, self.sigma = last, sigma[0]
         used = z > IDLE * self.n_components
         if used.any():
             self.points = self.points[used]

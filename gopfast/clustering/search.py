@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gopfast.clustering.line import best_stretches
+from gopfast.clustering.line import best_stretches, rounding
 from gopfast.clustering.lloyd import descend, draw
 
 N_DRAWS = 10
@@ -87,7 +87,6 @@ def best_line(x, weights, n_clusters):
     begins = best_stretches(x[order], weights[order], n_clusters)
     labels = np.zeros(len(x), dtype=np.intp)
     labels[order] = np.searchsorted(begins, np.arange(len(x)), side="right") - 1
-    # differences of running sums of squares, both of the clusters found and of the best ones
-    unit = float(np.finfo(np.longdouble).eps)
-    error = 16.0 * n_clusters * len(x) * unit * float(weights @ np.square(x))
-    return labels, error
+    # its means are those of double precision, each a sum of N terms
+    means = float(np.square(8.0 * len(x) * np.finfo(float).eps) * (weights @ np.square(x)))
+    return labels, rounding(x, weights, n_clusters) + means

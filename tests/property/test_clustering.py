@@ -92,10 +92,23 @@ def test_bounds_hold_the_exact_optimum(kind, seed):
 def test_no_search_proves_more_than_the_optimum(kind, seed):
     problem = make(kind, seed)
     search = Search(problem, Options.from_arguments(rel_tol=1e-6, max_nodes=20), None)
-    search.rel_tol = -1e-2  # asks for a bound above the optimum
+    search.rel_tol, search.epsilon = -1e-2, -np.inf  # asks for a bound above the optimum
     result = search.run()
     assert result.status.name != "OPTIMAL" or result.objective == 0.0
     assert Fraction(search.lower) <= least_inertia(problem)
+
+
+@pytest.mark.parametrize("exponent", [3, 9, 20, 60])
+@pytest.mark.parametrize("seed", range(10))
+def test_one_column_of_weights_of_all_sizes_is_bounded(seed, exponent):
+    rng = np.random.default_rng(seed)
+    heavy = rng.random(7) < 0.3
+    w = np.where(heavy, 10.0**exponent, 10.0**-exponent) * rng.uniform(0.5, 2.0, 7)
+    problem = gopfast.KMeans(10.0 ** (seed % 3 - 1) * rng.integers(-50, 50, 7) + 10.0**seed, 3, sample_weight=w)
+    optimum = least_inertia(problem)
+    result = gopfast.solve(problem)
+    assert Fraction(result.lower_bound) <= optimum
+    assert result.success or exponent > 3
 
 
 def matching(search, n, rng, n_pairs):

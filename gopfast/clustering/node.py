@@ -61,9 +61,10 @@ class Node:
         moved /= self.weights[:, None]
         self.X = np.ascontiguousarray(X[first] + moved)
         self.scatter = float(weights @ np.square(away - moved[self.group]).sum(axis=1))
-        # how far a mean is from its rounded place, per unit of distance to a center
+        # how far a mean is from its rounded place, per unit of distance to a center; each center may have all means
         many = np.bincount(self.group, minlength=n) > 1
-        self.blur = 8 * 2.0**-53 * len(X) * np.abs(X).max() * float(self.weights[many].sum())
+        far = 8 * 2.0**-53 * len(X) * math.sqrt(X.shape[1]) * np.abs(X).max()
+        self.blur = self.n_clusters * far * float(self.weights[many].sum())
 
     def _partners(self):
         """Pairs of groups that are apart, each group in one at most: the others are left out, which only loosens."""

@@ -58,7 +58,11 @@ class Search:
         used = problem.sample_weight > 0.0
         X, inverse = np.unique(problem.X[used], axis=0, return_inverse=True)
         self.weights = np.bincount(inverse.reshape(-1), problem.sample_weight[used])
-        self.distinct, self.origin = X, X[len(X) // 2]
+        # that the sample nearest to the mean is the origin keeps the sum of squares about it, and its rounding, small
+        share, away = self.weights / self.weights.max(), X - X[self.weights.argmax()]
+        away = away / (np.abs(away).max() or 1.0)
+        nearest_to_mean = np.square(away - share @ away / share.sum()).sum(axis=1).argmin()
+        self.distinct, self.origin = X, X[nearest_to_mean]
         X = X - self.origin
         # powers of two keep squares and their sums in range
         size = np.abs(X).max()
@@ -85,7 +89,8 @@ class Search:
         """Return a bound in the core's units in the user's, less what the rounding of differences costs."""
         error = 4.0 * UNIT * self.radius
         loss = 2.0 * math.sqrt(max(inertia, 0.0)) * error + error * error
-        return max(0.0, (inertia - loss) * (1.0 - 64 * UNIT)) * self.scale
+        bound = max(0.0, (inertia - loss) * (1.0 - 64 * UNIT)) * self.scale
+        return math.nextafter(bound, 0.0)  # among the smallest numbers rounding is not relative
 
     def offer(self, centers):
         """Take the centers, in the core's units, if they are the best."""
@@ -164,6 +169,8 @@ class Search:
         self.report(1, new)
         if len(self.X) > MOST_PRICED:
             self.unpriced = True
+            return
+        if not self.scale > 0.0:  # squares are below the smallest number: 0 is the bound
             return
         while heap and not self.stop.stopped and not self.asked:
             node = self.current = heap[0].node

@@ -24,7 +24,7 @@ def clusters(n=60, d=2, seed=0):
         (([[1.0, np.nan]], 1), "X"), ((["a"], 1), "X"), (([], 1), "X"), ((np.zeros((2, 2, 2)), 1), "X"),
         (([1e200], 1), "X"), ((LINE, 0), "n_clusters"), ((LINE, 2.0), "n_clusters"), ((LINE, True), "n_clusters"),
         ((LINE, 2, [1.0]), "sample_weight"), ((LINE, 2, [-1.0, 1, 1, 1, 1]), "sample_weight"),
-        ((LINE, 2, np.zeros(5)), "sample_weight"),
+        ((LINE, 2, np.zeros(5)), "sample_weight"), (([[1e149], [-1e149]], 1, [1e140, 1.0]), "X and sample_weight"),
     ],
 )  # fmt: skip
 def test_one_error_names_the_argument(arguments, name):
@@ -84,6 +84,13 @@ def test_small_cases_are_exact(X, K, inertia):
     result = gopfast.solve(gopfast.KMeans(X, K))
     assert result.success and result.inertia == pytest.approx(inertia)
     assert result.lower_bound == pytest.approx(inertia, rel=1e-10) and result.centers.shape == (K, 1)
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e-200])
+def test_squares_below_the_smallest_number_leave_the_bound_0(weight):
+    X = clusters(20) * (1e-310 if weight == 1.0 else 1e-100)
+    result = gopfast.solve(gopfast.KMeans(X, 3, sample_weight=np.full(20, weight)))
+    assert result.lower_bound == 0.0 and result.objective < 1e-300
 
 
 def test_optima_of_iris_in_the_literature():

@@ -4,7 +4,7 @@ Clusters of an optimum are stretches of the sorted values, and the best beginnin
 end grows (the sums of squares have the Monge property), so each of the K rounds takes O(N log N) by halving:
 Wang & Song, "Ckmeans.1d.dp", R Journal 3 (2011); Gronlund et al., arXiv 1701.07204.
 
-A stretch's sum of squares is a difference of running sums. Each of these is a pair of numbers, the second of which holds
+A sum of squares within a stretch is a difference of running sums, each a pair of numbers, the second of which holds
 what the first one's rounding lost, so that the difference of two has the precision of the stretch, however much heavier
 the values before it are. `rounding` says what is left.
 """

@@ -34,6 +34,7 @@ from gopfast import _moved, datasets, local
 from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
+from gopfast.candidates import Selection
 from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.checker import Checked, ProofError, check
 from gopfast.clustering.problem import KMeans
@@ -51,7 +52,7 @@ from gopfast.mixtures.problems import (
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import Status
-from gopfast.selection import Selection, select_components
+from gopfast.selection import select
 from gopfast.solver import solve
 
 _moved.install()
@@ -88,7 +89,7 @@ __all__ = [
     "check",
     "datasets",
     "local",
-    "select_components",
+    "select",
     "solve",
 ]
 

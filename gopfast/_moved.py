@@ -96,6 +96,8 @@ MODULES = {
 }
 # Classes that went from a module that is still there to another, likewise.
 NAMES = {"result.MixtureSolution": "mixtures.solution", "result.Result": "mixtures.result"}
+# Functions under the names that they had: old name -> module and new name.
+FUNCTIONS = {"select_components": ("selection", "select"), "selection.select_components": ("selection", "select")}
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -126,6 +128,9 @@ def attribute(module, name):
     old = place.partition(".")[2]
     if old in MODULES:
         return importlib.import_module(place)
+    if old in FUNCTIONS:
+        where, now = FUNCTIONS[old]
+        return getattr(importlib.import_module(f"{PACKAGE}.{where}"), now)
     if old in NAMES:
         return getattr(importlib.import_module(f"{PACKAGE}.{NAMES[old]}"), name)
     raise AttributeError(f"module {module!r} has no attribute {name!r}")

@@ -30,6 +30,7 @@ Posterior: TypeAlias = Literal["point", "gaussian"]
 GaussianPrior: TypeAlias = Literal["empirical"] | float | None
 PairPrior: TypeAlias = tuple[float, float] | None  # of a Beta or a Gamma density
 Prior: TypeAlias = str | float | tuple[float, float] | None  # of any mixture
+Criterion: TypeAlias = Literal["bic", "aic", "icl"]
 Sense: TypeAlias = Literal["min", "max"]
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None

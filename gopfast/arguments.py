@@ -20,6 +20,7 @@ FIT_EXAMPLES = """examples:
   gopfast fit messwerte.csv -k 3 --decimal , --na drop --time-limit none
   zcat data.csv.gz | gopfast fit - -k 3 --json - > fit.json"""
 TIME_LIMIT = 60.0  # seconds
+MOST_SIZES = 100  # of a choice
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "blank": " ", "space": " "}
 CERTIFY_EXAMPLES = """examples:
   gopfast certify galaxies.csv fit.json
@@ -33,6 +34,11 @@ CHECK_EXAMPLES = """examples:
 COMPARE_EXAMPLES = """examples:
   gopfast compare galaxies.csv -k 3
   gopfast compare minimal.csv -k 2 --prior empirical --starts 20 --json comparison.json"""
+SELECT_EXAMPLES = """examples:
+  gopfast select galaxies.csv
+  gopfast select faithful.csv -k 1-4 --covariance diag,tied --time-limit 600 --json choice.json
+  gopfast select galaxies.csv -k 2,3,4 --criterion icl --jobs 2 --plot choice.png"""
+SELECT_EPSILON = 1e-4  # nats, as of `gopfast.select`
 SOLVE_EXAMPLES = """examples:
   gopfast solve pooling.lp
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
@@ -41,13 +47,13 @@ SOLVE_EXAMPLES = """examples:
 .json files are those of BiconvexProblem.from_json; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, certify, compare, solve, check) -> argparse.ArgumentParser:
+def parser(fit, certify, compare, select, solve, check) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, certify, compare, solve, check : callable
+    fit, certify, compare, select, solve, check : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -81,6 +87,24 @@ def parser(fit, certify, compare, solve, check) -> argparse.ArgumentParser:
     command.add_argument("--starts", type=int, default=100, metavar="N", help="runs of each method (default: 100)")
     _add_search(command)
     _add_outputs(command, "where the runs ended")
+
+    command = _add(
+        commands, "select", select, "choose the number of components and the kind of covariance", SELECT_EXAMPLES
+    )
+    model = command.add_argument_group("models")
+    model.add_argument(
+        "-k", "--components", dest="sizes", type=_sizes, default=range(1, 7), metavar="K",
+        help="numbers of components, such as 1-6 or 2,3,5 (default: 1-6)",
+    )  # fmt: skip
+    model.add_argument(
+        "--covariance", "--covariance-type", dest="covariances", type=_names, metavar="A,B",
+        help=f"kinds of covariance, of {', '.join(KINDS)} (default: spherical, diag, tied and full, where they differ)",
+    )  # fmt: skip
+    model.add_argument("--criterion", choices=("bic", "aic", "icl"), default="bic", help="least is best (default: bic)")
+    _add_variances(model)
+    search = _add_search(command, SELECT_EPSILON)
+    search.add_argument("--jobs", type=int, metavar="N", help="searches at a time, -1 for one per processor")
+    _add_outputs(command, "the criterion of every model")
 
     command = _command(commands, "solve", solve, "prove the optimum of a biconvex problem in a file", SOLVE_EXAMPLES)
     command.add_argument("problem", metavar="model.lp", help="a .lp, .mps, .nl or .json file; continuous variables")
@@ -159,6 +183,12 @@ def _add_model(command, needs_k):
         "--covariance", "--covariance-type", choices=tuple(KINDS),
         help="which variances are estimated (default: diag; known with --prior, --posterior or --noise-variance)",
     )  # fmt: skip
+    _add_variances(model)
+    model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")
+    model.add_argument("--posterior", choices=("point", "gaussian"), help="posterior of the means (default: point)")
+
+
+def _add_variances(model):
     model.add_argument(
         "--variance-floor", type=_numbers, metavar="V",
         help="least variance, one or one per column (default: the square of 0.05 standard deviations, or of half the "
@@ -167,13 +197,14 @@ def _add_model(command, needs_k):
     model.add_argument(
         "--noise-variance", type=_numbers, metavar="V", help="the known variance, one or one per column (default: 1)"
     )
-    model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")
-    model.add_argument("--posterior", choices=("point", "gaussian"), help="posterior of the means (default: point)")
 
 
-def _add_search(command):
+def _add_search(command, epsilon=0.01):
     search = _add_limits(command)
-    search.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="absolute gap, in nats (0.01)")
+    search.add_argument(
+        "--epsilon", type=float, default=epsilon, metavar="E", help=f"absolute gap, in nats ({epsilon:g})"
+    )
+    return search
 
 
 def _add_limits(command):
@@ -214,6 +245,20 @@ def _seconds(text):
         return None if text.lower() == "none" else float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither seconds nor 'none'") from None
+
+
+def _sizes(text):
+    """Numbers of components: 1-6, or 2,3,5."""
+    found = []
+    for part in text.split(","):
+        low, dash, high = part.strip().partition("-")
+        try:
+            found += range(int(low), int(high if dash else low) + 1)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is neither a range as 1-6 nor numbers with commas") from None
+    if not found or min(found) < 1 or len(found) > MOST_SIZES:
+        raise argparse.ArgumentTypeError(f"{text!r} must hold numbers from 1 on, at most {MOST_SIZES} of them")
+    return found
 
 
 def _numbers(text):

@@ -11,7 +11,7 @@ from pathlib import Path
 import gopfast
 from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError
-from gopfast.mixtures.problems.covariance import Diagonal, Known
+from gopfast.mixtures.problems.covariance import Diagonal, Known, default_kind
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        options = parser(fit, certify, compare, solve, check).parse_args(arguments)
+        options = parser(fit, certify, compare, select, solve, check).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -144,6 +144,23 @@ def compare(options):
     )  # fmt: skip
     _warn_of_limit(options, found.result.status, "the best fit known", found.result.gap)
     return EXIT_INTERRUPTED if found.interrupted else _exit_code(found.result.status)
+
+
+def select(options):
+    """Choose the number of components and the kind of covariance."""
+    _check_outputs(options)
+    table = _read_table(options)
+    given = {name: value for name, value in _given(options).items() if name != "n_components"}
+    search = _search(options)
+    found = gopfast.select(
+        table.data, options.sizes, options.criterion, covariances=options.covariances, **given, **search,
+        n_jobs=options.jobs, log=False if options.quiet else None,
+    )  # fmt: skip
+    record = {**_data_record(table), **found.to_dict()}
+    _report(options, record, found.plot, f"{_data_line(options, table)}\n{found}\n{found.result.solution}")
+    if found.interrupted:
+        return EXIT_INTERRUPTED
+    return EXIT_LIMIT if found.status == "UNDECIDED" else EXIT_PROVED
 
 
 def solve(options):
@@ -297,8 +314,8 @@ def _given(options):
 def _model(options):
     """Return the arguments of the model; its default covariance follows from the others."""
     given = _given(options)
-    known = given.keys() & {"prior", "posterior", "noise_variance"}
-    return {"covariance": (Known if known else Diagonal).name, **given}
+    stated = {name: given.get(name) for name in ("prior", "posterior", "noise_variance")}
+    return {"covariance": default_kind(**stated).name, **given}
 
 
 def _model_of(record, options):

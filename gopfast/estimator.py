@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, IntArray, Posterior
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
-from gopfast.mixtures.problems.covariance import Diagonal
+from gopfast.mixtures.problems.covariance import default_kind
 from gopfast.mixtures.problems.gaussian import refuse_two_names
 from gopfast.mixtures.result import Result
 from gopfast.result import Status
@@ -37,7 +37,8 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
     n_components : int, default 1
         Number of components K.
     covariance : {"diag", "spherical", "tied", "tied_spherical", "full", "known"}, optional
-        Which variances are estimated; "diag" by default. See `gopfast.GaussianMixture`.
+        Which variances are estimated: "diag" by default, "known" with a prior, a Gaussian posterior or a
+        `noise_variance`. See `gopfast.GaussianMixture`.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
         deviations, or of half the step of rounded data; see `gopfast.GaussianMixture`.
@@ -185,7 +186,7 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
             self.n_components,
             prior=self.prior,
             posterior=self.posterior,
-            covariance=Diagonal.name if kind is None else kind,
+            covariance=default_kind(self.prior, self.posterior, self.noise_variance).name if kind is None else kind,
             noise_variance=self.noise_variance,
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,

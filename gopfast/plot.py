@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gopfast import checks
+from gopfast import checks, drawing
 from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.profiles import selection as selection
 from gopfast.result import SearchResult
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ LOWER_COLOUR = "#1f5fa8"
 # From this ratio of last to first time on, a linear axis hides the start.
 LOG_TIME_RATIO = 30.0
 SHORT = 0.1  # seconds; shorter searches are drawn in milliseconds
-COMPONENT_COLOURS = ("#1f5fa8", "#d9822b", "#2e8b57", "#8e44ad", "#b03060", "#7f7f00", "#16a2b8", "#6b4226")
 MOST_POINTS = 20_000
 GRID_POINTS = 800
 # Components of less weight are not drawn: nothing of them would be seen.
@@ -66,8 +66,7 @@ def bounds(result: SearchResult, ax: "Axes | None" = None, elbo: bool = False) -
         raise InputError("elbo must be False: the objective of this problem is not an ELBO")
     if len(result.history) == 0:
         raise InputError("result must have at least one row of history")
-    if ax is None:
-        ax = _pyplot().figure(figsize=(5.5, 3.6), layout="constrained").add_subplot()
+    ax = drawing.axes(ax)
 
     time, lower, upper, log_time = _curves(result)
     unit = "s"
@@ -94,9 +93,7 @@ def bounds(result: SearchResult, ax: "Axes | None" = None, elbo: bool = False) -
     ax.set_xlabel(f"time ({unit})")
     ax.set_ylabel(f"{result._elbo_name} (nats)" if elbo else "objective (nats)")
     ax.grid(alpha=0.25, linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="best")
-    return ax
+    return drawing.finish(ax)
 
 
 def density(
@@ -146,15 +143,12 @@ def density(
             f"got one of {type(fit if problem is None else problem).__name__}"
         )
     columns = _check_columns(columns, problem)
-    if ax is None:
-        ax = _pyplot().figure(figsize=(5.5, 3.6 if len(columns) == 1 else 4.4), layout="constrained").add_subplot()
+    ax = drawing.axes(ax, height=3.6 if len(columns) == 1 else 4.4)
     if len(columns) == 1:
         _draw_curves(ax, solution, columns[0], bins)
     else:
         _draw_ellipses(ax, solution, columns)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="best")
-    return ax
+    return drawing.finish(ax)
 
 
 def local_optima(
@@ -191,9 +185,7 @@ def local_optima(
     groups = {name: values[np.isfinite(values)] for name, values in groups.items()}
     if not any(values.size for values in groups.values()):
         raise InputError("objectives must have a finite entry")
-    if ax is None:
-        height = 3.6 + 0.16 * max(0, len(groups) - 4)
-        ax = _pyplot().figure(figsize=(5.5, height), layout="constrained").add_subplot()
+    ax = drawing.axes(ax, height=3.6 + 0.16 * max(0, len(groups) - 4))
     values = np.concatenate(list(groups.values()))
     lower = result.lower_bound if np.isfinite(result.lower_bound) else result.objective
     low, high = min(values.min(), result.objective), max(values.max(), result.objective)
@@ -213,9 +205,7 @@ def local_optima(
         ax.axvline(result.objective, color=UPPER_COLOUR, linewidth=1.4)
     ax.set_xlabel("objective (nats)")
     ax.set_ylabel("runs")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="best", fontsize="small")
-    return ax
+    return drawing.finish(ax, fontsize="small")
 
 
 def _check_columns(columns, problem):
@@ -299,7 +289,7 @@ def _draw_ellipses(ax, solution, columns):
 
 
 def _colour(k):
-    return COMPONENT_COLOURS[k % len(COMPONENT_COLOURS)]
+    return drawing.of(drawing.COLOURS, k)
 
 
 def _curves(result):
@@ -330,11 +320,3 @@ def _limits(lower, upper):
     low, high = max(values.min(), best - near), min(values.max(), best + near)
     margin = 0.05 * (high - low)
     return low - margin, high + margin
-
-
-def _pyplot():
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("gopfast.plot needs matplotlib: pip install gopfast[plot]") from error
-    return pyplot

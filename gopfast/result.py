@@ -48,7 +48,7 @@ class Status(Word, enum.IntEnum):
     UNBOUNDED = 7
     """The objective has no bound: a feasible point and a ray from it are known. There is no optimum."""
     CUTOFF = 8
-    """Proved that no point has an objective below the cutoff of the search, as `gopfast.select_components` sets it."""
+    """Proved that no point has an objective below the cutoff of the search, as `gopfast.select` sets it."""
 
     @property
     def meaning(self) -> str:

@@ -1,177 +1,102 @@
-"""Choice of the number of components, with proof."""
+"""Choice of the number of components and of the kind of covariance, with proof."""
 
-import enum
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
 
-from gopfast import checks
-from gopfast.annotations import Log, Seed
+import numpy as np
+from scipy.special import xlogy
+
+from gopfast import _moved, checks
+from gopfast.annotations import Covariance, Criterion, Log, Seed
+from gopfast.candidates import Candidate, Selection, SelectionStatus
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.covariance import KINDS, Known, compared
 from gopfast.mixtures.representation import Representation
-from gopfast.mixtures.result import Result
 from gopfast.options import Options
 from gopfast.report import Heartbeat
 from gopfast.result import Status
 from gopfast.solver import MixtureSearch
-from gopfast.words import Word
 
-# Nodes of each K's first turn, and how many times as many it has had after each further one.
+# Nodes of each model's first turn, and how many times as many it has had after each further one.
 FIRST_NODES = 64
 GROWTH = 2
 # The bound of all numbers of components at once takes about as long as this many nodes.
 OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
+MOST_JOBS = 1024
+_STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
+# After these a search can do no more: nothing is left to do below a cutoff, which never rises.
+_EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF)
 
 
-class SelectionStatus(Word, enum.Enum):
-    """What is proved of a choice; prints as its name and equals it, ``choice.status == "PROVED"``."""
-
-    PROVED = "no other number of components has a lower criterion"
-    UNDECIDED = "the limit came before the proof: another number of components may have a lower criterion"
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Candidate:
-    """
-    One number of components; ``lower <= criterion of its global optimum <= upper`` is proved.
-
-    Attributes
-    ----------
-    n_components, n_parameters : int
-    lower, upper : float
-        Bounds of the criterion.
-    problem : MixtureProblem
-    result : Result
-        The search's result; CUTOFF is the status of one that has proved that it loses.
-    n_nodes : int
-        Nodes of its search.
-    """
-
-    n_components: int
-    n_parameters: int
-    lower: float
-    upper: float
-    problem: MixtureProblem
-    result: Result
-    n_nodes: int
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Selection:
-    """
-    A chosen number of components.
-
-    Attributes
-    ----------
-    status : SelectionStatus
-        PROVED or UNDECIDED.
-    n_components : int
-        The number with the least criterion known.
-    criterion : {"bic", "aic"}
-    candidates : tuple of Candidate
-        In increasing number of components.
-    time : float
-        Seconds.
-    interrupted : bool
-        Whether Ctrl-C ended the searches.
-    """
-
-    status: SelectionStatus
-    n_components: int
-    criterion: Literal["bic", "aic"]
-    candidates: Sequence[Candidate]
-    time: float
-    interrupted: bool = False
-
-    @property
-    def best(self) -> Candidate:
-        """The chosen candidate."""
-        return next(one for one in self.candidates if one.n_components == self.n_components)
-
-    @property
-    def result(self) -> Result:
-        """The chosen candidate's result. Its gap may be wide: the choice needs only the others' lower bounds."""
-        return self.best.result
-
-    def __repr__(self) -> str:
-        """Return the choice on one line."""
-        return f"Selection({self.status.name}, n_components={self.n_components}, criterion={self.criterion!r})"
-
-    def __str__(self) -> str:
-        """Return a table of the proved intervals."""
-        name = self.criterion.upper()
-        caution = f"; but {self.result.caution}" if self.result.caution else ""
-        lines = [
-            f"{self.status.name}: {self.n_components} components by {name}; {self.status.value}{caution}",
-            f"  {'K':>3} {'parameters':>10} {name + ' at least':>15} {'at most':>15} {'nodes':>9}",
-        ]
-        for one in self.candidates:
-            if one is self.best:
-                mark = "chosen"
-            else:
-                mark = "loses" if one.lower >= self.best.upper else "open"
-            lines.append(
-                f"  {one.n_components:>3} {one.n_parameters:>10} {one.lower:>15.6f} {one.upper:>15.6f} "
-                f"{one.n_nodes:>9,}  {mark}"
-            )
-        lines.append(f"  in {self.time:.3g} s")
-        return "\n".join(lines)
-
-
-def select_components(
-    data: object,
-    range: Sequence[int],
-    criterion: Literal["bic", "aic"] = "bic",
+def select(
+    X: object,
+    n_components: Sequence[int] = range(1, 7),
+    criterion: Criterion = "bic",
     model: Callable[..., MixtureProblem] = GaussianMixture,
     *,
+    covariances: Covariance | Sequence[Covariance] | None = None,
     epsilon: float = 1e-4,
     time_limit: float | None = None,
+    n_jobs: int | None = None,
     n_threads: int | None = None,
     random_state: Seed = 0,
     log: Log = None,
     **model_args: object,
 ) -> Selection:
     """
-    Choose the number of components by BIC or AIC, with proof.
+    Choose the number of components and the kind of covariance by BIC, AIC or ICL, with proof.
 
-    With L(K) the greatest log-likelihood of K components, p(K) the number of free parameters and W the sum of the
-    sample weights::
+    With L the greatest log-likelihood of a model, p the number of its free parameters, W the sum of the sample weights
+    and tau the responsibilities of its best fit, the least of these is best::
 
-        BIC(K) = -2 L(K) + p(K) log W        AIC(K) = -2 L(K) + 2 p(K)
+        BIC = -2 L + p log W      AIC = -2 L + 2 p      ICL = BIC - 2 sum_i w_i sum_k tau_ik log tau_ik
 
-    A K is proved to lose as soon as the lower bound of its criterion reaches the least value attained by another.
-    So the winner needs no proof of its own fit, and the searches of the others leave aside what cannot reach that
-    value, whatever their own optimum. With one column and free variances, the best mixture of any number of
-    components bounds all K at once, and often ends those that are far too large.
+    (mclust reports the negatives of BIC and ICL.) A model is proved to lose as soon as the lower bound of its criterion
+    reaches the least value attained by another. So the winner needs no proof of its own fit, and the searches of the
+    others leave aside what cannot reach that value, whatever their own optimum. With one column and free variances, the
+    best mixture of any number of components bounds all of them at once, and often ends those that are far too large.
+    By ICL a model loses once its BIC does, as entropies are at least 0; others are compared at fits that are proved
+    optimal.
 
     Parameters
     ----------
-    data : array_like
+    X : array_like
         What `model` takes as its data.
-    range : sequence of int
-        The numbers of components to choose from, such as ``range(1, 6)``.
-    criterion : {"bic", "aic"}, default "bic"
+    n_components : sequence of int, default ``range(1, 7)``
+        The numbers of components to choose from.
+    criterion : {"bic", "aic", "icl"}, default "bic"
     model : callable, default `gopfast.GaussianMixture`
-        ``model(data, n_components, **model_args)`` makes the problem of one K; it must be maximum likelihood.
+        ``model(X, K, **model_args)`` makes the problem of one K; it must be maximum likelihood.
+    covariances : str or sequence of str, optional
+        Kinds of covariance to choose from, see `gopfast.GaussianMixture`, which alone has them. By default "spherical",
+        "diag", "tied" and "full", without those that coincide with another in one column, and without matrices where
+        columns are too many for them; "known" where there is a `noise_variance`.
     epsilon : float, default 1e-4
         Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
     time_limit : float, optional
         Seconds.
+    n_jobs : int, optional
+        Searches at a time, 1 by default; -1: one per processor. What is proved does not depend on it, but for how far
+        a search went whose outcome does not matter.
     n_threads : int, optional
+        Threads of all searches together.
     random_state : None, int, Generator or RandomState
         As of `gopfast.solve`.
     log : None, bool or stream
         Whether to print the searches' tables. None, the default: only a line on standard error after 10 seconds, and
         each time that the time has doubled; False: nothing at all.
     **model_args
-        Arguments of the model.
+        Arguments of the model. A `variance_floor` is for the kinds that estimate variances, a `noise_variance` for
+        "known".
 
     Returns
     -------
@@ -185,66 +110,150 @@ def select_components(
     References
     ----------
     Schwarz, "Estimating the dimension of a model", Annals of Statistics 6 (1978); Akaike, "A new look at the
-    statistical model identification", IEEE Transactions on Automatic Control 19 (1974).
+    statistical model identification", IEEE Transactions on Automatic Control 19 (1974); Biernacki, Celeux & Govaert,
+    "Assessing a mixture model for clustering with the integrated completed likelihood", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 22 (2000).
 
     Examples
     --------
     >>> import gopfast
     >>> X = [-6.1, -5.2, -4.4, -5.0, 4.2, 5.1, 5.9, 6.3]
-    >>> gopfast.select_components(X, [1, 2, 3], covariance="known").n_components
-    2
+    >>> choice = gopfast.select(X, [1, 2, 3])
+    >>> choice.n_components, choice.covariance, choice.status == "PROVED"
+    (2, 'tied', True)
     """
     started = time.perf_counter()
-    criterion = checks.choice("criterion", criterion, ("bic", "aic"))
+    criterion = checks.choice("criterion", criterion, tuple(PRICES))
     epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
         time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
-    problems = [_problem(data, K, model, model_args) for K in _sizes(range)]
+    n_jobs = jobs(n_jobs)
+    sizes = _sizes(n_components)
+    problems = {
+        (kind, K): _problem(X, K, model, arguments)
+        for kind, arguments in _kinds(X, model, covariances, model_args).items()
+        for K in sizes
+    }
     options = Options.from_arguments(epsilon, n_threads=n_threads, random_state=random_state, log=log)
     if options.log is None:
         options = replace(options, log=Heartbeat(what=f"one of {len(problems)} searches: "))
+    if n_jobs > 1:
+        options = replace(options, n_threads=max(1, (n_threads or n_jobs) // n_jobs))
     finish = math.inf if time_limit is None else started + time_limit
-
-    runs = {problem.n_components: _Run(problem, criterion, options, finish) for problem in problems}
-    found, stopped, target = {}, None, math.inf
-    for K, run in runs.items():
-        found[K], status = run.search(FIRST_NODES, target)
-        target = min(target, found[K].upper)
-        stopped = stopped or (status if status in _STOPPED else None)
-    exhausted, budget, bounded = set(), dict.fromkeys(found, FIRST_NODES), False
-    while stopped is None:
-        best = _best(found)
-        left = [K for K in _open(found, best) if K not in exhausted]
-        if not left:
-            break
-        K = min(left, key=lambda K: (budget[K], K))
-        if budget[K] >= OUTER_BOUND_FROM and not bounded:
-            bounded = True
-            try:
-                outer = _outer_bound(best)
-            except KeyboardInterrupt:
-                stopped = Status.INTERRUPTED
-                break
-            found = {K: run.bounded(outer) for K, run in runs.items()}
-            continue
-        budget[K] *= GROWTH
-        found[K], status = runs[K].search(budget[K], best.upper)
-        stopped = status if status in _STOPPED else None
-        # Nothing is left to do below a cutoff, which never rises.
-        if status in (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF):
-            exhausted.add(K)
-    best = _best(found)
+    runs = {key: _Run(problem, key[0], criterion, options, finish) for key, problem in problems.items()}
+    with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
+        turns = _Turns(runs, criterion, pool, n_jobs)
+        turns.take()
+    best, is_open = turns.best(), turns.open()
     return Selection(
-        status=SelectionStatus.UNDECIDED if _open(found, best) else SelectionStatus.PROVED,
+        status=_status(turns, is_open),
         n_components=best.n_components,
+        covariance=best.covariance,
         criterion=criterion,
-        candidates=tuple(found.values()),
+        candidates=tuple(turns.found.values()),
         time=time.perf_counter() - started,
-        interrupted=stopped is Status.INTERRUPTED,
+        interrupted=turns.stopped is Status.INTERRUPTED,
+        notes=_notes(best, sizes),
     )
 
 
-_STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
+def jobs(n_jobs) -> int:
+    """Return how many to run at a time: 1 of None, the number of processors of -1."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, int) and n_jobs == -1:
+        from gopfast.search.threads import n_threads
+
+        return n_threads(None)
+    return checks.whole_number("n_jobs", n_jobs, 1, MOST_JOBS)
+
+
+class _Turns:
+    """
+    The searches of all models, in turns: those that may still win go on, the ones with the fewest nodes first.
+
+    Attributes
+    ----------
+    found : dict
+        What is proved, a Candidate for each key (kind, K).
+    stopped : Status or None
+        What ended all searches.
+    """
+
+    def __init__(self, runs, criterion, pool, n_jobs):
+        self.runs, self.by_fit, self.pool, self.n_jobs = runs, criterion == "icl", pool, n_jobs
+        self.found, self.stopped = {}, None
+        self.exhausted, self.budget, self.bounded = set(), dict.fromkeys(runs, FIRST_NODES), set()
+
+    def take(self):
+        """Take turns until nothing more can be shown, or time is up."""
+        keys = list(self.runs)
+        for first in range(0, len(keys), self.n_jobs):
+            self.search(keys[first : first + self.n_jobs])
+        while self.stopped is None:
+            left = [key for key in self.wanted() if key not in self.exhausted]
+            if not left:
+                break
+            left = sorted(left, key=lambda key: (self.budget[key], key[1]))[: self.n_jobs]
+            kind = left[0][0]
+            if self.budget[left[0]] >= OUTER_BOUND_FROM and kind not in self.bounded:
+                self.bound_all(kind)
+                continue
+            for key in left:
+                self.budget[key] *= GROWTH
+            self.search(left)
+
+    def search(self, keys):
+        """Let some searches go on, at the same time."""
+        target = min((one.upper for one in self.found.values()), default=math.inf)
+        run = [(lambda key=key: self.runs[key].search(self.budget[key], target)) for key in keys]
+        if self.pool is None:
+            outcomes = [one() for one in run]
+        else:
+            outcomes = self.together(run)
+        for key, status in zip(keys, outcomes, strict=True):
+            self.found[key] = self.runs[key].candidate()
+            self.stopped = status if status in _STOPPED else self.stopped
+            if status in _EXHAUSTED:
+                self.exhausted.add(key)
+
+    def together(self, run):
+        """Run searches in threads; Ctrl-C, which only this one hears, ends them all with their bounds."""
+        futures = [self.pool.submit(one) for one in run]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            for one in self.runs.values():
+                one.goal.over = True
+            return [Status.INTERRUPTED for future in futures if future.result() or True]
+
+    def bound_all(self, kind):
+        """Bound all numbers of components of one kind at once."""
+        self.bounded.add(kind)
+        mine = [key for key in self.runs if key[0] == kind]
+        try:
+            outer = _outer_bound(self.runs[mine[0]].problem)
+        except KeyboardInterrupt:
+            self.stopped = Status.INTERRUPTED
+            return
+        for key in mine:
+            self.runs[key].outer = outer
+            self.found[key] = self.runs[key].candidate()
+
+    def best(self):
+        """Return the candidate with the least criterion known, of equals the first with the fewest parameters."""
+        return min(self.found.values(), key=lambda one: (one.upper, one.n_parameters, one.n_components))
+
+    def open(self):
+        """Return the keys of those that may still beat the best."""
+        best = self.best()
+        return [key for key, one in self.found.items() if not one.coincides(best) and one.lower < best.upper]
+
+    def wanted(self):
+        """Return the keys of those that must go on; a criterion of the best fit needs that fit of the chosen too."""
+        is_open, best = self.open(), self.best()
+        mine = next(key for key, one in self.found.items() if one is best)
+        return [*is_open, mine] if self.by_fit and is_open else is_open
 
 
 class _Goal:
@@ -252,63 +261,62 @@ class _Goal:
 
     def __init__(self, problem, criterion):
         self.problem, self.criterion = problem, criterion
-        self.target, self.beaten = math.inf, False
+        self.target, self.beaten, self.over = math.inf, False, False
 
     def __call__(self, state):
         self.beaten = _value(self.problem, state.upper, self.criterion) < self.target
-        return self.beaten
+        return self.beaten or self.over
 
 
 class _Run:
-    """The search of one number of components, turn by turn, and what it has proved."""
+    """The search of one model, turn by turn, and what it has proved."""
 
-    def __init__(self, problem, criterion, options, finish):
-        self.problem, self.criterion, self.finish = problem, criterion, finish
+    def __init__(self, problem, covariance, criterion, options, finish):
+        self.problem, self.covariance, self.criterion, self.finish = problem, covariance, criterion, finish
         # Not a method of this object: the open nodes would live on in a cycle.
         self.goal = _Goal(problem, criterion)
         self.turns = MixtureSearch(problem, replace(options, callback=self.goal))
         self.result, self.outer = None, -math.inf
 
     def search(self, max_nodes, target):
-        """Go on until the criterion's lower bound reaches the target or its upper bound falls below."""
-        self.goal.target, self.goal.beaten = target, False
-        left = max(0.0, self.finish - time.perf_counter())
-        self.result = self.turns.run(left, max_nodes, _objective(self.problem, target, self.criterion))
-        return self.candidate(), None if self.goal.beaten else self.result.status
+        """Go on until the criterion's lower bound reaches the target or its upper bound falls below; by ICL to the end.
 
-    def bounded(self, outer):
-        """Take a bound of the objective from elsewhere."""
-        self.outer = outer
-        return self.candidate()
+        Returns
+        -------
+        Status or None
+            Why the search stopped; None if it is as good as the target, and so may go on.
+        """
+        by_fit = self.criterion == "icl"
+        self.goal.target, self.goal.beaten = -math.inf if by_fit else target, False
+        left = max(0.0, self.finish - time.perf_counter())
+        # Of a fit that is compared by its entropy too, no bound of the likelihood alone ends the search.
+        cutoff = math.inf if by_fit else _objective(self.problem, target, self.criterion)
+        self.result = self.turns.run(left, max_nodes, cutoff)
+        return None if self.goal.beaten else self.result.status
 
     def candidate(self):
         """Return what is proved so far."""
         lower = float(min(max(self.outer, self.result.lower_bound), self.result.objective))
+        entropy = 2.0 * _entropy(self.problem, self.result.solution) if self.criterion == "icl" else 0.0
         return Candidate(
             n_components=self.problem.n_components,
+            covariance=self.covariance,
             n_parameters=self.problem.n_parameters,
             lower=_value(self.problem, lower, self.criterion),
-            upper=_value(self.problem, self.result.objective, self.criterion),
+            upper=_value(self.problem, self.result.objective, self.criterion) + entropy,
             problem=self.problem,
             result=self.result,
             n_nodes=self.result.n_nodes,
         )
 
 
-def _best(found):
-    """Return the candidate with the least criterion known."""
-    return min(found.values(), key=lambda one: (one.upper, one.n_components))
-
-
-def _open(found, best):
-    """Numbers of components that may still beat the best."""
-    return [K for K, one in found.items() if one is not best and one.lower < best.upper]
+# The price of a parameter, in units of the criterion.
+PRICES = {"bic": lambda W: math.log(W), "aic": lambda W: 2.0, "icl": lambda W: math.log(W)}
 
 
 def _value(problem, objective, criterion):
-    """Criterion of an objective."""
-    price = 2.0 if criterion == "aic" else math.log(problem.total_weight)
-    return 2.0 * (objective - problem.elbo_constant) + price * problem.n_parameters
+    """Criterion of an objective; of ICL without the entropy."""
+    return 2.0 * (objective - problem.elbo_constant) + PRICES[criterion](problem.total_weight) * problem.n_parameters
 
 
 def _objective(problem, value, criterion):
@@ -318,28 +326,94 @@ def _objective(problem, value, criterion):
     return 0.5 * (value - price) + problem.elbo_constant + ROUNDING * size
 
 
-def _outer_bound(candidate):
+def _entropy(problem, solution):
+    """Entropy of the responsibilities, in nats, of weighted samples."""
+    tau = solution.responsibilities
+    return float(problem.sample_weight @ -xlogy(tau, tau).sum(axis=1))
+
+
+def _outer_bound(problem):
     """Lower bound of the objective of any number of components."""
-    family = engine.family(candidate.problem)
+    family = engine.family(problem)
     bound = free_variance_bound(family)
-    return bound - Representation(candidate.problem, family).loss(bound)
+    return bound - Representation(problem, family).loss(bound)
 
 
-def _sizes(range):
+def _status(turns, is_open):
+    """Return what is proved."""
+    if not is_open:
+        return SelectionStatus.PROVED
+    fits = [turns.found[key].result.success for key in is_open] + [turns.best().result.success]
+    return SelectionStatus.OPTIMA if turns.by_fit and all(fits) else SelectionStatus.UNDECIDED
+
+
+def _notes(best, sizes):
+    """Return what a reader of the choice should mind."""
+    found, K = [], best.n_components
+    if len(sizes) > 1 and K == sizes[-1]:
+        found.append(f"the choice sits on the upper edge of the range: more than {K} components were not tried")
+    elif len(sizes) > 1 and K == sizes[0] > 1:
+        found.append(f"the choice sits on the lower edge of the range: fewer than {K} components were not tried")
+    return (*found, *best.result.notes)
+
+
+def _sizes(n_components):
     """Numbers of components, in increasing order."""
     try:
-        sizes = [checks.whole_number("range", K, 1) for K in range]
+        sizes = [checks.whole_number("n_components", K, 1) for K in n_components]
     except TypeError:
-        raise InputTypeError(f"range must be a sequence of integers; got {type(range).__name__}") from None
+        raise InputTypeError(
+            f"n_components must be a sequence of integers; got {type(n_components).__name__}"
+        ) from None
     if not sizes or len(set(sizes)) < len(sizes):
-        raise InputError(f"range must hold different numbers of components, at least one; got {sizes}")
+        raise InputError(f"n_components must hold different numbers of components, at least one; got {sizes}")
     return sorted(sizes)
 
 
-def _problem(data, n_components, model, model_args):
-    problem = model(data, n_components, **model_args)
+def _kinds(X, model, covariances, model_args):
+    """Return the arguments of the model for each kind of covariance; of models without any for None."""
+    given = [name for name in ("covariance", "covariance_type") if model_args.get(name) is not None]
+    if len(given) + (covariances is not None) > 1:
+        names = [*["covariances"] * (covariances is not None), *given]
+        raise InputError(f"{' and '.join(names)} are two names of one argument: give one")
+    others = {name: value for name, value in model_args.items() if name not in given}
+    if not (isinstance(model, type) and issubclass(model, GaussianMixture)):
+        if covariances is not None:
+            raise InputError("covariances must be None: only a GaussianMixture has kinds of covariance")
+        return {None: model_args}
+    if given:
+        covariances = [checks.choice(given[0], model_args[given[0]], tuple(KINDS))]
+    if covariances is None:
+        columns = np.shape(X)[1] if np.ndim(X) > 1 else 1
+        covariances = (Known.name,) if others.get("noise_variance") is not None else compared(columns)
+    covariances = [covariances] if isinstance(covariances, str) else list(covariances)
+    names = [checks.choice("covariances", kind, tuple(KINDS)) for kind in covariances]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"covariances must hold different kinds, at least one; got {names}")
+    return {name: {"covariance": name, **_of_kind(KINDS[name], others, len(names) > 1)} for name in names}
+
+
+def _of_kind(kind, arguments, several):
+    """Leave out what is not for a kind, where others are asked for too; of a floor per column take the least."""
+    if not several:
+        return arguments
+    unused = "noise_variance" if kind.estimated else "variance_floor"
+    found = {name: value for name, value in arguments.items() if name != unused}
+    floor = found.get("variance_floor")
+    if floor is not None and not kind.floor_per_column:
+        found["variance_floor"] = float(np.min(floor))
+    return found
+
+
+def _problem(X, n_components, model, model_args):
+    problem = model(X, n_components, **model_args)
     if not isinstance(problem, MixtureProblem):
         raise InputTypeError(f"model must make a mixture of gopfast.models; got {type(problem).__name__}")
     if problem.prior is not None:
-        raise InputError("prior must be None: BIC and AIC are for maximum likelihood")
+        raise InputError("prior must be None: the criteria are for maximum likelihood")
     return problem
+
+
+def __getattr__(name):
+    """Return the function that was here under another name."""
+    return _moved.attribute(__name__, name)

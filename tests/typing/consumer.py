@@ -79,7 +79,7 @@ gopfast.certify(problem, ([0.5, 0.5], [[0.0], [1.0]]))
 gopfast.certify(problem, {"weights": [0.5, 0.5], "means": [0.0, 1.0]})
 gopfast.certify(problem, fit, max_node=1000)  # type: ignore[call-arg]
 
-choice = gopfast.select_components(X, range(1, 4), "aic", covariance="diag")
+choice = gopfast.select(X, range(1, 4), "aic", covariance="diag")
 assert_type(choice.best.lower, float)
 assert_type(choice.result, gopfast.Result)
 assert_type(comparison.compare(problem, 5, n_threads=1), Comparison)

@@ -75,10 +75,28 @@ def test_certify_and_compare_say_that_time_ran_out(tmp_path, capsys, hard, em_on
 
 @pytest.mark.parametrize("command", ["fit x -k 2", "certify x y", "compare x -k 2"])
 def test_the_time_limit_is_finite_unless_lifted(command):
-    parser = parser_of(cli.fit, cli.certify, cli.compare, cli.solve, cli.check)
+    parser = parser_of(cli.fit, cli.certify, cli.compare, cli.select, cli.solve, cli.check)
     assert parser.parse_args(command.split()).time_limit == 60.0
     assert parser.parse_args([*command.split(), "--time-limit", "none"]).time_limit is None
     assert parser.parse_args([*command.split(), "--time-limit", "5"]).time_limit == 5.0
+
+
+def test_select_chooses_and_writes(capsys, tmp_path):
+    out, galaxies = tmp_path / "choice.json", str(DATA / "galaxies.csv")
+    options = ["--variance-floor", "90000", "--threads", "1", "-q", "--json", str(out)]
+    assert cli.main(["select", galaxies, "-k", "2-4", *options]) == 0
+    printed, err = capsys.readouterr()
+    assert "PROVED: diag, 3 components by BIC" in printed and "weight" in printed and err == ""
+    record = json.loads(out.read_text())
+    assert (record["covariance"], record["n_components"], record["columns"]) == ("diag", 3, ["velocity_km_s"])
+    assert len(record["candidates"]) == 6 and len(record["result"]["solution"]["weights"]) == 3
+    assert cli.main(["select", galaxies, "-k", "3,2", "--covariance", "diag", "--criterion", "aic", *options]) == 0
+    assert "by AIC" in capsys.readouterr().out
+    assert cli.main(["select", galaxies, "-k", "2-3", "--time-limit", "0", *options]) == 1
+    assert "UNDECIDED" in capsys.readouterr().out
+    for bad in ["0-3"], ["3-x"], ["3-1"], ["1-3", "--covariance", "round"], ["1-3", "--jobs", "0"]:
+        assert cli.main(["select", galaxies, "-k", *bad]) == 2
+        assert "error" in capsys.readouterr().err
 
 
 def test_the_default_time_limit_is_finite(capsys, monkeypatch):

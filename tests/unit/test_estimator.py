@@ -205,7 +205,7 @@ def test_pickle_and_clone():
 @pytest.mark.parametrize(
     ("changed", "named"),
     [({"n_components": 0}, "n_components"), ({"covariance": "round"}, "covariance"), ({"epsilon": -1}, "epsilon"),
-     ({"prior": 3.0}, "prior"), ({"random_state": "seed"}, "seed")],
+     ({"prior": -3.0}, "prior"), ({"prior": 3.0, "covariance": "diag"}, "prior"), ({"random_state": "seed"}, "seed")],
 )  # fmt: skip
 def test_a_bad_parameter_is_named_by_fit(changed, named):
     with pytest.raises(ValueError, match=named):

@@ -274,10 +274,10 @@ def test_known_variances_and_other_families_have_no_spikes():
 def test_iris_sepal_widths_are_one_cluster_by_default_and_a_spike_below_the_resolution():
     X = pytest.importorskip("sklearn.datasets").load_iris().data[:, 1]
     assert GaussianMixture(X, 2, covariance="diag").variance_floor == pytest.approx(0.05**2)
-    choice = gopfast.select_components(X, range(1, 4), covariance="diag")
+    choice = gopfast.select(X, range(1, 4), covariance="diag")
     assert (choice.status, choice.n_components) == ("PROVED", 1)
     assert "variance_floor" not in first_line(choice)
-    spiked = gopfast.select_components(X, range(1, 3), covariance="diag", variance_floor=0.0005)
+    spiked = gopfast.select(X, range(1, 3), covariance="diag", variance_floor=0.0005)
     assert (spiked.status, spiked.n_components) == ("PROVED", 2)
     assert "component 0 sits on variance_floor, on 1 distinct value (3)" in first_line(spiked)
     assert "on 1 distinct value (3)" in first_line(

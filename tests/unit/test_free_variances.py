@@ -156,12 +156,12 @@ def test_covariance_type_is_another_name_of_covariance(kind):
 def test_components_are_selected_by_covariance_type_too():
     data = X[:, 0]
     one, other = (
-        gopfast.select_components(data, [1, 2], **{name: "diag"}) for name in ("covariance", "covariance_type")
+        gopfast.select(data, [1, 2], **{name: "diag"}) for name in ("covariance", "covariance_type")
     )
     assert one.n_components == other.n_components
     assert one.result.objective == other.result.objective
     with pytest.raises(InputError, match="two names of one argument"):
-        gopfast.select_components(data, [1, 2], covariance="diag", covariance_type="diag")
+        gopfast.select(data, [1, 2], covariance="diag", covariance_type="diag")
 
 
 def test_floor_is_refused_with_known_variance():

@@ -283,3 +283,25 @@ def test_names_may_come_from_an_array():
     kind = np.array(["diag", "spherical"])[0]
     result = gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 5.0, 6.0], 2, covariance=kind, variance_floor=0.2))
     assert result.success
+
+
+@pytest.mark.parametrize(
+    ("unit", "noted"), [(1.0, "the known variance is 1, but the samples'"), (1e-3, None), (1e-9, "the whole column")]
+)
+def test_a_known_variance_of_another_unit_is_noted(unit, noted):
+    X = gopfast.datasets.load("galaxies") * unit
+    for prior in None, 1e8:
+        result = gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="known", prior=prior), max_nodes=1)
+        assert [note for note in result.notes if "the known variance" in note] == [
+            note for note in result.notes if noted and noted in note
+        ]
+        assert bool(noted) == any("give noise_variance" in note for note in result.notes)
+
+
+def test_who_names_no_variance_gets_them_estimated():
+    """One convention for all that choose a model: prior, posterior and known variance name the source's."""
+    from gopfast.mixtures.problems.covariance import default_kind
+
+    assert default_kind().name == default_kind(posterior="point").name == "diag"
+    for stated in {"prior": 4.0}, {"prior": "empirical"}, {"posterior": "gaussian"}, {"noise_variance": 1.0}:
+        assert default_kind(**stated).name == "known"

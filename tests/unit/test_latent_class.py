@@ -279,7 +279,7 @@ def test_bivariate_residuals_are_those_of_the_table_of_two_items():
 
 def test_what_takes_a_mixture_takes_a_latent_class_model():
     X = table(n=40, d=2, seed=2)
-    chosen = gopfast.select_components(X, [1, 2], model=gopfast.LatentClass)
+    chosen = gopfast.select(X, [1, 2], model=gopfast.LatentClass)
     assert chosen.n_components == 1
     problem = pickle.loads(pickle.dumps(gopfast.LatentClass(X, 2)))
     result = gopfast.solve(problem, max_nodes=50_000)

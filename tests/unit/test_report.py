@@ -201,10 +201,10 @@ def test_a_large_mixture_is_watched_from_its_first_local_search(monkeypatch, cap
 def test_the_choice_of_a_number_of_components_has_one_sign_of_life(monkeypatch, capsys):
     arguments = (datasets.galaxies(), range(1, 5))
     options = {"covariance": "diag", "variance_floor": 0.09}
-    gopfast.select_components(*arguments, **options, log=False)
+    gopfast.select(*arguments, **options, log=False)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(Heartbeat, "FIRST", 1e-9)
-    gopfast.select_components(*arguments, **options)
+    gopfast.select(*arguments, **options)
     out, err = capsys.readouterr()
     assert out == "" and err.count("log=True") == 1
     assert all(line.split(" s, ")[1].startswith("one of 4 searches: ") for line in err.splitlines())

@@ -141,7 +141,7 @@ def test_a_proved_number_of_components_holds_in_the_users_units():
     X = two_groups(1e12, 1e-3, n=30).ravel()
     for covariance in ("known", "diag"):
         given = {"noise_variance": 1e-6} if covariance == "known" else {"variance_floor": 1e-7}
-        selected = gopfast.select_components(X, [1, 2, 3], covariance=covariance, time_limit=20.0, n_threads=1, **given)
+        selected = gopfast.select(X, [1, 2, 3], covariance=covariance, time_limit=20.0, n_threads=1, **given)
         for one in selected.candidates:
             problem, solution = one.problem, one.result.solution
             attained = definitions.objective(problem, solution.weights, **solution.parameters)

@@ -7,10 +7,12 @@ import pytest
 from support.datasets import acidity, galaxies
 
 import gopfast
-from gopfast import select_components
+from gopfast import select
+from gopfast.candidates import SelectionStatus
+from gopfast.mixtures.problems.covariance import MOST_COLUMNS_OF_MATRICES, compared
 from gopfast.options import Options
 from gopfast.result import Status
-from gopfast.selection import FIRST_NODES, OUTER_BOUND_FROM, SelectionStatus
+from gopfast.selection import FIRST_NODES, OUTER_BOUND_FROM
 from gopfast.solver import MixtureSearch
 
 
@@ -30,7 +32,7 @@ def criteria(X, sizes, criterion, model=gopfast.GaussianMixture, **arguments):
 @pytest.mark.parametrize("covariance", ["known", "tied", "tied_spherical", "diag"])
 def test_the_choice_is_that_of_full_solves(criterion, covariance):
     X, sizes = galaxies()[::2], [1, 2, 3]
-    found = select_components(X, sizes, criterion, covariance=covariance)
+    found = select(X, sizes, criterion, covariance=covariance)
     full = criteria(X, sizes, criterion, covariance=covariance)
     assert found.status is SelectionStatus.PROVED
     assert found.n_components == min(full, key=full.get)
@@ -45,7 +47,7 @@ def test_the_choice_is_that_of_full_solves(criterion, covariance):
 def test_counts_choose_their_number_of_components():
     rng = np.random.default_rng(1)
     X = rng.poisson(np.array([2.0, 10.0])[rng.integers(2, size=60)])
-    found = select_components(X, [1, 2, 3], model=gopfast.PoissonMixture)
+    found = select(X, [1, 2, 3], model=gopfast.PoissonMixture)
     full = criteria(X, [1, 2, 3], "bic", gopfast.PoissonMixture)
     assert found.status is SelectionStatus.PROVED
     assert found.n_components == min(full, key=full.get) == 2
@@ -53,7 +55,7 @@ def test_counts_choose_their_number_of_components():
 
 def test_losers_are_not_solved_to_the_end():
     X = acidity()
-    found = select_components(X, [1, 2, 3], covariance="diag", variance_floor=0.01)
+    found = select(X, [1, 2, 3], covariance="diag", variance_floor=0.01)
     assert found.status is SelectionStatus.PROVED
     full = gopfast.solve(gopfast.GaussianMixture(X, 3, covariance="diag", variance_floor=0.01), 1e-2)
     three = found.candidates[2]
@@ -63,7 +65,7 @@ def test_losers_are_not_solved_to_the_end():
 
 
 def test_a_bound_of_all_numbers_of_components_ends_those_far_too_large():
-    found = select_components(galaxies(), [3, 8, 12], covariance="diag", variance_floor=0.09)
+    found = select(galaxies(), [3, 8, 12], covariance="diag", variance_floor=0.09)
     assert found.status is SelectionStatus.PROVED
     assert found.n_components == 3
     assert max(one.n_nodes for one in found.candidates) < 2 * OUTER_BOUND_FROM
@@ -75,7 +77,7 @@ def test_a_bound_of_all_numbers_of_components_ends_those_far_too_large():
 def test_a_search_goes_on_where_it_stopped():
     """The nodes of all turns together are those of one search with the cutoff."""
     X, arguments = galaxies(), {"covariance": "diag", "variance_floor": 0.09}
-    found = select_components(X, [2, 3], **arguments)
+    found = select(X, [2, 3], **arguments)
     two, three = found.candidates
     assert two.result.status is Status.CUTOFF and two.n_nodes > FIRST_NODES
     problem = gopfast.GaussianMixture(X, 2, **arguments)
@@ -87,14 +89,14 @@ def test_a_search_goes_on_where_it_stopped():
 
 def test_the_order_of_the_sizes_does_not_matter():
     X = galaxies()
-    one, other = (select_components(X, sizes, covariance="tied") for sizes in (range(1, 5), [3, 1, 4, 2]))
+    one, other = (select(X, sizes, covariance="tied") for sizes in (range(1, 5), [3, 1, 4, 2]))
     assert str(one).splitlines()[:-1] == str(other).splitlines()[:-1]
     assert [candidate.n_components for candidate in other.candidates] == [1, 2, 3, 4]
 
 
 def test_without_time_the_choice_is_undecided_and_the_intervals_hold():
     X = galaxies()
-    found = select_components(X, [2, 3], covariance="diag", variance_floor=0.09, time_limit=0.0)
+    found = select(X, [2, 3], covariance="diag", variance_floor=0.09, time_limit=0.0)
     assert found.status is SelectionStatus.UNDECIDED
     assert "open" in str(found)
     full = criteria(X, [2], "bic", covariance="diag", variance_floor=0.09)
@@ -111,7 +113,7 @@ def test_models_that_cannot_be_told_apart_are_undecided():
         n_parameters = 4
 
     # One cluster: more components than one change nothing.
-    found = select_components([3.0, 3.1, 3.3], [1, 2], model=model)
+    found = select([3.0, 3.1, 3.3], [1, 2], model=model)
     assert found.status is SelectionStatus.UNDECIDED
     assert found.n_components == 1
 
@@ -119,14 +121,14 @@ def test_models_that_cannot_be_told_apart_are_undecided():
 def test_weights_count_as_repetitions():
     X = np.array([-6.0, -5.0, -4.5, 4.0, 5.0, 6.0])
     weight = np.array([3.0, 1.0, 2.0, 2.0, 4.0, 1.0])
-    weighted = select_components(X, [1, 2], covariance="known", sample_weight=weight)
-    repeated = select_components(np.repeat(X, weight.astype(int)), [1, 2], covariance="known")
+    weighted = select(X, [1, 2], covariance="known", sample_weight=weight)
+    repeated = select(np.repeat(X, weight.astype(int)), [1, 2], covariance="known")
     for one, other in zip(weighted.candidates, repeated.candidates, strict=True):
         assert one.upper == pytest.approx(other.upper, abs=1e-6)
 
 
 def test_the_report_shows_every_interval():
-    found = select_components(galaxies(), [1, 2, 3], covariance="known")
+    found = select(galaxies(), [1, 2, 3], covariance="known")
     text = str(found)
     assert text.startswith("PROVED: 3 components by BIC")
     for one in found.candidates:
@@ -135,26 +137,149 @@ def test_the_report_shows_every_interval():
     assert "n_components=3" in repr(found)
 
 
+@pytest.fixture(scope="module")
+def choice():
+    return select(galaxies(), range(1, 5), variance_floor=0.09, n_threads=1)
+
+
+def test_kinds_of_covariance_are_chosen_among(choice):
+    """By the least of what solves of each kind and number say."""
+    full = {
+        (kind, K): value
+        for kind in ("diag", "tied")
+        for K, value in criteria(galaxies(), [1, 2, 3], "bic", covariance=kind, variance_floor=0.09).items()
+    }
+    assert choice.status == "PROVED" and (choice.covariance, choice.n_components) == min(full, key=full.get)
+    assert [one.key for one in choice.candidates] == [(kind, K) for kind in ("diag", "tied") for K in range(1, 5)]
+    for one in choice.candidates:
+        if one.key in full:
+            assert one.lower <= full[one.key] + 1e-6 and one.upper >= full[one.key] - 3e-4
+    assert {choice.state(one) for one in choice.candidates} <= {"proved", "bounded"}
+    assert all(choice.loses(one) for one in choice.candidates if one is not choice.best)
+    text = str(choice)
+    assert f"*{choice.best.upper:.3f}" in text and text.count(">=") > 1
+    assert "<table>" in choice._repr_html_() and "chosen" in choice._repr_html_()
+
+
+def test_searches_at_a_time_prove_the_same(choice):
+    together = select(galaxies(), range(1, 5), variance_floor=0.09, n_jobs=3)
+    assert (together.status, together.covariance, together.n_components) == ("PROVED", "diag", 3)
+    assert together.best.upper == pytest.approx(choice.best.upper, abs=1e-3)
+    for one, other in zip(choice.candidates, together.candidates, strict=True):
+        assert one.key == other.key and other.lower <= one.upper + 1e-6 and one.lower <= other.upper + 1e-6
+
+
+def test_the_choice_is_a_table(choice):
+    pytest.importorskip("pandas")
+    frame = choice.to_frame()
+    assert len(frame) == 8 and frame.chosen.sum() == 1
+    row = frame[frame.chosen].iloc[0]
+    assert (row.covariance, row.n_components, row.n_parameters) == ("diag", 3, 8)
+    assert (frame.lower <= frame.upper).all() and frame.loses.sum() == 7
+    record = choice.to_dict()
+    assert [one["lower"] for one in record["candidates"]] == frame.lower.tolist()
+
+
+def test_entropy_counts_by_icl():
+    X = galaxies()
+    found = select(X, [1, 2, 3], "icl", covariance="tied")
+    for one in found.candidates:
+        result = gopfast.solve(gopfast.GaussianMixture(X, one.n_components, covariance="tied"), 1e-4)
+        tau = result.solution.responsibilities
+        entropy = -np.sum(np.where(tau > 0.0, tau * np.log(np.where(tau > 0.0, tau, 1.0)), 0.0))
+        bic = -2.0 * result.log_likelihood + math.log(len(X)) * one.n_parameters
+        assert one.lower <= bic + 1e-6
+        if one.result.success:
+            assert one.upper == pytest.approx(bic + 2.0 * entropy, abs=1e-2)
+    assert found.status in ("PROVED", "OPTIMA")
+
+
+def test_fits_that_entropy_alone_parts_are_told_from_proofs():
+    """Two overlapping components: the BIC of two is below the ICL of one, so that only the fits are compared."""
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(-1.0, 1.0, 60), rng.normal(1.0, 1.0, 60)])
+    found = select(X, [1, 2], "icl", covariance="known", noise_variance=1.0)
+    assert found.status is SelectionStatus.OPTIMA
+    assert all(one.result.success for one in found.candidates)
+    assert select(X, [1, 2], covariance="known", noise_variance=1.0).n_components == 2
+
+
+@pytest.mark.parametrize(("sizes", "edge"), [([1, 2], "upper"), ([3, 4], "lower"), ([1, 2, 3, 4], None), ([3], None)])
+def test_a_choice_on_the_edge_of_the_range_is_noted(sizes, edge):
+    found = select(galaxies(), sizes, covariance="diag", variance_floor=0.09)
+    noted = [note for note in found.notes if "edge of the range" in note]
+    assert len(noted) == (edge is not None)
+    assert edge is None or (edge in noted[0] and noted[0] in str(found))
+
+
+def test_kinds_that_coincide_or_cannot_be_solved_are_left_out_by_default():
+    from gopfast.mixtures import core
+
+    assert MOST_COLUMNS_OF_MATRICES == core.matrix.MOST_COLUMNS
+    assert compared(1) == ("diag", "tied")
+    assert compared(2) == ("spherical", "diag", "tied", "full")
+    assert compared(7) == ("spherical", "diag")
+    X = np.column_stack([galaxies(), galaxies()[::-1]])[::8]
+    found = select(X, [1], variance_floor=[0.09, 0.16])
+    assert [one.covariance for one in found.candidates] == list(compared(2))
+    assert [np.min(one.problem.variance_floor) for one in found.candidates] == [0.09] * 4
+    known = select(galaxies(), [1, 2], noise_variance=4.0)
+    assert known.covariance == "known" and known.best.problem.noise_variance == 4.0
+
+
+def test_one_model_under_two_names_is_no_rival():
+    found = select(galaxies(), [1], covariances=("diag", "tied", "full"))
+    assert found.status == "PROVED" and str(found).count("*") == 4  # one of them in the head of the table
+    assert not any(found.loses(one) for one in found.candidates)
+    two = select(galaxies()[::2], [2], covariances=("diag", "full", "tied", "tied_spherical"))
+    assert two.status == "PROVED"
+    assert [one.coincides(two.candidates[0]) for one in two.candidates] == [True, True, False, False]
+    known = select([1.0, 2.0, 5.0], [1], covariances=("known", "diag"))
+    assert not known.candidates[0].coincides(known.candidates[1])
+
+
+def test_the_old_name_finds_the_function():
+    from gopfast import selection
+
+    assert gopfast.select_components is selection.select_components is select
+    assert "select_components" not in dir(gopfast)
+
+
+def test_the_criterion_is_drawn(choice):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = choice.plot()
+    assert ax.get_ylabel().startswith("BIC") and "chosen (proved)" in ax.get_legend_handles_labels()[1]
+    assert ax.get_ylim()[0] < choice.best.upper < ax.get_ylim()[1]
+    pyplot.close("all")
+
+
 def test_a_single_size_is_proved_at_once():
-    assert select_components([1.0, 2.0], [1]).status is SelectionStatus.PROVED
+    assert select([1.0, 2.0], [1]).status is SelectionStatus.PROVED
 
 
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"range": []}, "range"),
-        ({"range": [2, 2]}, "range"),
-        ({"range": [0]}, "range"),
-        ({"range": 3}, "range"),
-        ({"range": [99]}, "n_components"),
-        ({"criterion": "icl"}, "criterion"),
+        ({"n_components": []}, "n_components"),
+        ({"n_components": [2, 2]}, "n_components"),
+        ({"n_components": [0]}, "n_components"),
+        ({"n_components": 3}, "n_components"),
+        ({"n_components": [99]}, "n_components"),
+        ({"criterion": "dic"}, "criterion"),
         ({"epsilon": -1.0}, "epsilon"),
         ({"time_limit": -1.0}, "time_limit"),
         pytest.param({"model": lambda X, K: 5}, "model", id="a model that is no problem"),
-        ({"prior": "empirical"}, "prior"),
+        ({"prior": "empirical", "covariance": "known"}, "prior"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"n_jobs": 1.5}, "n_jobs"),
+        ({"covariances": "round"}, "covariances"),
+        ({"covariances": []}, "covariances"),
+        ({"covariances": ("diag", "diag")}, "covariances"),
+        ({"covariances": "diag", "covariance": "tied"}, "covariances"),
+        ({"covariances": "diag", "model": gopfast.PoissonMixture}, "covariances"),
     ],
     ids=str,
 )
 def test_a_bad_argument_is_named(changed, named):
     with pytest.raises(gopfast.InputError, match=named):
-        select_components([1.0, 2.0, 3.0], **{"range": [1, 2], **changed})
+        select([1.0, 2.0, 3.0], **{"n_components": [1, 2], **changed})

@@ -53,11 +53,14 @@ class CovarianceKind:
         Whether those are of any shape above the floor, not multiples of the unit matrix.
     floor_per_column : bool
         Whether the floor is one number for each column.
+    form : str
+        "spherical", "diag" or "full": what one component's covariance may look like.
     least_name : str
         The argument that `least` comes from.
     """
 
     name: str
+    form: str
     estimated = True
     shared = matrix_shaped = free_form = False
     name_in_proofs = None  # the rule of `gopfast.checker`, where it has one
@@ -76,6 +79,13 @@ class CovarianceKind:
     def n_parameters(self) -> int:
         """Number of free variances and covariances."""
         return math.prod(self.shape)
+
+    def coincides(self, other) -> bool:
+        """Whether another kind, of as many components and columns, is the same model."""
+        if not (self.estimated and other.estimated):
+            return self.estimated == other.estimated
+        same_form = self.n_features == 1 or self.form == other.form
+        return same_form and (self.n_components == 1 or self.shared == other.shared)
 
     # Reading and writing the user's covariances
 
@@ -165,7 +175,7 @@ class CovarianceKind:
 class Known(CovarianceKind):
     """The same known variances for all components; nothing is estimated."""
 
-    name = name_in_proofs = "known"
+    name = name_in_proofs = form = "known"
     estimated = False
     least_name = "noise_variance"
 
@@ -205,7 +215,7 @@ class Known(CovarianceKind):
 class Diagonal(CovarianceKind):
     """One variance for each component and column, and what the kinds with fewer variances have in common with it."""
 
-    name = name_in_proofs = "diag"
+    name = name_in_proofs = form = "diag"
 
     @property
     def shape(self):
@@ -268,7 +278,7 @@ class Diagonal(CovarianceKind):
 class Spherical(Diagonal):
     """One variance for each component."""
 
-    name = name_in_proofs = "spherical"
+    name = name_in_proofs = form = "spherical"
     floor_per_column = False
 
     @property
@@ -305,6 +315,7 @@ class TiedSpherical(Diagonal):
     """One variance for all; shown as a multiple of the unit matrix."""
 
     name = "tied_spherical"
+    form = "spherical"
     name_in_proofs = None
     shared = matrix_shaped = True
     floor_per_column = False
@@ -361,7 +372,7 @@ class TiedSpherical(Diagonal):
 class Full(CovarianceKind):
     """One matrix for each component, and what a shared one has in common with it."""
 
-    name = "full"
+    name = form = "full"
     matrix_shaped = free_form = True
 
     @property
@@ -490,6 +501,27 @@ class Tied(Full):
 
 # By name, in the order in which users are told of them.
 KINDS = {kind.name: kind for kind in (Known, Spherical, Diagonal, Tied, TiedSpherical, Full)}
+
+# Columns up to which matrices are solved for, as `families/matrix` has it.
+MOST_COLUMNS_OF_MATRICES = 6
+
+
+def default_kind(prior=None, posterior=None, noise_variance=None) -> type[CovarianceKind]:
+    """
+    Return the kind of covariance of a model that names none: the package's one convention.
+
+    Who says nothing of variances gets them estimated, one for each component and column ("diag"). A prior, a posterior
+    or a `noise_variance` is of the source's model, whose variances are known.
+    """
+    return Diagonal if prior is None and posterior in (None, "point") and noise_variance is None else Known
+
+
+def compared(n_columns) -> tuple[str, ...]:
+    """Return the kinds among which a choice is made by default: those that differ in so many columns."""
+    if n_columns == 1:
+        return Diagonal.name, Tied.name
+    matrices = (Tied.name, Full.name) if n_columns <= MOST_COLUMNS_OF_MATRICES else ()
+    return Spherical.name, Diagonal.name, *matrices
 
 
 def _columns_with_squares(core, problem, kind):

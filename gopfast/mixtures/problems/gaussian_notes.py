@@ -6,6 +6,9 @@ from gopfast.mixtures import spikes
 from gopfast.mixtures.problems.covariance import ON_FLOOR, Diagonal, Tied
 
 MOST_COLUMNS_SHOWN = 5
+# Ratio of the squares about the fitted means to a known variance, or its inverse, from which a note asks for the unit:
+# clusters of 30 standard deviations are not what anybody calls components.
+MOST_SPREAD = 1000.0
 # Columns beyond which the bounds of one matrix for each component seldom close.
 MOST_COLUMNS_CLOSED = 2
 
@@ -27,8 +30,7 @@ def notes(problem, solution, proved) -> list[str]:
             if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
                 found.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
                 break
-    if problem.kind.estimated:
-        found += _on_floor(problem, solution, proved)
+    found += _on_floor(problem, solution, proved) if problem.kind.estimated else _absurd_unit(problem, solution)
     return found + _constant_columns(problem)
 
 
@@ -47,6 +49,29 @@ def _on_floor(problem, solution, proved):
             f"objective; {Tied.name!r} and {Diagonal.name!r} can be proved"
         )
     return found
+
+
+def _absurd_unit(problem, solution):
+    """Note a known variance that has nothing to do with the spread of the data, as in another unit."""
+    share = problem.sample_weight / problem.total_weight
+    total = share @ np.square(problem.X - share @ problem.X)
+    within = sum(
+        (share * tau) @ np.square(problem.X - mean)
+        for tau, mean in zip(solution.responsibilities.T, solution.means, strict=True)
+    )
+    for j, v in enumerate(problem.noise_variance):
+        if within[j] > MOST_SPREAD * v:
+            what = f"the samples' variance about the fitted means is {within[j]:.3g}"
+        elif 0.0 < total[j] * MOST_SPREAD < v:
+            what = f"the whole column has a variance of {total[j]:.3g}"
+        else:
+            continue
+        column = f" of column {j}" * (problem.n_features > 1)
+        return [
+            f"the known variance{column} is {v:g}, but {what}: give noise_variance in squared units of X, or estimate "
+            f"it with covariance={Diagonal.name!r}"
+        ]
+    return []
 
 
 def _constant_columns(problem):

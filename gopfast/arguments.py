@@ -73,6 +73,8 @@ def parser(fit, certify, compare, select, solve, check) -> argparse.ArgumentPars
     _add_model(command, needs_k=True)
     _add_search(command)
     outputs = _add_outputs(command, "the bounds against time")
+    _add_labels(outputs)
+    outputs.add_argument("--summary", action="store_true", help="print AIC, BIC, ICL and standard errors too")
     outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
 
     command = _add(commands, "certify", certify, "prove that a fit is globally optimal, or beat it", CERTIFY_EXAMPLES)
@@ -104,7 +106,7 @@ def parser(fit, certify, compare, select, solve, check) -> argparse.ArgumentPars
     _add_variances(model)
     search = _add_search(command, SELECT_EPSILON)
     search.add_argument("--jobs", type=int, metavar="N", help="searches at a time, -1 for one per processor")
-    _add_outputs(command, "the criterion of every model")
+    _add_labels(_add_outputs(command, "the criterion of every model"))
 
     command = _command(commands, "solve", solve, "prove the optimum of a biconvex problem in a file", SOLVE_EXAMPLES)
     command.add_argument("problem", metavar="model.lp", help="a .lp, .mps, .nl or .json file; continuous variables")
@@ -222,6 +224,12 @@ def _add_outputs(command, what):
     _add_json(outputs)
     outputs.add_argument("--plot", metavar="FILE", help=f"draw {what}: a file such as bounds.png")
     return outputs
+
+
+def _add_labels(outputs):
+    outputs.add_argument(
+        "--labels", metavar="FILE", help="write as CSV each sample's most probable component and its probabilities"
+    )
 
 
 def _add_json(outputs):

@@ -147,6 +147,25 @@ def real_array(name, value, *, booleans=False):
     return array
 
 
+def of_columns(name, array, n_columns):
+    """Return an array (m, d) if d is `n_columns`; raise `InputError` otherwise."""
+    if array.shape[1] != n_columns:
+        raise InputError(f"{name} must have {n_columns} column{'s' * (n_columns != 1)}; got {array.shape[1]}")
+    return array
+
+
+def column_names(value):
+    """Return the names of a data frame's columns or of a series, a tuple of str; empty where there are none."""
+    names = getattr(value, "columns", None)
+    if names is None:
+        name = getattr(value, "name", None)
+        names = [name] if isinstance(name, str) else []
+    try:
+        return tuple(map(str, names))
+    except TypeError:  # some other attribute of that name
+        return ()
+
+
 def positive_bounds(name, value):
     """Turn a pair ``(lower, upper)`` of positive finite numbers, lower <= upper, into a tuple of floats."""
     lower, upper = pair(name, value)

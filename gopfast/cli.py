@@ -1,5 +1,6 @@
 """The command ``gopfast``."""
 
+import csv
 import importlib.util
 import json
 import os
@@ -85,7 +86,8 @@ def fit(options):
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options, proof=options.proof)
     record = {"model": _record(problem), **_data_record(table), **result.to_dict()}
-    _report(options, record, result.plot, f"{_data_line(options, table)}\n{problem!r}\n{result}")
+    text = f"{_data_line(options, table)}\n{problem!r}\n{result}"
+    _report(options, record, result.plot, f"{text}\n{result.summary()}" if options.summary else text, result)
     _warn_of_limit(options, result.status, "the fit", result.gap)
     return _exit_code(result.status)
 
@@ -157,7 +159,8 @@ def select(options):
         n_jobs=options.jobs, log=False if options.quiet else None,
     )  # fmt: skip
     record = {**_data_record(table), **found.to_dict()}
-    _report(options, record, found.plot, f"{_data_line(options, table)}\n{found}\n{found.result.solution}")
+    text = f"{_data_line(options, table)}\n{found}\n{found.result.solution}"
+    _report(options, record, found.plot, text, found.result)
     if found.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_LIMIT if found.status == "UNDECIDED" else EXIT_PROVED
@@ -213,7 +216,7 @@ def _data_record(table):
     return {"columns": list(table.columns), "n_samples": len(table.data), "n_dropped": table.n_dropped}
 
 
-def _report(options, record, draw, text):
+def _report(options, record, draw, text, result=None):
     """
     Write the files, then print; what could not be written is told at the end, as the search is done.
 
@@ -226,6 +229,8 @@ def _report(options, record, draw, text):
         _try_to_write(options.json, lambda: _write_json(options.json, record), failures)
     if draw is not None and options.plot:
         _try_to_write(options.plot, lambda: draw().figure.savefig(options.plot, dpi=150), failures)
+    if getattr(options, "labels", None):
+        _try_to_write(options.labels, lambda: _write_labels(options.labels, result), failures)
     print(text, file=sys.stderr if options.json == STANDARD_OUTPUT else sys.stdout, flush=True)
     if failures:
         raise InputError("; ".join(failures))
@@ -358,9 +363,18 @@ def _write_json(path, record):
     Path(path).write_text(_json_text(record) + "\n", encoding="utf-8")
 
 
+def _write_labels(path, result):
+    """Write each sample's most probable component and the probabilities of all."""
+    tau = result.predict_proba()
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["component", *(f"p{k}" for k in range(tau.shape[1]))])
+        rows.writerows([int(row.argmax()), *(f"{p:.6g}" for p in row)] for row in tau)
+
+
 def _check_outputs(options):
     """Fail before the search, not after it."""
-    for path in (options.json, options.plot, getattr(options, "proof", None)):
+    for path in (options.json, options.plot, getattr(options, "proof", None), getattr(options, "labels", None)):
         _check_writable(path, options.data, "the data")
     if options.plot:
         if importlib.util.find_spec("matplotlib") is None:

@@ -193,7 +193,10 @@ def local_optima(
     width = max(high - low, 1e-6 * (1.0 + abs(high)))
     edges = np.linspace(low, low + 1.01 * width, bins + 1)
     colours = ["#aab2bf"] if len(groups) == 1 else [_colour(k) for k in range(len(groups))]
-    ax.hist(list(groups.values()), edges, stacked=True, color=colours, label=list(groups))
+    _, _, bars = ax.hist(list(groups.values()), edges, stacked=True, color=colours, label=list(groups))
+    for k, patches in enumerate(bars if len(groups) > 1 else ()):
+        for patch in patches:
+            patch.set(hatch=drawing.of(drawing.HATCHES, k), edgecolor="white", linewidth=0.0)
     # Without a proof the interval is wide, and must not hide the runs.
     ax.set_xlim(max(lower, low - width) - 0.03 * width, edges[-1] + 0.03 * width)
     gap = result.objective - lower
@@ -224,6 +227,8 @@ def _check_columns(columns, problem):
 
 
 def _draw_curves(ax, solution, column, bins):
+    from matplotlib.colors import to_rgb
+
     problem, counts = solution.problem, solution.problem._counts
     x, weight = problem.X[:, column], problem.sample_weight
     low, high = x.min(), x.max()
@@ -241,11 +246,15 @@ def _draw_curves(ax, solution, column, bins):
     for k, share in enumerate(shares):
         if solution.weights[k] > LEAST_WEIGHT:
             label = "components" if k == np.argmax(solution.weights) else None
-            ax.fill_between(grid, share, color=_colour(k), alpha=0.18, linewidth=0)
-            ax.plot(grid, share, color=_colour(k), linewidth=1.6, linestyle=(0, (3, 2)), label=label)
+            hatch, dashes = drawing.of(drawing.HATCHES, k), drawing.of(drawing.DASHES[1:], k)
+            ax.fill_between(
+                grid, share, facecolor=(*to_rgb(_colour(k)), 0.15), edgecolor=(*to_rgb(_colour(k)), 0.5), hatch=hatch,
+                linewidth=0,
+            )  # fmt: skip
+            ax.plot(grid, share, color=_colour(k), linewidth=1.6, linestyle=dashes, label=label)
     if counts:
         ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel("x" if problem.n_features == 1 else f"column {column}")
+    ax.set_xlabel(problem.column_names[column])
     ax.set_ylabel("probability" if counts else "density")
     ax.set_ylim(bottom=0.0)
 
@@ -266,7 +275,12 @@ def _draw_ellipses(ax, solution, columns):
     colours = np.array([to_rgb(_colour(k)) for k in range(problem.n_components)])
     mixed = np.clip(solution.responsibilities[::step] @ colours, 0.0, 1.0)
     size = float(np.clip(4000.0 / len(points), 1.5, 16.0))
-    ax.scatter(*points.T, s=size, c=mixed, alpha=0.55, linewidth=0)
+    component = solution.predict()[::step]
+    for k in np.unique(component):
+        mine = component == k
+        ax.scatter(
+            *points[mine].T, s=size, c=mixed[mine], alpha=0.55, linewidth=0, marker=drawing.of(drawing.MARKERS, k)
+        )
     matrices = problem.kind.matrices(solution.covariances)
     for k, covariance in enumerate(matrices[:, columns][:, :, columns]):
         if solution.weights[k] <= LEAST_WEIGHT:
@@ -279,13 +293,14 @@ def _draw_ellipses(ax, solution, columns):
             ax.add_patch(
                 Ellipse(
                     mean, *(2.0 * n_deviations * np.sqrt(values[::-1])), angle=angle, fill=False,
-                    edgecolor=_colour(k), linewidth=1.8 if n_deviations == 1 else 1.0, label=label,
+                    edgecolor=_colour(k), linestyle=drawing.of(drawing.DASHES, k),
+                    linewidth=1.8 if n_deviations == 1 else 1.0, label=label,
                 )
             )  # fmt: skip
         ax.plot(*mean, marker="+", markersize=9, markeredgewidth=1.8, color="black")
     ax.autoscale_view()
-    ax.set_xlabel(f"column {columns[0]}")
-    ax.set_ylabel(f"column {columns[1]}")
+    ax.set_xlabel(problem.column_names[columns[0]])
+    ax.set_ylabel(problem.column_names[columns[1]])
 
 
 def _colour(k):

@@ -3,7 +3,7 @@
 import enum
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
@@ -12,6 +12,7 @@ import numpy as np
 
 from gopfast import _moved, annotations, checks
 from gopfast.annotations import FloatArray, Json, PlotOptions
+from gopfast.errors import InputError
 from gopfast.words import Word
 
 if TYPE_CHECKING:
@@ -188,6 +189,21 @@ class SearchResult:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
+    @classmethod
+    def _fields_of(cls, record):
+        """Return the arguments of the class, but the solution, from a record of `to_dict`."""
+        try:
+            status = Status[record["status"]]
+            bounds = {
+                name: float(default if record[name] is None else record[name])
+                for name, default in (("objective", math.inf), ("lower_bound", -math.inf))
+            }
+            history = np.array(record.get("history") or [], dtype=float).reshape(-1, len(cls.history_columns))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"source must be what to_dict returned; {error!r}") from None
+        kept = {name: record[name] for name in _KEPT if record.get(name) is not None}
+        return {**kept, **bounds, "status": status, "history": history}
+
     def plot(
         self,
         kind: Literal["bounds", "density"] = "bounds",
@@ -260,6 +276,38 @@ _RECORDED = (
     "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
     "history_columns", "history", "proof",
 )  # fmt: skip
+
+
+_KEPT = (
+    "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition",
+    "branching", "subproblem", "notes", "caution", "message", "proof",
+)  # fmt: skip
+
+
+def read_record(source: "annotations.Path | Mapping[str, object]") -> dict[str, object]:
+    """
+    Read a JSON object.
+
+    Parameters
+    ----------
+    source : str, path-like or dict
+        A file, its text, which begins with a brace, or the object itself.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if isinstance(source, Mapping):
+        return dict(source)
+    text = source if isinstance(source, str) and source.lstrip().startswith("{") else None
+    try:
+        record = json.loads(Path(source).read_text(encoding="utf-8") if text is None else text)
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError(f"source must be a JSON file or text; {error}") from None
+    if not isinstance(record, dict):
+        raise InputError(f"source must be a JSON object; got {type(record).__name__}")
+    return record
 
 
 def to_json_types(value: Any) -> Any:

@@ -1,13 +1,26 @@
 """What a solve of a mixture returns: the solution, the bounds proved, and how the search went."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gopfast import annotations
+from gopfast.errors import InputError
+from gopfast.mixtures.fits import solution_of
+from gopfast.mixtures.fitted import Fitted
+from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
-from gopfast.result import SearchResult
+from gopfast.mixtures.summary import Summary, summary
+from gopfast.result import SearchResult, read_record
+
+if TYPE_CHECKING:
+    from gopfast.annotations import DataFrame
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Result(SearchResult):
+class Result(Fitted, SearchResult):
     """
     Result of a global search; valid whatever the status.
 
@@ -53,6 +66,81 @@ class Result(SearchResult):
 
     solution: MixtureSolution
     elbo_constant: float | None = None
+
+    @property
+    def _fit(self):
+        return self.solution
+
+    def summary(self) -> Summary:
+        """
+        Return what statisticians report of a fit: log-likelihood, degrees of freedom, AIC, BIC, ICL, standard errors.
+
+        Returns
+        -------
+        Summary
+            Prints as a table. Standard errors are those of the observed information; `gopfast.bootstrap` has others.
+        """
+        return summary(self)
+
+    def to_frame(self) -> "DataFrame":
+        """
+        Tabulate the samples with their components; needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each sample: its columns, "component", the most probable one, and "p0", "p1", ...: the
+            probabilities of the components.
+        """
+        import pandas
+
+        problem, tau = self.solution.problem, self.predict_proba()
+        labels = getattr(problem, "categories", None)
+        table = {}
+        for j, name in enumerate(problem.column_names):
+            codes = problem.X[:, j]
+            table[name] = codes if labels is None else np.where(codes < 0, None, labels[j].astype(object)[codes])
+        table["component"] = tau.argmax(axis=1)
+        return pandas.DataFrame({**table, **{f"p{k}": column for k, column in enumerate(tau.T)}})
+
+    @classmethod
+    def from_json(
+        cls, source: "annotations.Path | Mapping[str, object]", problem: MixtureProblem
+    ) -> "Result":
+        """
+        Read a result that `to_json` wrote; the data are not in it.
+
+        Parameters
+        ----------
+        source : str, path-like or dict
+            A file, its text, or what `to_dict` returned.
+        problem : MixtureProblem
+            The problem that was solved.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        InputError
+            If it is no result of this problem.
+        """
+        record = read_record(source)
+        solution = solution_of(problem, record.get("solution"))
+        fields = cls._fields_of(record)
+        attained = problem.objective(solution.weights, **solution.parameters)
+        tolerance = 1e-6 * (problem.total_weight + abs(attained))
+        if not abs(attained - fields["objective"]) <= tolerance:
+            raise InputError(
+                f"source must be a result of this problem: its objective is {fields['objective']:g}, and that of its "
+                f"solution on these data {attained:g}"
+            )
+        return cls(solution=solution, elbo_constant=problem.elbo_constant, **fields)
+
+    def _repr_html_(self):
+        """Return status, bounds and parameters for notebooks."""
+        return self.summary()._repr_html_()
 
     @property
     def gap(self) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast.annotations import FloatArray, Json, ParameterLike, Parameters
+from gopfast.mixtures.fitted import Fitted
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.result import to_json_types
 
@@ -16,7 +17,7 @@ ZERO_CORRELATION = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MixtureSolution:
+class MixtureSolution(Fitted):
     """
     Parameters of a mixture; those that its model does not have are None.
 
@@ -72,6 +73,10 @@ class MixtureSolution:
         """
         order = problem.canonical_order(weights, *values, **parameters)
         return cls(problem=problem, **problem.reordered(order, weights, *values, **parameters))
+
+    @property
+    def _fit(self):
+        return self
 
     @property
     def parameters(self) -> Parameters:

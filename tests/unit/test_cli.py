@@ -99,6 +99,20 @@ def test_select_chooses_and_writes(capsys, tmp_path):
         assert "error" in capsys.readouterr().err
 
 
+def test_labels_and_the_summary_are_written(capsys, tmp_path):
+    path = tmp_path / "labels.csv"
+    assert cli.main(["fit", FAITHFUL, "-k", "2", "-q", "--labels", str(path), "--summary"]) == 0
+    assert "BIC" in (printed := capsys.readouterr().out) and "std. error" in printed
+    lines = path.read_text().splitlines()
+    assert lines[0] == "component,p0,p1" and len(lines) == 273
+    rows = np.loadtxt(path, delimiter=",", skiprows=1)
+    np.testing.assert_allclose(rows[:, 1:].sum(axis=1), 1.0, atol=1e-5)
+    np.testing.assert_array_equal(rows[:, 0], rows[:, 1:].argmax(axis=1))
+    assert cli.main(["fit", FAITHFUL, "-k", "2", "-q", "--labels", str(tmp_path)]) == 2
+    choice = ["select", FAITHFUL, "-k", "2", "--covariance", "tied", "-q", "--labels", str(path)]
+    assert cli.main(choice) == 0 and len(path.read_text().splitlines()) == 273
+
+
 def test_the_default_time_limit_is_finite(capsys, monkeypatch):
     asked = []
 

@@ -54,6 +54,8 @@ class MixtureProblem:
         Names of the parameters beside the weights; the first one orders the components.
     shared_names : tuple of str
         Those of the parameters that belong to all components together.
+    columns : tuple of str
+        Names of the columns, where the data have them: those of a data frame, the name of a series; else empty.
     n_parameters : int
         Number of free parameters, the K - 1 of the weights included; for BIC and AIC.
     """
@@ -70,6 +72,7 @@ class MixtureProblem:
     parameter_names: tuple[str, ...]
     shared_names: tuple[str, ...] = ()
     n_parameters: int
+    columns: tuple[str, ...] = ()
     _flat_priors = (None,)
     _log_constant = 0.0
 
@@ -151,6 +154,21 @@ class MixtureProblem:
         other = object.__new__(type(self))
         other.__setstate__({**self.__dict__, "X": X, "n_samples": len(X)})
         return other.log_densities(**parameters)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns for tables and figures; "x", or "x0", "x1", ... where the data have none."""
+        if self.columns:
+            return list(self.columns)
+        return ["x"] if self.n_features == 1 else [f"x{j}" for j in range(self.n_features)]
+
+    def _rows_like(self, X):
+        """Check other samples, as a user gives them; return them (m, d) in the form of `X`."""
+        raise NotImplementedError
+
+    def _draw(self, rng, components, parameters):
+        """Draw a sample of each of some components (m,) by a numpy Generator; return them (m, d) in the user's form."""
+        raise NotImplementedError
 
     def responsibilities(
         self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike

@@ -67,11 +67,11 @@ class BernoulliMixture(SeparableMixture):
     def __init__(
         self, X: ArrayLike, n_components: int, *, prior: PairPrior = None, sample_weight: ArrayLike | None = None
     ) -> None:
-        X = checks.data_matrix("X", X, booleans=True)
+        columns, X = checks.column_names(X), checks.data_matrix("X", X, booleans=True)
         other = X[(X != 0.0) & (X != 1.0)]
         if other.size:
             raise InputError(f"X must hold zeros and ones only; got {other[0]:g}")
-        self._store(X, n_components, sample_weight, prior=BetaPrior.checked(prior))
+        self._store(X, n_components, sample_weight, prior=BetaPrior.checked(prior), columns=columns)
 
     @property
     def _prior_draws(self) -> list:
@@ -90,6 +90,9 @@ class BernoulliMixture(SeparableMixture):
         return np.stack(
             [(xlogy(self.X, p) + xlog1py(1.0 - self.X, -p)).sum(axis=1) for p in parameters["probabilities"]], axis=1
         )
+
+    def _draw(self, rng, components, parameters):
+        return (rng.random((len(components), self.n_features)) < parameters["probabilities"][components]).astype(float)
 
     def _m_step(self, mass, weights, former):
         ones, zeros = self._binary_statistics(mass)

@@ -84,7 +84,25 @@ class CategoricalMixture(SeparableMixture):
         sample_weight: ArrayLike | None = None,
     ) -> None:
         table = as_table(X)
-        self._store_labels(table, np.ones(table.shape, dtype=bool), n_components, categories, prior, sample_weight)
+        self._store_labels(
+            table, np.ones(table.shape, dtype=bool), n_components, categories, prior, sample_weight,
+            columns=checks.column_names(X),
+        )  # fmt: skip
+
+    def _rows_like(self, X):
+        """Code labels, which must be among the categories."""
+        checks.of_columns("X", as_table(np.ma.getdata(X) if np.ma.isMaskedArray(X) else X), self.n_features)
+        return type(self)(X, 1, categories=list(self.categories)).X
+
+    def _draw(self, rng, components, parameters):
+        drawn = np.empty((len(components), self.n_features), dtype=object)
+        for j, (labels, table) in enumerate(zip(self.categories, parameters["probabilities"], strict=True)):
+            reached = np.cumsum(table[components], axis=1)
+            # The last sum may be a little below 1.
+            codes = (rng.random((len(components), 1)) * reached[:, -1:] >= reached).sum(axis=1)
+            drawn[:, j] = labels[np.minimum(codes, len(labels) - 1)]
+        kinds = {labels.dtype.kind for labels in self.categories}
+        return drawn.astype(np.result_type(*self.categories)) if len(kinds) == 1 else drawn
 
     def _store_labels(self, table, observed, n_components, categories, prior, sample_weight, **others):
         """Code the labels of a table (n, d), of which those `observed` are given, and set every attribute."""

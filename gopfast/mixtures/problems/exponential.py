@@ -69,8 +69,8 @@ class ExponentialMixture(RateMixture):
     def __init__(
         self, X: ArrayLike, n_components: int, *, prior: PairPrior = None, sample_weight: ArrayLike | None = None
     ) -> None:
-        X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
-        self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))
+        columns, X = checks.column_names(X), checks.at_least("X", checks.data_matrix("X", X), 0.0)
+        self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior), columns=columns)
         least = self.X[self.sample_weight > 0.0].min(axis=0)
         tiny = np.flatnonzero(least < LEAST)
         if self.prior is None and tiny.size:
@@ -90,6 +90,12 @@ class ExponentialMixture(RateMixture):
     def _log_kernel(self, parameters):
         rates = parameters["rates"]
         return log_zero(rates).sum(axis=1) - self.X @ rates.T
+
+    def _draw(self, rng, components, parameters):
+        rates = parameters["rates"][components]
+        if (rates == 0.0).any():
+            raise InputError("a component with a rate of 0 has no samples: its times are infinite")
+        return rng.exponential(1.0 / rates)
 
     def _rate_statistics(self, mass):
         """Return the masses and the times."""

@@ -150,7 +150,7 @@ class GaussianMixture(MixtureProblem):
         prior_variance_bounds: tuple[float, float] = (1e-3, 1e6),
         covariance_type: Covariance | None = None,
     ) -> None:
-        X = checks.data_matrix("X", X)
+        columns, X = checks.column_names(X), checks.data_matrix("X", X)
         prior = _check_prior(prior)
         if covariance_type is not None:
             if covariance is not _KNOWN:
@@ -173,6 +173,7 @@ class GaussianMixture(MixtureProblem):
             X,
             n_components,
             sample_weight,
+            columns=columns,
             noise_variance=noise_variance,
             prior=prior,
             posterior=posterior,
@@ -386,6 +387,15 @@ class GaussianMixture(MixtureProblem):
             s = parameters["posterior_variances"]
             cost += 0.5 * float((precision * s - np.log(s) - LOG_2_PI - 1.0).sum())
         return cost
+
+    def _rows_like(self, X):
+        """Check numbers."""
+        return checks.of_columns("X", checks.data_matrix("X", X), self.n_features)
+
+    def _draw(self, rng, components, parameters):
+        noise = rng.standard_normal((len(components), self.n_features))
+        factors = np.linalg.cholesky(self.kind.matrices(parameters.get("covariances")))
+        return parameters["means"][components] + np.einsum("iab,ib->ia", factors[components], noise)
 
     # M step
 

@@ -59,19 +59,22 @@ class PoissonMixture(RateMixture):
     def __init__(
         self, X: ArrayLike, n_components: int, *, prior: PairPrior = None, sample_weight: ArrayLike | None = None
     ) -> None:
-        X = checks.at_least("X", checks.data_matrix("X", X), 0.0)
+        columns, X = checks.column_names(X), checks.at_least("X", checks.data_matrix("X", X), 0.0)
         broken = X[X != np.floor(X)]
         if broken.size:
             raise InputError(f"X must hold counts, whole numbers of at least 0; got {broken[0]:g}")
         # Beyond this, neighbouring counts are the same float.
         checks.at_least("X", X, 0.0, 2.0**53)
-        self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior))
+        self._store(X, n_components, sample_weight, prior=GammaPrior.checked(prior), columns=columns)
 
     _name_in_proofs = "poisson"
     _counts = True
 
     def _log_kernel(self, parameters):
         return np.stack([-log_gamma.poisson_cost(self.X, r)[0].sum(axis=1) for r in parameters["rates"]], axis=1)
+
+    def _draw(self, rng, components, parameters):
+        return rng.poisson(parameters["rates"][components]).astype(float)
 
     def _rate_statistics(self, mass):
         """Return the counts and the masses."""

@@ -27,6 +27,11 @@ class SeparableMixture(MixtureProblem):
         """Number of free parameters: K - 1 weights, and one for each component and column."""
         return self.n_components * (1 + self.n_features) - 1
 
+    def _rows_like(self, X):
+        """Check that they are such data, of as many columns."""
+        other = type(self)(X, 1, prior=self.prior)
+        return checks.of_columns("X", other.X, self.n_features)
+
     def _record_of_proof(self):
         """Name the distribution of every column and the prior."""
         prior = None if self.prior is None else list(self.prior)

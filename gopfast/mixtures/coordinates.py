@@ -1,0 +1,164 @@
+"""
+The free parameters of a mixture beside its weights, one by one: where each stands, and whether it is on a bound.
+
+A coordinate is one number that may vary on its own: a mean, a variance, an entry of a symmetric matrix, a rate, a
+probability. Of probabilities that sum to 1 the largest is the rest, and no coordinate.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gopfast.mixtures import spikes
+from gopfast.mixtures.problems.covariance import ON_FLOOR
+
+# Probabilities nearer to 0 or 1 are on the bound: what a fit that goes there reaches within its tolerance.
+NEAR_BOUND = 1e-6
+# Step of differences, in units of the scale of the coordinate.
+STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coordinate:
+    """
+    One free number of every component, or one that all share.
+
+    Attributes
+    ----------
+    name : str
+        The parameter.
+    places : tuple of tuple
+        Index of the number within the parameter, without that of the component; symmetric entries have two.
+    array : int or None
+        Which array of a parameter that is a tuple of arrays.
+    shared : bool
+        Whether it belongs to all components.
+    steps : ndarray, shape (K,) or (1,)
+        Of differences; 0 where the number is on a bound, or is the rest of others.
+    rest : ndarray of int, shape (K,), or None
+        Of probabilities of labels the label whose probability takes up the change.
+    on_bound : ndarray of bool, shape (K,) or (1,)
+    """
+
+    name: str
+    places: tuple[tuple[int, ...], ...]
+    steps: np.ndarray
+    on_bound: np.ndarray
+    array: int | None = None
+    shared: bool = False
+    rest: np.ndarray | None = None
+
+    def moved(self, parameters, times):
+        """Return the parameters with this number of every component moved by so many steps."""
+        old = parameters[self.name]
+        value = old if self.array is None else old[self.array]
+        value = np.array(value, dtype=float)
+        for place in self.places:
+            if self.shared:
+                value[place] += times * self.steps[0]
+            else:
+                value[(slice(None), *place)] += times * self.steps
+        if self.rest is not None:
+            value[np.arange(len(value)), self.rest] -= times * self.steps
+        if self.array is not None:
+            value = tuple(value if j == self.array else array for j, array in enumerate(old))
+        return {**parameters, self.name: value}
+
+
+def coordinates(problem, parameters):
+    """
+    List the coordinates of a fit.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    parameters : dict
+        Checked ones.
+
+    Returns
+    -------
+    list of Coordinate
+        In the order of the parameters.
+    """
+    found = []
+    for name in problem.parameter_names:
+        found += _MAKERS[name](problem, parameters)
+    return found
+
+
+def _means(problem, parameters):
+    means = parameters["means"]
+    spread = np.ptp(problem.X, axis=0) / 4.0
+    free = np.zeros(len(means), dtype=bool)
+    for j, scale in enumerate(np.where(spread > 0.0, spread, 1.0)):
+        yield Coordinate(name="means", places=((j,),), steps=np.full(len(means), STEP * scale), on_bound=free)
+
+
+def _covariances(problem, parameters):
+    value, kind = parameters["covariances"], problem.kind
+    if not kind.matrix_shaped:
+        floor = np.broadcast_to(problem.variance_floor, value.shape[1:])
+        for place in np.ndindex(value.shape[1:]):
+            numbers = value[(slice(None), *place)]
+            bound = numbers <= (1.0 + ON_FLOOR) * floor[place]
+            steps = np.where(bound, 0.0, STEP * numbers)
+            yield Coordinate(name="covariances", places=(place,), steps=steps, on_bound=bound)
+        return
+    d = problem.n_features
+    bound = np.atleast_1d(spikes.floors(problem, value) <= 1.0 + ON_FLOOR)
+    if not kind.free_form:  # a multiple of the unit matrix
+        diagonal = tuple((j, j) for j in range(d))
+        steps = np.where(bound[:1], 0.0, STEP * value[0, 0])
+        yield Coordinate(name="covariances", places=diagonal, steps=steps, on_bound=bound[:1], shared=True)
+        return
+    # Steps within the cone of positive definite matrices: relative to the least eigenvalue in units of the diagonal.
+    matrices = value if value.ndim == 3 else value[np.newaxis]
+    scale = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
+    least = np.linalg.eigvalsh(matrices / (scale[:, :, np.newaxis] * scale[:, np.newaxis]))[:, 0]
+    for a in range(d):
+        for b in range(a, d):
+            steps = np.where(bound, 0.0, STEP * least * scale[:, a] * scale[:, b])
+            yield Coordinate(
+                name="covariances", places=((a, b),) if a == b else ((a, b), (b, a)), steps=steps, on_bound=bound,
+                shared=kind.shared,
+            )  # fmt: skip
+
+
+def _rates(problem, parameters):
+    rates = parameters["rates"]
+    for j in range(problem.n_features):
+        bound = rates[:, j] <= NEAR_BOUND * np.max(rates[:, j], initial=0.0)
+        yield Coordinate(name="rates", places=((j,),), steps=STEP * np.where(bound, 0.0, rates[:, j]), on_bound=bound)
+
+
+def _probabilities(problem, parameters):
+    value = parameters["probabilities"]
+    if not isinstance(value, tuple):
+        for j in range(problem.n_features):
+            p = value[:, j]
+            bound = np.minimum(p, 1.0 - p) <= NEAR_BOUND
+            steps = np.where(bound, 0.0, STEP * np.minimum(p, 1.0 - p))
+            yield Coordinate(name="probabilities", places=((j,),), steps=steps, on_bound=bound)
+        return
+    for j, table in enumerate(value):
+        rest = table.argmax(axis=1)
+        for c in range(table.shape[1]):
+            p = table[:, c]
+            bound = p <= NEAR_BOUND
+            steps = np.where(bound | (rest == c), 0.0, STEP * np.minimum(p, table.max(axis=1)))
+            yield Coordinate(name="probabilities", places=((c,),), steps=steps, on_bound=bound, array=j, rest=rest)
+
+
+def _prior_variance(problem, parameters):
+    if problem.prior != "empirical":
+        return
+    value = parameters["prior_variance"]
+    bound = np.array([bool(np.isclose(value, problem.prior_variance_bounds, rtol=1e-9, atol=0.0).any())])
+    steps = np.where(bound, 0.0, STEP * value)
+    yield Coordinate(name="prior_variance", places=((),), steps=steps, on_bound=bound, shared=True)
+
+
+_MAKERS = {
+    "means": _means, "covariances": _covariances, "rates": _rates, "probabilities": _probabilities,
+    "prior_variance": _prior_variance, "posterior_variances": lambda problem, parameters: (),
+}  # fmt: skip

@@ -51,6 +51,7 @@ from gopfast.mixtures.problems import (
 )
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
 from gopfast.result import Status
 from gopfast.selection import select
 from gopfast.solver import solve
@@ -63,6 +64,7 @@ __all__ = [
     "BiconvexProblem",
     "BiconvexResult",
     "BiconvexSolution",
+    "Bootstrap",
     "CategoricalMixture",
     "Certificate",
     "Checked",
@@ -78,6 +80,7 @@ __all__ = [
     "KMeans",
     "LatentClass",
     "LatentClassFit",
+    "LikelihoodRatio",
     "MixtureSolution",
     "PoissonMixture",
     "ProofError",
@@ -85,10 +88,12 @@ __all__ = [
     "Selection",
     "Status",
     "Verdict",
+    "bootstrap",
     "certify",
     "check",
     "datasets",
     "local",
+    "lrt",
     "select",
     "solve",
 ]

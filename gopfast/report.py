@@ -5,7 +5,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
+
+_T = TypeVar("_T")
 
 
 class Stream(Protocol):
@@ -193,6 +195,65 @@ class Heartbeat:
             f"{state.n_nodes:,} nodes, {state.lower:.7g} <= global optimum <= {state.upper:.7g}, gap {state.gap:.3g}"
             f"{hint}"
         )
+
+
+class Tally:
+    """
+    Counts tasks that are done, while a ``with`` block lasts: on a bar of tqdm, where that is installed, or on lines.
+
+    Parameters
+    ----------
+    total : int
+        Number of tasks.
+    what : str
+        What they are.
+    log : None, bool or stream
+        None: from 10 seconds on, on standard error; True: from the first one on; a stream: lines there; False: never.
+    """
+
+    FIRST = 10.0  # seconds
+    GROWTH = 1.25
+
+    def __init__(self, total: int, what: str, log: "bool | Stream | Heartbeat | None" = None) -> None:
+        self._total, self._what, self._done = total, what, 0
+        self._stream = log if log not in (None, True, False) and not isinstance(log, Heartbeat) else None
+        self._silent, self._started = log is False, time.monotonic()
+        self._next = 0.0 if log is True or self._stream is not None else self.FIRST
+        self._bar = None
+
+    def count(self, outcome: _T) -> _T:
+        """Count a task, and return its outcome."""
+        self._done += 1
+        seconds = time.monotonic() - self._started
+        if self._bar is not None:
+            self._bar.update(1)
+        elif not self._silent and seconds >= self._next:
+            self._bar = self._make_bar() if self._stream is None else None
+            if self._bar is None:
+                self._line(seconds)
+                self._next = max(seconds, 0.2) * self.GROWTH
+        return outcome
+
+    def _make_bar(self):
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return None
+        return tqdm(total=self._total, initial=self._done, desc=self._what)
+
+    def _line(self, seconds):
+        stream = sys.stderr if self._stream is None else self._stream
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.write(f"gopfast: {seconds:.0f} s, {self._done:,} of {self._total:,} {self._what}\n")
+
+    def __enter__(self) -> "Tally":
+        """Begin to count."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the bar."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 def format_row(state: Progress) -> str:

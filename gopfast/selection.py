@@ -21,6 +21,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS, Known, compared
 from gopfast.mixtures.representation import Representation
 from gopfast.options import Options
+from gopfast.parallel import n_processes
 from gopfast.report import Heartbeat
 from gopfast.result import Status
 from gopfast.solver import MixtureSearch
@@ -31,7 +32,6 @@ GROWTH = 2
 # The bound of all numbers of components at once takes about as long as this many nodes.
 OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
-MOST_JOBS = 1024
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
 # After these a search can do no more: nothing is left to do below a cutoff, which never rises.
 _EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF)
@@ -127,7 +127,7 @@ def select(
     epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
         time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
-    n_jobs = jobs(n_jobs)
+    n_jobs = n_processes(n_jobs)
     sizes = _sizes(n_components)
     problems = {
         (kind, K): _problem(X, K, model, arguments)
@@ -155,17 +155,6 @@ def select(
         interrupted=turns.stopped is Status.INTERRUPTED,
         notes=_notes(best, sizes),
     )
-
-
-def jobs(n_jobs) -> int:
-    """Return how many to run at a time: 1 of None, the number of processors of -1."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, int) and n_jobs == -1:
-        from gopfast.search.threads import n_threads
-
-        return n_threads(None)
-    return checks.whole_number("n_jobs", n_jobs, 1, MOST_JOBS)
 
 
 class _Turns:

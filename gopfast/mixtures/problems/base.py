@@ -113,6 +113,14 @@ class MixtureProblem:
                     array.setflags(write=False)
         self.__dict__.update(state)
 
+    def _with(self, **changed):
+        """Return the same model with other `X`, `sample_weight` or `n_components`, which are not checked."""
+        state = {**self.__dict__, **changed}
+        state.update(n_samples=len(state["X"]), total_weight=float(state["sample_weight"].sum()))
+        other = object.__new__(type(self))
+        other.__setstate__(state)
+        return other
+
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a problem never changes."""
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -165,6 +173,10 @@ class MixtureProblem:
     def _rows_like(self, X):
         """Check other samples, as a user gives them; return them (m, d) in the form of `X`."""
         raise NotImplementedError
+
+    def _drawn_rows(self, X, rng):
+        """Return samples that were drawn, in the form of `X`."""
+        return self._rows_like(X)
 
     def _draw(self, rng, components, parameters):
         """Draw a sample of each of some components (m,) by a numpy Generator; return them (m, d) in the user's form."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems.categorical import CategoricalMixture, as_table, says_missing
+from gopfast.mixtures.problems.categorical import MISSING, CategoricalMixture, as_table, says_missing
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit, statistics
 
 
@@ -96,6 +96,13 @@ class LatentClass(CategoricalMixture):
             columns=tuple(name for name, keep in zip(names, kept, strict=True) if keep),
             left_out=tuple(name for name, keep in zip(names, kept, strict=True) if not keep),
         )  # fmt: skip
+
+    def _drawn_rows(self, X, rng):
+        """Leave out what is missing in rows of the data that are drawn beside."""
+        codes = np.array(self._rows_like(X))
+        rows = rng.choice(self.n_samples, len(codes), p=self.sample_weight / self.total_weight)
+        codes[self.X[rows] == MISSING] = MISSING
+        return codes
 
     def fit_statistics(self, fit: HasSolution) -> LatentClassFit:
         """

@@ -5,10 +5,9 @@ from collections import defaultdict
 
 import numpy as np
 
+from gopfast.biconvex.forms import EIGENVALUE_TOL, dense
 from gopfast.biconvex.partition import two_colouring
 
-# Rounding of an eigenvalue: what counts as none, relative to the form's size
-EIGENVALUE_TOL = 1e-12
 N_STARTS = 8
 MOST_EVALUATIONS = 400
 
@@ -69,15 +68,6 @@ class _Block:
                 least = np.linalg.eigvalsh(self.dense[np.ix_(chosen, chosen)])[0] / self.size
                 total += max(0.0, -least) if least < -EIGENVALUE_TOL else 0.0
         return total
-
-
-def dense(form):
-    """Return the symmetric matrix of a form over its variables in order."""
-    index = {i: k for k, i in enumerate(sorted({i for pair in form for i in pair}))}
-    matrix = np.zeros((len(index), len(index)))
-    for (i, j), value in form.items():
-        matrix[index[i], index[j]] = matrix[index[j], index[i]] = value if i == j else 0.5 * value
-    return matrix
 
 
 def _edges(forms, products):

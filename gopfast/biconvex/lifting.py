@@ -2,15 +2,14 @@
 
 import math
 from collections import defaultdict
-from fractions import Fraction
 
 import numpy as np
 
 from gopfast.biconvex import grouping
 from gopfast.biconvex.data import BiconvexData
+from gopfast.biconvex.forms import components, convexity_defect, is_convex
 from gopfast.biconvex.partition import find as find_partition
 
-EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
 # Lifted rows and the products that they add
 MOST_LIFTED_ROWS = 600
 MOST_ADDED_PRODUCTS = 150
@@ -108,8 +107,8 @@ class Lifting:
             for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
             if i <= j
         }
-        for form in _components(terms):
-            if convex and _is_convex(form):
+        for form in components(terms):
+            if convex and is_convex(form):
                 row.forms.append(form)
                 continue
             if convex:
@@ -132,8 +131,8 @@ class Lifting:
         for row in rows:
             for form in row.mixed:
                 inside = {pair: value for pair, value in form.items() if colour[pair[0]] == colour[pair[1]]}
-                for part in _components(inside):
-                    if _is_convex(part):
+                for part in components(inside):
+                    if is_convex(part):
                         row.forms.append(part)
                         continue
                     for (i, j), value in part.items():
@@ -240,7 +239,7 @@ class Lifting:
         Where the problem has two groups of variables semidefinite cuts add little to lifted rows.
         """
         both = self.fixed.all(axis=0)
-        for form in _components(dict.fromkeys(self.products, 1.0)):
+        for form in components(dict.fromkeys(self.products, 1.0)):
             members = sorted({i for pair in form for i in pair})
             k = len(members)
             n_pairs = sum(i != j for i, j in form)
@@ -365,7 +364,8 @@ class _Record:
                     second.append(self.place[q])
                     value.append(entry if i == j else 0.5 * entry)
             start.append(len(value))
-            defect.append(_defect({(i, j): a * self.scale[i] * self.scale[j] / size for (i, j), a in form.items()}))
+            scaled = {(i, j): a * self.scale[i] * self.scale[j] / size for (i, j), a in form.items()}
+            defect.append(convexity_defect(scaled))
         return {
             "block_column": columns, "block_start": start, "block_i": first, "block_j": second,
             "block_value": value, "block_defect": defect,
@@ -463,59 +463,3 @@ def _csr_rows(A, lower, upper):
     for i, bounds in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
         part = slice(start[i], start[i + 1])
         yield dict(zip(index[part], value[part], strict=True)), *bounds
-
-
-def _components(terms):
-    """Split a form {(i, j): value} into forms that share no variable."""
-    parent = {i: i for pair in terms for i in pair}
-
-    def root(i):
-        while parent[i] != i:
-            parent[i] = i = parent[parent[i]]
-        return i
-
-    for i, j in terms:
-        parent[root(i)] = root(j)
-    forms = defaultdict(dict)
-    for (i, j), value in terms.items():
-        forms[root(i)][i, j] = value
-    return list(forms.values())
-
-
-def _is_convex(form):
-    """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
-    if all(i == j for i, j in form):
-        return all(value >= 0 for value in form.values())
-    dense = grouping.dense(form)
-    if (np.diag(dense) <= 0).any():
-        return False
-    return np.linalg.eigvalsh(dense)[0] >= -grouping.EIGENVALUE_TOL * abs(dense).max()
-
-
-def _defect(form):
-    """Return d so that Q + d I is proved positive semidefinite; 0 where Q itself is, by exact elimination."""
-    if all(i == j for i, j in form):
-        return 0.0
-    dense = grouping.dense(form)
-    if len(dense) <= EXACT_UP_TO and _exactly_semidefinite(dense):
-        return 0.0
-    size = np.linalg.norm(dense)
-    return max(0.0, -np.linalg.eigvalsh(dense)[0]) + 1e-14 * len(dense) * size
-
-
-def _exactly_semidefinite(dense):
-    """Symmetric elimination in rationals: every pivot positive, or 0 with a row of zeros."""
-    rows = [[Fraction(value) for value in row] for row in dense.tolist()]
-    n = len(rows)
-    for k in range(n):
-        if rows[k][k] < 0 or (rows[k][k] == 0 and any(rows[k][j] != 0 for j in range(k + 1, n))):
-            return False
-        if rows[k][k] == 0:
-            continue
-        for i in range(k + 1, n):
-            factor = rows[i][k] / rows[k][k]
-            if factor:
-                for j in range(k + 1, n):
-                    rows[i][j] -= factor * rows[k][j]
-    return True
-

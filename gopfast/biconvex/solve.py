@@ -234,9 +234,16 @@ class _Preparation:
                 return
             low, high = self.data.box
             box = self.data.tighten_box(low, high, self.value / self.objective_scale)
-            if box is None or not _much_narrower(low, high, *box):
+            if box is None:
                 return
             user = self.lifting.to_user(box, self.scale)
+            if not _is_bounded(*box):
+                user = tightening.tighten_by_objective(self.lifting, *user, self.value)
+                if user is None:
+                    return
+                box = tuple((bound / self.scale)[self.lifting.order] for bound in user)
+            if not _much_narrower(low, high, *box):
+                return
             point = self.point
             # tightening may cut off a point that has just this objective
             self._scale((np.minimum(user[0], point), np.maximum(user[1], point)))
@@ -286,7 +293,7 @@ def _is_bounded(low, high):
 
 def _much_narrower(low, high, new_low, new_high):
     before, now = np.maximum(abs(low), abs(high)), np.maximum(abs(new_low), abs(new_high))
-    return bool((np.isfinite(before) & (MUCH_NARROWER * now < before)).any())
+    return bool((MUCH_NARROWER * now < before).any())
 
 
 def _local_search(data, starts, stop):

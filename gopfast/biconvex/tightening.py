@@ -9,6 +9,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from gopfast.biconvex import ellipsoid
 from gopfast.lp.lp import Lp
 
 # Half-widths of the boxes put around unbounded variables, as multiples of the magnitudes in their rows
@@ -47,7 +48,31 @@ def tighten(lifting, stop):
     if box is None or lifting.unbounded(*box) is None:
         return box
     low, high = _bound_polyhedra(lifting, *box, stop)
-    return None if (low > high).any() else _propagate(lifting, low, high)
+    box = None if (low > high).any() else _propagate(lifting, low, high)
+    if box is None or lifting.unbounded(*box) is None:
+        return box
+    return ellipsoid.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high))
+
+
+def tighten_by_objective(lifting, low, high, value):
+    """
+    Bound what is unbounded by an objective that is asked for.
+
+    Parameters
+    ----------
+    lifting : Lifting
+    low, high : ndarray, shape (n,)
+        The box in the user's units and order.
+    value : float
+        Greatest objective of the points to keep, minimised, in the user's units.
+
+    Returns
+    -------
+    (ndarray, ndarray) or None
+        None if no point is that good.
+    """
+    upper = math.nextafter(value - lifting.sign * lifting.problem.constant, math.inf)
+    return ellipsoid.tighten(lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper)
 
 
 def unbounded_factor(lifting, low, high):
@@ -67,9 +92,9 @@ def unbounded_factor(lifting, low, high):
     return None
 
 
-def _propagate(lifting, low, high):
-    data, scale, _ = lifting.data(low, high, lifted=False)
-    box = data.tighten()
+def _propagate(lifting, low, high, value=math.inf):
+    data, scale, unit = lifting.data(low, high, lifted=False)
+    box = data.tighten_box(*data.box, value / unit)
     return None if box is None else lifting.to_user(box, scale)
 
 

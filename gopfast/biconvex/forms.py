@@ -1,0 +1,73 @@
+"""Quadratic forms as dicts (i, j), i <= j -> coefficient: their parts, matrices and convexity."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+
+# Rounding of an eigenvalue: what counts as none, relative to the form's size
+EIGENVALUE_TOL = 1e-12
+EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
+
+
+def dense(form):
+    """Return the symmetric matrix of a form over its variables in order."""
+    index = {i: k for k, i in enumerate(sorted({i for pair in form for i in pair}))}
+    matrix = np.zeros((len(index), len(index)))
+    for (i, j), value in form.items():
+        matrix[index[i], index[j]] = matrix[index[j], index[i]] = value if i == j else 0.5 * value
+    return matrix
+
+
+def components(terms):
+    """Split a form {(i, j): value} into forms that share no variable."""
+    parent = {i: i for pair in terms for i in pair}
+
+    def root(i):
+        while parent[i] != i:
+            parent[i] = i = parent[parent[i]]
+        return i
+
+    for i, j in terms:
+        parent[root(i)] = root(j)
+    forms = defaultdict(dict)
+    for (i, j), value in terms.items():
+        forms[root(i)][i, j] = value
+    return list(forms.values())
+
+
+def is_convex(form):
+    """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
+    if all(i == j for i, j in form):
+        return all(value >= 0 for value in form.values())
+    matrix = dense(form)
+    if (np.diag(matrix) <= 0).any():
+        return False
+    return np.linalg.eigvalsh(matrix)[0] >= -EIGENVALUE_TOL * abs(matrix).max()
+
+
+def convexity_defect(form):
+    """Return d so that Q + d I is proved positive semidefinite; 0 where Q itself is, by exact elimination."""
+    if all(i == j for i, j in form):
+        return 0.0
+    matrix = dense(form)
+    if len(matrix) <= EXACT_UP_TO and is_semidefinite([[Fraction(x) for x in row] for row in matrix.tolist()]):
+        return 0.0
+    size = np.linalg.norm(matrix)
+    return max(0.0, -np.linalg.eigvalsh(matrix)[0]) + 1e-14 * len(matrix) * size
+
+
+def is_semidefinite(rows):
+    """Symmetric elimination of a matrix of Fractions, in place: every pivot positive, or 0 with a row of zeros."""
+    n = len(rows)
+    for k in range(n):
+        if rows[k][k] < 0 or (rows[k][k] == 0 and any(rows[k][j] != 0 for j in range(k + 1, n))):
+            return False
+        if rows[k][k] == 0:
+            continue
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            if factor:
+                for j in range(k + 1, n):
+                    rows[i][j] -= factor * rows[k][j]
+    return True

@@ -39,7 +39,7 @@ from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.checker import Checked, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
-from gopfast.errors import GopfastError, InputError, InputTypeError
+from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError
 from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
@@ -53,6 +53,7 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
 from gopfast.result import Status
+from gopfast.resuming import resume
 from gopfast.selection import select
 from gopfast.solver import solve
 
@@ -67,6 +68,7 @@ __all__ = [
     "Bootstrap",
     "CategoricalMixture",
     "Certificate",
+    "CheckpointError",
     "Checked",
     "Clustering",
     "ClusteringResult",
@@ -94,6 +96,7 @@ __all__ = [
     "datasets",
     "local",
     "lrt",
+    "resume",
     "select",
     "solve",
 ]

@@ -1,6 +1,7 @@
 """The types of public arguments and results, by name; nothing here runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor as Executor
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict, Union
 
@@ -35,6 +36,7 @@ Sense: TypeAlias = Literal["min", "max"]
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 Log: TypeAlias = bool | Stream | Heartbeat | None
+MemorySize: TypeAlias = int | float | str | None  # bytes, or text such as "4GB"
 # Returning True stops the search.
 Callback: TypeAlias = Callable[[Progress], object]
 
@@ -151,6 +153,11 @@ class SolveOptions(CompareOptions, total=False):
 
     random_state: Seed
     proof: Path | None
+    memory_limit: MemorySize
+    spill: Path | None
+    checkpoint: Path | None
+    checkpoint_every: float
+    executor: Executor | None
 
 
 class PlotOptions(TypedDict, total=False):

@@ -2,6 +2,8 @@
 
 import math
 import numbers
+import os
+import re
 
 import numpy as np
 
@@ -9,6 +11,8 @@ from gopfast.errors import InputError, InputTypeError
 
 # Weights on the simplex are sums of n rounded terms; anything further off is a mistake of the caller.
 SIMPLEX_TOL = 1e-8
+MEMORY_UNITS = {None: 1.0, **{f"{prefix}{i}": (1024.0 if i else 1000.0) ** power
+                              for power, prefix in enumerate("kMGT", 1) for i in ("", "i")}}  # fmt: skip
 
 
 def real_number(name, value, *, wanted="a real number"):
@@ -93,6 +97,35 @@ def whole_number(name, value, low, high=None):
     if number < low or (high is not None and number > high):
         raise InputError(f"{name} must be {wanted}; got {number}")
     return number
+
+
+def memory_size(name, value):
+    """Turn bytes, or text such as "4GB" or "512 MiB", into a float of at least 1; errors as `real_number`."""
+    if not isinstance(value, str):
+        return number_of_at_least_one(name, value)
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kMGT]i?)?B?\s*", value)
+    try:
+        size = float(found[1]) * MEMORY_UNITS[found[2]]
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be bytes or text such as '4GB'; got {_shown(value)}") from None
+    return number_of_at_least_one(name, size)
+
+
+def path(name, value):
+    """Return a path as text; `InputTypeError` if it is none."""
+    try:
+        return os.fsdecode(os.fspath(value))
+    except TypeError:
+        raise InputTypeError(f"{name} must be a path or None; got {type(value).__name__}") from None
+
+
+def writable(name, value):
+    """Return the path of a file that can be written, as text; `InputError` otherwise."""
+    file = path(name, value)
+    folder = os.path.dirname(os.path.abspath(file))
+    if os.path.isdir(file) or not os.access(file if os.path.exists(file) else folder, os.W_OK):
+        raise InputError(f"{name}: {file!r} cannot be written")
+    return file
 
 
 def choice(name, value, allowed):

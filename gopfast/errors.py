@@ -9,5 +9,9 @@ class InputError(GopfastError, ValueError):
     """An argument has a value that the called function cannot use; the message names the argument."""
 
 
+class CheckpointError(GopfastError, ValueError):
+    """A file from which no search can go on: damaged, of another version or program, or of another problem."""
+
+
 class InputTypeError(InputError, TypeError):
     """An argument is of a wrong kind; caught by ``except TypeError`` and by ``except ValueError``."""

@@ -1,5 +1,6 @@
 """The options of a solve, validated before any work."""
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -7,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gopfast import checks
-from gopfast.annotations import Branching, Callback, Log, Partition, Relaxation, Seed, SolveOptions, Subproblem
+from gopfast.annotations import (
+    Branching,
+    Callback,
+    Executor,
+    Log,
+    Partition,
+    Relaxation,
+    Seed,
+    SolveOptions,
+    Subproblem,
+)
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, ProgressLog
 
@@ -22,10 +33,12 @@ MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per node
 LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
 MOST_THREADS = 1024
+CHECKPOINT_EVERY = 60.0  # seconds
 # As in the signature of `gopfast.solve`.
 DEFAULTS = {
     **dict.fromkeys(("rel_tol", "relaxation", "branching", "n_threads", "time_limit", "max_nodes", "callback", "log")),
-    "partition": "joint", "subproblem": "enumerate", "random_state": 0,
+    **dict.fromkeys(("memory_limit", "spill", "checkpoint", "executor")),
+    "partition": "joint", "subproblem": "enumerate", "random_state": 0, "checkpoint_every": CHECKPOINT_EVERY,
 }  # fmt: skip
 
 
@@ -63,6 +76,16 @@ class Options:
         standard error after 10 seconds, and each time that the time has doubled.
     seed : int
         64-bit seed, drawn from `random_state`.
+    memory_limit : float or None
+        Bytes that the process may take; None: a share of what is free at the start.
+    spill : str or None
+        Folder for open nodes that do not fit.
+    checkpoint : str or None
+        File for the state of the search.
+    checkpoint_every : float
+        Seconds between two checkpoints.
+    executor : concurrent.futures.Executor or None
+        What runs parts of the search; None: this process alone.
     """
 
     epsilon: float | None
@@ -77,6 +100,11 @@ class Options:
     callback: Callback | None
     log: Log
     seed: int
+    memory_limit: float | None = None
+    spill: str | None = None
+    checkpoint: str | None = None
+    checkpoint_every: float = CHECKPOINT_EVERY
+    executor: Executor | None = None
 
     @classmethod
     def from_arguments(cls, epsilon: float | None = None, **options: "Unpack[SolveOptions]") -> "Options":
@@ -87,6 +115,8 @@ class Options:
         ----------
         epsilon, rel_tol, relaxation, partition, branching, subproblem, n_threads, time_limit, max_nodes, callback, log
             As the attributes of the same name.
+        memory_limit, spill, checkpoint, checkpoint_every, executor
+            The same; `memory_limit` also as text such as "4GB".
         random_state : None, int, numpy.random.Generator or numpy.random.RandomState
             Where the seed comes from: None for fresh entropy, an int in ``[0, 2**64)`` is the seed itself,
             a generator is asked for one draw.
@@ -128,6 +158,13 @@ class Options:
             else checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
             "callback": _check_callback(given["callback"]),
             "log": _check_log(given["log"]),
+            "memory_limit": None if given["memory_limit"] is None
+            else checks.memory_size("memory_limit", given["memory_limit"]),
+            "spill": _check_folder("spill", given["spill"]),
+            "checkpoint": None if given["checkpoint"] is None
+            else checks.writable("checkpoint", given["checkpoint"]),
+            "checkpoint_every": checks.nonnegative_number("checkpoint_every", given["checkpoint_every"]),
+            "executor": _check_executor(given["executor"]),
         }
         if partition == "paper" and relaxation != "linear":
             raise InputError(
@@ -205,6 +242,22 @@ def _check_callback(callback):
     if callback is not None and not callable(callback):
         raise InputTypeError(f"callback must be callable or None; got {type(callback).__name__}")
     return callback
+
+
+def _check_folder(name, value):
+    """Return the path of a folder as text, or None; it may be made later."""
+    if value is None:
+        return None
+    folder = checks.path(name, value)
+    if os.path.exists(folder) and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        raise InputError(f"{name}: {folder!r} is no folder that can be written to")
+    return folder
+
+
+def _check_executor(executor):
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InputTypeError(f"executor must be a concurrent.futures.Executor or None; got {type(executor).__name__}")
+    return executor
 
 
 def _check_log(log):

@@ -29,6 +29,7 @@ CONDITIONS = {
     Status.UNBOUNDED: (SolverStatus.ok, TerminationCondition.unbounded),
     Status.TIME_LIMIT: (SolverStatus.ok, TerminationCondition.maxTimeLimit),
     Status.NODE_LIMIT: (SolverStatus.ok, TerminationCondition.maxIterations),
+    Status.MEMORY_LIMIT: (SolverStatus.aborted, TerminationCondition.resourceInterrupt),
     Status.INTERRUPTED: (SolverStatus.aborted, TerminationCondition.userInterrupt),
 }
 OTHERWISE = (SolverStatus.warning, TerminationCondition.other)

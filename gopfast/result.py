@@ -50,6 +50,8 @@ class Status(Word, enum.IntEnum):
     """The objective has no bound: a feasible point and a ray from it are known. There is no optimum."""
     CUTOFF = 8
     """Proved that no point has an objective below the cutoff of the search, as `gopfast.select` sets it."""
+    MEMORY_LIMIT = 9
+    """The memory limit left no room for open nodes; only the bounds are proved."""
 
     @property
     def meaning(self) -> str:
@@ -66,6 +68,7 @@ _MEANINGS = {
     Status.INFEASIBLE: "no point meets the constraints, which is proved; there is no optimum",
     Status.UNBOUNDED: "the objective is unbounded along a ray of feasible points; there is no optimum",
     Status.CUTOFF: f"no point has an objective below the cutoff, which is proved; {_BOUNDS_ONLY}",
+    Status.MEMORY_LIMIT: f"memory limit reached; {_BOUNDS_ONLY}",
     Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
 }
 

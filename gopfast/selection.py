@@ -33,8 +33,8 @@ GROWTH = 2
 OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
-# After these a search can do no more: nothing is left to do below a cutoff, which never rises.
-_EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF)
+# After these a search can do no more: nothing is left to do below a cutoff, which never rises, nor where memory is full.
+_EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF, Status.MEMORY_LIMIT)
 
 
 def select(

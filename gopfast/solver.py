@@ -1,18 +1,22 @@
 """The global solve: validate, build, start the compiled search, report."""
 
 import contextlib
+import hashlib
+import json
 import math
-import os
 import time
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from gopfast import checks
 from gopfast.annotations import (
     Branching,
     Callback,
     CvxpyProblem,
+    Executor,
     Log,
+    MemorySize,
     Partition,
     Path,
     Relaxation,
@@ -36,12 +40,16 @@ from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.proof import Recorder, tolerance_kept
+from gopfast.mixtures.record import digest, record
 from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import Options
 from gopfast.report import Heartbeat, Progress, ProgressLog
 from gopfast.result import CLOSED_FORM, Status
+from gopfast.search.checkpoint import Checkpoint
+from gopfast.search.files import Spill
+from gopfast.search.memory import Memory
 from gopfast.search.search import Search
 from gopfast.search.threads import n_threads
 
@@ -67,6 +75,8 @@ WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
     "cells, what is learnt beside the tree, closed forms"
 )
+# Options that a search's state depends on.
+KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -103,6 +113,11 @@ def solve(
     log: Log = None,
     random_state: Seed = 0,
     proof: Path | None = None,
+    memory_limit: MemorySize = None,
+    spill: Path | None = None,
+    checkpoint: Path | None = None,
+    checkpoint_every: float = 60.0,
+    executor: Executor | None = None,
 ) -> Result | ClusteringResult | BiconvexResult:
     """
     Find a proved global optimum with the GOP method.
@@ -162,6 +177,21 @@ def solve(
         where a limit stopped the search. For mixtures, except Gaussian ones with covariance matrices, a variance that
         components share or a Gaussian posterior. Such a search takes more nodes, and all of them are kept in memory
         (about 1 kB each): it does without what has no entry in proofs, which `notes` names.
+    memory_limit : float or str, optional
+        Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and
+        80 % of what is free then. Before that the search goes depth first, which needs no more memory but more nodes;
+        where that does not help it ends with status MEMORY_LIMIT. Not for k-means.
+    spill : str or path-like, optional
+        A folder for open nodes that do not fit, on a fast disk: the search then visits the same nodes as without a
+        limit. Not for k-means.
+    checkpoint : str or path-like, optional
+        File to write the state of the search to, for `gopfast.resume`; of mixtures. SIGTERM then ends the search with
+        its bounds, and writes one.
+    checkpoint_every : float
+        Seconds between two checkpoints: what a process that is killed loses at most.
+    executor : concurrent.futures.Executor, optional
+        Runs parts of the search: a `ProcessPoolExecutor`, or that of loky, ``dask.distributed`` (`Client.get_executor`)
+        or ``mpi4py.futures``. For mixtures. Bounds and solution are as in one process, node counts vary.
 
     Returns
     -------
@@ -216,14 +246,23 @@ def solve(
         callback=callback,
         log=log,
         random_state=random_state,
+        memory_limit=memory_limit,
+        spill=spill,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+        executor=executor,
     )
     if not isinstance(problem, MixtureProblem):
         if proof is not None:
             raise InputError("proof must be None: proofs have no entry yet for biconvex problems and k-means")
+        _refuse(options, ("checkpoint", "executor"), "for biconvex problems and k-means")
         if isinstance(problem, KMeans):
+            _refuse(options, ("memory_limit", "spill"), "for k-means")
             return _solve_clustering(problem, options, start)
         return _solve_biconvex(problem, options, start)
     proof = _check_proof(proof, options)
+    if proof is not None:
+        _refuse(options, ("checkpoint", "executor", "spill"), "with a proof, whose nodes are kept in memory")
     started = time.perf_counter()
     # Who names a method wants it run.
     if problem.n_components == 1 and options.relaxation is None and options.branching is None and proof is None:
@@ -299,6 +338,12 @@ class MixtureSearch:
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
+        self.notes = []
+        self.spill = None if options.spill is None else Spill(options.spill, self.note)
+        self.keeper = None
+        if options.checkpoint is not None:
+            header = {**checkpoint_header(problem, options), "names": self.names}
+            self.keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, self.note, self.spill)
         kept = self.representation.tolerance_kept(self.epsilon)
         if proof is not None:
             kept *= tolerance_kept(problem, self.epsilon)
@@ -310,6 +355,9 @@ class MixtureSearch:
             orthant=self.names["branching"] == "orthant",
             n_threads=n_threads(options.n_threads),
             monitor=self.monitor if self.monitor.wanted else None,
+            memory=Memory(options.memory_limit),
+            spill=self.spill,
+            keeper=self.keeper,
             **self._beside_the_tree(entropic, options.relaxation),
         )
 
@@ -333,6 +381,26 @@ class MixtureSearch:
         self.names["relaxation"] = "pricing"
         self.monitor.note("single components are priced beside the tree from here on (relaxation='pricing')")
 
+    def note(self, text):
+        """Add a line to the table of the progress, and to the result's notes."""
+        self.notes.append(text)
+        self.monitor.note(text)
+
+    def restore(self, stored, names):
+        """
+        Take the state of a checkpoint of the same problem and options.
+
+        Parameters
+        ----------
+        stored : Stored
+        names : dict
+            The methods that it had come to.
+        """
+        self.names.update(names)
+        stored.restore(self.search)
+        if self.spill is not None:
+            self.spill.hold([name for _, _, _, name in stored.header["blocks"]])
+
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
         """
         Start the search, or go on with it.
@@ -353,13 +421,30 @@ class MixtureSearch:
             Counts and time are those of all runs.
         """
         cutoff += 2.0 * self.representation.loss(cutoff)
-        with self.monitor.watching(self.problem):
+        watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
+        with self.monitor.watching(self.problem), watched:
             reason = self.search.resume(
                 np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
             )
+        self._keep(Status(reason))
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
         return self._in_users_units(Status(reason), solution, attained, fields)
+
+    def _keep(self, status):
+        """Write the last checkpoint, and remove nodes on disk that nobody needs."""
+        finished = status in (Status.OPTIMAL, Status.NUMERICAL)
+        if self.keeper is not None and self.keeper.begun:
+            self.keeper.write(self.search, finished)
+        if self.spill is not None and (finished or self.keeper is not None):
+            self.spill.close()
+
+    def _memory_notes(self):
+        """Tell what became of open nodes that did not fit."""
+        if self.search.n_dives:
+            yield "the open nodes filled the memory: the search went depth first, which takes more nodes"
+        if self.search.n_blocks:
+            yield f"open nodes were kept on disk at times, in {self.search.n_blocks} blocks"
 
     def _in_users_units(self, status, solution, attained, fields):
         """Make the result of what the core found, less what rounding between its units and the user's costs."""
@@ -369,7 +454,7 @@ class MixtureSearch:
         objective = upper if same else attained
         raised, lost = max(0.0, objective - upper), self.representation.loss(lower)
         fields.update(objective=objective, lower_bound=min(objective, lower - lost))
-        notes = []
+        notes = [*self.notes, *self._memory_notes()]
         if self.proof is not None:
             notes.append(WITHOUT)
             with np.errstate(all="ignore"):
@@ -433,6 +518,26 @@ def unpack(problem, family, vector):
     return MixtureSolution.canonical(problem, weights / weights.sum(), **family.parameters(vector))
 
 
+def checkpoint_header(problem, options):
+    """Return what a checkpoint says of a problem and its options, in JSON types."""
+    # Here and not above: the package imports this module.
+    from gopfast import __version__
+
+    kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
+    text = json.dumps([digest(problem), kept], sort_keys=True)
+    return {
+        "gopfast": __version__, "problem": record(problem), "options": kept,
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+    }  # fmt: skip
+
+
+def _refuse(options, names, where):
+    """Raise for options that are not offered there."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise InputError(f"{name} must be None {where}")
+
+
 def _check_proof(proof, options):
     """Check that a proof can be written of such a search, and where; return the path as text."""
     if proof is None:
@@ -441,14 +546,7 @@ def _check_proof(proof, options):
         name = "branching" if options.relaxation in (None, "entropic") else "relaxation"
         value = getattr(options, name)
         raise InputError(f"proof must be None with {name}={value!r}: proofs are of relaxation='entropic' by bisection")
-    try:
-        path = os.fspath(proof)
-    except TypeError:
-        raise InputTypeError(f"proof must be a path or None; got {type(proof).__name__}") from None
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise InputError(f"proof: {path!r} cannot be written")
-    return path
+    return checks.writable("proof", proof)
 
 
 def _relaxation(family, options, provable=False):

@@ -13,6 +13,8 @@ from gopfast.biconvex.problem import FEASIBILITY_TOL, LARGEST_NUMBER
 from gopfast.biconvex.result import BiconvexSolution, make
 from gopfast.errors import InputError
 from gopfast.result import Status
+from gopfast.search.files import Spill
+from gopfast.search.memory import Memory
 from gopfast.search.search import Search
 from gopfast.search.stop import StopSignal
 from gopfast.search.threads import n_threads
@@ -326,6 +328,7 @@ def _search(preparation, options, monitor):
         lower = min(lower, most)
         return monitor(time, n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
 
+    spill = None if options.spill is None else Spill(options.spill)
     search = Search(
         relaxed,
         primal,
@@ -337,11 +340,15 @@ def _search(preparation, options, monitor):
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=report if monitor.wanted else None,
         least=preparation.least / objective_scale,
+        memory=Memory(options.memory_limit),
+        spill=spill,
     )
     try:
         status = Status(search.run())
     finally:
         primal.close()
+        if spill is not None:
+            spill.close()
     fields, point = search.summary()
     history = fields.pop("history")
     history[:, 2] = np.minimum(history[:, 2], most)

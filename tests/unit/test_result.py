@@ -30,8 +30,11 @@ def make_result(**changes):
 
 
 def test_status_numbers_are_those_of_the_core():
-    names = ["OPTIMAL", "TIME_LIMIT", "NODE_LIMIT", "INTERRUPTED", "NUMERICAL", "INFEASIBLE", "UNBOUNDED", "CUTOFF"]
-    assert [(status.name, status.value) for status in Status] == list(zip(names, range(1, 9), strict=True))
+    names = [
+        "OPTIMAL", "TIME_LIMIT", "NODE_LIMIT", "INTERRUPTED", "NUMERICAL", "INFEASIBLE", "UNBOUNDED", "CUTOFF",
+        "MEMORY_LIMIT",
+    ]  # fmt: skip
+    assert [(status.name, status.value) for status in Status] == list(zip(names, range(1, 10), strict=True))
 
 
 @pytest.mark.parametrize("status", list(Status))

@@ -4,6 +4,9 @@ import numpy as np
 
 from gopfast.search.stop cimport clock
 
+# Beyond, every other row goes: a search of hours must not spend its memory on them.
+MOST_ROWS = 20_000
+
 
 cdef class History:
     """Rows (time, nodes, lower, upper, open) of all runs of a search.
@@ -17,7 +20,8 @@ cdef class History:
         self.rows, self.monitor, self.spent = [], monitor, 0
 
     cdef int resume(self) except -1:
-        self.spent = self.rows[len(self.rows) - 1][0] if self.rows else 0.0
+        if self.rows:
+            self.spent = max(self.spent, <real> self.rows[len(self.rows) - 1][0])
         return 0
 
     cdef real now(self, StopSignal stop) noexcept nogil:
@@ -35,6 +39,10 @@ cdef class History:
 
     cdef int add(self, real now, index n_nodes, index n_open, real lower, real upper) except -1:
         self.rows.append((now, n_nodes, lower, upper, n_open))
+        if len(self.rows) > MOST_ROWS:
+            # first and last stay, and those of new incumbents with them, at half the resolution
+            self.rows = [row for i, row in enumerate(self.rows)
+                         if i % 2 == 0 or i + 1 == len(self.rows) or row[3] < self.rows[i - 1][3]]
         return 0
 
     def table(self):

@@ -30,6 +30,13 @@ cdef class Relaxation:
     cdef void release(self, int worker) noexcept nogil:
         pass
 
+    def state(self):
+        """What earlier nodes have left behind, as arrays by name."""
+        return {}
+
+    def restore(self, state):
+        """Take what `state` returned, of a relaxation of the same problem."""
+
 
 cdef class Basin:
     """A box around an incumbent with a bound of its own. Subclasses override every method."""
@@ -56,6 +63,14 @@ cdef class Reduction:
     cdef int fit(self, real *low, real *high) noexcept nogil:
         return 1
 
+    def state(self, bint learning=True):
+        """What was learnt, and with `learning` where the learning stands, as arrays by name."""
+        raise NotImplementedError
+
+    def restore(self, state):
+        """Take what `state` returned, of a reduction of the same problem."""
+        raise NotImplementedError
+
 
 cdef class Primal:
     """Upper bounds of a problem: its primal problem and local search. Subclasses override every method."""
@@ -72,3 +87,10 @@ cdef class Primal:
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
         return INFINITY
+
+    def state(self):
+        """What earlier local searches have left behind, as arrays by name."""
+        return {}
+
+    def restore(self, state):
+        """Take what `state` returned, of a primal of the same problem."""

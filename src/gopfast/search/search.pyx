@@ -9,12 +9,13 @@ from gopfast.search.batch cimport Batch
 from gopfast.search.domain cimport CUT_DOWN, NOTHING_LEFT, Cut, Domain
 from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
-from gopfast.search.relaxation cimport Basin, Effort, Primal, Reduction, Relaxation, no_effort
+from gopfast.search.relaxation cimport Basin, Primal, Reduction, Relaxation, no_effort
+from gopfast.search.room cimport Room
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_point
 from gopfast.search.types cimport (
-    NO_MEMORY, STOP_CUTOFF, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_NODE_LIMIT, STOP_NONE, STOP_NUMERICAL,
-    STOP_OPTIMAL, STOP_UNBOUNDED, index, real
+    NO_MEMORY, STOP_CUTOFF, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_MEMORY_LIMIT, STOP_NODE_LIMIT, STOP_NONE,
+    STOP_NUMERICAL, STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
 
 # Local search from the best node of the batch: in each of the first batches, then in every so many.
@@ -61,37 +62,25 @@ cdef class Search:
         For tests: takes (serial, parent, lower, low, high) of every node that was bounded.
     proof : None or list
         For proofs: takes (serial, parent, branch, split point, low, high, warm start) of every node that was bounded.
+    memory : None or object with room(taken) -> bytes
+        What the open nodes may take; it is told what they have taken at most. See `gopfast.search.memory`.
+    spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name)
+        Keeps on disk what does not fit. See `gopfast.search.files`.
+    keeper : None or callable (search) -> stop
+        Called between batches, where the whole state is in the search's arrays (`gopfast.search.snapshot`).
     """
-
-    cdef Relaxation relaxation
-    cdef Tree tree
-    cdef Batch batch
-    cdef Incumbent incumbent
-    cdef Domain domain
-    cdef Audit audit
-    cdef History history
-    cdef StopSignal stop
-    cdef bint orthant
-    cdef int n_threads
-    cdef index max_nodes
-    cdef index n_batches
-    cdef index wait, waited         # batches between local searches from promising nodes, and since the last
-    cdef real given                 # the lower bound known beforehand
-    cdef real closed                # least bound of the fathomed nodes and of those that nothing more can be done about
-    cdef real rounding              # largest rounding margin of the latter
-    cdef real[::1] relaxed_weights  # (n_solution,), of which the components' weights are used
-    cdef Effort effort
-    cdef readonly index n_nodes
-    cdef readonly int reason
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
                  Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
-                 list trace=None, list proof=None, StopSignal stop=None):
+                 list trace=None, list proof=None, StopSignal stop=None, memory=None, spill=None, keeper=None):
         self.relaxation, self.orthant, self.n_threads, self.max_nodes = relaxation, orthant, n_threads, max_nodes
         self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
         self.batch = Batch(relaxation.batch_size * self.tree.most_children(orthant), n_threads)
+        self.room = Room(self.tree, memory, spill)
+        self.keeper = keeper
+        self.elsewhere, self.n_elsewhere = INFINITY, 0
         self.incumbent = Incumbent(primal, epsilon, rel_tol)
         self.domain = Domain(relaxation.n_connected, None if orthant else basin, reduction, reduce_from)
         self.audit = Audit(relaxation.n_connected, known, trace, proof, relaxation.n_warm)
@@ -101,7 +90,7 @@ cdef class Search:
         self.relaxed_weights = np.empty(primal.n_solution)
         self.effort = no_effort()
 
-    def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY):
+    def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY, int reason=STOP_NONE):
         """Start, or go on where the search stopped, with new limits; returns the reason.
 
         Parameters
@@ -113,9 +102,12 @@ cdef class Search:
         cutoff : float
             Stop also once LBD >= cutoff: nodes that cannot lie below are fathomed, whatever the incumbent. At most
             that of the run before.
+        reason : int
+            Stops at once for this reason; 0: for none.
         """
         self.history.resume()
         self.stop = StopSignal(time_limit)
+        self.stop.reason = reason
         self.max_nodes = max_nodes
         self.incumbent.cutoff = min(self.incumbent.cutoff, cutoff)
         return self.run()
@@ -126,15 +118,9 @@ cdef class Search:
         try:
             if self.n_batches == 0:
                 self.open_root()
-            while True:
-                with nogil:
-                    self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
-                    self.improve()
-                self.merge()
-                self.learn()
-                self.report()
-                if not self.select():
-                    break
+                self.work()
+            while self.select():
+                self.work()
             if self.stop.reason <= STOP_OPTIMAL:
                 with nogil:
                     self.incumbent.polish(&self.effort)
@@ -149,6 +135,21 @@ cdef class Search:
         self.relaxation.prepare(self.n_threads, self.stop)
         self.incumbent.primal.prepare(self.n_threads, self.stop)
         self.domain.resume()
+        if self.restored:
+            self.restored = False
+            self.relaxation.calibrate(&self.incumbent.solution[0])
+        return 0
+
+    cdef int work(self) except -1:
+        """One batch: bounded, searched locally, merged, learnt from and reported."""
+        with nogil:
+            self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
+            self.improve()
+        self.merge()
+        self.learn()
+        self.report()
+        if self.keeper is not None and self.keeper(self):
+            self.stop.request(STOP_INTERRUPTED)
         return 0
 
     cdef int check(self) except -1:
@@ -165,9 +166,9 @@ cdef class Search:
     # The bounds of the search
 
     cdef real least(self) noexcept nogil:
-        """Least bound over the open and the fathomed nodes and what was cut off them."""
+        """Least bound over the open and the fathomed nodes and what was cut off them, wherever they are."""
         cdef real least = min(self.closed, self.domain.removed())
-        return min(least, self.tree.heap[0].lower) if self.tree.n_open else least
+        return min(min(least, self.tree.least()), min(self.room.lower, self.elsewhere))
 
     cdef real lower(self) noexcept nogil:
         """LBD, never above UBD."""
@@ -211,10 +212,19 @@ cdef class Search:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
         cdef index split = 0
         cdef real limit = self.incumbent.limit()
+        cdef index most
         if self.stop.poll(0):
             return False
-        while split < self.relaxation.batch_size and self.tree.n_open:
-            if max(self.given, self.tree.heap[0].lower) >= limit:
+        most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant))
+        self.room.fetch()
+        while split < max(most, 1) and self.tree.n_open:
+            if max(self.given, self.tree.next().lower) >= limit:
+                if self.tree.n_stack == 0:
+                    break
+                self.close(self.tree.pop())
+                continue
+            if most == 0:
+                self.stop.request(STOP_MEMORY_LIMIT)
                 break
             if self.n_nodes + self.batch.n >= self.max_nodes:
                 if split == 0:
@@ -222,6 +232,7 @@ cdef class Search:
                 break
             split += 1
             self.partition(self.tree.pop())
+            self.room.fetch()
         if split == 0 and self.stop.reason == STOP_NONE:
             self.stop.request(self.proved())
         return split > 0
@@ -307,7 +318,7 @@ cdef class Search:
 
     cdef int merge(self) except -1:
         """Takes the batch into the tree, in node order; fathoms what the incumbent allows."""
-        cdef index i
+        cdef index i, n_stack = self.tree.n_stack
         cdef real limit = self.incumbent.limit()
         cdef Node *node
         self.batch.count(&self.effort)
@@ -324,6 +335,7 @@ cdef class Search:
                 self.close(node)
                 raise MemoryError("out of memory for open nodes")
         self.batch.n = 0
+        self.tree.order_stack(n_stack)
         self.relaxation.merged()
         return 0
 
@@ -335,7 +347,7 @@ cdef class Search:
     cdef int learn(self) except -1:
         """Looks for a basin; learns what holds for all solutions below the limit."""
         self.domain.settle(self.incumbent, self.n_nodes)
-        if self.tree.n_open and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop):
+        if self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop):
             self.restart()
         return 0
 
@@ -343,6 +355,7 @@ cdef class Search:
         """Begins the tree again, in the box that the reduction leaves."""
         cdef real lower = self.lower()
         self.tree.clear()
+        self.room.clear()
         self.root(lower)
         self.domain.begin_again()
         if not self.fit(self.batch.nodes[0]):
@@ -354,11 +367,15 @@ cdef class Search:
         return self.merge()
 
     cdef int report(self) except -1:
-        if self.history.report(self.history.now(self.stop), self.n_nodes, self.tree.n_open, self.lower(),
+        if self.history.report(self.history.now(self.stop), self.n_nodes, self.n_open(), self.lower(),
                                self.incumbent.upper, self.incumbent.is_new):
             self.stop.request(STOP_INTERRUPTED)
         self.incumbent.is_new = False
         return 0
+
+    cdef index n_open(self) noexcept nogil:
+        """Open nodes, here, on disk and with others."""
+        return self.tree.n_open + self.room.n_spilled + self.n_elsewhere
 
     # What the search found
 
@@ -368,6 +385,16 @@ cdef class Search:
         return self.audit.n_failures
 
     @property
+    def n_dives(self):
+        """How often open nodes filled the memory, so that the search went depth first."""
+        return self.room.n_dives
+
+    @property
+    def n_blocks(self):
+        """Blocks of open nodes that were written to disk."""
+        return self.room.n_blocks
+
+    @property
     def least_bound(self):
         """LBD as it is proved, also where it exceeds UBD."""
         return max(self.given, self.least())
@@ -375,7 +402,7 @@ cdef class Search:
     def summary(self):
         """Bounds, counts, solution vector and history (time, nodes, lower, upper, open) of the run."""
         now, lower, upper = self.history.now(self.stop), self.lower(), self.incumbent.upper
-        self.history.add(now, self.n_nodes, self.tree.n_open, lower, upper)
+        self.history.add(now, self.n_nodes, self.n_open(), lower, upper)
         return dict(
             objective=upper, lower_bound=lower, n_nodes=self.n_nodes,
             n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_milps=self.effort.n_milps,

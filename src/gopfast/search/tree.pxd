@@ -45,14 +45,32 @@ cdef inline int *node_choice(Node *node, index n, index n_warm) noexcept nogil:
     return <int *> (node_warm(node, n) + n_warm)
 
 
-cdef class Tree:
-    """Owner of all open nodes: a binary heap on (lower, serial)."""
+# Whether a node comes before another, best bound first.
+cdef inline bint before(const Node *a, const Node *b) noexcept nogil:
+    return a.lower < b.lower or (a.lower == b.lower and a.serial < b.serial)
 
-    cdef readonly index n_connected, n_warm, n_split, n_open, n_created
+
+cdef class Tree:
+    """Owner of all open nodes: a binary heap on (lower, serial), and a stack while it dives."""
+
+    cdef readonly index n_connected, n_warm, n_split
+    cdef index n_created            # serial of the next node
+    cdef readonly index n_open      # nodes in the heap and on the stack,
+    cdef readonly index n_stack     # of which these, the next one last
+    cdef readonly index n_most      # most open nodes that there were
     cdef readonly bint selects
+    cdef readonly bint diving       # new nodes go on the stack
     cdef Node **heap
-    cdef index capacity
+    cdef Node **stack
+    cdef index capacity, stack_capacity
     cdef size_t node_size(self) noexcept nogil
+    cdef size_t size_of(self, index n_open) noexcept nogil     # bytes that so many nodes take
+    cdef index n_heap(self) noexcept nogil
+    cdef real least(self) noexcept nogil            # bound of all open nodes, INFINITY: there are none
+    cdef const Node *next(self) noexcept nogil      # what `pop` gives; NULL: none is open
+    cdef void dive(self) noexcept nogil             # depth first from here on,
+    cdef int surface(self) except -1 nogil          # best first again
+    cdef void order_stack(self, index first) noexcept nogil     # from there on, the best bound last
     cdef Node *new_node(self) noexcept nogil       # NULL: out of memory
     cdef void free_node(self, Node *node) noexcept nogil
     cdef int push(self, Node *node) noexcept nogil  # takes ownership unless it fails

@@ -1,5 +1,6 @@
 """Nodes, the best-first queue and the partition of a node's box."""
 
+from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
@@ -8,10 +9,9 @@ from gopfast.search.types cimport NO_MEMORY, OK, index, real
 # A split point is kept in the middle part of its interval: a child that equals its parent stalls the bound.
 # This part of its width is left on either side.
 cdef real SPLIT_MARGIN = 0.1
-
-
-cdef inline bint before(const Node *a, const Node *b) noexcept nogil:
-    return a.lower < b.lower or (a.lower == b.lower and a.serial < b.serial)
+# What the allocator takes for itself of a block, and what it rounds blocks up to, in bytes (glibc; others are alike).
+cdef size_t BLOCK_HEAD = 8
+cdef size_t BLOCK_STEP = 16
 
 
 cdef real inside(real low, real high, real point) noexcept nogil:
@@ -23,8 +23,19 @@ cdef real inside(real low, real high, real point) noexcept nogil:
     return point
 
 
+cdef Node **grown(Node **nodes, index *capacity) noexcept nogil:
+    """Twice the room; NULL: out of memory, and nothing has changed."""
+    cdef Node **found = <Node **> realloc(nodes, 2 * capacity[0] * sizeof(Node *))
+    if found != NULL:
+        capacity[0] *= 2
+    return found
+
+
 cdef class Tree:
-    """Owner of all open nodes: a binary heap on (lower, serial).
+    """Owner of all open nodes: a binary heap on (lower, serial), and a stack while it dives.
+
+    A dive keeps memory as it is: new nodes go on the stack, whose last node is the next, and only where the stack is
+    empty the heap gives its best.
 
     Parameters
     ----------
@@ -39,23 +50,30 @@ cdef class Tree:
         self.n_warm = n_warm
         self.n_split = n_split or n_connected
         self.selects = selects
-        self.n_open = self.n_created = 0
-        self.capacity = 64
+        self.n_open = self.n_stack = self.n_most = self.n_created = 0
+        self.capacity = self.stack_capacity = 64
         self.heap = <Node **> malloc(self.capacity * sizeof(Node *))
-        if self.heap == NULL:
+        self.stack = <Node **> malloc(self.stack_capacity * sizeof(Node *))
+        if self.heap == NULL or self.stack == NULL:
             raise MemoryError
 
     def __dealloc__(self):
-        cdef index i
-        if self.heap != NULL:
-            for i in range(self.n_open):
-                free(self.heap[i])
-            free(self.heap)
+        if self.heap != NULL and self.stack != NULL:
+            self.clear()
+        free(self.heap)
+        free(self.stack)
 
     @property
     def node_bytes(self):
         """Memory that one open node takes, in bytes, its heap entry included."""
-        return self.node_size() + sizeof(Node *)
+        return self.size_of(1)
+
+    cdef size_t size_of(self, index n_open) noexcept nogil:
+        cdef size_t block = (self.node_size() + BLOCK_HEAD + BLOCK_STEP - 1) // BLOCK_STEP * BLOCK_STEP
+        return n_open * (block + sizeof(Node *))
+
+    cdef index n_heap(self) noexcept nogil:
+        return self.n_open - self.n_stack
 
     cdef size_t node_size(self) noexcept nogil:
         cdef size_t choice = self.n_split * sizeof(int) if self.selects else 0
@@ -75,15 +93,25 @@ cdef class Tree:
         free(node)
 
     cdef int push(self, Node *node) noexcept nogil:
-        cdef Node **grown
-        cdef index i = self.n_open, up
-        if self.n_open == self.capacity:
-            grown = <Node **> realloc(self.heap, 2 * self.capacity * sizeof(Node *))
-            if grown == NULL:
+        cdef Node **room
+        cdef index i = self.n_heap(), up
+        if self.diving:
+            if self.n_stack == self.stack_capacity:
+                room = grown(self.stack, &self.stack_capacity)
+                if room == NULL:
+                    return NO_MEMORY
+                self.stack = room
+            self.stack[self.n_stack] = node
+            self.n_stack += 1
+        elif i == self.capacity:
+            room = grown(self.heap, &self.capacity)
+            if room == NULL:
                 return NO_MEMORY
-            self.heap = grown
-            self.capacity *= 2
+            self.heap = room
         self.n_open += 1
+        self.n_most = max(self.n_most, self.n_open)
+        if self.diving:
+            return OK
         while i > 0:
             up = (i - 1) // 2
             if not before(node, self.heap[up]):
@@ -96,17 +124,20 @@ cdef class Tree:
     cdef Node *pop(self) noexcept nogil:
         cdef Node *top
         cdef Node *last
-        cdef index i = 0, down
+        cdef index i = 0, down, n
         if self.n_open == 0:
             return NULL
-        top = self.heap[0]
         self.n_open -= 1
-        last = self.heap[self.n_open]
+        if self.n_stack:
+            self.n_stack -= 1
+            return self.stack[self.n_stack]
+        top, n = self.heap[0], self.n_open
+        last = self.heap[n]
         while True:
             down = 2 * i + 1
-            if down >= self.n_open:
+            if down >= n:
                 break
-            if down + 1 < self.n_open and before(self.heap[down + 1], self.heap[down]):
+            if down + 1 < n and before(self.heap[down + 1], self.heap[down]):
                 down += 1
             if not before(self.heap[down], last):
                 break
@@ -115,11 +146,50 @@ cdef class Tree:
         self.heap[i] = last
         return top
 
+    cdef const Node *next(self) noexcept nogil:
+        if self.n_stack:
+            return self.stack[self.n_stack - 1]
+        return self.heap[0] if self.n_open else NULL
+
+    cdef real least(self) noexcept nogil:
+        cdef real lower = self.heap[0].lower if self.n_heap() else INFINITY
+        cdef index i
+        for i in range(self.n_stack):
+            lower = min(lower, self.stack[i].lower)
+        return lower
+
+    cdef void dive(self) noexcept nogil:
+        self.diving = True
+
+    cdef int surface(self) except -1 nogil:
+        cdef Node *node
+        self.diving = False
+        while self.n_stack:
+            node = self.pop()
+            if self.push(node) == NO_MEMORY:
+                self.n_stack, self.n_open = self.n_stack + 1, self.n_open + 1  # it is still there
+                with gil:
+                    raise MemoryError("out of memory for open nodes")
+        return 0
+
+    cdef void order_stack(self, index first) noexcept nogil:
+        cdef index i, k
+        cdef Node *node
+        for i in range(first + 1, self.n_stack):  # by insertion: a batch is small
+            node, k = self.stack[i], i
+            while k > first and before(self.stack[k - 1], node):
+                self.stack[k] = self.stack[k - 1]
+                k -= 1
+            self.stack[k] = node
+
     cdef void clear(self) noexcept nogil:
         cdef index i
-        for i in range(self.n_open):
+        for i in range(self.n_heap()):
             self.free_node(self.heap[i])
-        self.n_open = 0
+        for i in range(self.n_stack):
+            self.free_node(self.stack[i])
+        self.n_open = self.n_stack = 0
+        self.diving = False
 
     cdef Node *child(self, const Node *parent) noexcept nogil:
         cdef Node *node = self.new_node()

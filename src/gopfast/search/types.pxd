@@ -14,6 +14,7 @@ cdef enum StopReason:
     STOP_INFEASIBLE = 6
     STOP_UNBOUNDED = 7
     STOP_CUTOFF = 8
+    STOP_MEMORY_LIMIT = 9
 
 # Return codes of core functions that can fail.
 cdef enum Code:

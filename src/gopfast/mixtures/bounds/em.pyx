@@ -520,6 +520,21 @@ cdef class MixturePrimal(Primal):
         return self.run(&self.full, solution, INFINITY, max(POLISHED, POLISHED_RELATIVE * fabs(objective)),
                         POLISH_STEPS, effort)
 
+    def state(self):
+        """What earlier local searches have left behind: the generator's state, the solution that kicks begin from."""
+        return {
+            "seed": np.asarray(self.seed, dtype=np.uint64), "known": np.array(self.known),
+            "known_value": self.known_value, "coarse_loss": self.coarse_loss,
+            "turns": np.array([self.n_improved, self.next_kick, self.kick_gap, self.n_restarts]),
+        }
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        self.seed = int(state["seed"])
+        np.asarray(self.known)[:] = state["known"]
+        self.known_value, self.coarse_loss = float(state["known_value"]), float(state["coarse_loss"])
+        self.n_improved, self.next_kick, self.kick_gap, self.n_restarts = state["turns"].tolist()
+
     def em(self, weights, point, tol, int max_iter):
         """EM from given weights (K,) and parameters (n_connected,) with its trace.
 

@@ -386,6 +386,45 @@ cdef class HittingSets(Reduction):
                 break
         return order_components(K, 1, low, high)
 
+    def state(self, bint learning=True):
+        """The sets, the box that they leave, and where the attempts stand."""
+        cdef int K = self.family.n_components, i, k
+        sets = np.full((self.n_sets, <int> MOST_PARTS, 2), np.nan)
+        for i in range(self.n_sets):
+            for k in range(self.sets[i].n_parts):
+                sets[i, k] = self.sets[i].parts[k].low, self.sets[i].parts[k].high
+        found = {
+            "sets": sets, "low": np.array(self.low), "high": np.array(self.high), "center": np.array(self.center),
+            "bounds": np.array([self.lower, self.limit, self.missing]),
+            "turns": np.array([self.turn, self.idle, self.grown]),
+            "attempts": np.array([(self.attempts[k].weight, self.attempts[k].radius, self.attempts[k].caution,
+                                   self.attempts[k].found, self.attempts[k].done) for k in range(K)]),
+        }
+        if self.mixing is not None:
+            n, most = self.mixing.n_kept, self.mixing.most_atoms
+            found["kept"] = np.array([(self.mixing.kept[k], self.mixing.kept[most + k]) for k in range(n)])
+        return found
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        cdef int k
+        sets = state["sets"]
+        if len(sets) > MOST_SETS or sets.shape[1:] != (MOST_PARTS, 2):
+            raise ValueError("hitting sets of another kind")
+        self.know([parts[~np.isnan(parts[:, 0])] for parts in sets])
+        for name, own in (("low", self.low), ("high", self.high), ("center", self.center)):
+            np.asarray(own)[:] = state[name]
+        self.lower, self.limit, self.missing = state["bounds"].tolist()
+        self.turn, self.idle, self.grown = state["turns"].tolist()
+        for k in range(self.family.n_components):
+            weight, radius, caution, found, done = state["attempts"][k].tolist()
+            self.attempts[k] = Attempt(weight, radius, caution, found != 0, done != 0)
+        if "kept" in state:
+            self.prepare(StopSignal(INFINITY))
+            self.mixing.n_kept = min(<int> len(state["kept"]), self.mixing.most_atoms)
+            for k in range(self.mixing.n_kept):
+                self.mixing.kept[k], self.mixing.kept[self.mixing.most_atoms + k] = state["kept"][k].tolist()
+
     def report(self):
         """For tests: the sets (a list of (n, 2) arrays), and the root box (K,), (K,) that they leave."""
         sets = [[(self.sets[i].parts[k].low, self.sets[i].parts[k].high) for k in range(self.sets[i].n_parts)]
@@ -402,7 +441,7 @@ cdef class HittingSets(Reduction):
         return effort.n_passes
 
     def know(self, sets):
-        """For tests: these sets, arrays (n, 2), whatever they are."""
+        """These sets, arrays (n, 2), whatever they are."""
         cdef int i, k
         self.n_sets = len(sets)
         for i in range(self.n_sets):

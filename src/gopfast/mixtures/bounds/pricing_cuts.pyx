@@ -117,6 +117,24 @@ cdef class CellTree:
                 out_high[j] = max(out_high[j], min(self.high[at, j], high[j]))
         return sup
 
+    def state(self):
+        """The boxes, as arrays by name."""
+        n = self.n_boxes
+        return {"low": np.array(self.low[:n]), "high": np.array(self.high[:n]), "upper": np.array(self.upper[:n]),
+                "left": np.array(self.left[:n]), "depth": len(self.stack)}
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        self.low, self.high, self.upper = (np.array(state[name], dtype=np.float64) for name in ("low", "high", "upper"))
+        self.left = np.array(state["left"], dtype=np.intc)
+        self.n_boxes, self.n_cell = self.low.shape[0], <int> self.low.shape[1]
+        left = np.asarray(self.left)
+        # neighbours come after the box that holds them, so that no look-up can go in a circle or out of the arrays
+        alike = len(left) == self.n_boxes == self.upper.shape[0] and np.shape(self.high) == np.shape(self.low)
+        if not alike or not ((left == -1) | ((left > np.arange(len(left))) & (left < len(left) - 1))).all():
+            raise ValueError("cells of another kind")
+        self.stack = np.zeros(int(state["depth"]), dtype=np.intc)
+
     def meets(self, low, high, real threshold):
         """For tests: the largest bound of what a box meets, and its bounding box."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
@@ -144,6 +162,7 @@ cdef class PricingReduction(Reduction):
         self.sup, self.cut_low, self.cut_high = np.zeros(family.n_components), np.zeros(n), np.zeros(n)
         family.root(&self.low[0], &self.high[0])
         self.idle, self.tree = False, None
+        self.first, self.lessons = None, []
 
     cdef int prepare(self, StopSignal stop) except -1:
         self.stop = stop
@@ -161,15 +180,20 @@ cdef class PricingReduction(Reduction):
         """One step: prices, suprema, or cells."""
         cdef index n = self.n_connected, n_solution = n + self.family.n_components + 1
         cdef index before
-        if self.bound is None:
-            self.bound = self.make(np.array(<real[:n_solution]> <real *> solution), limit)
+        if self.bound is None and not self.idle:
+            self.first = np.array(<real[:n_solution]> <real *> solution)
+            self.bound = self.make(self.first, limit)
         if limit < self.limit:
             self.limit = limit
-            self.bound.limit = limit
+            if self.bound is not None:
+                self.bound.limit = limit
             if self.tree is not None:
                 self.lower = limit
         if self.idle:
             return 0
+        if not self.lessons or self.lessons[len(self.lessons) - 1][0] != limit:
+            self.lessons.append([limit, 0])
+        self.lessons[len(self.lessons) - 1][1] += 1
         before = self.bound.pricing.n_passes
         more = self.bound.step(self.stop.deadline)
         effort.n_passes += (self.bound.pricing.n_passes - before) // self.family.n_components
@@ -218,6 +242,46 @@ cdef class PricingReduction(Reduction):
         # solutions that were cut off cost at least the limit
         self.rest = min(self.rest, self.limit)
         return 1
+
+    def state(self, bint learning=True):
+        """The cells and bounds that are known; while more is to be learnt what is needed to learn it again.
+
+        That takes its time, but prices and cells in the making are large and many. With `learning` False it is what
+        others need who learn nothing.
+        """
+        if learning and not self.idle and self.lessons:
+            return {"first": self.first, "lessons": np.array(self.lessons, dtype=np.float64)}
+        found = {
+            "low": np.array(self.low), "high": np.array(self.high), "idle": not learning or self.idle,
+            "bounds": np.array([self.lower, self.floor, self.limit, self.total]),
+        }
+        if self.tree is not None:
+            found |= {f"cells_{name}": value for name, value in self.tree.state().items()}
+        return found
+
+    def restore(self, state):
+        """Take what `state` returned; what was being learnt is learnt again, in the same steps."""
+        cdef Effort effort
+        cdef real[::1] first
+        effort.n_passes = 0
+        if "lessons" in state:
+            self.prepare(StopSignal(INFINITY))
+            first = np.array(state["first"], dtype=np.float64)
+            if first.shape[0] != self.n_connected + self.family.n_components + 1:
+                raise ValueError("prices of another problem")
+            for limit, n_steps in state["lessons"].tolist():
+                for _ in range(int(n_steps)):
+                    self.learn(&first[0], limit, &effort)
+            return
+        np.asarray(self.low)[:], np.asarray(self.high)[:] = state["low"], state["high"]
+        self.lower, self.floor, self.limit, self.total = state["bounds"].tolist()
+        self.idle, self.tree, self.bound = bool(state["idle"]), None, None
+        cells = {name[6:]: value for name, value in state.items() if name.startswith("cells_")}
+        if cells:
+            self.tree = CellTree.__new__(CellTree)
+            self.tree.restore(cells)
+            if self.tree.n_cell != self.family.n_cell:
+                raise ValueError("cells of another problem")
 
     def learn_all(self, real[::1] solution, real limit):
         """For tests: all that there is to learn."""

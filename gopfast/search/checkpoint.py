@@ -1,0 +1,145 @@
+"""Checkpoints: the state of a search in a file, from which it goes on as if it had not been stopped."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+
+from gopfast.errors import CheckpointError
+from gopfast.search import files, snapshot
+
+KIND = "gopfast checkpoint"
+VERSION = 1
+
+
+class Checkpoint:
+    """
+    Writes a search's state now and then; the `keeper` of a `Search`.
+
+    Parameters
+    ----------
+    path : str
+    every : float
+        Seconds between two of them.
+    header : dict
+        JSON types: what tells the problem and the options.
+    note : callable
+        Takes a line of text where one could not be written: the search goes on.
+    spill : Spill or None
+        Where the search keeps nodes on disk.
+    """
+
+    def __init__(self, path, every, header, note, spill=None):
+        self.path, self.every, self.header, self.note, self.spill = path, every, header, note, spill
+        self.begun = self.stopping = False
+        self.n_written, self.failure = 0, None
+        self.next = time.monotonic() + every
+
+    def __call__(self, search):
+        """Write if it is time; whether the process was asked to end."""
+        self.begun = True
+        if not self.stopping and time.monotonic() >= self.next:
+            self.write(search)
+        return self.stopping
+
+    def write(self, search, finished=False):
+        """
+        Write the state of a search.
+
+        Parameters
+        ----------
+        search : Search
+            Between two batches.
+        finished : bool
+            Whether nothing is left to do: the open nodes then count as one bound.
+        """
+        blocks = [] if finished else snapshot.blocks(search)
+        header = {"kind": KIND, "version": VERSION, **self.header, "blocks": blocks}
+        if self.spill is not None:
+            header["spill"] = os.path.abspath(self.spill.folder)
+            self.spill.sync([name for _, _, _, name in blocks])
+        try:
+            files.write(self.path, header, self._parts(search, finished))
+        except OSError as error:
+            if self.failure is None:
+                self.note(f"checkpoint: {self.path}: {error.strerror}; the search goes on without")
+            self.failure = error.strerror
+        else:
+            self.n_written, self.failure = self.n_written + 1, None
+            if self.spill is not None:
+                self.spill.hold([name for _, _, _, name in blocks])
+        self.next = time.monotonic() + self.every
+
+    @staticmethod
+    def _parts(search, finished):
+        yield "state.", snapshot.state(search, finished)
+        if not finished:
+            for number, nodes in enumerate(snapshot.slabs(search)):
+                yield f"nodes{number}.", nodes
+
+    @contextlib.contextmanager
+    def on_termination(self):
+        """While this context lasts SIGTERM ends the search after its batch; what was set before is set again."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only the main thread may set handlers
+            return
+        before = signal.signal(signal.SIGTERM, self._end)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
+
+    def _end(self, *_):
+        self.stopping = True
+        if not self.begun:
+            raise KeyboardInterrupt  # in the first local search, which has no state to keep
+
+
+class Stored:
+    """
+    A checkpoint that was read: what it says of the problem, and the state.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    CheckpointError
+        If it is none.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        try:
+            self.reader = files.Reader(path)
+        except (OSError, ValueError) as error:
+            raise self._error(error) from None
+        self.header = self.reader.header
+        if not isinstance(self.header, dict) or self.header.get("kind") != KIND:
+            raise CheckpointError(f"{path}: no checkpoint of gopfast")
+        if self.header.get("version") != VERSION:
+            raise CheckpointError(f"{path}: a checkpoint of version {self.header.get('version')}; this is {VERSION}")
+
+    def restore(self, search):
+        """
+        Give a search of the same problem and options the state.
+
+        Raises
+        ------
+        CheckpointError
+            If the file is damaged.
+        """
+        try:
+            snapshot.restore(search, self.reader.part("state."), self.reader.parts("nodes"),
+                             self.header["blocks"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise self._error(error) from None
+        finally:
+            self.reader.close()
+
+    def _error(self, error):
+        if isinstance(error, OSError):
+            return CheckpointError(f"{self.path}: {error.strerror}")
+        return CheckpointError(f"{self.path}: damaged, or no checkpoint of gopfast ({error})")

@@ -1,0 +1,139 @@
+"""Memory for the open nodes: what happens when it runs out.
+
+Nodes with the worst bounds go to disk, where there is a folder for them, and come back in their turn: the search visits
+the same nodes in the same order. Without a folder, or where the disk is full, the search dives: it goes depth first, so
+that the open nodes hardly grow in number, until half of the memory is free again. LBD counts them all.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdlib cimport free, malloc
+
+from gopfast.search.nodes cimport nodes_to_arrays, push_arrays
+from gopfast.search.tree cimport Node
+
+# How often what the whole process takes is looked at: every so many batches.
+cdef index ASK_EVERY = 256
+# And how many batches later a disk is tried again that could not be written to.
+cdef index TRY_AGAIN = 4096
+# Share of what the nodes may take, or so many of them, that is kept for a dive; half of all where that is less.
+cdef real RESERVE = 0.1
+cdef index RESERVED = 256
+# A dive ends where so much is taken.
+cdef real SPACIOUS = 0.4
+# Each node split at a time in a dive leaves about so many open ones on its way down.
+cdef index DEPTH = 64
+# Of the open nodes, what goes to disk at a time, in so many blocks of not too few nodes. A block comes back as a whole.
+cdef real SPILLED = 0.5
+cdef index N_BLOCKS = 8
+cdef index FEWEST_IN_BLOCK = 256
+cdef index FEWEST_SPILLED = 64     # a folder is of no use below
+
+
+cdef class Room:
+    """What the open nodes may take, and where they are.
+
+    Parameters
+    ----------
+    tree : Tree
+    memory : None or object with room(taken) -> bytes
+        What they may take, told what they have taken at most.
+    spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name)
+        `write` returns None where it could not.
+    """
+
+    def __init__(self, Tree tree, memory=None, spill=None):
+        self.tree, self.memory, self.spill = tree, memory, spill
+        self.blocks, self.turn, self.n_dives, self.n_blocks = [], 0, 0, 0
+        self.spill_from = 0
+        self.follow()
+
+    cdef index make(self, index n_parents, index n_children) except -1:
+        cdef index fitting, reserve
+        if self.memory is None:
+            return n_parents
+        if self.turn % ASK_EVERY == 0:
+            self.most = <size_t> max(0, self.memory.room(self.tree.size_of(self.tree.n_most)))
+        self.turn += 1
+        fitting = self.nodes_in(self.most)
+        reserve = max(<index> (RESERVE * fitting), min(RESERVED, fitting // 2))
+        if self.tree.n_open + n_parents * n_children <= fitting - reserve:
+            if self.tree.diving and self.tree.n_open < SPACIOUS * fitting:
+                self.tree.surface()
+            if not self.tree.diving:
+                return n_parents
+        elif self.spill is not None and self.turn > self.spill_from and self.tree.n_heap() >= FEWEST_SPILLED:
+            if self.spill_worst():
+                return n_parents
+            self.spill_from = self.turn + TRY_AGAIN
+        if not self.tree.diving:
+            self.n_dives += 1
+            self.tree.dive()
+        # a parent goes, its children come
+        return max(0, min(n_parents, max(min(1, (fitting - self.tree.n_open) // (n_children - 1)),
+                                         (fitting - self.tree.n_open) // (DEPTH * (n_children - 1)))))
+
+    cdef index nodes_in(self, size_t room) noexcept nogil:
+        return <index> (room // self.tree.size_of(1))
+
+    cdef int follow(self) except -1:
+        """Keeps what LBD needs to know of the blocks."""
+        self.blocks.sort()
+        self.lower = self.blocks[0][0] if self.blocks else INFINITY
+        self.n_spilled = sum([n for _, _, n, _ in self.blocks])
+        return 0
+
+    cdef bint spill_worst(self) except -1:
+        """Writes the nodes of the heap with the worst bounds; False: they could not be written."""
+        cdef index n = self.tree.n_heap(), i, first, end
+        cdef Node **sorted_nodes
+        cdef Node **heap = self.tree.heap
+        lower, serial = np.empty(n), np.empty(n, dtype=np.intp)
+        cdef real[::1] lowers = lower
+        cdef index[::1] serials = serial
+        for i in range(n):
+            lowers[i], serials[i] = heap[i].lower, heap[i].serial
+        cdef const index[::1] order = np.lexsort((serial, lower))
+        sorted_nodes = <Node **> malloc(n * sizeof(Node *))
+        if sorted_nodes == NULL:
+            return False
+        for i in range(n):
+            sorted_nodes[i] = heap[order[i]]
+        for i in range(n):  # in this order, too, it is a heap
+            heap[i] = sorted_nodes[i]
+        free(sorted_nodes)
+        i = <index> (SPILLED * n)
+        bounds = np.linspace(n - i, n, 1 + max(1, min(N_BLOCKS, i // FEWEST_IN_BLOCK))).astype(np.intp)
+        for first, end in zip(bounds[-2::-1], bounds[:0:-1]):  # the worst first, so that the rest stays a heap
+            name = self.spill.write(nodes_to_arrays(self.tree, heap + first, end - first))
+            if name is None:
+                return end < n
+            self.blocks.append((heap[first].lower, heap[first].serial, end - first, name))
+            self.n_blocks += 1
+            for i in range(first, end):
+                self.tree.free_node(heap[i])
+            self.tree.n_open -= end - first
+            self.follow()
+        return True
+
+    cdef int fetch(self) except -1:
+        cdef const Node *best
+        if self.n_spilled == 0 or self.tree.n_stack:
+            return 0
+        while self.blocks:
+            best = self.tree.next()
+            if best != NULL and (self.lower, self.blocks[0][1]) > (best.lower, best.serial):
+                break
+            _, _, _, name = self.blocks[0]
+            push_arrays(self.tree, self.spill.read(name), False)
+            del self.blocks[0]
+            self.follow()
+            self.spill.remove(name)
+        return 0
+
+    cdef int clear(self) except -1:
+        for _, _, _, name in self.blocks:
+            self.spill.remove(name)
+        self.blocks = []
+        return self.follow()

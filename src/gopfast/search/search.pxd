@@ -1,0 +1,61 @@
+"""The GOP loop; what `snapshot` reads and writes of it."""
+
+from gopfast.search.audit cimport Audit
+from gopfast.search.batch cimport Batch
+from gopfast.search.domain cimport Cut, Domain
+from gopfast.search.history cimport History
+from gopfast.search.incumbent cimport Incumbent
+from gopfast.search.relaxation cimport Effort, Relaxation
+from gopfast.search.room cimport Room
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport Node, Tree
+from gopfast.search.types cimport index, real
+
+
+cdef class Search:
+    cdef Relaxation relaxation
+    cdef Tree tree
+    cdef Batch batch
+    cdef Room room                  # for the open nodes
+    cdef Incumbent incumbent
+    cdef Domain domain
+    cdef Audit audit
+    cdef History history
+    cdef StopSignal stop
+    cdef object keeper              # called between batches, or None
+    cdef bint orthant
+    cdef int n_threads
+    cdef index max_nodes
+    cdef index n_batches
+    cdef index wait, waited         # batches between local searches from promising nodes, and since the last
+    cdef real given                 # the lower bound known beforehand
+    cdef real closed                # least bound of the fathomed nodes and of those that nothing more can be done about
+    cdef real rounding              # largest rounding margin of the latter
+    cdef real elsewhere             # least bound of the nodes that others work on; INFINITY: there are none
+    cdef index n_elsewhere
+    cdef bint restored              # from arrays, since the last run
+    cdef real[::1] relaxed_weights  # (n_solution,), of which the components' weights are used
+    cdef Effort effort
+    cdef readonly index n_nodes
+    cdef readonly int reason
+    cdef int prepare(self) except -1
+    cdef int work(self) except -1
+    cdef int check(self) except -1
+    cdef real least(self) noexcept nogil
+    cdef real lower(self) noexcept nogil
+    cdef int proved(self) noexcept nogil
+    cdef int open_root(self) except -1
+    cdef int root(self, real lower) except -1
+    cdef bint select(self) except -1
+    cdef int partition(self, Node *parent) except -1
+    cdef bint fit(self, Node *node) noexcept nogil
+    cdef bint tighten(self, Node *node) noexcept nogil
+    cdef Cut cut(self, Node *node) noexcept nogil
+    cdef void improve(self) noexcept nogil
+    cdef bint improve_from(self, Node *node) noexcept nogil
+    cdef int merge(self) except -1
+    cdef void close(self, Node *node) noexcept nogil
+    cdef int learn(self) except -1
+    cdef int restart(self) except -1
+    cdef int report(self) except -1
+    cdef index n_open(self) noexcept nogil

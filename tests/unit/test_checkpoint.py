@@ -1,0 +1,282 @@
+"""A search goes on from its checkpoint as if it had not been stopped, whatever stopped it."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import CheckpointError, InputError
+from gopfast.options import Options
+from gopfast.search import files
+from gopfast.search.checkpoint import Checkpoint, Stored
+from gopfast.solver import MixtureSearch
+
+GALAXIES = gopfast.datasets.load("galaxies")
+FAITHFUL = gopfast.datasets.load("faithful")
+COUNTS = ("n_nodes", "n_subproblems", "n_passes", "objective", "lower_bound", "status", "relaxation")
+
+
+def outcome(result):
+    """What must not depend on a stop."""
+    return [getattr(result, name) for name in COUNTS] + result.solution.weights.tolist()
+
+
+def problems():
+    rng = np.random.default_rng(0)
+    return {
+        "known variance": gopfast.GaussianMixture(GALAXIES, 5),
+        "empirical prior": gopfast.GaussianMixture(GALAXIES, 4, prior="empirical"),
+        "summaries": gopfast.GaussianMixture(3.0 * rng.normal(size=(3000, 1)), 3),
+        "free variances": gopfast.GaussianMixture(GALAXIES, 3, covariance="diag"),
+        "two columns": gopfast.GaussianMixture(FAITHFUL, 2, covariance="diag"),
+        "matrices": gopfast.GaussianMixture(FAITHFUL[:40], 2, covariance="full"),
+        "counts": gopfast.PoissonMixture(rng.poisson([2, 9], (60, 2)), 2),
+        "binary": gopfast.BernoulliMixture(rng.integers(0, 2, (30, 3)), 2),
+        "labels": gopfast.CategoricalMixture(rng.integers(0, 3, (25, 4)), 2),
+    }
+
+
+@pytest.mark.parametrize("name", problems())
+def test_a_resumed_search_is_the_same_search(name, tmp_path):
+    problem, path = problems()[name], tmp_path / "search.checkpoint"
+    options = {"epsilon": 0.1, "log": False, "n_threads": 1, "max_nodes": 1500}
+    whole = gopfast.solve(problem, **options)
+    for part in (0.1, 0.5, 0.9):
+        stopped = gopfast.solve(
+            problem, **options, checkpoint=path, callback=lambda state, n=part * whole.n_nodes: state.n_nodes >= n
+        )
+        assert stopped.status == "INTERRUPTED"
+        data = problem if name == "labels" else problem.X
+        resumed = gopfast.resume(path, data, n_threads=1, max_nodes=1500, log=False)
+        assert outcome(resumed) == outcome(whole)
+
+
+def test_prices_in_the_making_are_made_again(tmp_path):
+    problem, path = gopfast.GaussianMixture(FAITHFUL[::4], 2, covariance="full"), str(tmp_path / "p")
+
+    def search(**more):
+        options = Options.from_arguments(0.05, relaxation="pricing", n_threads=1, log=False, **more)
+        return MixtureSearch(problem, options)
+
+    whole = search().run(max_nodes=600)
+    assert whole.n_nodes > 200
+    learning = 0
+    for n in range(10, 150, 20):
+        search(checkpoint=path, callback=lambda state, n=n: state.n_nodes >= n).run()
+        state = Stored(path).reader.part("state.")
+        learning += "reduction.lessons" in state
+        resumed = gopfast.resume(path, problem.X, max_nodes=600, n_threads=1, log=False)
+        assert outcome(resumed) == outcome(whole)
+    assert learning
+
+
+def test_a_checkpoint_of_what_is_proved_says_so(tmp_path):
+    problem, path = gopfast.GaussianMixture(GALAXIES, 3), tmp_path / "search.checkpoint"
+    result = gopfast.solve(problem, checkpoint=path, log=False)
+    resumed = gopfast.resume(path, GALAXIES, log=False)
+    assert (resumed.status, resumed.objective, resumed.lower_bound, resumed.n_nodes) == (
+        "OPTIMAL", result.objective, result.lower_bound, result.n_nodes,
+    )  # fmt: skip
+
+
+def test_weights_are_data(tmp_path):
+    path, weights = tmp_path / "search.checkpoint", np.linspace(1.0, 2.0, len(GALAXIES))
+    problem = gopfast.GaussianMixture(GALAXIES, 4, sample_weight=weights)
+    whole = gopfast.solve(problem, log=False)
+    gopfast.solve(problem, log=False, checkpoint=path, callback=lambda state: state.n_nodes >= 50)
+    with pytest.raises(CheckpointError, match="of other data"):
+        gopfast.resume(path, GALAXIES, log=False)
+    assert outcome(gopfast.resume(path, GALAXIES, weights, log=False)) == outcome(whole)
+    assert gopfast.resume(path, problem, log=False).success
+    with pytest.raises(InputError, match="sample_weight must be None with a problem"):
+        gopfast.resume(path, problem, weights)
+
+
+# Files
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A checkpoint of a search of galaxies."""
+    path = tmp_path / "search.checkpoint"
+    gopfast.solve(
+        gopfast.GaussianMixture(GALAXIES, 5), log=False, checkpoint=path, callback=lambda state: state.n_nodes >= 300
+    )
+    return path
+
+
+def test_other_data_are_refused(stopped):
+    for other in (GALAXIES + 1e-9, GALAXIES[1:], GALAXIES[::-1]):
+        with pytest.raises(CheckpointError, match="of other data"):
+            gopfast.resume(stopped, other)
+
+
+def test_a_file_of_another_version_is_refused(stopped, monkeypatch):
+    monkeypatch.setattr(gopfast, "__version__", "99.0")
+    with pytest.raises(CheckpointError, match=r"written by gopfast .*; this is 99\.0"):
+        gopfast.resume(stopped, GALAXIES)
+
+
+def test_a_file_of_another_format_is_refused(stopped):
+    with zipfile.ZipFile(stopped) as archive:
+        header = json.loads(archive.read("header.json"))
+    for changed, wanted in (({"version": 99}, "a checkpoint of version 99"), ({"kind": "proof"}, "no checkpoint")):
+        files.write(str(stopped), {**header, **changed}, [])
+        with pytest.raises(CheckpointError, match=wanted):
+            gopfast.resume(stopped, GALAXIES)
+
+
+def test_files_that_are_none_are_refused(tmp_path, stopped):
+    np.savez(tmp_path / "foreign.npz", a=np.arange(3))
+    (tmp_path / "text").write_text("a,b\n1,2\n")
+    (tmp_path / "empty").write_bytes(b"")
+    for name in ("foreign.npz", "text", "empty", "absent"):
+        with pytest.raises(CheckpointError, match=name):
+            gopfast.resume(tmp_path / name, GALAXIES)
+
+
+def test_no_damage_passes(stopped):
+    """Every changed or missing byte is refused in one error, or is none of the search's state."""
+    whole, rng = stopped.read_bytes(), np.random.default_rng(0)
+    expected = gopfast.resume(stopped, GALAXIES, log=False)
+    stopped.write_bytes(whole)
+    for i in range(300):
+        damaged = bytearray(whole)
+        if i % 3 == 0:
+            damaged = damaged[: rng.integers(len(whole))]
+        else:
+            damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        stopped.write_bytes(damaged)
+        try:
+            result = gopfast.resume(stopped, GALAXIES, log=False, n_threads=1)
+        except CheckpointError as error:
+            assert str(stopped) in str(error)
+        else:
+            assert outcome(result) == outcome(expected)
+
+
+def test_a_file_runs_no_code(stopped):
+    """Objects, which would have to be unpickled, are refused."""
+    with zipfile.ZipFile(stopped) as archive:
+        header = json.loads(archive.read("header.json"))
+        names = [name for name in archive.namelist() if name != "header.json"]
+    with zipfile.ZipFile(stopped, "w") as archive:
+        archive.writestr("header.json", json.dumps(header))
+        for name in names:
+            with archive.open(name, "w") as entry:
+                np.lib.format.write_array(entry, np.array([print], dtype=object), allow_pickle=True)
+    with pytest.raises(CheckpointError, match="damaged"):
+        gopfast.resume(stopped, GALAXIES)
+
+
+# Writing
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_stops_no_search_and_spoils_no_file(tmp_path, monkeypatch):
+    path, problem = tmp_path / "search.checkpoint", gopfast.GaussianMixture(GALAXIES, 5)
+    options = {"log": False, "checkpoint": path, "checkpoint_every": 0.0}
+    gopfast.solve(problem, **options, callback=lambda state: state.n_nodes >= 300)
+    before = path.read_bytes()
+    monkeypatch.setattr(files.os, "fsync", full_disk)
+    result = gopfast.solve(problem, **options)
+    assert result.success
+    assert [note for note in result.notes if note.startswith("checkpoint:")] == [
+        f"checkpoint: {path}: No space left on device; the search goes on without"
+    ]
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["search.checkpoint"]
+    monkeypatch.undo()
+    assert gopfast.resume(path, GALAXIES, log=False).success
+
+
+def test_bad_paths_are_named_before_the_search(tmp_path):
+    problem = gopfast.GaussianMixture(GALAXIES, 3)
+    for bad in (tmp_path, tmp_path / "absent" / "file"):
+        with pytest.raises(InputError, match="^checkpoint: .* cannot be written"):
+            gopfast.solve(problem, checkpoint=bad)
+    with pytest.raises(InputError, match="^checkpoint must be a path"):
+        gopfast.solve(problem, checkpoint=3)
+    with pytest.raises(InputError, match="^checkpoint must be None with a proof"):
+        gopfast.solve(problem, checkpoint=tmp_path / "c", proof=tmp_path / "p")
+    with pytest.raises(InputError, match="^checkpoint must be None for biconvex problems and k-means"):
+        gopfast.solve(gopfast.KMeans(GALAXIES, 2), checkpoint=tmp_path / "c")
+
+
+def test_the_handler_of_sigterm_is_set_in_the_main_thread_and_put_back(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    keeper = Checkpoint(str(tmp_path / "c"), 60.0, {}, print)
+    with keeper.on_termination():
+        assert signal.getsignal(signal.SIGTERM) != before
+    assert signal.getsignal(signal.SIGTERM) == before
+    problem, results = gopfast.GaussianMixture(GALAXIES, 3), []
+    other = threading.Thread(
+        target=lambda: results.append(gopfast.solve(problem, checkpoint=tmp_path / "c", log=False, n_threads=1))
+    )
+    other.start()
+    other.join()
+    assert results[0].success
+
+
+# A process that is killed
+
+CHILD = """
+import sys
+import gopfast
+problem = gopfast.GaussianMixture(gopfast.datasets.load("faithful")[:40], 2, covariance="full")
+result = gopfast.solve(problem, 0.01, checkpoint=sys.argv[1], checkpoint_every=0.02, log=False, n_threads=1,
+                       callback=lambda state: print(state.n_nodes, flush=True))
+print(result.status, result.n_nodes)
+"""
+
+
+@pytest.fixture(scope="module")
+def long_problem():
+    problem = gopfast.GaussianMixture(FAITHFUL[:40], 2, covariance="full")
+    return problem, gopfast.solve(problem, 0.01, log=False, n_threads=1)
+
+
+def start(path, wanted):
+    """Start a search in a process of its own; return it once it has bounded so many nodes."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True, cwd=os.path.dirname(path),
+        env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
+    )  # fmt: skip
+    for line in child.stdout:
+        if int(line) >= wanted:
+            break
+    return child
+
+
+@pytest.mark.parametrize("turn", range(2))
+def test_a_killed_search_goes_on(turn, tmp_path, long_problem):
+    problem, whole = long_problem
+    rng, path = np.random.default_rng(turn), tmp_path / "search.checkpoint"
+    child = start(path, 0.1 * whole.n_nodes)
+    time.sleep(0.1 * rng.random())  # also while it writes, which it does all the time
+    child.kill()
+    child.communicate()
+    resumed = gopfast.resume(path, problem.X, log=False, n_threads=1)
+    assert outcome(resumed) == outcome(whole)
+
+
+def test_a_terminated_search_ends_with_its_bounds_and_goes_on(tmp_path, long_problem):
+    problem, whole = long_problem
+    path = tmp_path / "search.checkpoint"
+    child = start(path, 0.3 * whole.n_nodes)
+    child.terminate()
+    last = child.communicate(timeout=60)[0].splitlines()[-1]
+    assert child.returncode == 0
+    assert last.startswith("INTERRUPTED")
+    assert Stored(str(path)).reader.part("state.")["search.n_nodes"] == int(last.split()[1])
+    assert outcome(gopfast.resume(path, problem.X, log=False, n_threads=1)) == outcome(whole)

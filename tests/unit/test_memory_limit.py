@@ -1,0 +1,242 @@
+"""Open nodes beyond the memory: depth first, or on disk; the bounds count them all."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.search import Search
+from gopfast.search.tree import Tree
+
+import gopfast
+from gopfast import InputError, checks
+from gopfast.mixtures import engine
+from gopfast.result import Status
+from gopfast.search import files, memory
+from gopfast.search.files import Spill
+
+EPSILON = 0.05
+PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+
+
+class Fixed:
+    """Room for so many open nodes."""
+
+    def __init__(self, n_nodes):
+        self.n_nodes, self.most = n_nodes, 0
+
+    def room(self, taken):
+        self.most = max(self.most, taken)
+        return self.n_nodes * node_bytes()
+
+
+def node_bytes():
+    relaxation = EntropicRelaxation(engine.family(PROBLEM))
+    return Tree(relaxation.n_connected, relaxation.n_warm).node_bytes
+
+
+def search(**options):
+    family = engine.family(PROBLEM)
+    return Search(EntropicRelaxation(family), MixturePrimal(family), EPSILON, **options)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """The search without a limit, and the most nodes that it had open."""
+    run = search()
+    assert run.run() == Status.OPTIMAL
+    fields, _ = run.summary()
+    most = int(fields["history"][:, 4].max())
+    assert fields["n_nodes"] > 5 * most > 15_000
+    return run, fields, most
+
+
+@pytest.mark.parametrize("part", [0.12, 0.3, 0.8])
+def test_nodes_on_disk_change_no_count(part, tmp_path, whole):
+    _, fields, most = whole
+    spill = Spill(str(tmp_path))
+    run = search(memory=Fixed(int(part * most)), spill=spill)
+    assert run.run() == Status.OPTIMAL
+    found, _ = run.summary()
+    for name in ("n_nodes", "n_passes", "objective", "lower_bound"):
+        assert found[name] == fields[name]
+    assert run.n_blocks >= 8
+    assert run.n_dives == 0
+    spill.close()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("part", [0.12, 0.25, 0.5])
+def test_a_dive_ends_with_the_proof_within_the_memory(part, whole):
+    _, fields, most = whole
+    limit = Fixed(int(part * most))
+    rows = []
+
+    def watch(time, n_nodes, n_open, lower, upper, new):
+        rows.append((n_open, lower, upper))
+
+    run = search(memory=limit, monitor=watch)
+    assert run.run() == Status.OPTIMAL
+    found, _ = run.summary()
+    assert run.n_dives >= 1
+    rows = np.array(rows)
+    assert rows[:, 0].max() <= part * most
+    assert (np.diff(rows[:, 1]) >= 0.0).all()  # LBD counts the nodes that wait
+    assert found["objective"] == pytest.approx(fields["objective"], abs=1e-9)
+    assert found["lower_bound"] >= found["objective"] - EPSILON
+    assert found["n_nodes"] < 2 * fields["n_nodes"]
+
+
+def test_a_limit_that_leaves_no_room_leaves_bounds(whole):
+    _, fields, _ = whole
+    run = search(memory=Fixed(4))
+    assert run.run() == Status.MEMORY_LIMIT
+    found, _ = run.summary()
+    assert found["lower_bound"] <= fields["objective"] <= found["objective"] + 1e-9
+    assert found["lower_bound"] > -np.inf
+
+
+def test_known_solutions_survive_disk_and_dives(tmp_path, whole):
+    """Audited: no node that holds the optimum is lost on its way."""
+    reference, fields, most = whole
+    vector = reference.summary()[1]
+    K, point = PROBLEM.n_components, vector[PROBLEM.n_components : -1].reshape(PROBLEM.n_components, -1)
+    point = point[np.argsort(point[:, 0])].ravel()
+    assert K == 2
+    for options in ({}, {"spill": Spill(str(tmp_path))}):
+        run = search(memory=Fixed(most // 8), known=(point, fields["objective"] + 1e-6), **options)
+        assert run.run() == Status.OPTIMAL
+        assert run.n_audit_failures == 0
+        assert run.least_bound <= fields["objective"]
+
+
+def test_a_full_disk_makes_the_search_dive(tmp_path, monkeypatch, whole):
+    _, _, most = whole
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "replace", full)
+    notes = []
+    run = search(memory=Fixed(most // 8), spill=Spill(str(tmp_path), notes.append))
+    assert run.run() == Status.OPTIMAL
+    assert (run.n_blocks, run.n_dives > 0) == (0, True)
+    assert set(notes) == {"spill: No space left on device; the search dives instead"}
+    assert os.listdir(tmp_path) == []
+
+
+def test_damaged_nodes_on_disk_end_the_search(tmp_path, whole):
+    _, _, most = whole
+
+    class Damaged(Spill):
+        def write(self, arrays):
+            name = super().write(arrays)
+            path = os.path.join(self.folder, name)
+            content = bytearray(Path(path).read_bytes())
+            content[len(content) // 2] ^= 1
+            Path(path).write_bytes(content)
+            return name
+
+    with pytest.raises(OSError, match="nodes on disk are damaged"):
+        search(memory=Fixed(most // 8), spill=Damaged(str(tmp_path))).run()
+
+
+def limited(monkeypatch, n_nodes):
+    """Let solves have room for so many nodes."""
+    monkeypatch.setattr(memory.Memory, "room", lambda self, taken: n_nodes * node_bytes())
+
+
+def test_a_stopped_search_finds_its_nodes_on_disk_again(tmp_path, monkeypatch, whole):
+    _, _, most = whole
+    folder, path = tmp_path / "nodes", tmp_path / "search.checkpoint"
+    unlimited = gopfast.solve(PROBLEM, EPSILON, log=False)
+    limited(monkeypatch, most // 8)
+    options = {"spill": folder, "checkpoint": path, "log": False}
+    half = 0.5 * unlimited.n_nodes
+    stopped = gopfast.solve(
+        PROBLEM, EPSILON, **options, checkpoint_every=0.1, callback=lambda state: state.n_nodes >= half
+    )
+    assert stopped.status == "INTERRUPTED"
+    assert len(os.listdir(folder)) > 0
+    resumed = gopfast.resume(path, PROBLEM.X, log=False)
+    assert (resumed.n_nodes, resumed.lower_bound) == (unlimited.n_nodes, unlimited.lower_bound)
+    assert any("kept on disk" in note for note in resumed.notes)
+    assert os.listdir(folder) == []
+    gopfast.solve(PROBLEM, EPSILON, **options, callback=lambda state: state.n_nodes >= half)
+    for name in os.listdir(folder):
+        os.unlink(folder / name)
+    with pytest.raises(OSError, match="nodes"):
+        gopfast.resume(path, PROBLEM.X, log=False)
+
+
+CHILD = """
+import sys
+import numpy as np
+import gopfast
+from gopfast.search.memory import resident
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.search.memory import Memory
+from gopfast.search.search import Search
+X = 20.0 * np.random.default_rng(0).standard_normal((8, 2))
+family = engine.family(gopfast.GaussianMixture(X, 4))
+def search(limit, memory=None, monitor=None):
+    relaxation = EntropicRelaxation(family, max_passes=1)  # bounds that close hardly any node
+    return Search(relaxation, MixturePrimal(family), 1e-9, max_nodes=limit, memory=memory, monitor=monitor)
+search(1000).run()
+limit, peak = resident() + 20e6, 0
+def watch(time, n_nodes, *_):
+    global peak
+    if n_nodes % 64 == 1:
+        peak = max(peak, resident())
+run = search(200_001, Memory(limit), watch)
+run.run()
+print(run.reason, run.n_nodes, peak - limit, run.n_dives)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="resident memory is read from /proc")
+def test_the_process_stays_within_its_limit():
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))}
+    done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr
+    reason, n_nodes, beyond, n_dives = done.stdout.split()
+    assert (int(reason), int(n_nodes)) == (Status.NODE_LIMIT, 200_001)  # of which so many would take 50 MB
+    assert int(n_dives) >= 1
+    assert -10e6 <= float(beyond) <= 1e6
+
+
+def test_biconvex_searches_keep_to_the_limit():
+    problem = gopfast.datasets.load_problem(gopfast.datasets.problem_names()[0])
+    assert gopfast.solve(problem, memory_limit="4GB", log=False).status in ("OPTIMAL", "INFEASIBLE")
+
+
+def test_what_is_free_is_the_default():
+    assert memory.Memory().limit == pytest.approx(memory.resident() + 0.8 * memory.available(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("4GB", 4e9), ("300 MB", 3e8), ("2 GiB", 2.0**31), ("1.5k", 1500), (10**6, 1e6), ("1T", 1e12), ("64", 64)],
+)
+def test_sizes_are_read(given, size):
+    assert checks.memory_size("memory_limit", given) == size
+
+
+@pytest.mark.parametrize("bad", ["", "GB", "4 PB", "-1GB", "0", 0, -5, float("nan"), True, [1], "1.2.3GB", "inf"])
+def test_bad_sizes_are_named(bad):
+    with pytest.raises(InputError, match="^memory_limit must "):
+        gopfast.solve(PROBLEM, memory_limit=bad)
+
+
+def test_bad_folders_are_named(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InputError, match="^spill: .* is no folder"):
+        gopfast.solve(PROBLEM, spill=file)

@@ -36,7 +36,7 @@ from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.candidates import Selection
 from gopfast.certificate import Certificate, Verdict, certify
-from gopfast.checker import Checked, ProofError, check
+from gopfast.checker import Checked, CheckedBiconvex, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError
@@ -51,6 +51,7 @@ from gopfast.mixtures.problems import (
 )
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.proof import Proof
 from gopfast.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
 from gopfast.result import Status
 from gopfast.resuming import resume
@@ -70,6 +71,7 @@ __all__ = [
     "Certificate",
     "CheckpointError",
     "Checked",
+    "CheckedBiconvex",
     "Clustering",
     "ClusteringResult",
     "ExponentialMixture",
@@ -85,6 +87,7 @@ __all__ = [
     "LikelihoodRatio",
     "MixtureSolution",
     "PoissonMixture",
+    "Proof",
     "ProofError",
     "Result",
     "Selection",

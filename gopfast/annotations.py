@@ -152,7 +152,7 @@ class SolveOptions(CompareOptions, total=False):
     """Options of `gopfast.solve` beside epsilon."""
 
     random_state: Seed
-    proof: Path | None
+    proof: Path | bool | None
     memory_limit: MemorySize
     spill: Path | None
     checkpoint: Path | None

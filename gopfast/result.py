@@ -13,6 +13,7 @@ import numpy as np
 from gopfast import _moved, annotations, checks
 from gopfast.annotations import FloatArray, Json, PlotOptions
 from gopfast.errors import InputError
+from gopfast.proof import Proof
 from gopfast.words import Word
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ class SearchResult:
         What makes the optimum no useful fit, whatever is proved of it.
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
-    proof : str or None
-        The file with a proof of the bounds, for `gopfast.check`; None where none was asked for.
+    proof : str, gopfast.Proof or None
+        A proof of the bounds, for `gopfast.check`, or the name of its file; None where none was asked for. Records have
+        names of files alone.
     """
 
     history_columns: ClassVar[tuple[str, ...]] = ("time", "n_nodes", "lower", "upper", "n_open")
@@ -130,7 +132,7 @@ class SearchResult:
     notes: Sequence[str] = ()
     caution: str = ""
     message: str = ""
-    proof: str | None = None
+    proof: str | Proof | None = None
 
     def __post_init__(self) -> None:
         """Accept what the core hands over: a plain number as status, lists."""
@@ -165,6 +167,7 @@ class SearchResult:
         """
         record = {name: to_json_types(getattr(self, name)) for name in _RECORDED}
         record["status"] = self.status.name
+        record["proof"] = self.proof if isinstance(self.proof, str) else None
         if self.solution is not None:
             record["solution"] = self.solution.to_dict(responsibilities)
         return record

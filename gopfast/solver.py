@@ -45,6 +45,7 @@ from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import Options
+from gopfast.proof import keep
 from gopfast.report import Heartbeat, Progress, ProgressLog
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search.checkpoint import Checkpoint
@@ -112,7 +113,7 @@ def solve(
     callback: Callback | None = None,
     log: Log = None,
     random_state: Seed = 0,
-    proof: Path | None = None,
+    proof: Path | bool | None = None,
     memory_limit: MemorySize = None,
     spill: Path | None = None,
     checkpoint: Path | None = None,
@@ -172,11 +173,13 @@ def solve(
         each time that the time has doubled; False: nothing at all.
     random_state : None, int, Generator or RandomState
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
-    proof : str or path-like, optional
-        File to write a proof of the bounds to, which `gopfast.check` checks without any of the code that made it; also
-        where a limit stopped the search. For mixtures, except Gaussian ones with covariance matrices, a variance that
-        components share or a Gaussian posterior. Such a search takes more nodes, and all of them are kept in memory
-        (about 1 kB each): it does without what has no entry in proofs, which `notes` names.
+    proof : str, path-like or bool, optional
+        File to write a proof of the bounds to, which `gopfast.check` checks without any of the code that made it; True:
+        the proof is `Result.proof`, a `gopfast.Proof`. Also where a limit stopped the search. For mixtures, except
+        Gaussian ones with covariance matrices, a variance that components share or a Gaussian posterior, and for
+        biconvex problems. A search of a mixture then takes more nodes, and all of them are kept in memory (about 1 kB
+        each): it does without what has no entry in proofs, which `notes` names. The proof of a biconvex problem is
+        found by a search of its own, once the bound is known. Where there is none, `notes` says why.
     memory_limit : float or str, optional
         Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and
         80 % of what is free then. Before that the search goes depth first, which needs no more memory but more nodes;
@@ -252,16 +255,19 @@ def solve(
         checkpoint_every=checkpoint_every,
         executor=executor,
     )
+    proof = _check_proof(proof)
     if not isinstance(problem, MixtureProblem):
-        if proof is not None:
-            raise InputError("proof must be None: proofs have no entry yet for biconvex problems and k-means")
         _refuse(options, ("checkpoint", "executor"), "for biconvex problems and k-means")
+        if isinstance(problem, BiconvexProblem):
+            return _solve_biconvex(problem, options, start, proof)
+        if proof is not None:
+            raise InputError("proof must be None: proofs have no entry yet for CVXPY's problems and k-means")
         if isinstance(problem, KMeans):
             _refuse(options, ("memory_limit", "spill"), "for k-means")
             return _solve_clustering(problem, options, start)
         return _solve_biconvex(problem, options, start)
-    proof = _check_proof(proof, options)
     if proof is not None:
+        _check_provable(options)
         _refuse(options, ("checkpoint", "executor", "spill"), "with a proof, whose nodes are kept in memory")
     started = time.perf_counter()
     # Who names a method wants it run.
@@ -320,8 +326,8 @@ class MixtureSearch:
     options : Options
         Its limits are those of `run`.
     start : array_like, Result, MixtureSolution, LocalResult or None
-    proof : str or None
-        File for a proof of what is reached.
+    proof : str, True or None
+        File for a proof of what is reached; True: it is kept in memory.
     """
 
     def __init__(self, problem, options, start=None, proof=None):
@@ -458,11 +464,12 @@ class MixtureSearch:
         if self.proof is not None:
             notes.append(WITHOUT)
             with np.errstate(all="ignore"):
-                proved = self.recorder.write(self.proof, self.relaxed, solution, fields["lower_bound"])
+                proved = self.recorder.pack(self.relaxed, solution, fields["lower_bound"])
             if proved is None:
                 notes.append("no proof was written: its arithmetic is not accurate enough for these data")
             else:
-                fields.update(lower_bound=min(fields["lower_bound"], proved), proof=self.proof)
+                lower, data = proved
+                fields.update(lower_bound=min(fields["lower_bound"], lower), proof=keep(data, self.proof))
         history = fields["history"]
         history[:, 2] = np.minimum(history[:, 2] - lost, objective)
         history[:, 3] = np.where(history[:, 3] == upper, objective, history[:, 3] + raised)
@@ -483,21 +490,22 @@ class MixtureSearch:
         return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
 
 
-def _solve_biconvex(problem, options, start):
+def _solve_biconvex(problem, options, start, proof=None):
     """Solve what is no mixture: same search, other relaxation and primal."""
     # Here and not above: they need HiGHS.
     from gopfast.biconvex.solve import solve as solve_biconvex
 
     if options.relaxation not in (None, "linear"):
         raise InputError(f"relaxation={options.relaxation!r} is for mixtures; biconvex problems take 'linear'")
-    # Here and not above: CVXPY is an optional extra.
-    if isinstance(problem, BiconvexProblem):
-        method = solve_biconvex
-    else:
-        from gopfast.biconvex.cvxpy import solve as method
     monitor = _Monitor(options)
+    if isinstance(problem, BiconvexProblem):
+        with monitor.watching():
+            return solve_biconvex(problem, options, monitor, start, proof)
+    # Here and not above: CVXPY is an optional extra.
+    from gopfast.biconvex.cvxpy import solve as solve_cvxpy
+
     with monitor.watching():
-        return method(problem, options, monitor, start)
+        return solve_cvxpy(problem, options, monitor, start)
 
 
 def _solve_clustering(problem, options, start):
@@ -538,15 +546,19 @@ def _refuse(options, names, where):
             raise InputError(f"{name} must be None {where}")
 
 
-def _check_proof(proof, options):
-    """Check that a proof can be written of such a search, and where; return the path as text."""
-    if proof is None:
-        return None
+def _check_proof(proof):
+    """Check where a proof is to go: the path as text, True for memory, None where there is to be none."""
+    if proof is None or isinstance(proof, bool):
+        return proof or None
+    return checks.writable("proof", proof)
+
+
+def _check_provable(options):
+    """Check that a proof can be written of such a search of a mixture."""
     if options.relaxation not in (None, "entropic") or options.branching == "orthant":
         name = "branching" if options.relaxation in (None, "entropic") else "relaxation"
         value = getattr(options, name)
         raise InputError(f"proof must be None with {name}={value!r}: proofs are of relaxation='entropic' by bisection")
-    return checks.writable("proof", proof)
 
 
 def _relaxation(family, options, provable=False):

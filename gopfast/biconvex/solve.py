@@ -35,7 +35,7 @@ MUCH_NARROWER = 8.0  # where the cutoff leaves this part of a variable's range, 
 MOST_NARROWINGS = 4
 
 
-def solve(problem, options, monitor, start=None):
+def solve(problem, options, monitor, start=None, proof=None):
     """
     Solve a `BiconvexProblem`; arguments are validated already, see `gopfast.solve`.
 
@@ -46,6 +46,8 @@ def solve(problem, options, monitor, start=None):
     monitor : object with __call__, wanted and finish
         Takes the progress.
     start : array_like, shape (n,), or anything with a solution, optional
+    proof : str or True, optional
+        Where a proof goes.
 
     Returns
     -------
@@ -75,6 +77,14 @@ def solve(problem, options, monitor, start=None):
         found = found or preparation.so_far(Status.INTERRUPTED)
     result = _result(problem, preparation, found, options, time.perf_counter() - started)
     monitor.finish(result)
+    if proof is not None:
+        # Here and not above: few ask for it.
+        from gopfast.biconvex.proof import with_proof
+
+        rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+        tolerance = max(found.epsilon, rel_tol * abs(result.objective))
+        # as long again as the search may take
+        result = with_proof(problem, result, tolerance, proof, options.time_limit or np.inf)
     return result
 
 

@@ -1,27 +1,37 @@
-"""The file of a proof: a NumPy archive without pickles.
+"""The file of a proof: a NumPy archive without pickles, of the header and the arrays of its kind and nothing else.
 
-``header``: JSON text, with
+``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (2), ``kind``, ``digest`` (SHA-256 of the
+problem's data), ``claim`` (what is proved, and the solution) and
 
-- ``format`` ("gopfast-proof"), ``version`` (1);
-- ``digest``: SHA-256 of the problem's data, see `digest`;
-- ``problem``: see `problem`;
-- ``claim``: ``lower_bound``, ``objective`` and ``solution`` (weights, means, and what else `objective` takes);
-- ``order``: the variable that the components are ordered by; ``reference``: what samples are taken relative to (d,).
-
-``splits`` (M,) and ``points`` (M,): the tree, see `tree`. ``slopes`` (L, K, d or 2 d) and ``log_weights`` (L, K): of
-the leaves that are not empty, in the tree's order.
+- ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
+  means, and what else `objective` takes); ``order``: the variable that the components are ordered by; ``reference``:
+  what samples are taken relative to (d,). ``splits`` (M,) and ``points`` (M,): the tree, see `tree`. ``slopes`` (L, K,
+  d or 2 d) and ``log_weights`` (L, K): of the leaves that are not empty, in the tree's order;
+- ``biconvex``: see `biconvex`.
 """
 
 import hashlib
+import io
 import json
+from os import PathLike
 
 import numpy as np
 
 from .errors import ProofError
 
-FORMAT, VERSION = "gopfast-proof", 1
-# Kind and number of dimensions.
-ARRAYS = {"splits": ("int32", 1), "points": ("float64", 1), "slopes": ("float64", 3), "log_weights": ("float64", 2)}
+FORMAT, VERSION = "gopfast-proof", 2
+INTEGERS, REALS = "int32", "float64"
+# Kind -> keys of the header, and of every array its type and number of dimensions.
+KEYS = {"mixture": {"problem", "order", "reference"}, "biconvex": set()}
+ARRAYS = {
+    "mixture": {"splits": (INTEGERS, 1), "points": (REALS, 1), "slopes": (REALS, 3), "log_weights": (REALS, 2)},
+    "biconvex": {
+        "splits": (INTEGERS, 1), "points": (REALS, 1),
+        "starts": (INTEGERS, 1), "first": (INTEGERS, 1), "second": (INTEGERS, 1), "multipliers": (REALS, 1),
+        "cuts": (INTEGERS, 1), "variables": (INTEGERS, 1), "slopes": (REALS, 1), "ends": (REALS, 1),
+        "vectors": (REALS, 2),
+    },
+}  # fmt: skip
 
 
 def digest(X, weights):
@@ -32,17 +42,22 @@ def digest(X, weights):
     return text.hexdigest()
 
 
-def write(path, header, arrays):
-    """Write a proof."""
-    text = json.dumps({"format": FORMAT, "version": VERSION, **header}, allow_nan=False)
-    kinds = {name: np.asarray(arrays[name], kind) for name, (kind, _) in ARRAYS.items()}
-    with open(path, "wb") as target:
-        np.savez_compressed(target, header=np.array(text), **kinds)
+def pack(kind, header, arrays):
+    """Return a proof as bytes."""
+    text = json.dumps({"format": FORMAT, "version": VERSION, "kind": kind, **header}, allow_nan=False)
+    kinds = {name: np.asarray(arrays[name], dtype) for name, (dtype, _) in ARRAYS[kind].items()}
+    target = io.BytesIO()
+    np.savez_compressed(target, header=np.array(text), **kinds)
+    return target.getvalue()
 
 
-def read(path):
+def read(proof):
     """
     Read a proof.
+
+    Parameters
+    ----------
+    proof : str, path-like or bytes
 
     Returns
     -------
@@ -52,25 +67,36 @@ def read(path):
     Raises
     ------
     ProofError
-        If the file is none.
+        If it is none.
     OSError
-        If it cannot be opened.
+        If the file cannot be opened.
     """
-    with open(path, "rb") as source:
-        try:
-            with np.load(source, allow_pickle=False) as archive:
-                header = json.loads(str(archive["header"]))
-                arrays = {name: archive[name] for name in ARRAYS}
-        except Exception as error:  # whatever reading an archive that is none may raise
-            raise ProofError("file", f"is no proof ({type(error).__name__}: {error})") from None
+    if isinstance(proof, (str, PathLike)):
+        with open(proof, "rb") as source:
+            proof = source.read()
+    try:
+        with np.load(io.BytesIO(proof), allow_pickle=False) as archive:
+            names = sorted(archive.files)
+            header = json.loads(str(archive["header"]))
+            arrays = {name: archive[name] for name in names if name != "header"}
+    except Exception as error:  # whatever reading an archive that is none may raise
+        raise ProofError("file", f"is no proof ({type(error).__name__}: {error})") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ProofError("header", "is not that of a proof")
     if type(header.get("version")) is not int or header["version"] != VERSION:
         raise ProofError("header", f"version {header.get('version')!r}; this program knows version {VERSION}")
-    for name, (kind, n_dimensions) in ARRAYS.items():
+    kind = header.get("kind")
+    if not isinstance(kind, str) or kind not in ARRAYS:
+        raise ProofError("header", f"kind {kind!r} is unknown; there are {', '.join(ARRAYS)}")
+    if names != sorted([*ARRAYS[kind], "header"]):
+        raise ProofError("file", f"must hold the header and {', '.join(ARRAYS[kind])}, each once; it has {names}")
+    wanted = {"format", "version", "kind", "digest", "claim", *KEYS[kind]}
+    if header.keys() != wanted:
+        raise ProofError("header", f"must have {', '.join(sorted(wanted))}")
+    for name, (dtype, n_dimensions) in ARRAYS[kind].items():
         array = arrays[name]
-        if array.dtype != np.dtype(kind) or array.ndim != n_dimensions:
-            raise ProofError(name, f"must be {kind} of {n_dimensions} dimensions")
+        if array.dtype != np.dtype(dtype) or array.ndim != n_dimensions:
+            raise ProofError(name, f"must be {dtype} of {n_dimensions} dimensions")
         if not np.isfinite(array).all():
             raise ProofError(name, "has entries that are no numbers")
     return header, arrays

@@ -1,12 +1,13 @@
 """Checking a proof against the user's own data."""
 
+import json
 from dataclasses import dataclass, field
 from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import file, leaf, objective, priors, tree
+from . import biconvex, file, leaf, objective, priors, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
@@ -54,17 +55,21 @@ class Checked:
 
 
 def check(
-    proof: str | PathLike[str], X: ArrayLike, sample_weight: ArrayLike | None = None, problem: object = None
-) -> Checked:
+    proof: str | PathLike[str] | bytes,
+    X: ArrayLike | object,
+    sample_weight: ArrayLike | None = None,
+    problem: object = None,
+) -> Checked | biconvex.CheckedBiconvex:
     """
     Check a proof that `gopfast.solve` has written, without any of the code that made it.
 
     Parameters
     ----------
-    proof : str or path-like
-        The file.
-    X : array_like, shape (N,) or (N, d)
-        The data that the proof is said to be of.
+    proof : str, path-like, bytes or gopfast.Proof
+        The file, or what is in it.
+    X : array_like, shape (N,) or (N, d), or biconvex problem
+        The data that the proof is said to be of. Of a biconvex problem the problem itself: a
+        `gopfast.BiconvexProblem`, or the object that its JSON file holds.
     sample_weight : array_like, shape (N,), optional
         Weights; 1 by default.
     problem : dict or mixture problem, optional
@@ -73,7 +78,7 @@ def check(
 
     Returns
     -------
-    Checked
+    Checked or CheckedBiconvex
 
     Raises
     ------
@@ -82,8 +87,20 @@ def check(
     OSError
         If the file cannot be opened.
     """
+    header, arrays = file.read(getattr(proof, "data", proof) if not isinstance(proof, bytes) else proof)
     with np.errstate(all="ignore"):  # what overflows proves nothing, and is refused as such
-        return _check(*file.read(proof), X, sample_weight, problem)
+        if header["kind"] == "biconvex":
+            return biconvex.check(header, arrays, _biconvex_record(X))
+        return _check(header, arrays, X, sample_weight, problem)
+
+
+def _biconvex_record(problem):
+    """Return the problem as its JSON file has it."""
+    if isinstance(problem, dict):
+        return problem
+    if not hasattr(problem, "to_json"):
+        raise ProofError("problem", "the proof is of a biconvex problem, which must be given in place of data")
+    return json.loads(problem.to_json())
 
 
 def _check(header, arrays, X, sample_weight, wanted):
@@ -157,6 +174,8 @@ def _compare(record, wanted):
     if wanted is None:
         return
     wanted = wanted if isinstance(wanted, dict) else wanted._record_of_proof()
+    if wanted is None:
+        raise ProofError("problem", "proofs have no entry for a problem as the one given")
     for name in sorted(record.keys() | wanted.keys()):
         if record.get(name) != wanted.get(name):
             raise ProofError("problem", f"{name} is {record.get(name)!r}, not {wanted.get(name)!r}")

@@ -61,13 +61,12 @@ class Recorder:
         except ProofError as error:
             raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
 
-    def write(self, path, relaxation, solution, wanted):
+    def pack(self, relaxation, solution, wanted):
         """
-        Write the proof of what a search has reached.
+        Make the proof of what a search has reached.
 
         Parameters
         ----------
-        path : str or path-like
         relaxation : EntropicRelaxation
             With ``provable=True``.
         solution : MixtureSolution
@@ -76,9 +75,9 @@ class Recorder:
 
         Returns
         -------
-        float or None
-            The lower bound that it claims, by the checker's own arithmetic. None, and nothing is written, where that is
-            not accurate enough to say anything.
+        (float, bytes) or None
+            The lower bound that it claims, by the checker's own arithmetic, and the proof. None where that arithmetic
+            is not accurate enough to say anything.
         """
         statement = self.statement
         splits, points, leaves = self._tree()
@@ -97,8 +96,7 @@ class Recorder:
             return None
         claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
         arrays = {"splits": splits, "points": points, "slopes": slopes, "log_weights": log_weights}
-        file.write(path, {**statement.header(), "claim": claim}, arrays)
-        return lower
+        return lower, file.pack("mixture", {**statement.header(), "claim": claim}, arrays)
 
     def _rounding(self, value):
         return ROUNDING * (1 + abs(value) + self.problem.total_weight)

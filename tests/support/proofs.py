@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import gopfast
-from gopfast.checker import ProofError, check, file
+from gopfast.checker import ProofError, check
 
 FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
@@ -53,7 +53,8 @@ def arguments(problem):
 def parts(path):
     """Header and arrays of a proof."""
     with np.load(path) as archive:
-        return json.loads(str(archive["header"])), {name: archive[name].copy() for name in file.ARRAYS}
+        header = json.loads(str(archive["header"]))
+        return header, {name: archive[name].copy() for name in archive.files if name != "header"}
 
 
 def put(path, header, arrays):

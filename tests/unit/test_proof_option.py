@@ -45,7 +45,7 @@ def test_one_component_goes_through_the_search(path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"proof": 3}, "proof must be a path or None; got int"),
+        ({"proof": 3}, "proof must be a path, True or None; got int"),
         ({"proof": "/absent/p.npz"}, "proof: '/absent/p.npz' cannot be written"),
         ({"proof": "p", "relaxation": "linear"}, "proof must be None with relaxation='linear'"),
         ({"proof": "p", "relaxation": "pricing"}, "proof must be None with relaxation='pricing'"),
@@ -64,7 +64,7 @@ def test_what_no_proof_can_be_written_of_is_refused_before_any_work(options, mes
         gopfast.GaussianMixture(X, 2, covariance="tied"), gopfast.GaussianMixture(X, 2, covariance="tied_spherical"),
         gopfast.GaussianMixture(np.c_[X, -X[[1, 0, 3, 2]]], 2, covariance="full"),
         gopfast.GaussianMixture(X, 2, prior=1.0, posterior="gaussian"), gopfast.CategoricalMixture(["a", "a"], 2),
-        gopfast.BiconvexProblem([0, 0], Q=[[0, 1], [0, 0]], lower=0, upper=1),
+        gopfast.KMeans(X, 2),
     ],
     ids=lambda problem: getattr(problem, "covariance", type(problem).__name__),
 )  # fmt: skip
@@ -72,6 +72,17 @@ def test_families_without_an_entry_are_refused_before_any_work(problem, tmp_path
     with pytest.raises(gopfast.InputError, match="proof must be None: proofs have no entry yet"):
         gopfast.solve(problem, proof=tmp_path / "p")
     assert not (tmp_path / "p").exists()
+
+
+def test_a_proof_in_memory_is_what_its_file_would_hold(path):
+    problem = gopfast.GaussianMixture(X, 2, prior="empirical")
+    result = gopfast.solve(problem, proof=True, log=False)
+    assert isinstance(result.proof, gopfast.Proof) and result.proof.size == len(result.proof.data)
+    assert repr(result.proof) == f"<Proof of {result.proof.size:,} bytes>" and result.to_dict()["proof"] is None
+    result.proof.save(path)
+    found = gopfast.check(path, X)
+    assert found == gopfast.check(result.proof, X) == gopfast.check(result.proof.data, X)
+    assert gopfast.solve(problem, proof=False, log=False).proof is None
 
 
 def test_a_proof_that_cannot_be_accurate_is_not_written(path):

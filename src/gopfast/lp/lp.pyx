@@ -512,9 +512,27 @@ cdef class Lp:
         """Change one column's cost."""
         check(self.worker.set_cost(j, cost))
 
+    def set_costs(self, cost):
+        """Change all costs."""
+        cdef const real[::1] c = reals(cost)
+        cdef int j
+        for j in range(self.worker.n_cols):
+            if c[j] != self.worker.cost[j]:
+                check(self.worker.set_cost(j, c[j]))
+
     def forget_basis(self):
         """Make the next solve cold."""
         check(self.worker.forget_basis())
+
+    def set_basis(self, statuses):
+        """Start the next solve there, cold where it does not fit; HiGHS's statuses of columns and then rows."""
+        cdef const int[::1] own = ints(statuses)
+        if own.shape[0] == self.worker.n_cols + self.worker.n_rows:
+            self.worker.set_basis(first_int(own))
+
+    def set_tolerance(self, real tolerance):
+        """Feasibility tolerance, primal and dual."""
+        check(self.worker.set_tolerance(tolerance))
 
     def watch(self, StopSignal signal):
         """Solves end soon after the signal asks for it; None: no longer."""
@@ -543,6 +561,18 @@ cdef class Lp:
     def row_dual(self):
         """Row duals of the last solve."""
         return np.array([self.worker.row_dual[i] for i in range(self.worker.n_rows)])
+
+    @property
+    def ray(self):
+        """After "infeasible": multipliers of the rows that show it."""
+        return np.array([self.worker.ray[i] for i in range(self.worker.n_rows)])
+
+    @property
+    def basis(self):
+        """HiGHS's statuses of columns and then rows."""
+        cdef int[::1] own = np.zeros(self.worker.n_cols + self.worker.n_rows, np.intc)
+        check(self.worker.get_basis(&own[0]))
+        return np.asarray(own)
 
     @property
     def safe_bound(self):

@@ -1,0 +1,325 @@
+"""Proofs of biconvex problems, for `gopfast.checker`: a search of its own, whose every step is a certificate.
+
+The search that found the solution tightens boxes in ways that nothing was kept of. This one knows what is to be proved,
+so that its order does not matter: depth first, each node one linear program of what a certificate may add up (rows,
+McCormick's rows, rows times bounds, squares), whose duals are the certificate. What it holds are the open nodes alone.
+"""
+
+import dataclasses
+import json
+import math
+import time
+
+import numpy as np
+
+from gopfast.biconvex.cuts import Cuts
+from gopfast.biconvex.program import Program
+from gopfast.checker import ProofError, biconvex, file
+from gopfast.checker.certificate import Certificates
+from gopfast.proof import keep
+from gopfast.result import Status
+
+# Nodes, for each that the search took, and beside
+MOST_NODES_EACH, MOST_NODES = 5, 1000
+MARGIN = 1e-12  # by which certificates must hold, of what is proved: the checker's sums may be in another order
+MOST_ROUNDS = 12  # of tangents in a node, and of programs for a smaller box
+MOST_ROOT_ROUNDS = 40
+WORTH_A_CUT = 0.9  # share of an interval that is left by a cut worth an entry,
+WORTH_A_PROGRAM = 0.8  # and by one worth another program
+SWEEPS = 3  # of the rows for a node's box, and of linear programs for the root's
+MIDDLE = 0.1  # share of an interval that is left on either side of a split
+GRIDS = (2.0**8, 2.0**20, 2.0**30)  # multipliers that are multiples of their inverses
+NARROW = 1e-9  # relative: an interval that is not split
+
+
+ROUNDING = 1e-9  # of the bound: what a proof of one that a limit left may give away,
+SHARE = 1e-3  # and of the gap, or of the tolerance
+
+
+class Unproved(Exception):
+    """The search for a proof ended without one."""
+
+
+def with_proof(problem, result, tolerance, where, seconds=math.inf):
+    """
+    Return a result with a proof of its bound, or with a note that says why there is none.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+    result : BiconvexResult
+    tolerance : float
+        The gap that OPTIMAL allows.
+    where : str or True
+        File, or that the proof is kept in memory.
+    seconds : float
+        Time limit.
+    """
+    sign = -1.0 if problem.sense == "max" else 1.0
+    value, bound = sign * result.objective, sign * result.bound
+    notes = list(result.notes)
+    try:
+        own = biconvex.BiconvexProblem(json.loads(problem.to_json()))
+        claimed = _claimed(result, value, bound, tolerance)
+        arrays = prove(own, claimed, result.n_nodes, seconds)
+    except (Unproved, ProofError) as error:
+        return dataclasses.replace(result, notes=[*notes, f"no proof was written: {error}"])
+    claim = {"bound": claimed, "objective": None, "solution": None, "violation": 0.0}
+    if result.solution is not None:
+        z = result.solution.z
+        claim |= {"objective": own.objective(z), "solution": z.tolist(), "violation": own.violation(z)}
+    data = file.pack("biconvex", {"digest": own.digest(), "claim": claim}, arrays)
+    fields = {"proof": keep(data, where)}
+    if claimed is not None:
+        fields["bound"] = sign * claimed
+        if problem.sense == "min":
+            fields["lower_bound"] = claimed
+    return dataclasses.replace(result, notes=notes, **fields)
+
+
+def _claimed(result, value, bound, tolerance):
+    """Return the bound to prove, minimised; None: that no point is feasible."""
+    if result.status is Status.INFEASIBLE:
+        return None
+    if not math.isfinite(bound):
+        raise Unproved("there is no bound")
+    if result.status is Status.OPTIMAL and tolerance > 0:
+        return value - (1 - SHARE) * tolerance
+    gap = value - bound if math.isfinite(value) else 0.0
+    return bound - max(ROUNDING * (1 + abs(bound)), SHARE * gap)
+
+
+def prove(problem, bound, n_nodes, seconds=math.inf):
+    """
+    Prove that no feasible point has an objective below a bound.
+
+    Parameters
+    ----------
+    problem : gopfast.checker.biconvex.BiconvexProblem
+    bound : float or None
+        Minimised; None: that no point is feasible.
+    n_nodes : int
+        That the search took.
+    seconds : float
+        Time limit.
+
+    Returns
+    -------
+    dict
+        Arrays of a proof.
+
+    Raises
+    ------
+    Unproved
+    """
+    with np.errstate(all="ignore"):
+        prover = _Prover(problem, bound, MOST_NODES + MOST_NODES_EACH * n_nodes)
+        try:
+            prover.run(time.perf_counter() + seconds)
+        finally:
+            prover.program.close()
+        return prover.entries.arrays(prover.program.vectors())
+
+
+class _Entries:
+    """The arrays of a proof, as far as they are."""
+
+    def __init__(self):
+        self.splits, self.points, self.starts, self.cuts = [], [], [0], [0]
+        self.terms, self.moves = [], []
+
+    def split(self, variable, point):
+        self.splits.append(variable)
+        self.points.append(point)
+
+    def leaf(self, certificate):
+        self.splits.append(biconvex.LEAF)
+        self._add(certificate)
+
+    def cut(self, certificate, moves):
+        self.splits.append(biconvex.CUT)
+        self._add(certificate)
+        self.moves += moves
+        self.cuts.append(len(self.moves))
+
+    def _add(self, certificate):
+        self.points.append(0.0)
+        self.terms.append(certificate)
+        self.starts.append(self.starts[-1] + len(certificate[0]))
+
+    def arrays(self, vectors):
+        """Return all arrays."""
+        columns = [np.concatenate([term[side] for term in self.terms]) for side in range(3)]
+        moves = list(zip(*self.moves, strict=True)) or [[], [], []]
+        return {
+            "splits": self.splits, "points": self.points, "starts": self.starts, "first": columns[0],
+            "second": columns[1], "multipliers": columns[2], "cuts": self.cuts, "variables": moves[0],
+            "slopes": moves[1], "ends": moves[2], "vectors": vectors,
+        }  # fmt: skip
+
+
+NOTHING = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+
+
+class _Prover:
+    def __init__(self, problem, bound, most_nodes):
+        self.problem, self.bound, self.most_nodes = problem, bound, most_nodes
+        self.entries = _Entries()
+        self.program = Program(problem, bound)
+        self.rule = None
+        self.cuts = Cuts(problem)
+        self.margin = MARGIN * (1 + abs(bound or 0.0))
+
+    def least(self, certificate, low, high, target=None):
+        """Return what the checker makes of a certificate."""
+        vectors = self.program.vectors()
+        if self.rule is None or len(vectors) != self.n_vectors:
+            self.rule, self.n_vectors = Certificates(self.problem, vectors, self.bound), len(vectors)
+        try:
+            return self.rule.least(*certificate, low, high, target)[0]
+        except ValueError:
+            return -math.inf
+
+    def run(self, end):
+        """Search until all is proved."""
+        stack, n = [(self.problem.low, self.problem.high, None)], 0
+        while stack:
+            n += 1
+            if n > self.most_nodes:
+                raise Unproved(f"it takes more than {self.most_nodes:,} nodes")
+            if time.perf_counter() > end:
+                raise Unproved("the time limit came first")
+            children = self.node(*stack.pop(), is_root=n == 1)
+            stack += reversed(children)
+
+    def node(self, low, high, basis, is_root):
+        """Close a node, or return its halves."""
+        for attempt in range(MOST_ROUNDS):
+            low, high = self.propagate(low, high)
+            if (low > high).any():
+                self.entries.leaf(NOTHING)
+                return []
+            solved = self.bound_box(low, high, basis, MOST_ROOT_ROUNDS if is_root else MOST_ROUNDS)
+            if solved is None:
+                return []
+            basis = solved.basis
+            before = high - low
+            low, high = self.by_costs(solved, low, high)
+            if is_root and attempt == 0:
+                low, high = self.by_programs(low, high, basis)
+            left = (high - low)[self.program.in_products] / np.maximum(before[self.program.in_products], 1e-300)
+            if not (left.min(initial=1.0) < WORTH_A_PROGRAM):
+                break
+        if (low > high).any():
+            self.entries.leaf(NOTHING)
+            return []
+        j, point = self.where(solved, low, high)
+        self.entries.split(j, point)
+        first, last = high.copy(), low.copy()
+        first[j] = last[j] = point
+        return [(low, first, basis), (last, high, basis)]
+
+    def propagate(self, low, high):
+        """Cut a box by single rows."""
+        for _ in range(SWEEPS):
+            found = self.cuts.by_rows(low, high, WORTH_A_CUT)
+            before = low, high
+            for certificate, moves in found:
+                low, high = self.take(certificate, moves, low, high)
+            if not found or (low > high).any() or (low is before[0] and high is before[1]):
+                break
+        return low, high
+
+    def take(self, certificate, moves, low, high):
+        """Enter the cuts that the checker accepts; return the box that is left."""
+        kept = [move for move in moves if self.least(certificate, low, high, move) >= 0]
+        if not kept:
+            return low, high
+        self.entries.cut(certificate, kept)
+        low, high = low.copy(), high.copy()
+        for j, s, v in kept:
+            if s > 0:
+                low[j] = max(low[j], v)
+            else:
+                high[j] = min(high[j], v)
+        return low, high
+
+    def bound_box(self, low, high, basis, n_rounds):
+        """Enter a leaf and return None, or return the program's solution."""
+        solved = None
+        for _ in range(n_rounds):
+            solved = self.program.solve(low, high, basis, objective=self.bound is not None)
+            certificate = solved.certificate
+            if certificate is not None:
+                for own in self.versions(certificate):
+                    if self.least(own, low, high) >= (self.margin if solved.cutoff else MARGIN):
+                        self.entries.leaf(own)
+                        return None
+            basis = solved.basis
+            if not solved.optimal or not self.program.add_squares(solved.x):
+                break
+        return solved
+
+    def versions(self, certificate):
+        """Yield a certificate, and with multipliers that cancel exactly, which unbounded variables need."""
+        yield certificate
+        if not (np.isfinite(self.problem.low).all() and np.isfinite(self.problem.high).all()):
+            for grid in GRIDS:
+                yield (*certificate[:2], np.round(certificate[2] * grid) / grid)
+
+    def by_costs(self, solved, low, high):
+        """Cut a box by reduced costs."""
+        if not (solved.optimal and solved.cutoff):
+            return low, high
+        lacks = -self.least(solved.certificate, low, high)
+        d, moves = solved.reduced, []
+        for j in np.flatnonzero(np.abs(d) * (high - low) * WORTH_A_CUT > lacks):
+            step = lacks / abs(d[j]) * (1 + 1e-9) + MARGIN * (abs(low[j]) + abs(high[j]))
+            moves.append((int(j), -float(d[j]), float(low[j] + step if d[j] > 0 else high[j] - step)))
+        return self.take(solved.certificate, moves, low, high)
+
+    def by_programs(self, low, high, basis):
+        """Cut a box by a linear program for each bound."""
+        for _ in range(SWEEPS):
+            before = high - low
+            for j in self.program.in_products:
+                for s in (1.0, -1.0):
+                    if not high[j] - low[j] > NARROW * max(1.0, abs(low[j])):
+                        continue
+                    solved = self.program.solve(low, high, basis, cost=(j, s))
+                    if solved.certificate is None:
+                        continue
+                    basis = solved.basis
+                    if not solved.optimal:
+                        if self.least(solved.certificate, low, high) >= MARGIN:
+                            beyond = float(np.nextafter(high[j], math.inf))
+                            low, high = self.take(solved.certificate, [(j, 1.0, beyond)], low, high)
+                        return low, high
+                    # what the certificate shows of s z_j, less a little
+                    end = self.least(solved.certificate, low, high, (j, s, 0.0))
+                    end -= MARGIN * (abs(end) + abs(low[j]) + abs(high[j]))
+                    gained = end - low[j] if s > 0 else high[j] + end
+                    if gained > (1 - WORTH_A_CUT) * (high[j] - low[j]):
+                        low, high = self.take(solved.certificate, [(j, s, s * end)], low, high)
+                        if (low > high).any():
+                            return low, high
+            left = (high - low)[self.program.in_products] / np.maximum(before[self.program.in_products], 1e-300)
+            if not (left.min(initial=1.0) < WORTH_A_PROGRAM):
+                break
+        return low, high
+
+    def where(self, solved, low, high):
+        """Variable and point of a split: where products are furthest off, weighed with what they cost."""
+        score, x = self.program.scores(solved, low, high)
+        wide = high - low > NARROW * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
+        score = np.where(wide, score, -1.0)
+        if not (score > 0).any():
+            inside = np.zeros(len(low), bool)
+            inside[self.program.in_products] = True
+            score = np.where(wide & inside, high - low, -1.0)
+        j = int(np.argmax(score))
+        if not score[j] > 0 or not np.isfinite(high[j] - low[j]):
+            raise Unproved("a box is too small or too wide to split")
+        width = high[j] - low[j]
+        at = x[j] if np.isfinite(x[j]) else 0.5 * (low[j] + high[j])
+        return j, float(min(max(at, low[j] + MIDDLE * width), high[j] - MIDDLE * width))

@@ -1,0 +1,307 @@
+"""Proofs of biconvex problems: linear, bilinear and quadratic terms, continuous variables.
+
+The problem is an object as `gopfast.BiconvexProblem.from_json` reads it, minimised here whatever its sense. ``header``:
+
+- ``digest``: SHA-256 of the problem, see `BiconvexProblem.digest`;
+- ``claim``: ``bound``, which no feasible point is below, minimised; null: no point is feasible. ``objective`` and
+  ``solution`` (n,), or null; ``violation``: the greatest of the solution's, see `BiconvexProblem.violation`.
+
+``splits`` and ``points`` (M,): nodes, each before all below it. A number from 0: the variable that is split at the
+point, the lower part first. -1: a leaf, which has no feasible point better than the bound, or is empty. -2: a box that
+is cut, with one node below it. Leaves and cuts have a certificate (`gopfast.checker.certificate`) each, in the tree's
+order: ``first``, ``second`` and ``multipliers``, of the C-th those from ``starts[C]`` to ``starts[C + 1]``. A cut also
+has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``, ``slopes`` and ``ends``: j, s and v. ``vectors`` are
+(S, n + 1).
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from .certificate import Certificates
+from .entries import item, number, numbers
+from .errors import ProofError
+from .rounding import UNIT, up
+
+LEAF, CUT = -1, -2
+MOST_DEPTH = 100_000
+LARGEST = 1e100
+
+
+class BiconvexProblem:
+    """
+    A problem as the checker holds it.
+
+    Parameters
+    ----------
+    record : dict
+
+    Attributes
+    ----------
+    n : int
+    low, high : ndarray, shape (n,)
+    is_equation, is_affine : ndarray of bool, shape (m,)
+        Of the rows, whose slacks are not negative, or 0.
+    monomials : (ndarray, ndarray)
+        Pairs i <= j of places in (1, z), the first of them (0, 0).
+    forms : ndarray, shape (m + 1, U)
+        Coefficients of the rows' slacks in these monomials, and last of the objective, minimised.
+    affine : ndarray, shape (m, n + 1)
+        The slacks that are affine; zeros for the others.
+    """
+
+    def __init__(self, record):
+        variables = item(record, "variables", "problem")
+        if not isinstance(variables, dict) or not variables:
+            raise ProofError("problem", "variables must be an object")
+        self.names, self.n = list(variables), len(variables)
+        self.sense = record.get("sense", "min")
+        if self.sense not in ("min", "max"):
+            raise ProofError("problem", "sense must be min or max")
+        bounds = [value if isinstance(value, list) and len(value) == 2 else [0, "x"] for value in variables.values()]
+        self.low = np.array([-math.inf if low is None else _number(low) for low, _ in bounds])
+        self.high = np.array([math.inf if high is None else _number(high) for _, high in bounds])
+        place = {name: i + 1 for i, name in enumerate(self.names)}
+        rows = record.get("constraints") or []
+        if not isinstance(rows, list):
+            raise ProofError("problem", "constraints must be a list")
+        senses = [item(row, "sense", f"constraint {k}") for k, row in enumerate(rows)]
+        if not all(sense in ("<=", ">=", "==") for sense in senses):
+            raise ProofError("problem", "a constraint's sense must be <=, >= or ==")
+        polynomials = [_polynomial(row, place, f"constraint {k}") for k, row in enumerate(rows)]
+        polynomials.append(_polynomial(item(record, "objective", "problem"), place, "objective"))
+        for row, sense, terms in zip(rows, senses, polynomials, strict=False):
+            terms[0, 0] -= Fraction(_number(item(row, "rhs", "constraint")))
+            if sense == "<=":
+                terms.update({pair: -a for pair, a in terms.items()})
+        if self.sense == "max":
+            polynomials[-1] = {pair: -a for pair, a in polynomials[-1].items()}
+        self._tables(polynomials, np.array([sense == "==" for sense in senses], bool))
+
+    def _tables(self, polynomials, is_equation):
+        self.is_equation = is_equation
+        pairs = sorted({pair for terms in polynomials for pair in terms})
+        self.monomials = tuple(np.array([pair[side] for pair in pairs]) for side in range(2))
+        self.forms = np.zeros((len(polynomials), len(pairs)))
+        for k, terms in enumerate(polynomials):
+            exact = [terms.get(pair, Fraction(0)) for pair in pairs]
+            self.forms[k] = [float(a) for a in exact]
+            # slacks may be a little larger than they are, and an objective smaller: by their constant alone
+            if k < len(is_equation) and not is_equation[k] and self.forms[k, 0] < exact[0]:
+                self.forms[k, 0] = up(self.forms[k, 0])
+            elif k == len(is_equation) and self.forms[k, 0] > exact[0]:
+                self.forms[k, 0] = -up(-self.forms[k, 0])
+            if any(Fraction(a) != b for a, b in zip(self.forms[k, 1:].tolist(), exact[1:], strict=True)) or (
+                    k < len(is_equation) and is_equation[k] and Fraction(self.forms[k, 0]) != exact[0]):  # fmt: skip
+                raise ProofError("problem", "numbers of an expression that are added must have a double as their sum")
+        is_linear = self.monomials[0] == 0
+        own = self.forms[:-1]
+        self.is_affine = ~(own[:, ~is_linear] != 0).any(axis=1)
+        self.affine = np.zeros((len(own), self.n + 1))
+        self.affine[:, self.monomials[1][is_linear]] = own[:, is_linear] * self.is_affine[:, np.newaxis]
+
+    def digest(self):
+        """SHA-256 of the names and the numbers, as little-endian doubles."""
+        text = hashlib.sha256(json.dumps([self.names, self.sense, self.is_equation.tolist()]).encode())
+        for array in (self.low, self.high, *self.monomials, self.forms):
+            text.update(np.ascontiguousarray(array + 0.0, dtype="<f8").tobytes())
+        return text.hexdigest()
+
+    def objective(self, z):
+        """Evaluate the objective at a point, minimised and rounded up."""
+        terms = self._terms(z)[-1]
+        return math.fsum(terms) + 8 * UNIT * math.fsum(np.abs(terms))
+
+    @np.errstate(all="ignore")  # where bounds are infinite
+    def violation(self, z):
+        """
+        Bound the violations of a point from above.
+
+        That of a row is divided by its greatest term at the point, but at least by the least of 1, its greatest
+        coefficient and the greatest that a term can be; that of a variable's bound by the bound or 1.
+        """
+        terms = self._terms(z)[:-1]
+        least = [np.abs(terms[:, 1:]).max(axis=1, initial=0.0) for terms in (
+            self.forms[:-1], self._terms(np.maximum(np.abs(self.low), np.abs(self.high)))[:-1])]  # fmt: skip
+        size = np.maximum(np.abs(terms[:, 1:]).max(axis=1, initial=0.0), np.minimum(np.minimum(*least), 1.0))
+        slacks = np.array([math.fsum(own) for own in terms])
+        excess = np.where(self.is_equation, np.abs(slacks), -slacks) + 8 * UNIT * np.abs(terms).sum(axis=1)
+        rows = np.maximum(excess, 0.0) / np.maximum(size, 1e-300)
+        out = np.maximum(np.maximum(self.low - z, z - self.high), 0.0)
+        out /= np.maximum(1.0, np.where(z < self.low, np.abs(self.low), np.abs(self.high)))
+        return float(max(rows.max(initial=0.0), out.max(initial=0.0))) * (1 + 1e-12)
+
+    def _terms(self, z):
+        """Terms (m + 1, U) at a point."""
+        z = np.append(1.0, z)
+        first, second = (z[side] for side in self.monomials)
+        values = np.where((first == 0) | (second == 0), 0.0, first * second)
+        return np.where(self.forms == 0, 0.0, self.forms * values)
+
+
+@dataclass(frozen=True)
+class CheckedBiconvex:
+    """
+    What a proof of a biconvex problem shows.
+
+    Attributes
+    ----------
+    bound : float
+        No feasible point has a better objective: a smaller one where it is minimised, else a greater one.
+    objective : float
+        The solution's; where none is known the worst there is.
+    violation : float
+        The greatest relative violation of a row at the solution.
+    n_leaves : int
+    sense : str
+    solution : dict
+        Values of the variables by name.
+    """
+
+    bound: float
+    objective: float
+    violation: float
+    n_leaves: int
+    sense: str
+    solution: dict[str, float] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """How far the solution is from the optimum at most."""
+        sign = 1.0 if self.sense == "min" else -1.0
+        return 0.0 if self.objective == self.bound else max(0.0, sign * (self.objective - self.bound))
+
+    def __str__(self) -> str:
+        """One line."""
+        if not self.solution and math.isinf(self.bound):
+            return f"checked: no point meets the constraints ({self.n_leaves:,} leaves)"
+        better = "below" if self.sense == "min" else "above"
+        attained = f"the solution attains {self.objective:.8g}" if self.solution else "no solution is known"
+        return (f"checked: no feasible point is {better} {self.bound:.8g}, {attained} (gap {self.gap:.3g}, violation "
+                f"{self.violation:.1e}; {self.n_leaves:,} leaves)")  # fmt: skip
+
+
+def check(header, arrays, record):
+    """Check a proof of a problem in the form of `gopfast.BiconvexProblem.from_json`."""
+    problem, claim = BiconvexProblem(record), item(header, "claim", "header")
+    if item(header, "digest", "header") != problem.digest():
+        raise ProofError("digest", "the proof is of another problem")
+    bound = None if item(claim, "bound", "claim") is None else number(claim, "bound", "claim")
+    n_leaves = cover(problem, arrays, Certificates(problem, arrays["vectors"], bound))
+    sign = 1.0 if problem.sense == "min" else -1.0
+    proved = math.inf if bound is None else bound
+    if item(claim, "solution", "claim") is None:
+        return CheckedBiconvex(sign * proved, sign * math.inf, 0.0, n_leaves, problem.sense, {})
+    z = numbers(claim, "solution", "claim", (problem.n,))
+    value, violation = problem.objective(z), problem.violation(z)
+    if not value <= number(claim, "objective", "claim"):
+        raise ProofError("solution", f"its objective is {value:.12g}, the proof claims {claim['objective']:.12g}")
+    if not violation <= number(claim, "violation", "claim"):
+        raise ProofError("solution", f"its violation is {violation:.3g}, the proof claims {claim['violation']:.3g}")
+    values = dict(zip(problem.names, z.tolist(), strict=True))
+    return CheckedBiconvex(sign * proved, sign * value, violation, n_leaves, problem.sense, values)
+
+
+def cover(problem, arrays, rule):
+    """Check that every node of a tree holds what it says; return the number of leaves."""
+    splits, points = (arrays[name].tolist() for name in ("splits", "points"))
+    if len(splits) != len(points):
+        raise ProofError("points", "must be as many as splits")
+    kinds = arrays["splits"]
+    starts = _starts(arrays, "starts", int(np.isin(kinds, (LEAF, CUT)).sum()), ("first", "second", "multipliers"))
+    cuts = _starts(arrays, "cuts", int((kinds == CUT).sum()), ("variables", "slopes", "ends"))
+    stack, n_leaves, n_certificates, n_cuts = [(problem.low, problem.high)], 0, 0, 0
+    for node, (kind, point) in enumerate(zip(splits, points, strict=True)):
+        if not stack:
+            raise ProofError(f"node {node}", "the tree has ended before")
+        low, high = stack.pop()
+        if 0 <= kind < problem.n:
+            first, last = high.copy(), low.copy()
+            first[kind], last[kind] = min(high[kind], point), max(low[kind], point)
+            stack += [(last, high), (low, first)]
+            if len(stack) >= MOST_DEPTH:
+                raise ProofError(f"node {node}", "the tree is too deep")
+            continue
+        if kind not in (LEAF, CUT):
+            raise ProofError(f"node {node}", f"there is no variable {kind}")
+        own = slice(starts[n_certificates], starts[n_certificates + 1])
+        certificate = [arrays[name][own] for name in ("first", "second", "multipliers")]
+        n_certificates += 1
+        try:
+            if kind == LEAF:
+                n_leaves += 1
+                if not (low > high).any():
+                    _leaf(rule, certificate, low, high)
+            else:
+                own = slice(cuts[n_cuts], cuts[n_cuts + 1])
+                moves = zip(*(arrays[name][own].tolist() for name in ("variables", "slopes", "ends")), strict=True)
+                stack.append(_cut(rule, certificate, list(moves), low, high))
+                n_cuts += 1
+        except ValueError as error:
+            raise ProofError(f"node {node}", str(error)) from None
+    if stack:
+        raise ProofError("tree", f"{len(stack)} of its parts are missing")
+    return n_leaves
+
+
+def _leaf(rule, certificate, low, high):
+    least, of_cutoff = rule.least(*certificate, low, high)
+    if not (least > 0 or (least >= 0 and of_cutoff > 0)):
+        raise ValueError(f"its multipliers prove {least:.3g}, which is no contradiction")
+
+
+def _cut(rule, certificate, moves, low, high):
+    """Return the box that is left; all cuts are of the box as it was."""
+    new_low, new_high = low.copy(), high.copy()
+    for j, s, v in moves:
+        if not (0 <= j < rule.n and s != 0):
+            raise ValueError(f"there is no cut of variable {j} with slope {s}")
+        if (low > high).any():
+            continue
+        least, _ = rule.least(*certificate, low, high, (j, s, v))
+        if not least >= 0:
+            raise ValueError(f"variable {j} is not {'at least' if s > 0 else 'at most'} {v:.12g}")
+        if s > 0:
+            new_low[j] = max(new_low[j], v)
+        else:
+            new_high[j] = min(new_high[j], v)
+    return new_low, new_high
+
+
+def _starts(arrays, name, count, parts):
+    """Check where the parts of `count` entries begin."""
+    starts, size = arrays[name], len(arrays[parts[0]])
+    if any(len(arrays[part]) != size for part in parts):
+        raise ProofError(parts[0], f"must be as many as {' and '.join(parts[1:])}")
+    if len(starts) != count + 1 or starts[0] != 0 or starts[-1] != size or (np.diff(starts) < 0).any():
+        raise ProofError(name, f"must be {count + 1} numbers that rise from 0 to {size}")
+    return starts.tolist()
+
+
+def _polynomial(record, place, entry):
+    """Terms of an expression: places (i, j), i <= j, in (1, z) -> exact coefficient."""
+    terms = {(0, 0): Fraction(_number(record.get("const", 0.0) if isinstance(record, dict) else None))}
+    linear, quadratic = record.get("lin") or {}, record.get("quad") or []
+    if not isinstance(linear, dict) or not isinstance(quadratic, list):
+        raise ProofError(entry, "lin must be an object and quad a list")
+    found = [((0, name), a) for name, a in linear.items()]
+    for row in quadratic:
+        if not isinstance(row, list) or len(row) != 3:
+            raise ProofError(entry, "quad must be a list of two names and a number each")
+        found.append((tuple(row[:2]), row[2]))
+    for names, a in found:
+        if not all(name == 0 or (isinstance(name, str) and name in place) for name in names):
+            raise ProofError(entry, f"has a variable that is none: {names}")
+        pair = tuple(sorted(0 if name == 0 else place[name] for name in names))
+        terms[pair] = terms.get(pair, Fraction(0)) + Fraction(_number(a))
+    return terms
+
+
+def _number(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
+        raise ProofError("problem", f"{value!r} is no number of at most {LARGEST:g}")
+    return float(value)

@@ -1,0 +1,199 @@
+"""Proofs of random biconvex problems: accepted, with bounds that no point on a grid is below; changed ones are not."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast.checker import ProofError, check, file
+from gopfast.datasets import load_problem
+from tests.support import proofs
+
+# of the first, 4 is left out: rows that touch in a point, which tolerances of linear programs do not tell from none
+SEEDS = [seed for seed in range(25) if seed != 4]
+
+
+def random_problem(rng):
+    """Two to four variables: products, squares of both signs, equations, quadratic rows; some without a point."""
+    n = int(rng.integers(2, 5))
+    low = rng.integers(-3, 2, n).astype(float)
+    Q = np.triu(rng.integers(-4, 5, (n, n)) * (rng.random((n, n)) < 0.6)).astype(float)
+    rows, bounds, quadratic = [], [], []
+    for _ in range(rng.integers(0, 3)):
+        rows.append(rng.integers(-5, 6, n).astype(float))
+        bounds.append(float(rng.integers(-6, 12)))
+    for _ in range(rng.integers(0, 2)):
+        form = np.triu(rng.integers(-3, 4, (n, n))).astype(float)
+        quadratic.append((form, rng.integers(-3, 4, n).astype(float), -np.inf, float(rng.integers(-4, 20))))
+    return gopfast.BiconvexProblem(
+        rng.integers(-5, 6, n).astype(float), Q=Q, A=np.array(rows) if rows else None,
+        row_upper=bounds if rows else None, quadratic_rows=quadratic, lower=low, upper=low + rng.integers(1, 5, n),
+        sense=rng.choice(["min", "max"]), constant=float(rng.integers(-3, 4)),
+    )  # fmt: skip
+
+
+def grid(problem, n_each=9):
+    """Feasible points of a grid."""
+    axes = [np.linspace(a, b, n_each) for a, b in zip(problem.lower, problem.upper, strict=True)]
+    for z in np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, problem.n_variables)[:: 1 + problem.n_variables // 4]:
+        if problem.exact(z)[1]:
+            yield z
+
+
+def proved(problem):
+    return gopfast.solve(problem, proof=True, n_threads=1, log=False, max_nodes=3000)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_point_is_better_than_what_is_proved(seed):
+    problem = random_problem(np.random.default_rng(seed))
+    result = proved(problem)
+    assert result.proof is not None, result.notes
+    found = check(result.proof, problem)
+    assert check(result.proof, json.loads(problem.to_json())) == found
+    sign = 1.0 if problem.sense == "min" else -1.0
+    assert found.bound == pytest.approx(result.bound, rel=1e-12, abs=1e-12) or sign * found.bound > sign * result.bound
+    for z in grid(problem):
+        assert sign * problem.objective(z) >= sign * found.bound - 1e-9
+    if result.solution is not None:
+        assert found.objective == pytest.approx(result.objective, rel=1e-9, abs=1e-12) and found.violation < 1e-8
+    if result.success:
+        assert found.gap == pytest.approx(result.gap, rel=1e-6, abs=1e-12)
+    elif result.status is gopfast.Status.INFEASIBLE:
+        assert found.bound == sign * np.inf and "no point meets the constraints" in str(found)
+
+
+def claim_more(rng, header, arrays):
+    """A bound that the solution beats."""
+    claim = header["claim"]
+    claim["bound"] = claim["objective"] + rng.choice([1e-3, 1.0, 1e3])
+
+
+def claim_infeasible(rng, header, arrays):
+    """That no point is feasible."""
+    header["claim"]["bound"] = None
+
+
+def claim_a_better_solution(rng, header, arrays):
+    """An objective that the solution does not have."""
+    header["claim"]["objective"] -= rng.choice([1e-6, 1.0])
+
+
+def move_the_solution(rng, header, arrays):
+    """A point that violates what it is said to meet."""
+    header["claim"]["solution"] = [x + 10.0 for x in header["claim"]["solution"]]
+
+
+def drop_a_certificate(rng, header, arrays):
+    """A leaf without multipliers."""
+    for name in ("first", "second", "multipliers"):
+        arrays[name] = arrays[name][:0]
+    arrays["starts"][:] = 0
+
+
+def cut_more(rng, header, arrays):
+    """Cuts that leave nothing of the box."""
+    arrays["ends"] = arrays["ends"] + 100.0 * np.sign(arrays["slopes"])
+
+
+def turn_signs(rng, header, arrays):
+    """Multipliers of the other sign."""
+    arrays["multipliers"] *= -1.0
+
+
+def shift_factors(rng, header, arrays):
+    """Multipliers of other factors."""
+    arrays["first"] += 1
+
+
+def one_leaf(rng, header, arrays):
+    """The tree cut off at its root."""
+    last = len(arrays["starts"]) - 1
+    own = slice(arrays["starts"][last - 1], arrays["starts"][last])
+    for name in ("first", "second", "multipliers"):
+        arrays[name] = arrays[name][own]
+    arrays["splits"], arrays["points"] = np.int32([-1]), np.zeros(1)
+    arrays["starts"], arrays["cuts"] = np.int32([0, len(arrays["first"])]), np.int32([0])
+    for name in ("variables", "slopes", "ends"):
+        arrays[name] = arrays[name][:0]
+
+
+FORGERIES = (claim_more, claim_infeasible, claim_a_better_solution, move_the_solution, drop_a_certificate, cut_more,
+             turn_signs, shift_factors, one_leaf)  # fmt: skip
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+def test_forged_proofs_are_refused_unless_they_are_true(tmp_path, forge):
+    n_refused = 0
+    for seed in range(10):
+        problem = random_problem(np.random.default_rng([7, seed]))
+        result = proved(problem)
+        if result.solution is None:
+            continue
+        data = tmp_path / "p.npz"
+        result.proof.save(data)
+        header, arrays = proofs.parts(data)
+        forge(np.random.default_rng(seed), header, arrays)
+        # whatever it is that such a change leaves: what is claimed must not be better than what is known
+        if forge is not claim_infeasible:
+            header["claim"]["bound"] = max(header["claim"]["bound"], header["claim"]["objective"] + 1e-6)
+        proofs.put(data, header, arrays)
+        with pytest.raises(ProofError):
+            check(data, problem)
+        n_refused += 1
+    assert n_refused >= 5
+
+
+def test_the_proof_of_another_problem_is_refused():
+    problem = gopfast.BiconvexProblem([-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3, lower=0, upper=5)
+    proof = proved(problem).proof
+    record = json.loads(problem.to_json())
+    assert check(proof, record).n_leaves >= 1
+    changes = [
+        ("sense", "max"), ("variables", {"z0": [0.0, 5.0], "z1": [0.0, 5.0 + 1e-15]}),
+        ("variables", {"z0": [0.0, 5.0], "z1": [0.0, None]}), ("constraints", record["constraints"][:1]),
+        ("objective", record["objective"] | {"const": 1e-300}),
+    ]  # fmt: skip
+    for name, value in changes:
+        with pytest.raises(ProofError, match="digest: the proof is of another problem"):
+            check(proof, record | {name: value})
+    with pytest.raises(ProofError, match="must be given in place of data"):
+        check(proof, [1.0, 2.0])
+    with pytest.raises(ProofError, match="digest|problem"):
+        check(proof, gopfast.BiconvexProblem([1.0], lower=0, upper=1))
+
+
+def test_every_number_of_a_proof_matters_or_does_not_change_what_is_true():
+    """Single numbers changed at random: what is still accepted claims no more than before."""
+    problem = gopfast.BiconvexProblem([-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3, lower=0, upper=5)
+    result = proved(problem)
+    header, arrays = file.read(result.proof.data)
+    header = {name: value for name, value in header.items() if name not in ("format", "version", "kind")}
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        changed = {name: array.copy() for name, array in arrays.items()}
+        name = rng.choice([name for name, array in arrays.items() if array.size])
+        place = tuple(rng.integers(size) for size in changed[name].shape)
+        value = changed[name][place]
+        if changed[name].dtype.kind == "i":
+            changed[name][place] = rng.choice([-3, -2, -1, 0, 1, value + 1, 2**31 - 1])
+        else:
+            changed[name][place] = rng.choice([0.0, -value, 2 * value, value + 1e-6, 1e300, -1e300, 5e-324])
+        claim = header | {"claim": header["claim"] | {"bound": header["claim"]["objective"] + 1e-9}}
+        with pytest.raises(ProofError):
+            check(file.pack("biconvex", claim, changed), problem)
+
+
+@pytest.mark.parametrize("name", ["st_e23", "ex5_2_2_case1", "ex9_1_1", "st_bpaf1a", "st_glmp_ss1", "st_jcbpaf2"])
+def test_published_problems_have_proofs(name):
+    problem = load_problem(name)
+    result = gopfast.solve(problem, proof=True, n_threads=1, log=False)
+    found = check(result.proof, problem)
+    assert result.success and found.gap <= 2e-6 * (1 + abs(found.objective))
+
+
+def test_what_has_no_proof_says_why():
+    problem = gopfast.BiconvexProblem([1.0, 0.0], Q=[[0, 1], [0, 0]], lower=[-1, 0], upper=[1, np.inf])
+    result = proved(problem)
+    assert result.proof is None and any("no proof was written: there is no bound" in note for note in result.notes)

@@ -1,178 +1,250 @@
-"""The rule of biconvex certificates against rational arithmetic, and what it refuses."""
+"""Certificates, and restarts until one is earned: verdicts checked against independently proved optima."""
 
 import json
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import gopfast
-from gopfast.checker import ProofError
-from gopfast.checker.biconvex import BiconvexProblem
-from gopfast.checker.certificate import Certificates
+from gopfast import Verdict, certify, local
 
-RECORD = {
-    "variables": {"x": [-1.0, 2.0], "y": [0.5, 3.0], "z": [-4.0, 1.0]},
-    "objective": {"const": 0.7, "lin": {"x": 1.3}, "quad": [["x", "y", -2.1], ["z", "z", 0.3]]},
-    "constraints": [
-        {"sense": "<=", "rhs": 3.3, "const": 0.1, "lin": {"x": 1.1, "y": -0.3}, "quad": []},
-        {"sense": ">=", "rhs": -5.5, "lin": {"z": 0.7}, "quad": [["x", "z", 1.9], ["y", "y", 0.2]]},
-        {"sense": "==", "rhs": 0.25, "lin": {"x": 0.9, "z": 0.4}, "quad": []},
+MINIMAL = [-10.0, -10.0, 5.0, 25.0]
+OPTIMUM = 84.03015887  # of the minimal data set, K = 2, empirical prior
+
+
+def minimal(**changes):
+    return gopfast.GaussianMixture(MINIMAL, 2, **{"prior": "empirical", **changes})
+
+
+def test_a_hundred_fits_of_the_minimal_data_set_are_sorted_correctly():
+    problem, verdicts = minimal(), []
+    for seed in range(100):
+        fit = local.em(problem, random_state=seed)
+        found = certify(problem, fit)
+        verdicts.append(found.verdict)
+        assert found.verdict is (Verdict.PROVED if fit.objective < OPTIMUM + 0.01 else Verdict.BEATEN)
+        assert found.lower_bound <= OPTIMUM + 1e-7
+        assert found.upper_bound >= OPTIMUM - 1e-7
+        assert found.objective == pytest.approx(fit.objective, abs=1e-9)
+        assert found.gap == found.objective - found.lower_bound
+    assert 10 < verdicts.count(Verdict.PROVED) < 90
+
+
+def test_a_beaten_fit_comes_with_a_better_one():
+    problem = minimal()
+    found = certify(problem, local.em(problem, start=[-10, 15]))
+    assert found.verdict is Verdict.BEATEN
+    better = problem.objective(found.better.weights, **found.better.parameters)
+    assert better == pytest.approx(found.upper_bound, abs=1e-9)
+    assert better < found.objective - found.epsilon
+    assert found.excess == found.objective - found.upper_bound
+    text = str(found)
+    assert text.startswith("BEATEN")
+    assert f"a better fit {found.upper_bound:.8g}" in text
+    assert f"lower by {found.excess:.6g}" in text
+    assert f"proved bound {found.lower_bound:.8g}" in text
+    # How far the bound was when the search stopped says nothing about the fit.
+    assert f"{found.gap:.3g} above" not in text
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.5, "PROVED"), (0.97, "PROVED"), (1.03, "BEATEN"), (3.0, "BEATEN")])
+@pytest.mark.parametrize("epsilon", [0.3, 0.01])
+def test_a_fit_slightly_off_the_optimum_is_told_apart_at_epsilon(share, verdict, epsilon):
+    """The means are moved until the objective exceeds the optimum by the share of epsilon."""
+    problem = minimal()
+    best = gopfast.solve(problem, 1e-7).solution
+    low, high = 0.0, 100.0
+    for _ in range(200):
+        step = 0.5 * (low + high)
+        moved = problem.objective(best.weights, best.means + step)
+        low, high = (step, high) if moved < OPTIMUM + share * epsilon else (low, step)
+    found = certify(problem, (best.weights, best.means + low), epsilon)
+    assert found.objective == pytest.approx(OPTIMUM + share * epsilon, abs=1e-6)
+    assert found.verdict.name == verdict
+
+
+def test_the_search_stops_as_soon_as_the_answer_is_known():
+    problem = gopfast.GaussianMixture(np.linspace(0.0, 30.0, 80), 4)
+    whole = gopfast.solve(problem, 0.5)
+    loose = certify(problem, whole, epsilon=20.0)
+    assert loose.verdict is Verdict.PROVED
+    assert loose.n_nodes < whole.n_nodes
+    beaten = certify(problem, ([0.25] * 4, [1.0, 2.0, 3.0, 4.0]))
+    assert beaten.verdict is Verdict.BEATEN
+    assert beaten.n_nodes == 1
+
+
+def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    problem = gopfast.GaussianMixture(X, 3)
+    best = gopfast.solve(problem, max_nodes=2000)
+    for limit in ({"time_limit": 0.0}, {"max_nodes": 3}, {"callback": lambda state: True}):
+        found = certify(problem, best, **limit)
+        assert found.verdict is Verdict.UNDECIDED
+        assert found.lower_bound <= found.upper_bound <= found.objective
+        assert "UNDECIDED" in str(found)
+
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        gopfast.PoissonMixture([0, 1, 1, 2, 2, 9, 10, 12], 2),
+        gopfast.ExponentialMixture([0.1, 0.2, 0.2, 5.0, 9.0, 14.0], 2),
+        gopfast.BernoulliMixture([[0, 0], [0, 0], [1, 1], [1, 1], [1, 0]], 2),
+        gopfast.CategoricalMixture([["a", 1], ["a", 1], ["b", 2], ["b", 3]], 2),
     ],
-}
-VECTORS = np.array([[0.3, -1.0, 0.5, 0.0], [1.0, 0.0, 0.0, -0.7]])
-BOUND = -7.3
-N_LOW, N_ROWS, CUTOFF, FIRST_VECTOR = 1, 7, 10, 11
+    ids=lambda problem: type(problem).__name__,
+)
+def test_other_families_are_certified_too(problem):
+    best = gopfast.solve(problem)
+    for fit in (best, best.to_dict()):
+        assert certify(problem, fit).verdict is Verdict.PROVED
+    pooled = problem.maximize(np.full((problem.n_samples, 2), 0.5))
+    assert certify(problem, pooled).verdict is Verdict.BEATEN
 
 
-def rule(bound=BOUND, record=RECORD):
-    problem = BiconvexProblem(record)
-    return Certificates(problem, VECTORS, bound)
+def test_a_fit_that_makes_a_sample_impossible_is_beaten():
+    problem = gopfast.BernoulliMixture([[0, 1], [1, 1], [1, 0], [0, 0]], 2)
+    found = certify(problem, ([1.0, 0.0], [[0.0, 0.0], [0.5, 0.5]]))
+    assert found.objective == np.inf
+    assert found.verdict is Verdict.BEATEN
 
 
-def slacks(z, low, high):
-    """Exact values of all factors at a point."""
-    x, y, w = z
-    f = Fraction(0.7) + Fraction(1.3) * x - Fraction(2.1) * x * y + Fraction(0.3) * w * w
-    rows = [
-        Fraction(3.3) - Fraction(0.1) - Fraction(1.1) * x - Fraction(-0.3) * y,
-        Fraction(0.7) * w + Fraction(1.9) * x * w + Fraction(0.2) * y * y + Fraction(5.5),
-        Fraction(0.9) * x + Fraction(0.4) * w - Fraction(0.25),
-    ]
-    vectors = [sum(Fraction(a) * b for a, b in zip(v.tolist(), [1, *z], strict=True)) for v in VECTORS]
-    below = [a - Fraction(b) for a, b in zip(z, low.tolist(), strict=True)]
-    above = [Fraction(b) - a for a, b in zip(z, high.tolist(), strict=True)]
-    return [Fraction(1), *below, *above, *rows, Fraction(BOUND) - f, *vectors]
+@pytest.mark.parametrize("kind", ["solution", "result", "local", "tuple", "dict", "record", "json", "estimator"])
+@pytest.mark.parametrize("covariance", ["known", "diag"])
+def test_every_form_of_a_fit_is_read_alike(kind, covariance):
+    floor = None if covariance == "known" else 1.0
+    problem = gopfast.GaussianMixture(MINIMAL, 2, covariance=covariance, variance_floor=floor)
+    result = gopfast.solve(problem)
+    solution = result.solution
+    values = [value for name, value in solution.parameters.items() if name != "prior_variance"]
+    fit = {
+        "solution": solution,
+        "result": result,
+        "local": local.em(problem, solution),
+        "tuple": (solution.weights, *values),
+        "dict": {"weights": solution.weights, **solution.parameters},
+        "record": result.to_dict(responsibilities=True),
+        "json": json.loads(result.to_json()),
+    }.get(kind)
+    if kind == "estimator":
+        pytest.importorskip("sklearn")
+        fit = gopfast.GlobalGaussianMixture(2, covariance=covariance, variance_floor=problem.variance_floor)
+        fit.fit(problem.X)
+    found = certify(problem, fit)
+    assert found.verdict is Verdict.PROVED
+    assert found.objective == pytest.approx(result.objective, abs=1e-7)
 
 
-def random_certificate(rng, n_terms):
-    """Products of affine factors, rows alone and squares."""
-    terms = []
-    for _ in range(n_terms):
-        kind = rng.integers(4)
-        if kind == 0:
-            first, second = rng.choice([1, 2, 3, 4, 5, 6, 7, 9], 2)
-        elif kind == 1:
-            first, second = rng.choice([7, 8, 9, 10]), 0
-        elif kind == 2:
-            first = second = rng.choice([11, 12])
-        else:
-            first, second = rng.choice([1, 2, 3, 4, 5, 6]), 0
-        sign = rng.choice([-1.0, 1.0]) if 9 in (first, second) else 1.0
-        terms.append((first, second, sign * rng.exponential() * rng.choice([1e-3, 1.0, 30.0])))
-    return [np.array(part) for part in zip(*terms, strict=True)]
+@pytest.mark.parametrize("kind", ["spherical", "diag", "tied", "full"])
+def test_fits_of_scikit_learn_are_read_whatever_their_covariance_type(kind):
+    mixture = pytest.importorskip("sklearn.mixture")
+    X = np.array([-3.0, -2.5, -2.0, -1.0, 2.0, 2.5, 3.5, 4.0])[:, None]
+    fit = mixture.GaussianMixture(2, covariance_type=kind, random_state=0, tol=1e-9).fit(X)
+    covariance = "tied" if kind == "tied" else "diag"
+    problem = gopfast.GaussianMixture(X, 2, covariance=covariance, variance_floor=0.05)
+    found = certify(problem, fit, epsilon=0.1)
+    assert -found.objective / len(X) == pytest.approx(fit.score(X), rel=1e-9)
+    assert found.verdict is not Verdict.UNDECIDED
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_the_rest_is_nowhere_in_the_box_below_what_is_said(seed):
-    rng = np.random.default_rng(seed)
-    first, second, multipliers = random_certificate(rng, rng.integers(1, 9))
-    ends = np.sort(rng.uniform([-1.0, 0.5, -4.0], [2.0, 3.0, 1.0], (2, 3)), axis=0)
-    target = (int(rng.integers(3)), rng.normal(), rng.normal()) if seed % 2 else None
-    least, _ = rule().least(first, second, multipliers, *ends, target)
-    assert np.isfinite(least)
-    values = []
-    for _ in range(60):
-        share = rng.choice([0.0, 1.0, rng.random()], 3)
-        z = [Fraction(a) + Fraction(s) * (Fraction(b) - Fraction(a)) for a, b, s in zip(*ends.tolist(), share.tolist(),
-                                                                                        strict=True)]  # fmt: skip
-        own = slacks(z, *ends)
-        total = Fraction(0)
-        if target is not None:
-            total = Fraction(target[1]) * (z[target[0]] - Fraction(target[2]))
-        total -= sum(Fraction(m) * own[a] * own[b] for a, b, m in zip(first, second, multipliers.tolist(), strict=True))
-        values.append(total)
-    assert min(values) >= Fraction(least)
+def test_covariances_that_the_model_does_not_have_are_refused():
+    mixture = pytest.importorskip("sklearn.mixture")
+    X = np.random.default_rng(0).standard_normal((40, 2)) @ [[2.0, 1.0], [0.0, 1.0]]
+    full = mixture.GaussianMixture(2, random_state=0).fit(X)
+    for covariance in ("diag", "spherical", "tied", "tied_spherical"):
+        with pytest.raises(gopfast.InputError, match="fit: its covariances are not of the problem's kind"):
+            certify(gopfast.GaussianMixture(X, 2, covariance=covariance), full)
+    with pytest.raises(gopfast.InputError, match="noise_variance"):
+        certify(gopfast.GaussianMixture(X, 2), full)
+    with pytest.raises(gopfast.InputError, match="variance_floor"):
+        certify(gopfast.GaussianMixture(X, 2, covariance="full", variance_floor=50.0), full)
+    with pytest.raises(gopfast.InputError, match="PoissonMixture"):
+        certify(gopfast.PoissonMixture([1, 2], 1), full)
 
 
-def test_a_rest_without_products_is_bounded_at_a_corner():
-    # (x + 1) + (3 - y) + 2: least where x is least and y greatest, with the other sign
-    least, of_cutoff = rule().least(np.array([1, 5]), np.array([0, 0]), np.array([1.0, 1.0]), *BOX)
-    assert least == pytest.approx(-(3.0 + 2.5), abs=1e-12) and of_cutoff == 0.0
+@pytest.mark.parametrize(
+    ("fit", "named"),
+    [
+        (None, "NoneType"),
+        ({"weights": [1.0]}, "means"),
+        ({"means": [0.0, 1.0]}, "weights"),
+        ({"weights": [0.5, 0.5], "means": [0.0, 1.0], "rates": [1.0, 1.0]}, "rates"),
+        ({"weights": [0.5, 0.6], "means": [0.0, 1.0]}, "sum to 1"),
+        (([0.2, 0.3, 0.5], [0.0, 1.0, 2.0]), "shape"),
+        (([0.5, 0.5], [0.0, np.nan]), "means"),
+        ({"solution": [1, 2]}, "dict"),
+    ],
+    ids=str,
+)
+def test_what_is_no_fit_is_refused(fit, named):
+    with pytest.raises(gopfast.InputError, match=f"^fit: .*{named}"):
+        certify(minimal(), fit)
 
 
-BOX = np.array([-1.0, 0.5, -4.0]), np.array([2.0, 3.0, 1.0])
+def test_bad_options_are_refused():
+    fit = local.em(minimal())
+    with pytest.raises(gopfast.InputTypeError, match="^problem"):
+        certify(MINIMAL, fit)
+    with pytest.raises(gopfast.InputError, match="epsilon"):
+        certify(minimal(), fit, epsilon=0.0)
+    with pytest.raises(gopfast.InputError, match="time_limit"):
+        certify(minimal(), fit, time_limit=-1)
+    with pytest.raises(TypeError, match="rel_tol"):
+        certify(minimal(), fit, rel_tol=0.5)
 
 
-def test_a_bound_of_a_variable_is_proved_by_a_row_and_not_a_little_more():
-    # 1.1 x <= 3.2 + 0.3 y <= 3.2 + 0.9
-    own = rule()
-    row = np.array([7]), np.array([0]), np.array([1.0])
-    most = (3.3 - 0.1 + 0.3 * 3.0) / 1.1
-    high = np.array([10.0, 3.0, 1.0])
-    assert own.least(*row, BOX[0], high, (0, -1.1, most + 1e-9))[0] >= 0
-    assert own.least(*row, BOX[0], high, (0, -1.1, most - 1e-9))[0] < 0
+# Restarts
 
 
-@pytest.mark.parametrize(("first", "second", "multiplier", "message"), [
-    (1, 0, -1.0, "negative"), (7, 0, -1.0, "negative"), (7, 1, -1.0, "negative"), (11, 11, -1.0, "negative"),
-    (10, 0, -1.0, "negative"), (11, 0, 1.0, "neither"), (11, 12, 1.0, "neither"), (8, 1, 1.0, "neither"),
-    (1, 8, 1.0, "neither"), (10, 1, 1.0, "neither"), (10, 10, 1.0, "neither"), (1, 11, 1.0, "neither"),
-    (0, 0, 1.0, "no such"), (13, 0, 1.0, "no such"), (1, -1, 1.0, "no such"), (-1, 0, 1.0, "no such"),
-])  # fmt: skip
-def test_what_may_be_negative_is_refused(first, second, multiplier, message):
-    with pytest.raises(ValueError, match=message):
-        rule().least(np.array([first]), np.array([second]), np.array([multiplier]), *BOX)
+def test_restarts_end_with_the_first_fit_in_the_proved_interval():
+    problem, trapped = minimal(), 0
+    for seed in range(8):
+        found = local.restart_until_certified(problem, random_state=seed)
+        assert found.certified
+        assert found.objectives[-1] == found.fit.objective <= found.result.lower_bound + 0.01
+        assert (found.objectives[:-1] > found.result.lower_bound + 0.01).all()
+        assert len(found.objectives) == found.n_restarts
+        assert found.gap == found.fit.objective - found.result.lower_bound
+        trapped += found.n_restarts > 1
+    assert trapped > 0
 
 
-def test_an_equation_has_multipliers_of_either_sign():
-    for second in (0, 1, 4, 7):
-        for multiplier in (-1.0, 1.0):
-            assert np.isfinite(rule().least(np.array([9]), np.array([second]), np.array([multiplier]), *BOX)[0])
+def test_restarts_that_never_get_there_end_at_their_limits_and_say_so():
+    problem = minimal()
+
+    def stuck(problem, start, random_state, depth):
+        return local.em(problem, [-10, 15], max_iter=depth)
+
+    found = local.restart_until_certified(problem, stuck, max_restarts=5, depth=50)
+    assert not found.certified
+    assert found.n_restarts == 5
+    assert found.fit.objective == pytest.approx(108.86, abs=0.005)
+    assert local.restart_until_certified(problem, stuck, time_limit=0.0, depth=50).n_restarts == 1
 
 
-def test_without_a_claim_there_is_no_cutoff():
-    with pytest.raises(ValueError, match="where none is claimed"):
-        rule(None).least(np.array([10]), np.array([0]), np.array([1.0]), *BOX)
+@pytest.mark.parametrize("start", ["samples", "dirichlet"])
+def test_restarts_draw_their_starts_by_strategy(start):
+    found = local.restart_until_certified(minimal(), local.quasi_newton, start=start)
+    assert found.certified
+    seed = np.random.SeedSequence(0).generate_state(1, np.uint64)[0]
+    first = local.quasi_newton(minimal(), local.start(minimal(), start, seed))
+    assert found.objectives[0] == first.objective
 
 
-def test_infinite_bounds_are_no_factors_and_need_exact_coefficients():
-    low, high = BOX[0].copy(), BOX[1].copy()
-    high[0] = np.inf
-    with pytest.raises(ValueError, match="infinite"):
-        rule().least(np.array([4]), np.array([0]), np.array([1.0]), low, high)
-    one = np.array([9]), np.array([0])
-    # 0.9 x + 0.4 z - 0.25 = 0 with z >= -4 bounds x from above; with another slope nothing is left of it
-    most = (0.25 + 1.6) / 0.9
-    assert rule().least(*one, np.array([-1.0]), low, high, (0, -0.9, most + 1e-9))[0] >= 0
-    assert rule().least(*one, np.array([-1.0]), low, high, (0, -0.8, most + 1e9))[0] >= 0
-    assert rule().least(*one, np.array([-1.0]), low, high, (0, -1.0, most + 1e9))[0] == -np.inf
+def test_restarts_use_the_given_starts():
+    def start(problem, random_state):
+        return [-5.0, 25.0]
+
+    found = local.restart_until_certified(minimal(), local.em, start=start)
+    assert found.n_restarts == 1
+    assert found.certified
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"variables": []}, "variables"), ({"variables": {}}, "variables"), ({"variables": {"x": [0.0]}}, "no number"),
-    ({"variables": {"x": ["0", 1.0]}}, "no number"), ({"variables": {"x": [0.0, 1e101]}}, "no number"),
-    ({"sense": "least"}, "sense"), ({"constraints": {}}, ""), ({"constraints": {"a": 1}}, "list"),
-    ({"constraints": [{"sense": "<", "rhs": 1.0}]}, "sense"), ({"constraints": [{"sense": "<="}]}, "rhs"),
-    ({"objective": {"lin": {"none": 1.0}}}, "none"), ({"objective": {"quad": [["x", "y"]]}}, "quad"),
-    ({"objective": {"lin": {"x": True}}}, "no number"), ({"objective": {"lin": {"x": float("nan")}}}, "no number"),
-    ({"objective": {"quad": [["x", "y", 0.1], ["y", "x", 0.2]]}}, "double"),
-    ({"constraints": [{"sense": "==", "rhs": 0.3, "const": 1e20, "lin": {"x": 1.0}}]}, "double"),
-])  # fmt: skip
-def test_problems_that_are_none_are_refused(change, message):
-    if message:
-        with pytest.raises(ProofError, match=message):
-            BiconvexProblem(RECORD | change)
-    else:
-        assert BiconvexProblem(RECORD | change).forms.shape[0] == 1
-
-
-def test_constants_are_rounded_to_the_safe_side():
-    problem = BiconvexProblem(RECORD)
-    assert Fraction(problem.forms[0, 0]) >= Fraction(3.3) - Fraction(0.1)
-    up = {"sense": ">=", "rhs": 0.3, "const": 0.1, "lin": {"x": 1.0}}
-    assert Fraction(BiconvexProblem(RECORD | {"constraints": [up]}).forms[0, 0]) >= Fraction(0.1) - Fraction(0.3)
-
-
-def test_a_violation_is_that_of_the_package():
-    rng = np.random.default_rng(3)
-    Q = rng.normal(size=(3, 3))
-    problem = gopfast.BiconvexProblem(rng.normal(size=3), Q=Q, A=rng.normal(size=(2, 3)) * 100, row_upper=[1.0, 2e-3],
-                                      quadratic_rows=[(Q.T @ Q, None, -np.inf, 0.5), (Q, rng.normal(size=3), 1.0, 1.0)],
-                                      lower=-1, upper=2)  # fmt: skip
-    own = BiconvexProblem(json.loads(problem.to_json()))
-    for _ in range(20):
-        z = rng.uniform(-1.5, 2.5, 3)
-        assert own.violation(z) == pytest.approx(problem.violations(z).max(), rel=1e-9, abs=1e-13)
-        assert own.objective(z) == pytest.approx(problem.objective(z), rel=1e-12, abs=1e-12)
-        assert Fraction(own.objective(z)) >= problem.exact(z)[0]
+@pytest.mark.parametrize(
+    "changed", [{"method": "em"}, {"start": 3}, {"start": "best"}, {"epsilon": 0}, {"max_restarts": 0}], ids=str
+)
+def test_a_bad_argument_of_the_restarts_is_named(changed):
+    with pytest.raises(gopfast.InputError, match=next(iter(changed))):
+        local.restart_until_certified(minimal(), **changed)

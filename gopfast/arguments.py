@@ -30,7 +30,9 @@ fit.json is what `gopfast fit --json` writes, or any JSON object with "weights",
 variances, "covariances"."""
 CHECK_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 3 --proof proof.npz
-  gopfast check proof.npz galaxies.csv"""
+  gopfast check proof.npz galaxies.csv
+  gopfast solve problem.json --proof proof.npz
+  gopfast check proof.npz problem.json"""
 COMPARE_EXAMPLES = """examples:
   gopfast compare galaxies.csv -k 3
   gopfast compare minimal.csv -k 2 --prior empirical --starts 20 --json comparison.json"""
@@ -115,10 +117,12 @@ def parser(fit, certify, compare, select, solve, check) -> argparse.ArgumentPars
         "--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)"
     )
     search.add_argument("--rel-tol", type=float, metavar="R", help="gap relative to the objective (default: 1e-6)")
-    _add_json(command.add_argument_group("output"))
+    outputs = command.add_argument_group("output")
+    _add_json(outputs)
+    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
     command = commands.add_parser(
-        "check", help="check a proof that `gopfast fit --proof` wrote",
-        description="Check a proof against the data, with none of the code that made it.",
+        "check", help="check a proof that `gopfast fit --proof` or `gopfast solve --proof` wrote",
+        description="Check a proof against the data, or the problem, with none of the code that made it.",
         epilog=f"{CHECK_EXAMPLES}\n\n{EXIT_CODES}", formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     command.set_defaults(run=check)

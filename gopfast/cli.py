@@ -23,6 +23,7 @@ MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
 STANDARD_OUTPUT = "-"
+PROBLEM_SUFFIXES = (".json", ".lp", ".mps", ".nl")
 LIVE_INTERVAL = 0.1  # seconds
 
 
@@ -118,14 +119,20 @@ def check(options):
             pass
     except OSError as error:
         raise InputError(f"{options.proof}: {error.strerror}") from None
-    table = _read_table(options)
+    if Path(options.data).suffix.lower() in PROBLEM_SUFFIXES:
+        data = _read_problem(options.data)
+        line = f"{shown(options.data)}: {data!r}"
+    else:
+        table = _read_table(options)
+        data, line = table.data, _data_line(options, table)
     try:
-        found = gopfast.check(options.proof, table.data)
+        found = gopfast.check(options.proof, data)
     except gopfast.ProofError as error:
         print(f"{shown(options.proof)}: the proof does not hold; {error}")
         return EXIT_BEATEN
-    problem = ", ".join(f"{name} {value}" for name, value in found.problem.items())
-    print(f"{_data_line(options, table)}\nproof of: {problem}\n{found}")
+    if isinstance(found, gopfast.Checked):
+        line += "\nproof of: " + ", ".join(f"{name} {value}" for name, value in found.problem.items())
+    print(f"{line}\n{found}")
     for name, value in found.solution.items():
         print(f"  {name:<14} {value}")
     return EXIT_PROVED
@@ -168,13 +175,13 @@ def select(options):
 
 def solve(options):
     """Prove the optimum of a biconvex problem."""
-    _check_writable(options.json, options.problem, "the problem")
-    try:
-        problem = gopfast.BiconvexProblem.read(options.problem)
-    except OSError as error:
-        raise InputError(f"{options.problem}: {error.strerror or error}") from None
+    for path in (options.json, options.proof):
+        _check_writable(path, options.problem, "the problem")
+    problem = _read_problem(options.problem)
     with _Progress(options) as progress:
-        result = gopfast.solve(problem, **_search(options), rel_tol=options.rel_tol, **progress.options)
+        result = gopfast.solve(
+            problem, **_search(options), rel_tol=options.rel_tol, **progress.options, proof=options.proof
+        )
     _report(options, result.to_dict(), None, f"{shown(options.problem)}: {problem!r}\n{result}")
     if result.status is Status.TIME_LIMIT:
         _warn(
@@ -191,6 +198,14 @@ def _problem(options):
     _check_outputs(options)
     table = _read_table(options)
     return table, gopfast.GaussianMixture(table.data, **_model(options))
+
+
+def _read_problem(path):
+    """Read a biconvex problem."""
+    try:
+        return gopfast.BiconvexProblem.read(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _read_table(options, columns=None):

@@ -106,6 +106,20 @@ def test_a_wrong_bound_of_the_search_is_not_in_the_proof(path):
         gopfast.check(path, problem.X)
 
 
+def test_the_commands_write_and_check_a_proof_of_a_problem(tmp_path, capsys):
+    problem, other, proof = tmp_path / "problem.json", tmp_path / "other.json", tmp_path / "proof.npz"
+    gopfast.datasets.load_problem("st_e23").to_json(problem)
+    gopfast.datasets.load_problem("st_bpv1").to_json(other)
+    assert cli.main(["solve", str(problem), "--proof", str(proof), "-q"]) == 0
+    assert cli.main(["check", str(proof), str(problem)]) == 0
+    text = capsys.readouterr().out
+    assert "checked: no feasible point is below -1.08333" in text and "BiconvexProblem('st_e23'" in text
+    assert cli.main(["check", str(proof), str(other)]) == 3
+    assert "the proof does not hold; digest: the proof is of another problem" in capsys.readouterr().out
+    assert cli.main(["solve", str(problem), "--proof", str(problem), "-q"]) == 2
+    assert "the result would overwrite the problem" in capsys.readouterr().err
+
+
 def test_the_commands_write_and_check_a_proof(tmp_path, capsys):
     data, proof = tmp_path / "data.csv", tmp_path / "proof.npz"
     data.write_text("x\n" + "\n".join(map(str, X)))

@@ -33,7 +33,7 @@ GROWTH = 2
 OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
-# After these a search can do no more: nothing is left to do below a cutoff, which never rises, nor where memory is full.
+# After these a search can do no more: nothing is left to do below a cutoff, which never rises, nor in a full memory.
 _EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF, Status.MEMORY_LIMIT)
 
 

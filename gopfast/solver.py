@@ -260,11 +260,11 @@ def solve(
         _refuse(options, ("checkpoint", "executor"), "for biconvex problems and k-means")
         if isinstance(problem, BiconvexProblem):
             return _solve_biconvex(problem, options, start, proof)
-        if proof is not None:
-            raise InputError("proof must be None: proofs have no entry yet for CVXPY's problems and k-means")
         if isinstance(problem, KMeans):
             _refuse(options, ("memory_limit", "spill"), "for k-means")
-            return _solve_clustering(problem, options, start)
+            return _solve_clustering(problem, options, start, proof)
+        if proof is not None:
+            raise InputError("proof must be None with a CVXPY problem: write it as a gopfast.BiconvexProblem")
         return _solve_biconvex(problem, options, start)
     if proof is not None:
         _check_provable(options)
@@ -508,14 +508,14 @@ def _solve_biconvex(problem, options, start, proof=None):
         return solve_cvxpy(problem, options, monitor, start)
 
 
-def _solve_clustering(problem, options, start):
+def _solve_clustering(problem, options, start, proof):
     """Solve a k-means problem, which has a search of its own."""
     # Here and not above: it needs HiGHS.
     from gopfast.clustering.solve import solve as solve_clustering
 
     monitor = _Monitor(options)
     with monitor.watching():
-        result = solve_clustering(problem, options, monitor if monitor.wanted else None, start)
+        result = solve_clustering(problem, options, monitor if monitor.wanted else None, start, proof)
     monitor.finish(result)
     return result
 

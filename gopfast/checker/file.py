@@ -7,7 +7,7 @@ problem's data), ``claim`` (what is proved, and the solution) and
   means, and what else `objective` takes); ``order``: the variable that the components are ordered by; ``reference``:
   what samples are taken relative to (d,). ``splits`` (M,) and ``points`` (M,): the tree, see `tree`. ``slopes`` (L, K,
   d or 2 d) and ``log_weights`` (L, K): of the leaves that are not empty, in the tree's order;
-- ``biconvex``: see `biconvex`.
+- ``biconvex``, ``clustering``: see the modules of these names.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from .errors import ProofError
 FORMAT, VERSION = "gopfast-proof", 2
 INTEGERS, REALS = "int32", "float64"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
-KEYS = {"mixture": {"problem", "order", "reference"}, "biconvex": set()}
+KEYS = {"mixture": {"problem", "order", "reference"}, "biconvex": set(), "clustering": {"problem"}}
 ARRAYS = {
     "mixture": {"splits": (INTEGERS, 1), "points": (REALS, 1), "slopes": (REALS, 3), "log_weights": (REALS, 2)},
     "biconvex": {
@@ -31,6 +31,7 @@ ARRAYS = {
         "cuts": (INTEGERS, 1), "variables": (INTEGERS, 1), "slopes": (REALS, 1), "ends": (REALS, 1),
         "vectors": (REALS, 2),
     },
+    "clustering": {"pairs": (INTEGERS, 2), "prices": (REALS, 2)},
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, file, leaf, objective, priors, tree
+from . import biconvex, clustering, file, leaf, objective, priors, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
@@ -26,7 +26,7 @@ class Checked:
     Attributes
     ----------
     lower_bound : float
-        No mixture of this problem has a smaller objective.
+        No mixture, or clustering, of this problem has a smaller objective.
     objective : float
         The solution's, rounded up.
     n_leaves : int
@@ -50,7 +50,8 @@ class Checked:
 
     def __str__(self) -> str:
         """One line."""
-        return (f"checked: no mixture is below {self.lower_bound:.8g}, the solution attains {self.objective:.8g} "
+        what = "clustering" if "n_clusters" in self.problem else "mixture"
+        return (f"checked: no {what} is below {self.lower_bound:.8g}, the solution attains {self.objective:.8g} "
                 f"(gap {self.gap:.3g}; {self.n_leaves:,} leaves)")  # fmt: skip
 
 
@@ -91,6 +92,8 @@ def check(
     with np.errstate(all="ignore"):  # what overflows proves nothing, and is refused as such
         if header["kind"] == "biconvex":
             return biconvex.check(header, arrays, _biconvex_record(X))
+        if header["kind"] == "clustering":
+            return _check_clustering(header, arrays, X, sample_weight, problem)
         return _check(header, arrays, X, sample_weight, problem)
 
 
@@ -101,6 +104,16 @@ def _biconvex_record(problem):
     if not hasattr(problem, "to_json"):
         raise ProofError("problem", "the proof is of a biconvex problem, which must be given in place of data")
     return json.loads(problem.to_json())
+
+
+def _check_clustering(header, arrays, X, sample_weight, wanted):
+    record = header["problem"]
+    problem = clustering.Problem(record, X, sample_weight)
+    _compare(record, wanted)
+    if header["digest"] != file.digest(problem.columns, problem.weights):
+        raise ProofError("digest", "the proof is of other data")
+    lower, value, n_leaves, centers = clustering.verify(header, arrays, problem)
+    return Checked(lower, value, n_leaves, record, {"centers": centers.tolist()})
 
 
 def _check(header, arrays, X, sample_weight, wanted):

@@ -42,6 +42,7 @@ class Node:
         self.together, self.apart, self.lower = together, apart, lower
         self.n_clusters, self.size = n_clusters, float(weights.sum())
         self.estimate = lower
+        self.prices, self.sons = None, ()  # that prove `lower`, by group; what the search made of the pair
         self.group = _groups(len(X), together)
         self.feasible = all(self.group[i] != self.group[j] for i, j in apart)
         self.merge(X, weights)
@@ -148,7 +149,7 @@ class Node:
             sup, centers = search.search(prices, limit, most_cells)
             self.n_cells += search.cells
             proved = float(self.weights @ prices) - self.n_clusters * sup + self.scatter - self.margin(prices, sup)
-            self.lower = max(self.lower, proved)
+            self._raise(proved, prices)
             if self.lower >= target or stop.stopped or not len(centers):
                 break
             if not self._take(master, search, prices, centers, sigma + fine):
@@ -182,7 +183,11 @@ class Node:
         sup, _ = search.search(prices, limit, FEW_CELLS)
         self.n_cells += search.cells
         total = float(self.weights @ prices) + self.scatter
-        self.lower = max(self.lower, total - self.n_clusters * sup - self.margin(prices, sup))
+        self._raise(total - self.n_clusters * sup - self.margin(prices, sup), prices)
+
+    def _raise(self, proved, prices):
+        if proved > self.lower:
+            self.lower, self.prices = proved, prices
 
     def _take(self, master, search, prices, centers, least, climb=True):
         if climb and len(centers):

@@ -8,6 +8,7 @@ import numpy as np
 
 from gopfast.clustering.lloyd import nearest
 from gopfast.clustering.node import Node
+from gopfast.clustering.proof import with_proof
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.clustering.search import Pool, best_line
 from gopfast.errors import InputError
@@ -36,9 +37,12 @@ class Search:
         Called with seconds, nodes, open nodes, bounds and whether the incumbent is new; returning True stops.
     start : ndarray of shape (K, d) or None
         Centers to start from, beside the own draws.
+    proof : str, True or None
+        Where a proof goes.
     """
 
-    def __init__(self, problem, options, monitor, start=None):
+    def __init__(self, problem, options, monitor, start=None, proof=None):
+        self.proof, self.root = proof, None
         self.problem, self.options, self.monitor, self.start = problem, options, monitor, start
         self.started = time.perf_counter()
         self.limit = math.inf if options.time_limit is None else options.time_limit
@@ -117,7 +121,8 @@ class Search:
         """Search; returns the result."""
         method = "pricing"
         try:
-            method = self.trivial() or method
+            if self.proof is None or len(self.X) <= self.problem.n_clusters:
+                method = self.trivial() or method
             if method == "pricing":
                 self.tree()
         except KeyboardInterrupt:
@@ -126,7 +131,8 @@ class Search:
         if self.centers is None:
             self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
         self.stop.reraise()
-        return self.result(method)
+        result = self.result(method)
+        return result if self.proof is None else with_proof(self, result)
 
     def trivial(self):
         """Solve what needs no search; the name of the method, None if there is none."""
@@ -164,7 +170,8 @@ class Search:
         pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
         new = self.offer(pool.centers)
         serial = 1
-        self.heap.append(Entry(0.0, 0, Node(self.X, self.weights, K)))
+        self.root = Node(self.X, self.weights, K)
+        self.heap.append(Entry(0.0, 0, self.root))
         heap = self.heap
         self.report(1, new)
         if len(self.X) > MOST_PRICED:
@@ -195,7 +202,8 @@ class Search:
                 heapq.heappush(heap, Entry(node.lower, serial, node))
                 serial += 1
             elif branched:
-                for child in node.children(self.X, self.weights):
+                node.sons = node.children(self.X, self.weights)
+                for child in node.sons:
                     child.estimate = node.estimate
                     heapq.heappush(heap, Entry(child.lower, serial, child))
                     serial += 1
@@ -263,12 +271,12 @@ def check_options(options):
         raise InputError(f"{name} is for mixtures and biconvex problems: a k-means problem has one way only")
 
 
-def solve(problem, options, monitor, start=None):
-    """Solve a k-means problem; `monitor` as of `Search`, `start` centers, labels, a result or an estimator."""
+def solve(problem, options, monitor, start=None, proof=None):
+    """Solve a k-means problem; `monitor`, `proof` as of `Search`, `start` centers, labels, a result or an estimator."""
     check_options(options)
     if start is not None:
         start = read_centers(problem, start, "start")[0]
-    return Search(problem, options, monitor, start).run()
+    return Search(problem, options, monitor, start, proof).run()
 
 
 def read_centers(problem, fit, name="fit"):

@@ -64,7 +64,6 @@ def test_what_no_proof_can_be_written_of_is_refused_before_any_work(options, mes
         gopfast.GaussianMixture(X, 2, covariance="tied"), gopfast.GaussianMixture(X, 2, covariance="tied_spherical"),
         gopfast.GaussianMixture(np.c_[X, -X[[1, 0, 3, 2]]], 2, covariance="full"),
         gopfast.GaussianMixture(X, 2, prior=1.0, posterior="gaussian"), gopfast.CategoricalMixture(["a", "a"], 2),
-        gopfast.KMeans(X, 2),
     ],
     ids=lambda problem: getattr(problem, "covariance", type(problem).__name__),
 )  # fmt: skip

@@ -5,6 +5,7 @@ import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
+from gopfast.mixtures.families.affine import AffineFamily
 from gopfast.search.search import Search
 from scipy.optimize import minimize
 
@@ -52,6 +53,9 @@ PROBLEMS = {
     "diag, plane": (lambda: gaussian(2, 150, 2, 2, "diag", 0.01), 0.05),
     "spherical": (lambda: gaussian(3, 150, 3, 2, "spherical", 0.01), 0.05),
     "full, one column": (lambda: gaussian(4, 100, 2, 1, "full", 0.01), 0.05),
+    "full, plane": (lambda: gaussian(6, 150, 2, 2, "full", 0.01), 0.02),
+    "full, overlapping": (lambda: gaussian(7, 300, 2, 2, "full", 0.01, gap=3.0), 0.01),
+    "full, three columns": (lambda: gaussian(8, 200, 2, 3, "full", 0.01), 0.01),
     "counts": (lambda: gopfast.PoissonMixture(counts(0, 200, [2.0, 12.0]), 2), 0.05),
     "counts of zero": (lambda: gopfast.PoissonMixture(counts(1, 200, [[0.0, 5.0], [6.0, 1.0]]), 2), 0.05),
     "counts, prior": (lambda: gopfast.PoissonMixture(counts(2, 150, [2.0, 15.0]), 2, prior=(2.0, 0.5)), 0.05),
@@ -185,7 +189,11 @@ class Chart:
         columns, self.w = family.data.arrays()
         self.X, d = columns.T, family.n_columns
         self.kind = type(problem).__name__
-        if self.kind == "GaussianMixture":
+        self.full = isinstance(family, AffineFamily)
+        if self.full:
+            self.d, self.mean = family.d, cells[:, : family.d]
+            self.X, self.root = self.X[:, : self.d], np.linalg.cholesky(family.covariances(center))
+        elif self.kind == "GaussianMixture":
             self.mean, self.variance = cells[:, :d], np.maximum(1.0, cells[:, d:])
             self.size = d // self.variance.shape[1]
         else:
@@ -194,7 +202,14 @@ class Chart:
     def at(self, y):
         """Log densities (n, K), up to terms of the sample alone, and D (K,)."""
         X, m, d = self.X[:, np.newaxis], self.mean, self.X.shape[1]
-        if self.kind == "GaussianMixture":
+        if self.full:
+            P, mean = self.precision(y)
+            t = np.einsum("kab,nkb->nka", np.linalg.inv(self.root), X - m) - mean
+            logs = -0.5 * np.einsum("nka,kab,nkb->nk", t, P, t)
+            logs += 0.5 * np.linalg.slogdet(P)[1] - np.linalg.slogdet(self.root)[1]
+            D = 0.5 * np.einsum("ka,kab,kb->k", mean, P, mean)
+            D += 0.5 * (np.trace(P, axis1=1, axis2=2) - d - np.linalg.slogdet(P)[1])
+        elif self.kind == "GaussianMixture":
             grown = 1 + y[:, d:] / np.sqrt(self.size / 2)  # of the precision
             t, v = (np.repeat(a, self.size, axis=1) for a in (grown, self.variance))
             mean = m + y[:, :d] * np.sqrt(v) / t
@@ -213,6 +228,15 @@ class Chart:
             rate = (1 + y) / m
             logs, D = (np.log(rate) - X * rate).sum(axis=2), (y - np.log1p(y)).sum(axis=1)
         return logs, D
+
+    def precision(self, y):
+        """Precisions (K, d, d) and means (K, d) in standard deviations of the center."""
+        d, (rows, columns) = self.d, np.triu_indices(self.d)
+        P = np.tile(np.eye(d), (len(y), 1, 1))
+        part = y[:, d:] * np.where(rows == columns, np.sqrt(2), 1.0)
+        P[:, rows, columns] += part
+        P[:, columns, rows] += np.where(rows == columns, 0.0, part)
+        return P, np.linalg.solve(P, y[:, :d, np.newaxis])[:, :, 0]
 
     def objective(self, z):
         """f at z (K, 1 + p), of free total weight, without a prior."""
@@ -234,8 +258,10 @@ class Chart:
 def centers(seed):
     """A problem, and a center and a box that need not be those of a solution."""
     rng = np.random.default_rng(seed)
-    kind, K, d, n = seed % 5, int(rng.integers(2, 5)), int(rng.integers(1, 4)), 40
+    kind, K, d, n = seed % 6, int(rng.integers(2, 5)), int(rng.integers(1, 4)), 40
     w, log_size = rng.uniform(0, 2, n), rng.uniform(-3, -0.5)
+    if kind == 5:
+        return full_center(rng, min(K, 3), max(d, 2), n, w, 10.0**log_size)
     if kind < 2:
         X = rng.standard_normal((n, d)) * rng.choice([1.0, 3.0, 10.0])
         problem = gopfast.GaussianMixture(
@@ -268,7 +294,27 @@ def centers(seed):
     return problem, family, np.concatenate([weights, cells.ravel(), [0.0]]), low.ravel(), high.ravel()
 
 
-@pytest.mark.parametrize("seed", range(50))
+def full_center(rng, K, d, n, w, size):
+    """The same of covariance matrices, the box in variances, slopes and residuals or in entries."""
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) * rng.choice([1.0, 3.0])
+    problem = gopfast.GaussianMixture(X, K, covariance="full", variance_floor=1e-3, sample_weight=w)
+    family = engine.family(problem)
+    roots = np.linalg.qr(rng.standard_normal((K, d, d)))[0] * 10.0 ** rng.uniform(-0.5, 0.5, (K, 1, d))
+    means = X[rng.choice(n, K)]
+    cells = family.pack(means=means, covariances=roots @ np.swapaxes(roots, 1, 2)).reshape(K, -1)
+    cells = cells[np.argsort(cells[:, 0])]
+    C = family.covariances(np.concatenate([np.ones(K), cells.ravel(), [0.0]]))
+    spread = np.sqrt(np.linalg.eigvalsh(C)[:, :1])  # of the narrowest direction
+    entries = np.ones((K, d * (d + 1) // 2)) * spread**2
+    if d == 2:
+        entries = np.stack([C[:, 0, 0], spread[:, 0] / np.sqrt(C[:, 0, 0]), cells[:, 4]], axis=1)
+    size = size * 10.0 ** rng.uniform(-0.5, 0.0, cells.shape) * np.hstack([np.tile(spread, d), entries])
+    low, high = cells - size, cells + size * rng.choice([1.0, 0.3])
+    weights = 0.98 * rng.dirichlet(np.ones(K)) + 0.02 / K
+    return problem, family, np.concatenate([weights, cells.ravel(), [0.0]]), low.ravel(), high.ravel()
+
+
+@pytest.mark.parametrize("seed", range(72))
 def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
     problem, family, center, low, high = centers(seed)
     basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
@@ -310,7 +356,63 @@ def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
         assert abs(exact - series) <= 1e-6 * abs(lost) + 1e-8 * abs(0.5 * flat @ hessian @ flat) + size
 
 
-@pytest.mark.parametrize("name", ["diag", "diag, overlapping", "diag, plane", "spherical", "counts", "waits", "items"])
+def coordinates(chart, cells):
+    """The chart's coordinates (K, p) of the core's parameters: what `parameters` undoes."""
+    d, K = chart.X.shape[1], len(chart.mean)
+    if chart.full:
+        C = chart.family.covariances(np.concatenate([np.ones(K), cells.ravel(), [0.0]]))
+        inverse = np.linalg.inv(chart.root)
+        P = np.linalg.inv(inverse @ C @ np.swapaxes(inverse, 1, 2))
+        a = np.einsum("kab,kbc,kc->ka", P, inverse, cells[:, :d] - chart.mean)
+        rows, columns = np.triu_indices(d)
+        return np.hstack([a, (P - np.eye(d))[:, rows, columns] / np.where(rows == columns, np.sqrt(2), 1.0)])
+    if chart.kind == "GaussianMixture":
+        grown = chart.variance / np.maximum(1.0, cells[:, d:])
+        step = (cells[:, :d] - chart.mean) / np.sqrt(np.repeat(chart.variance, chart.size, axis=1))
+        return np.hstack([step * np.repeat(grown, chart.size, axis=1), (grown - 1) * np.sqrt(chart.size / 2)])
+    if chart.kind == "PoissonMixture":
+        return np.log(cells / chart.mean) * np.sqrt(chart.mean)
+    if chart.kind == "BernoulliMixture":
+        logits = [np.log(p / (1 - p)) for p in (cells, chart.mean)]
+        return (logits[0] - logits[1]) * np.sqrt(chart.mean * (1 - chart.mean))
+    return chart.mean * np.exp(-cells) - 1
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_coordinates_reach_as_far_as_the_cell(seed):
+    problem, family, center, low, high = centers(seed)
+    found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, low, high)
+    if found is None:
+        pytest.skip("the chart does not reach so far")
+    chart, rng, K = Chart(problem, family, found["center"]), np.random.default_rng(seed), family.n_components
+    middle = found["center"][K:-1].reshape(K, -1)
+    assert coordinates(chart, middle) == pytest.approx(np.zeros_like(found["down"]), abs=1e-6)
+    farthest = np.zeros((2, *found["down"].shape))
+    for trial in range(200):
+        part = rng.random(len(low)) if trial % 2 else rng.integers(0, 2, len(low))
+        y = coordinates(chart, (low + part * (high - low)).reshape(K, -1))
+        assert (-found["down"] - 1e-9 <= y).all()
+        assert (y <= found["up"] + 1e-9).all()
+        if trial == 0:
+            assert coordinates(chart, parameters(chart, y).reshape(K, -1)) == pytest.approx(y, abs=1e-7)
+        farthest = np.maximum(farthest, [-y, y])
+    assert np.median(np.maximum(*farthest) / np.maximum(found["down"], found["up"])) > 0.2  # not much too far
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "diag",
+        "diag, overlapping",
+        "diag, plane",
+        "spherical",
+        "full, plane",
+        "full, three columns",
+        "counts",
+        "waits",
+        "items",
+    ],
+)
 @pytest.mark.parametrize("grown", [1.0, 0.5])
 def test_the_mean_hessian_of_the_widest_box_that_fits_is_positive(name, grown):
     problem = PROBLEMS[name][0]()
@@ -355,6 +457,12 @@ def test_the_mean_hessian_of_the_widest_box_that_fits_is_positive(name, grown):
 def parameters(chart, y):
     """The core's parameters at the chart's coordinates."""
     m, d = chart.mean, chart.X.shape[1]
+    if chart.full:
+        P, mean = chart.precision(y)
+        C = chart.root @ np.linalg.inv(P) @ np.swapaxes(chart.root, 1, 2)
+        inverse = np.linalg.inv(chart.family.axes)
+        means = (m + np.einsum("kab,kb->ka", chart.root, mean)) @ inverse.T + chart.family.center
+        return chart.family.pack(means=means, covariances=inverse @ C @ inverse.T)
     if chart.kind == "GaussianMixture":
         grown = 1 + y[:, d:] / np.sqrt(chart.size / 2)
         t, v = (np.repeat(a, chart.size, axis=1) for a in (grown, chart.variance))
@@ -476,7 +584,7 @@ def test_a_given_box_is_held_or_refused():
             assert (box["low"] <= low).all() and (high <= box["high"]).all()
 
 
-@pytest.mark.parametrize("name", ["diag, plane", "counts", "items, faces", "labels", "waits"])
+@pytest.mark.parametrize("name", ["diag, plane", "full, plane", "counts", "items, faces", "labels", "waits"])
 def test_a_search_with_the_box_ends_at_the_same_optimum(name):
     problem = PROBLEMS[name][0]()
     family, vector, objective = solved(problem)

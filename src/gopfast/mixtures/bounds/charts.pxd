@@ -31,6 +31,7 @@ cdef class Chart:
     cdef real[::1] odds                             # (K d,) of a face's other values, the most in the box
     cdef real[::1] unit                             # (K d,) of their powers
     cdef real width                                 # of the cells on faces
+    cdef real blur                                  # relative error of statistics and scores beyond a few ulps
     # OUT: the chart around parameters, which may move onto faces up to `reach` away; False: there is none.
     cdef bint place(self, real *point, real reach) noexcept nogil
     # OUT u (p,): the statistics of sample i, centered and scaled; False: it has no density in component k.
@@ -39,8 +40,8 @@ cdef class Chart:
     cdef void cell(self, int k, real radius, real *low, real *high) noexcept nogil
     # IN/OUT low, high: a cell, widened to hold the center. OUT down, up (p,): how far its coordinates reach.
     cdef bint ranges(self, int k, real *low, real *high, real *down, real *up) noexcept nogil
-    cdef real third(self, int a) noexcept nogil
-    cdef real mixed(self, int a) noexcept nogil
+    # Third derivative of D at the center in coordinates a <= b <= c of one component, k p + place.
+    cdef real third(self, int a, int b, int c) noexcept nogil
     cdef real bend(self, int a, const real *down, const real *up) noexcept nogil
     cdef real quartic(self, int a, const real *down, const real *up) noexcept nogil
     cdef real slack(self, int k) noexcept nogil

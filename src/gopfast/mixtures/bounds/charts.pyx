@@ -15,6 +15,8 @@ and the Hessian of D at 0 is the identity. Scaled, the D are sums of a few curve
     variance of n      n/2 (t - log(1 + t)),         1 + t that of the precision, t = y / sqrt(n / 2),
     and its means      a^2 / (2 (1 + t)),            y = a the change of mean times precision, in standard deviations
 
+(covariance matrices: `matrix_charts`).
+
 A probability or rate at the end of its range has no natural parameter; it is a *face*. There a component's density is
 that of the columns left at the samples with the face's value; others have no density at the center.
 """
@@ -58,18 +60,17 @@ cdef class Chart:
     cdef bint ranges(self, int k, real *low, real *high, real *down, real *up) noexcept nogil:
         return False
 
-    cdef real third(self, int a) noexcept nogil:
-        """Third derivative of D in coordinate a = k p + (place in the component) at the center."""
+    cdef real third(self, int a, int b, int c) noexcept nogil:
         cdef real size = self.size[a]
+        if a != b:
+            return 0
+        if b != c:  # of a location, twice, and its precision
+            return -1 / sqrt(0.5 * self.size[c]) if self.curve[a] == LOCATION and self.partner[a] == c else 0
         if self.curve[a] == RATE:
             return 1 / sqrt(size)
         if self.curve[a] == LOGIT:
             return (1 - 2 * size) / sqrt(size * (1 - size))
         return -2 / sqrt(0.5 * size) if self.curve[a] == PRECISION else 0
-
-    cdef real mixed(self, int a) noexcept nogil:
-        """Derivative of D, twice in a location and once in its precision."""
-        return -1 / sqrt(0.5 * self.size[self.partner[a]]) if self.curve[a] == LOCATION else 0
 
     cdef real bend(self, int a, const real *down, const real *up) noexcept nogil:
         """|D - |y|^2 / 2| <= 1/2 sum_a bend_a y_a^2 in the reaches down, up (K p,)."""

@@ -43,7 +43,6 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 from libc.string cimport memcpy, memset
 
-from gopfast.mixtures.bounds.charts cimport LOCATION
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet
 from gopfast.mixtures.bounds.dense cimport dense_factor, dense_inverse
@@ -393,7 +392,10 @@ cdef class Neighbourhood(Basin):
                 term = costs.quadratic[a] * x * x
                 self.score[k] -= term
                 size += fabs(term)
-            self.score_error = max(self.score_error, (16 + 2 * d) * ROUND * size)
+            x = 1
+            for a in range(k * f + 1, (k + 1) * f):
+                x += fabs(self.u[a])
+            self.score_error = max(self.score_error, (16 + 2 * d) * ROUND * size + self.chart.blur * x)
             if self.possible[k]:
                 most = max(most, self.score[k])
         for k in range(K):
@@ -494,13 +496,17 @@ cdef class Neighbourhood(Basin):
                 i, a = k * p + j, b + 1 + j
                 nu = self.chart.pseudo[i]
                 self.gradient[a] += self.chart.pull[i]
-                self.gradient_error[a] += 64 * ROUND * (fabs(self.chart.pull[i]) + nu * (1 + fabs(self.chart.third(i)))
-                                                        * (1 + self.chart.size[i] + 1 / self.chart.size[i]))
+                value = nu * (1 + fabs(self.chart.third(i, i, i)))
+                self.gradient_error[a] += 64 * ROUND * (fabs(self.chart.pull[i])
+                                                        + value * (1 + self.chart.size[i] + 1 / self.chart.size[i]))
                 self.hessian[a * m + a] += N + nu
                 self.add_cubic(b, a, a, N)
-                self.cubic[(a * m + a) * m + a] += (N + nu) * self.chart.third(i)
-                if self.chart.curve[i] == LOCATION:
-                    self.add_cubic(b + 1 + self.chart.partner[i] - k * p, a, a, N * self.chart.mixed(i))
+                self.cubic[(a * m + a) * m + a] += nu * self.chart.third(i, i, i)
+                for l in range(j, p):
+                    for h in range(l, p):
+                        value = N * self.chart.third(i, k * p + l, k * p + h)
+                        if value != 0:
+                            self.add_cubic(a, b + 1 + l, b + 1 + h, value)
         # `cumulate` has filled the blocks k >= l >= h
         for k in range(K):
             for l in range(k):
@@ -521,11 +527,18 @@ cdef class Neighbourhood(Basin):
                                 self.cubic[(c * m + b) * m + a] = value
 
     cdef void add_cubic(self, int a, int b, int c, real value) noexcept nogil:
-        """Adds to the derivative in a, b = c and to its copies, a != b."""
+        """Adds to the derivative in a, b and c, and to its copies."""
         cdef int m = self.m
         self.cubic[(a * m + b) * m + c] += value
-        self.cubic[(b * m + a) * m + c] += value
+        if a == b == c:
+            return
         self.cubic[(b * m + c) * m + a] += value
+        self.cubic[(c * m + a) * m + b] += value
+        if a == b or b == c or a == c:
+            return
+        self.cubic[(a * m + c) * m + b] += value
+        self.cubic[(b * m + a) * m + c] += value
+        self.cubic[(c * m + b) * m + a] += value
 
     cdef bint weights_follow(self) noexcept nogil:
         """How the best log weights follow the coordinates to first order; takes their part out of `cubic`."""

@@ -537,6 +537,10 @@ cdef class FullFamily(AffineFamily):
             out.append([[C.xx, C.xy], [C.xy, C.yy]])
         return np.array(out)
 
+    def chart(self, bounds):
+        """Means and precisions."""
+        return bounds.matrix_charts.FactorsChart(self)
+
     def one_component(self, problem):
         """The same axes."""
         return FullFamily(problem.X, problem.sample_weight, 1, problem.variance_floor, self.axes)

@@ -224,6 +224,10 @@ cdef class MatrixFamily(AffineFamily):
             for j in range(self.cost.n):
                 point[k * self.n_cell + self.d + j] = self.data_covariance[j] / (K * K)
 
+    def chart(self, bounds):
+        """Means and precisions."""
+        return bounds.matrix_charts.EntriesChart(self)
+
     # The user's coordinates
 
     def covariances(self, vector):

@@ -635,3 +635,140 @@ def test_no_box_is_claimed_where_entries_are_missing():
         table[:lacking, 0] = np.nan
         family, vector, _ = solved(gopfast.LatentClass(table, 2))
         assert bool(Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(vector, 0.005)) == found
+
+
+# The last two steps, by matrices in NumPy: where a box just fits, there is nothing left of either.
+
+
+def just_fits(basin, report, tolerance):
+    """What `examine` says of the largest multiple of a box that fits, to 1e-3."""
+    middle, best_found = report["center"][basin_size(report) :][: len(report["low"])], None
+    least, most = 0.05, 20.0
+    for _ in range(14):
+        scale = np.sqrt(least * most)
+        low, high = (middle + scale * (report[side] - middle) for side in ("low", "high"))
+        found = basin.examine(report["center"], low, high, tolerance)
+        if found is not None and found["fits"]:
+            least, best_found = scale, found
+        else:
+            most = scale
+    return best_found
+
+
+def basin_size(report):
+    return len(report["log_radius"])
+
+
+def needed_by_weights(found, masses):
+    """How far the best log weights may go from what they are to first order (K,)."""
+    gradient, hessian, third = found["derivatives"]
+    K, p = found["down"].shape
+    f, widest = 1 + p, np.maximum(found["down"], found["up"])
+    at = np.arange(K) * f
+    Y, slopes = np.linalg.inv(hessian[np.ix_(at, at)]), found["slopes"]
+    bent = 0.5 * (found["bend"] * widest**2).sum(axis=1)
+    reach, log_radius = bent + 0.5 * (widest**2).sum(axis=1), found["log_radius"]
+    most = log_radius + reach
+    rest = most**3 / 6 * np.exp(most) + log_radius * reach + 0.5 * reach**2 + bent
+    total = masses * rest + np.abs(gradient[at]) + found["beyond_second"]
+    other = np.hstack([found["loose"][:, np.newaxis], widest]).ravel()
+    follow = np.eye(K * f)  # log weights by what is left of them, and the coordinates
+    follow[at] -= slopes
+    square = np.einsum("kl,lab,ac,bd->kcd", Y, third[at], follow, follow, optimize=True)
+    return np.abs(Y) @ total + 0.5 * np.einsum("kab,a,b->k", np.abs(square), other, other)
+
+
+def least_of_bracket(found, masses):
+    """Least eigenvalue of what is left of the bracket, in the scale of the components and the eigenbasis."""
+    _, hessian, third = found["derivatives"]
+    K, p = found["down"].shape
+    f, widest, log_radius = 1 + p, np.maximum(found["down"], found["up"]), found["log_radius"]
+    at, root = np.arange(K) * f, np.sqrt(np.repeat(masses, f))
+    Z = found["basis"]
+    assert pytest.approx(np.eye(K * f), abs=1e-9) == Z @ Z.T
+    q = np.zeros((K, f))
+    q[:, 1:] = found["quartic"] + log_radius[:, np.newaxis] * found["bend"]
+    A = Z @ ((hessian - found["rest"]) / np.outer(root, root) - np.diag(q.ravel() + found["least"])) @ Z.T
+    other = np.hstack([found["loose"][:, np.newaxis], widest]).ravel()
+    follow = np.eye(K * f)
+    follow[at] -= found["slopes"]
+    bent = np.einsum("abc,ad->dbc", third, follow)
+    bent = np.einsum("dbc,xb,yc->dxy", bent, Z / root, Z / root, optimize=True)
+    V = np.einsum("d,dxy->xy", other / 3, np.abs(bent))
+    weak = np.argmin(np.diag(A))
+    far = np.abs((Z[weak] * root) @ follow) @ other
+    A[weak, weak] += min(10.0, 2 * found["lent"] / far**2)
+    share = 1 / np.sqrt(np.diag(A))
+    for _ in range(100):
+        share = V @ share / np.diag(A)
+        share = np.maximum(share / share.max(), 1e-6)
+    return np.linalg.eigvalsh(A - np.diag(V @ share / share)).min()
+
+
+@pytest.mark.parametrize("name", ["diag", "diag, overlapping", "spherical", "full, plane", "counts", "waits", "items"])
+def test_where_a_box_just_fits_nothing_is_left_over(name):
+    problem = PROBLEMS[name][0]()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    found = just_fits(basin, report, 1e-5)
+    masses = problem.total_weight * report["center"][: family.n_components]
+    needed = needed_by_weights(found, masses)
+    assert (needed <= found["loose"]).all()
+    assert least_of_bracket(found, masses) > -2e-4
+
+
+def test_the_bound_is_what_the_box_may_fall_below_the_center():
+    """A part of the tolerance is lent to the weakest direction: the bound gives it away."""
+    family, vector, _ = solved(PROBLEMS["diag, overlapping"][0]())
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    assert basin.find(vector, 0.01)
+    report = basin.report()
+    found = basin.examine(report["center"], report["low"], report["high"], 0.01)
+    assert found["fits"]
+    assert found["lent"] > 1e-3
+    assert report["lower"] <= found["value"] - found["lent"]
+
+
+@pytest.mark.parametrize("p", [0.02, 0.1, 0.5, 0.7, 0.99])
+def test_a_logit_rises_by_its_cubic_less_the_quartic(p):
+    """D of one item by its definition; from about p = 0.21 to 0.79 its fourth derivative is negative."""
+    X = np.array([[0], [1]] * 10)
+    family = engine.family(gopfast.BernoulliMixture(X, 2))
+    center = np.array([0.5, 0.5, p, p, 0.0])
+    for size in (0.01, 0.1):
+        found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(
+            center, np.full(2, p - size * p * (1 - p)), np.full(2, p + size * p * (1 - p))
+        )
+        unit, quartic, bend = np.sqrt(p * (1 - p)), found["quartic"][0, 0], found["bend"][0, 0]
+        for y in np.linspace(-found["down"][0, 0], found["up"][0, 0], 21):
+            D = np.log1p(p * np.expm1(y / unit)) - p * y / unit
+            cubic = y**2 / 2 + (1 - 2 * p) / unit * y**3 / 6
+            assert D >= cubic - quartic * y**2 / 2 - 1e-15
+            assert abs(D - y**2 / 2) <= bend * y**2 / 2 + 1e-15
+        assert (quartic > 0) == (0.2 < p < 0.8)
+
+
+def test_labels_beside_faces_reach_as_far_as_they_do_among_themselves():
+    """Their chart is that of the labels left, conditional on these: faces' probabilities raise theirs."""
+    problem = PROBLEMS["labels, faces"][0]()
+    family, vector, _ = solved(problem)
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    assert basin.find(vector, 0.01)
+    report, rng = basin.report(), np.random.default_rng(0)
+    middle, d, n = report["center"][2:-1], family.n_columns, 0
+    face = middle <= 1e-3
+    for _ in range(400):
+        point = draw(rng, report, label_groups(problem))
+        if point is None:
+            continue
+        for own in label_groups(problem):
+            left = own[~face[own]]
+            at, base = point[left] / point[left].sum(), middle[left] / middle[left].sum()
+            y = np.sqrt(base) * np.log(at / base)
+            for column, value in zip(left, y, strict=True):
+                assert -report["down"][column // d, column % d] - 1e-9 <= value
+                assert value <= report["up"][column // d, column % d] + 1e-9
+            n += face[own].any()
+    assert n > 100

@@ -265,7 +265,7 @@ cdef class Neighbourhood(Basin):
         Returns
         -------
         None where the chart does not reach so far, or dict with `fits`, `derivatives` (gradient (m,), Hessian (m, m),
-        third derivatives (m, m, m)), `rest` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`,
+        third derivatives (m, m, m)), `rest` and `basis` (m, m), `bend` and `quartic` (K, p), `slopes` (K, m), `loose`,
         `log_radius`, `beyond_second` (K,), `down` and `up` (K, p), `value` (f at the center) and `least`, what the
         bracket is proved to be, but for `lent` nats in all.
         """
@@ -291,7 +291,7 @@ cdef class Neighbourhood(Basin):
         return dict(
             fits=fits, derivatives=(np.array(<real[:m]> self.gradient), hessian, third), value=value, least=LEAST,
             rest=np.array(<real[:m, :m]> self.rest), slopes=np.array(<real[:K, :m]> self.slopes),
-            lent=self.lent,
+            lent=self.lent, basis=np.array(<real[:m, :m]> self.basis),
             bend=np.reshape([self.chart.bend(i, self.down, self.up) for i in range(K * p)], (K, p)),
             quartic=np.reshape([self.chart.quartic(i, self.down, self.up) for i in range(K * p)], (K, p)),
             loose=np.array(<real[:K]> self.loose), log_radius=np.array(<real[:K]> self.log_radius),

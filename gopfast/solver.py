@@ -37,6 +37,8 @@ from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.bounds.pricing_root import single as single_component
+from gopfast.mixtures.bounds.shared import SharedBound
+from gopfast.mixtures.bounds.shared_cuts import SharedReduction
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.proof import Recorder, tolerance_kept
@@ -139,11 +141,11 @@ def solve(
     relaxation : {None, "entropic", "linear", "pricing"}
         The relaxed dual. "entropic" keeps the entropy exact and needs no LP; "linear" is the paper's, with HiGHS.
         "pricing": "entropic", and the parameters of a single component are searched beside the tree for those that no
-        component of a better mixture can have; for mixtures whose components share no parameter. By default mixtures
-        begin with "entropic" and go on with "pricing", where it applies, once so many nodes were not enough that it
-        pays; the result says which was used. Unless it or `branching` is given, one
-        component is solved in closed form, where there is one: all models but a prior variance that is estimated with
-        unequal noise variances.
+        component of a better mixture can have; a parameter that components share is fixed at a few values there,
+        and the mixtures with these values bound all others. By default mixtures begin with "entropic" and go on with
+        "pricing", where it applies, once so many nodes were not enough that it pays; the result says which was used.
+        Unless it or `branching` is given, one component is solved in closed form, where there is one: all models but
+        a prior variance that is estimated with unequal noise variances.
     partition : {"joint", "paper"}
         Connected variables: the means ("joint"), or the means and the weights ("paper", linear only). For biconvex
         problems what may be split: all bilinear variables, or the side with fewer of them ("paper", linear only).
@@ -374,7 +376,7 @@ class MixtureSearch:
         problem, family = self.problem, self.family
         reduction, reduce_from = None, REDUCED_FROM
         if entropic:
-            reduction, reduce_from = _reduction(problem, family, relaxation, self._priced)
+            reduction, reduce_from = _reduction(problem, family, relaxation, self._priced, self.epsilon)
         return {
             "basin": family.basin(bounds, self.primal) if entropic else None,
             "reduction": reduction,
@@ -382,10 +384,10 @@ class MixtureSearch:
             "least": max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family)),
         }
 
-    def _priced(self):
+    def _priced(self, what):
         """Pricing begins: the result and the log say so."""
         self.names["relaxation"] = "pricing"
-        self.monitor.note("single components are priced beside the tree from here on (relaxation='pricing')")
+        self.monitor.note(f"{what} beside the tree from here on (relaxation='pricing')")
 
     def note(self, text):
         """Add a line to the table of the progress, and to the result's notes."""
@@ -584,32 +586,45 @@ def _ties_to_try(problem):
     return []
 
 
-def _reduction(problem, family, relaxation, begun=None):
+def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON):
     """Return what is learnt beside the tree, where the model has it, and the nodes from which on."""
     learnt = family.reduction(bounds)
     if learnt is not None and relaxation != "pricing":
         return learnt, REDUCED_FROM
-    one = None
+    one = slices = None
     wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
     if wanted and family.data.n_samples <= MOST_PRICED:
         one = single_component(problem, family)
-    if one is None:
+        slices = family.slices(bounds) if one is None else None
+    if one is None and slices is None:
         if relaxation == "pricing":
             raise InputError(
-                "relaxation='pricing' needs a mixture whose components share no parameter, of at most "
-                f"{MOST_PRICED:,} samples; matrices of at most two columns"
+                f"relaxation='pricing' needs at most {MOST_PRICED:,} samples, posterior='point' and, with "
+                "covariance='full', at most two columns"
             )
         return None, REDUCED_FROM
 
     def price(solution, limit):
-        if begun is not None:
-            begun()
+        begun("single components are priced")
         return PricingBound(family, one, solution, limit)
+
+    def cut(solution, limit):
+        begun("mixtures in which the shared parameter is fixed are bounded")
+        return SharedBound(slices, slices.first(solution), limit, epsilon, *_of_fixed(problem))
 
     F = family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
     begin = ASKED_FROM if relaxation == "pricing" else max(REDUCED_FROM, TERMS_BEFORE_PRICES // terms)
-    return PricingReduction(family, price), begin
+    return SharedReduction(family, cut) if one is None else PricingReduction(family, price), begin
+
+
+def _of_fixed(problem):
+    """Return what is learnt beside the tree of a mixture whose shared parameter is fixed, and around its incumbent."""
+
+    def beside(family):
+        return _reduction(problem, family, None)[0], REDUCED_FROM
+
+    return beside, lambda family, primal: family.basin(bounds, primal)
 
 
 def _notes(problem, solution, status):

@@ -208,6 +208,10 @@ cdef class Family:
         """
         return None
 
+    def slices(self, bounds):
+        """What components share, as a parameter that can be fixed (see `bounds.slices`), or None."""
+        return None
+
     @property
     def normal_on_a_line(self):
         """Whether components are normal, of free variances above 1, in one column."""

@@ -327,6 +327,17 @@ cdef class GaussianFamily(Family):
             return None
         return GaussianFamily(self.data, 1, (self.core.e_low, self.core.e_high) if self.has_prior else None)
 
+    @property
+    def precision_range(self):
+        """Ends of the range of the prior's e = 1 / Gamma."""
+        return self.core.e_low, self.core.e_high
+
+    def slices(self, bounds):
+        """An estimated variance of the prior, of point posteriors."""
+        if self.n_ranges or self.core.e_low == self.core.e_high:
+            return None
+        return bounds.slices.PriorSlices(self)
+
     def parameters(self, vector):
         """Means (K, d), with a prior its variance, with a Gaussian posterior its variances (K, d)."""
         vector = np.asarray(vector)

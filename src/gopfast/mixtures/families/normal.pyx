@@ -332,6 +332,10 @@ cdef class NormalFamily(Family):
         """The same kind of variances; None where all share one."""
         return None if self.n_shared else type(self)(self.data, 1, self.per_column)
 
+    def slices(self, bounds):
+        """A shared variance."""
+        return bounds.slices.SphericalSlices(self) if self.n_shared else None
+
     @property
     def normal_on_a_line(self):
         """In one column."""

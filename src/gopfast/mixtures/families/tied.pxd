@@ -9,6 +9,7 @@ from gopfast.search.types cimport real
 # Packed matrices as in families.matrix, in the core's coordinates.
 cdef class TiedFamily(AffineFamily):
     cdef readonly FlooredCost cost
+    cdef readonly object whiten             # (d, d), of the floor
     cdef readonly FlooredCost bound_cost    # the same with the floor `least_within` I where that is higher
     cdef readonly real least_within         # the covariance within components is at least this times I
     cdef real moments[MOST_ENTRIES]         # second moments Q of the samples per unit of mass

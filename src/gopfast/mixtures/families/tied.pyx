@@ -60,7 +60,7 @@ cdef class TiedFamily(AffineFamily):
         found, weights = self.set_up(X, sample_weight, n_components, floor, axes, True)
         columns, d = found.columns, self.d
         self.fill(columns, weights, False)
-        self.cost = FlooredCost(found.whiten)
+        self.cost, self.whiten = FlooredCost(found.whiten), found.whiten
         self.least_within = least_within(columns, weights, n_components)
         self.bound_cost = self.cost
         if self.least_within > 0 and d * log(self.least_within) > self.cost.log_floor:
@@ -356,6 +356,10 @@ cdef class TiedFamily(AffineFamily):
             point[i] = centers[i]
         for i in range(self.cost.n):
             point[K * d + i] = self.moments[i] / (K * K)
+
+    def slices(self, bounds):
+        """The trace of the covariance between components."""
+        return bounds.slices.MatrixSlices(self)
 
     # The user's coordinates
 

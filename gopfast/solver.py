@@ -339,7 +339,7 @@ class MixtureSearch:
             self.family = self.family.provable()
             self.recorder = Recorder(problem, self.family)
         self.relaxed, self.names = _relaxation(self.family, options, proof is not None)
-        self.monitor = _Monitor(options)
+        self.monitor, self.n_threads = _Monitor(options), n_threads(options.n_threads)
         ties = _ties_to_try(problem)
         self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
         entropic = self.names["relaxation"] != "linear"
@@ -361,7 +361,7 @@ class MixtureSearch:
             kept * self.epsilon,
             rel_tol=kept * self.rel_tol,
             orthant=self.names["branching"] == "orthant",
-            n_threads=n_threads(options.n_threads),
+            n_threads=self.n_threads,
             monitor=self.monitor if self.monitor.wanted else None,
             memory=Memory(options.memory_limit),
             spill=self.spill,
@@ -376,7 +376,7 @@ class MixtureSearch:
         problem, family = self.problem, self.family
         reduction, reduce_from = None, REDUCED_FROM
         if entropic:
-            reduction, reduce_from = _reduction(problem, family, relaxation, self._priced, self.epsilon)
+            reduction, reduce_from = _reduction(problem, family, relaxation, self._priced, self.epsilon, self.n_threads)
         return {
             "basin": family.basin(bounds, self.primal) if entropic else None,
             "reduction": reduction,
@@ -586,7 +586,7 @@ def _ties_to_try(problem):
     return []
 
 
-def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON):
+def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1):
     """Return what is learnt beside the tree, where the model has it, and the nodes from which on."""
     learnt = family.reduction(bounds)
     if learnt is not None and relaxation != "pricing":
@@ -606,7 +606,7 @@ def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPS
 
     def price(solution, limit):
         begun("single components are priced")
-        return PricingBound(family, one, solution, limit)
+        return PricingBound(family, one, solution, limit, threads=threads)
 
     def cut(solution, limit):
         begun("mixtures in which the shared parameter is fixed are bounded")

@@ -460,3 +460,23 @@ def test_prices_alone_prove_clusters_that_are_apart(columns):
             pass
         assert value - 0.02 <= bound.lower <= value + 1e-9
         assert (bound.lower == limit) == (limit < value)
+
+
+@pytest.mark.parametrize("kind", ["known", "diag", "full", "Bernoulli", "categorical", "Poisson, prior", "exponential"])
+def test_cells_are_the_same_for_every_thread_count(kind, monkeypatch):
+    problem, value, known = fitted(kind)
+    family = engine.family(problem)
+    start = as_solution(problem, random_state(problem, np.random.default_rng(1)))
+    monkeypatch.setattr(pricing_root, "MOST_CELLS", 2000)
+    monkeypatch.setattr(pricing_root, "MOST_SHAVED", 1000)
+    found = []
+    for threads in (1, 2, 4):
+        bound = PricingBound(family, single(problem, family), start, value + 0.5, threads=threads)
+        for _ in range(4):
+            bound.step(np.inf)
+        pricing = bound.pricing
+        found.append((bound.prices, *pricing.cells(), np.array([pricing.n_cells, pricing.n_passes, pricing.attained])))
+    for other in found[1:]:
+        for one, same in zip(found[0], other, strict=True):
+            assert np.array_equal(one, same)
+    assert found[0][-1][0] > 64 or kind == "known"  # more than a batch

@@ -48,14 +48,14 @@ class PricingBound:
         An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
     limit : float
         Solutions below it are sought.
-    seed : int
+    seed, threads : int
     """
 
-    def __init__(self, family, one, solution, limit, seed=0):
+    def __init__(self, family, one, solution, limit, seed=0, threads=1):
         self.tolerance = self.aim = COARSE
         self.family, self.one, self.limit = family, one, limit
         self.n_components = family.n_components
-        self.pricing = ComponentPricing(one)
+        self.pricing = ComponentPricing(one, n_threads=threads)
         self.weights = one.data.arrays()[1]
         self.rng = np.random.default_rng(seed)
         used = solution[: self.n_components] > 0.0

@@ -1,0 +1,52 @@
+"""The bound of what one component can save in a cell, at given prices of the samples."""
+
+from gopfast.mixtures.families.family cimport Family, Subproblem
+from gopfast.mixtures.data.passes cimport pass_costs, price_sums
+from gopfast.search.arena cimport Arena
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport index, real
+
+
+# Workspace. F statistics, Q facets.
+cdef struct Pricing:
+    Subproblem sub
+    pass_costs costs
+    pass_costs rounding
+    price_sums sums
+    real *q             # (Q,) multipliers: the trial, and where the last step began
+    real *base
+    real *rhs           # (Q,)
+    real *gradient      # (Q,) the facets' values
+    real *step          # (Q,)
+    real *curvature     # (Q, Q) of the free multipliers
+    real *moments       # (1+F, 1+F) Hessian in the costs' coefficients
+    real *image         # (1+F,)
+    real *coefficients  # (1+F,) of the costs, and the magnitude of their terms
+    real *size
+    real *error         # (n_cell,)
+    real *best          # (n_cell,) of an ascent
+    int *free           # (Q,) the multipliers that may move
+    real *scratch
+    index n_passes
+
+
+cdef class CellPricing:
+    cdef readonly Family family
+    cdef Pricing *spaces                # (n_threads,)
+    cdef Arena arena                    # of their arrays
+    cdef readonly int n_threads
+    cdef real[::1] prices, widths
+    cdef public int max_passes
+    cdef public real patience
+    cdef int lay_out(self) except -1
+    # What no component of the cell exceeds at the multipliers q, by one data pass.
+    cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil
+    cdef void gradient(self, Pricing *at) noexcept nogil
+    cdef real direction(self, Pricing *at) noexcept nogil
+    # Lowers the cell's bound, which is -cell.lower, and chooses where to split it.
+    cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil
+    cdef void place(self, Pricing *at, Node *cell) noexcept nogil
+    # IN/OUT point: parameters of a larger G, which is returned.
+    cdef real ascend(self, Pricing *at, real *point, int n_steps) noexcept nogil
+    # G of a component; its column is left in the scratch.
+    cdef real price(self, Pricing *at, const real *point) noexcept nogil

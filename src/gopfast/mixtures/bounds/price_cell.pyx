@@ -1,0 +1,331 @@
+"""The bound of what one component can save in a cell, at given prices of the samples.
+
+In a cell of one component the family gives a minorant of its costs and facets, both linear in the statistics; so for
+any multipliers q >= 0 of the facets
+
+    sup of G over the cell  <=  G at the costs c(q)  less the constants:
+
+one data pass (csrc/price.h), convex in q. The best q is found by a projected Newton method; each of its passes bounds
+the cell. G is what the head of `pricing` says. A workspace serves one thread at a time; the prices are everyone's.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, isfinite, log
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from gopfast.mixtures.families.family cimport Facet
+from gopfast.mixtures.data.passes cimport PRICE_HESSIAN, PRICE_VALUE, price_scratch_size, run_price
+from gopfast.mixtures.bounds.dense cimport dense_backward, dense_factor, dense_forward
+from gopfast.mixtures.bounds.subproblem cimport take_subproblem
+from gopfast.mixtures.data.samples cimport take_costs
+from gopfast.search.tree cimport divisible, node_high, node_low, node_point, node_warm
+from gopfast.search.rounding cimport ROUND
+
+cdef real SETTLED = 1e-10        # what a step must promise, relative to the bound, to be worth a pass
+cdef real NO_ERROR = 1e-12       # an error of the minorant below this part of the bound says nothing of where to split
+cdef real DAMPED = 1 + 1e-8      # of the Hessian's diagonal, which may be singular
+cdef real SMALLEST = 1e-280      # stands for 0 in a divisor
+# Steps of multipliers are damped so that they exceed typical values by no more than about this factor.
+cdef real LONGEST = 30.0
+cdef int MOST_RETREATS = 4
+# A cell whose bound is not this part nearer to the cutoff than its parent's, after so many passes or when it is stuck,
+# begins again without the parent's multipliers.
+cdef int AFRESH = 5
+cdef real PROGRESS = 0.05
+
+
+cdef class CellPricing:
+    """Bounds of cells, and ascents, on any thread.
+
+    Parameters
+    ----------
+    family : Family
+        Of one component, which stands for any of K: its mass is anything from 0 to W. Without shared parameters.
+    max_passes : int
+        Data passes that one cell may take.
+    patience : float
+        A cell is left once Newton's model promises less than this part of what its bound exceeds the cutoff by.
+    n_threads : int
+        Number of workspaces.
+    """
+
+    def __cinit__(self, Family family, int max_passes=40, real patience=0.02, int n_threads=1):
+        if family.n_components != 1 or family.n_shared:
+            raise ValueError("pricing takes a family of one component without shared parameters")
+        self.family, self.max_passes, self.patience, self.n_threads = family, max_passes, patience, n_threads
+        self.spaces = <Pricing *> calloc(n_threads, sizeof(Pricing))
+        if self.spaces == NULL:
+            raise MemoryError
+        self.lay_out()
+        self.prices = np.zeros(family.data.core.samples.n_padded)
+        low, high = self.root()
+        self.widths = np.maximum(high - low, SMALLEST)
+
+    def __dealloc__(self):
+        free(self.spaces)
+
+    cdef int lay_out(self) except -1:
+        cdef Family family = self.family
+        cdef size_t d = family.n_columns, F = family.n_statistics, Q = family.n_facets, n = family.n_connected
+        cdef Arena arena = Arena()
+        cdef Pricing *at
+        cdef int thread
+        self.arena = arena
+        while arena.again():
+            for thread in range(self.n_threads):
+                at = self.spaces + thread
+                take_subproblem(arena, family, &at.sub)
+                take_costs(arena, &at.costs, 1, d)
+                take_costs(arena, &at.rounding, 1, d)
+                at.sums.first, at.sums.inner_first, at.sums.second = arena.take(F), arena.take(F), arena.take(F * F)
+                at.q, at.base, at.rhs, at.gradient = arena.take(Q), arena.take(Q), arena.take(Q), arena.take(Q)
+                at.step, at.curvature = arena.take(Q), arena.take(Q * Q)
+                at.moments, at.image = arena.take((1 + F) * (1 + F)), arena.take(1 + F)
+                at.coefficients, at.size = arena.take(1 + F), arena.take(1 + F)
+                at.error, at.best = arena.take(n), arena.take(n)
+                at.free = <int *> arena.take_bytes(Q * sizeof(int))
+                at.scratch = arena.take(price_scratch_size(family.data.core.samples.n_padded, <int> F))
+        return 0
+
+    def root(self):
+        """The box of all components, (n,) and (n,)."""
+        cdef real[::1] low = np.zeros(self.family.n_connected), high = np.zeros(self.family.n_connected)
+        self.family.root(&low[0], &high[0])
+        self.family.tighten_alone(&low[0], &high[0])
+        return np.asarray(low), np.asarray(high)
+
+    @property
+    def n_passes(self):
+        """Data passes of cells and ascents."""
+        return sum(self.spaces[thread].n_passes for thread in range(self.n_threads))
+
+    cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil:
+        """One data pass at the multipliers: what no component of the cell exceeds, rounding included."""
+        cdef int d = self.family.n_columns, F = self.family.n_statistics, r, s, j
+        cdef int n_terms = self.family.n_facets + 2 * d + 20
+        cdef const Facet *facet
+        cdef real e = at.sub.e_low, added, constant, size
+        cdef const pass_costs *minorant = &at.sub.minorant
+        at.coefficients[0] = -minorant.offsets[0]
+        for j in range(d):
+            at.coefficients[1 + j] = minorant.linear[j]
+            if F > d:
+                at.coefficients[1 + d + j] = minorant.quadratic[j]
+        for s in range(1 + F):
+            at.size[s] = fabs(at.coefficients[s])
+        constant, size = at.sub.constant, fabs(at.sub.constant)
+        if self.family.has_prior:
+            added = self.family.e_power * log(e) if self.family.e_power > 0 else 0
+            constant += e * at.sub.prior - added
+            size += fabs(e * at.sub.prior) + fabs(added) + self.family.e_power
+        for r in range(self.family.n_facets):
+            facet = &at.sub.facets[r]
+            if not facet.active or q[r] == 0:
+                continue
+            for s in range(facet.count):
+                added = q[r] * facet.coefficients[s]
+                at.coefficients[facet.first + s] -= added
+                at.size[facet.first + s] += fabs(added)
+            constant -= q[r] * (facet.constant + e * facet.prior)
+            size += q[r] * (fabs(facet.constant) + fabs(e * facet.prior))
+        # a coefficient is a sum of one term per facet, a cost one of 2 d + 1 products
+        at.costs.offsets[0], at.rounding.offsets[0] = -at.coefficients[0], n_terms * ROUND * at.size[0]
+        for j in range(d):
+            at.costs.centers[j] = minorant.centers[j]
+            at.costs.linear[j], at.rounding.linear[j] = at.coefficients[1 + j], n_terms * ROUND * at.size[1 + j]
+            at.costs.quadratic[j] = at.coefficients[1 + d + j] if F > d else minorant.quadratic[j]
+            at.rounding.quadratic[j] = n_terms * ROUND * (at.size[1 + d + j] if F > d else fabs(minorant.quadratic[j]))
+        run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
+                  &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
+        at.n_passes += 1
+        constant = at.sums.value - constant + 64 * ROUND * (n_terms * size + at.sums.value)
+        return constant if isfinite(constant) else INFINITY
+
+    cdef void gradient(self, Pricing *at) noexcept nogil:
+        """OUT: the facets' values at the column."""
+        cdef int r, s
+        cdef const Facet *facet
+        cdef real value
+        for r in range(self.family.n_facets):
+            facet = &at.sub.facets[r]
+            value = facet.constant + at.sub.e_low * facet.prior
+            for s in range(facet.count):
+                value += facet.coefficients[s] * (at.sums.mass if facet.first + s == 0
+                                                  else at.sums.first[facet.first + s - 1])
+            at.gradient[r] = value
+
+    cdef real direction(self, Pricing *at) noexcept nogil:
+        """Newton step of the multipliers that may move; returns what its model promises."""
+        cdef int F = self.family.n_statistics, n = 1 + F, m = 0, r, o, s, i, j
+        cdef const Facet *facet
+        cdef const Facet *other
+        cdef real value, promised = 0
+        cdef real *M = at.moments
+        cdef real *H = at.curvature
+        cdef const real *line
+        self.gradient(at)
+        for r in range(self.family.n_facets):
+            facet = &at.sub.facets[r]
+            at.step[r] = 0
+            if not facet.active or (at.q[r] <= 0 and at.gradient[r] >= 0) or (
+                    at.q[r] >= facet.cap and at.gradient[r] <= 0):
+                continue
+            at.free[m] = r
+            m += 1
+        if m == 0:
+            return 0
+        # d^2 value = inner second moments + (inner first moments)^2 / saturated mass
+        value = 1 / at.sums.saturated if at.sums.saturated > 0 else 0
+        M[0] = at.sums.inner + value * at.sums.inner * at.sums.inner
+        for i in range(F):
+            M[1 + i] = at.sums.inner_first[i] * (1 + value * at.sums.inner)
+            for j in range(i, F):
+                M[(1 + i) * n + 1 + j] = (at.sums.second[i * F + j]
+                                          + value * at.sums.inner_first[i] * at.sums.inner_first[j])
+        for i in range(n):
+            for j in range(i):
+                M[i * n + j] = M[j * n + i]
+        for i in range(m):
+            facet = &at.sub.facets[at.free[i]]
+            memset(at.image, 0, n * sizeof(real))
+            for s in range(facet.count):
+                value = facet.coefficients[s]
+                if value == 0:
+                    continue
+                line = M + (facet.first + s) * n
+                for j in range(n):
+                    at.image[j] += value * line[j]
+            for o in range(i, m):
+                other = &at.sub.facets[at.free[o]]
+                value = 0
+                for s in range(other.count):
+                    value += other.coefficients[s] * at.image[other.first + s]
+                H[i * m + o] = value
+            H[i * m + i] = H[i * m + i] * DAMPED + fabs(at.gradient[at.free[i]]) / (
+                LONGEST * max(facet.multiplier, at.q[at.free[i]])) + SMALLEST
+        dense_factor(m, H)
+        for i in range(m):
+            at.rhs[i] = -at.gradient[at.free[i]]
+        dense_forward(m, H, 1, at.rhs)
+        dense_backward(m, H, at.rhs)
+        for i in range(m):
+            r = at.free[i]
+            at.step[r] = at.rhs[i]
+            promised -= 0.5 * at.gradient[r] * at.step[r]
+        return promised
+
+    cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil:
+        """Lowers the cell's bound (-cell.lower), chooses where to split; may stop once it is below the cutoff."""
+        cdef int Q = self.family.n_facets, turn, r, retreats = 0
+        cdef index n = self.family.n_connected
+        cdef float *warm = node_warm(cell, n)
+        cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
+        cdef bint afresh = not isfinite(parent), stuck
+        self.family.relax(node_low(cell), node_high(cell, n), &at.sub)
+        for r in range(Q):
+            at.q[r] = 0
+            if at.sub.facets[r].active:
+                at.q[r] = min(at.sub.facets[r].cap, max(0.0, <real> warm[r]))
+        at.sums.scale = 0
+        for turn in range(self.max_passes):
+            value = self.evaluate(at, at.q)
+            cell.lower = max(cell.lower, -value)
+            least = min(least, value)
+            if value < cutoff:
+                return
+            stuck = False
+            if value < last:
+                retreats, last = 0, value
+                self.place(at, cell)
+                promised = self.direction(at)
+                for r in range(Q):
+                    at.base[r] = at.q[r]
+                    warm[r] = <float> at.q[r]
+                if promised < self.patience * (value - cutoff) or promised < SETTLED * (1 + fabs(value)):
+                    stuck = True
+                else:
+                    for r in range(Q):
+                        at.q[r] = min(at.sub.facets[r].cap, max(0.0, at.q[r] + at.step[r]))
+            else:
+                retreats += 1
+                if retreats > MOST_RETREATS or not isfinite(value):
+                    stuck = True
+                else:
+                    for r in range(Q):
+                        at.q[r] = at.base[r] + 0.25 * (at.q[r] - at.base[r])
+            if not afresh and not least < parent - PROGRESS * (parent - cutoff) and (stuck or turn == AFRESH):
+                # the parent's multipliers lead nowhere here
+                afresh, retreats, last = True, 0, INFINITY
+                at.sums.scale = 0
+                for r in range(Q):
+                    at.q[r] = at.base[r] = 0
+            elif stuck:
+                break
+
+    cdef void place(self, Pricing *at, Node *cell) noexcept nogil:
+        """Where to split: by the largest error of the minorant at the column, or in the widest side of all."""
+        cdef index n = self.family.n_connected, a
+        cdef real *low = node_low(cell)
+        cdef real *high = node_high(cell, n)
+        cdef real most = 0, total = 0, width
+        self.family.place(low, high, &at.sub, &at.sums.mass, at.sums.first, at.sub.e_low, node_point(cell, n), at.error)
+        cell.branch = -1
+        for a in range(n):
+            if not divisible(low[a], high[a]):
+                continue
+            total += at.error[a]
+            if at.error[a] > most:
+                most = at.error[a]
+                cell.branch = a
+        node_warm(cell, n)[self.family.n_facets] = <float> total
+        if cell.branch >= 0 and total > NO_ERROR * (1 + fabs(cell.lower)):
+            return
+        most = 0
+        for a in range(n):
+            width = (high[a] - low[a]) / self.widths[a]
+            node_point(cell, n)[a] = 0.5 * (low[a] + high[a])
+            if divisible(low[a], high[a]) and width > most:
+                most = width
+                cell.branch = a
+
+    cdef real ascend(self, Pricing *at, real *point, int n_steps) noexcept nogil:
+        """Alternating ascent of G from parameters, which become the best on the way; returns the value reached."""
+        cdef int d = self.family.n_columns, j, turn
+        cdef size_t size = self.family.n_connected * sizeof(real)
+        cdef real e, prior, value = -INFINITY
+        at.rounding.offsets[0] = 0
+        for j in range(d):
+            at.rounding.linear[j] = at.rounding.quadratic[j] = 0
+        at.sums.scale = 0
+        memcpy(at.best, point, size)
+        for turn in range(n_steps + 1):
+            self.family.costs(point, &at.costs)
+            prior = self.family.prior_cost(point, &e)
+            run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
+                      &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
+            at.n_passes += 1
+            if at.sums.value - prior > value:
+                value = at.sums.value - prior
+                memcpy(at.best, point, size)
+            elif turn > 1:
+                break
+            if not at.sums.mass > 0 or turn == n_steps:
+                break
+            self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
+        memcpy(point, at.best, size)
+        return value
+
+    cdef real price(self, Pricing *at, const real *point) noexcept nogil:
+        """G of a component with given parameters; its column is left in the scratch."""
+        cdef int j
+        cdef real e, prior
+        at.sums.scale = at.rounding.offsets[0] = 0
+        for j in range(self.family.n_columns):
+            at.rounding.linear[j] = at.rounding.quadratic[j] = 0
+        self.family.costs(point, &at.costs)
+        prior = self.family.prior_cost(point, &e)
+        run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
+                  &at.rounding, PRICE_VALUE, at.scratch, &at.sums)
+        return at.sums.value - prior

@@ -7,10 +7,24 @@ sigma, for a cluster: sum of y over a cluster is at most its cost and sigma. An 
 returns prices from the middle of all that are optimal, which few new clusters upset. Nothing here is trusted.
 """
 
-import highspy
 import numpy as np
 
+from gopfast.clustering.program import FINEST, Program
+
 SMALL = 1e-5  # fractions that an interior-point method leaves of 0
+MOST_WORTH = 2.0  # of a sample above its share of the inertia, in units of the whole
+WIDER = 3.0  # times as much farther as the last time a price may move if a limit keeps the bound down
+MOST_WIDENED = 8
+
+
+def sum_of_squares(x, w):
+    """Return the weighted sum of squares of samples (m, d) about their mean."""
+    return float(w @ np.square(x - w @ x / w.sum()).sum(axis=1))
+
+
+def means(X, weights, clusters):
+    """Return the means (m, d) of clusters, each by its samples."""
+    return np.array([weights[own] @ X[own] / weights[own].sum() for own in clusters])
 
 
 class Master:
@@ -22,50 +36,44 @@ class Master:
     X : ndarray, shape (N, d)
     weights : ndarray, shape (N,)
     n_clusters : int
-    unit : float
-        Of the costs in the program: about that of a cluster.
+    inertia : float
+        Of the best clustering known.
+    low, high : ndarray, shape (N,)
+        Squared distances of samples to the nearest of its centers, and to the next.
     """
 
-    def __init__(self, X, weights, n_clusters, unit):
-        self.X, self.weights, self.unit = X, weights, unit
+    def __init__(self, X, weights, n_clusters, inertia, low, high):
+        self.X, self.weights, self.unit = X, weights, inertia / n_clusters or 1.0
         self.known = set()
         self.columns, self.costs, self.places = [], [], []
-        self.first_limit = None
-        self.program = highs = highspy.Highs()
-        highs.setOptionValue("output_flag", False)
-        highs.setOptionValue("threads", 1)
-        highs.setOptionValue("solver", "ipm")
-        highs.setOptionValue("run_crossover", "off")
-        n = len(weights)
-        self.infinity = highs.getInfinity()
-        lower = np.append(np.ones(n), -self.infinity)
-        upper = np.append(np.full(n, self.infinity), float(n_clusters))
-        empty = np.zeros(0)
-        highs.addRows(n + 1, lower, upper, 0, np.zeros(n + 1, dtype=np.int32), empty.astype(np.int32), empty)
+        self.program = Program(len(weights), n_clusters)
+        # No cluster need be worth more than all is: without this, distances between clusters far apart spoil the scale.
+        self.low, self.high = low, np.minimum(high, low + MOST_WORTH * inertia / weights)
+        # A sample may stay outside at its highest price, or count at its lowest.
+        self.first_limit = self.program.limit(weights * self.high / self.unit, weights * low / self.unit)
+        self.n_widened = 0
 
-    def confine(self, low, high):
-        """Keep prices between (N,) and (N,): a sample may stay outside at its highest price, or count at its lowest."""
-        n = len(self.weights)
-        self.first_limit = self.program.getNumCol()
-        rows, ones = np.arange(n, dtype=np.int32), np.ones(n)
-        for cost, sign in ((self.weights * high, 1.0), (-self.weights * low, -1.0)):
-            most = np.full(n, self.infinity)
-            self.program.addCols(n, cost / self.unit, np.zeros(n), most, n, rows, rows, sign * ones)
+    def limited(self):
+        """Whether limits that may be widened keep the value down."""
+        return self.n_widened < MOST_WIDENED and max(self.values[self._limits()]) > SMALL
 
-    def widen(self, low, high):
-        """Set other limits."""
-        n = len(self.weights)
-        at = np.arange(self.first_limit, self.first_limit + 2 * n, dtype=np.int32)
-        self.program.changeColsCost(2 * n, at, np.concatenate([self.weights * high, -self.weights * low]) / self.unit)
+    def _limits(self):
+        return slice(self.first_limit, self.first_limit + 2 * len(self.weights))
 
-    def at_limits(self):
-        """Whether the limits keep the value down."""
-        n = len(self.weights)
-        return max(self.values[self.first_limit : self.first_limit + 2 * n]) > SMALL
+    def widen(self):
+        """Set limits farther away where they keep the value down."""
+        above, below = np.split(self.values[self._limits()] > SMALL, 2)
+        step = WIDER**self.n_widened * np.maximum(self.high - self.low, self.unit / self.weights.sum())
+        self.high = np.where(above, self.high + step, self.high)
+        self.low = np.where(below, np.maximum(self.low - step, 0.0), self.low)
+        self.n_widened += 1
+        costs = np.concatenate([self.weights * self.high, -self.weights * self.low]) / self.unit
+        places = np.arange(self._limits().start, self._limits().stop, dtype=np.int32)
+        self.program.highs.changeColsCost(len(places), places, costs)
 
     def fractions(self):
         """Return the fraction of every cluster, in the order of `columns`."""
-        return np.asarray(self.values)[self.places]
+        return self.values[self.places]
 
     def add(self, own):
         """Add the cluster of given samples (m,); whether it is new."""
@@ -73,35 +81,29 @@ class Master:
         if own.tobytes() in self.known:
             return False
         self.known.add(own.tobytes())
-        w, x = self.weights[own], self.X[own]
-        cost = float(w @ np.square(x - w @ x / w.sum()).sum(axis=1))
         self.columns.append(own)
-        self.costs.append(cost)
-        rows = np.append(own, len(self.weights)).astype(np.int32)
-        self.places.append(self.program.getNumCol())
-        self.program.addCol(cost / self.unit, 0.0, self.infinity, len(rows), rows, np.ones(len(rows)))
+        self.costs.append(sum_of_squares(self.X[own], self.weights[own]))
+        self.places.append(self.program.add(self.costs[-1] / self.unit, own, np.ones(len(own))))
         return True
 
-    def solve(self, seconds):
+    def solve(self, seconds, tolerance=FINEST):
         """
-        Return prices lambda (N,), or None if there are none.
+        Return prices lambda (N,) and the most that a cluster known saves at them, or None, None if there are none.
 
         Parameters
         ----------
         seconds : float
             Time limit.
+        tolerance : float
+            Of the program, relative.
         """
-        self.program.setOptionValue("time_limit", self.program.getRunTime() + max(seconds, 1e-3))
-        self.program.run()
-        if self.program.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
-            return None
-        solution = self.program.getSolution()
-        dual, self.values = np.array(solution.row_dual), list(solution.col_value)
-        if len(dual) != len(self.weights) + 1 or not np.isfinite(dual).all():
-            return None
-        return np.maximum(dual[:-1], 0.0) * self.unit / self.weights
+        dual, self.values = self.program.solve(seconds, tolerance)
+        if dual is None:
+            return None, None
+        y = dual * self.unit
+        self.saved = np.array([y[own].sum() - cost for own, cost in zip(self.columns, self.costs, strict=True)])
+        return y / self.weights, max(self.saved.max(), 0.0)
 
-    def largest(self, prices):
-        """Return the most that a cluster known saves at given prices."""
-        y = prices * self.weights
-        return max(0.0, max(y[own].sum() - cost for own, cost in zip(self.columns, self.costs, strict=True)))
+    def best_centers(self, most):
+        """Return the means of clusters that save most at the last prices."""
+        return means(self.X, self.weights, [self.columns[a] for a in np.argsort(-self.saved)[:most]])

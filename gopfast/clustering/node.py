@@ -4,16 +4,28 @@ import math
 
 import numpy as np
 
+from gopfast.clustering.cells import CellMaster
+from gopfast.clustering.lloyd import nearest_two
 from gopfast.clustering.master import Master
 from gopfast.clustering.pricing import CenterSearch
+from gopfast.clustering.program import FINEST
 
+MOST_PRICED = 5000  # samples, each of which may have a price of its own: one linear program's rows
+FEW_PRICED = 400  # samples whose prices are found at once
+CELLS = (4, 16, 64, 256)  # of a cluster, whose prices come before those of more
+MOST_CELLS = 2000
+LEAST_IN_CELL = 2  # samples, on average
+SAMPLED = 20_000  # samples above which ascents begin on some of them
 N_STARTS = 60  # of ascents, beside the best centers
+N_KNOWN = 60  # clusters known, at most, from whose centers ascents begin
 MOST_ADDED = 20  # clusters per round
+FEW_ADDED = 5
 FINE = 0.1  # share of the tolerance, per cluster, below which a gain is none
+GAINED = 0.05  # share of what is missing that wider limits of the prices must gain for even wider ones
 LEAST = 1e-8  # tolerance in units of the inertia
-MOST_WORTH = 2.0  # of a sample above its share of the inertia, in units of the whole
-WIDER = 4.0  # prices may move so much further each time that their limits keep the bound down
-MOST_WIDENED = 6
+# A program is solved to this share of the gap between its value and the best bound, at most to so much.
+INEXACT = 0.1
+COARSEST = 1e-2
 # While prices improve, every so many programs a bound is proved, but for this share of the inertia, with so many boxes.
 PROVED_EVERY = 8
 COARSE = 1e-3
@@ -78,6 +90,9 @@ class Node:
 
     def columns(self, known):
         """Clusters of samples as clusters of groups: those that break no pair."""
+        if not self.together and not self.apart:
+            yield from known
+            return
         sizes = np.bincount(self.group)
         for own in known:
             groups, counts = np.unique(self.group[own], return_counts=True)
@@ -87,7 +102,7 @@ class Node:
 
     def members(self, groups):
         """Return the samples of given groups."""
-        return np.flatnonzero(np.isin(self.group, groups))
+        return np.flatnonzero(np.isin(self.group, groups)) if self.together else np.asarray(groups)
 
     def bound(self, pool, target, tolerance, stop, left, most_cells):
         """
@@ -113,55 +128,86 @@ class Node:
             Whether there is a pair, in `pair`.
         """
         self.pair, self.n_cells, self.n_programs = None, 0, 0
-        master = Master(self.X, self.weights, self.n_clusters, pool.inertia / self.n_clusters or 1.0)
+        self.target, self.best, self.stop = target, -math.inf, stop
         search = CenterSearch(self.X, self.weights, stop, self.partner)
-        for groups in self.columns(pool.columns.values()):
-            master.add(groups)
-        distances = np.sort(np.square(self.X[:, None] - pool.centers[None]).sum(axis=2), axis=1)
-        low, high = distances[:, 0], distances[:, min(1, distances.shape[1] - 1)]
-        # No cluster need be worth more than all is: without this, distances between clusters far apart spoil the scale.
-        high = np.minimum(high, low + MOST_WORTH * pool.inertia / self.weights)
-        fine, widened = FINE * max(abs(tolerance), LEAST * pool.inertia) / self.n_clusters, 0
-        master.confine(low, high)
-        best = -math.inf
-        while not stop.stopped:
-            prices = master.solve(left())
-            self.n_programs += 1
-            if prices is None:
-                return False
-            sigma = master.largest(prices)
-            reached = float(self.weights @ prices) - self.n_clusters * sigma + self.scatter
-            if self._ascend(master, search, prices, sigma + fine, pool):
-                if self.n_programs % PROVED_EVERY == 0:
-                    self._prove_meanwhile(search, prices, pool)
-                continue
-            best = max(best, reached)
-            if reached < target and widened < MOST_WIDENED and master.at_limits():
-                # no better bound within these limits
-                widened += 1
-                low, high = low / WIDER, high * WIDER
-                master.widen(low, high)
-                continue
-            if reached < target and self.round(master, pool):
-                target = max(target, (pool.inertia - tolerance))
-            enough = (float(self.weights @ prices) + self.scatter - target - self.margin(prices)) / self.n_clusters
-            limit = enough if enough >= sigma + fine else sigma + fine
-            sup, centers = search.search(prices, limit, most_cells)
-            self.n_cells += search.cells
-            proved = float(self.weights @ prices) - self.n_clusters * sup + self.scatter - self.margin(prices, sup)
-            self._raise(proved, prices)
-            if self.lower >= target or stop.stopped or not len(centers):
+        fine = FINE * max(abs(tolerance), LEAST * pool.inertia) / self.n_clusters
+        columns, master = list(self.columns(pool.columns.values())), None
+        labels, low, high = nearest_two(self.X, pool.centers)
+        for n_cells in (*self.levels(), 0):
+            if n_cells:
+                master = CellMaster(self.X, self.weights, self.n_clusters, pool.inertia, low, high, labels, n_cells)
+            elif len(self.X) <= MOST_PRICED:
+                master = Master(self.X, self.weights, self.n_clusters, pool.inertia, low, high)
+            else:
                 break
-            if not self._take(master, search, prices, centers, sigma + fine):
+            for groups in columns:
+                master.add(groups)
+            self._generate(master, search, pool, tolerance, fine, left, most_cells)
+            columns = master.columns
+            if stop.stopped or self.lower >= self.target:
                 break
-        self.estimate = max(self.lower, best)
-        for groups in master.columns:
+        self.estimate = max(self.lower, self.best)
+        for groups in columns:
             own = self.members(groups).astype(np.int32)
             pool.columns.setdefault(own.tobytes(), own)
-        if stop.stopped or self.lower >= target:
+        if stop.stopped or self.lower >= self.target or not isinstance(master, Master):
             return False
         self.pair = self._choose(master)
         return self.pair is not None
+
+    def levels(self):
+        """Numbers of cells that come before a price for every sample."""
+        n = len(self.X)
+        if n <= FEW_PRICED:
+            return []
+        numbers = sorted({min(each * self.n_clusters, MOST_CELLS) for each in CELLS})
+        return [number for number in numbers if number * LEAST_IN_CELL <= n]
+
+    def _generate(self, master, search, pool, tolerance, fine, left, most_cells):
+        """Raise `lower` by what prices of a master problem prove; add the clusters that these lack."""
+        last = len(self.X) <= MOST_PRICED and isinstance(master, Master)
+        best, widened, inexact = -math.inf, -math.inf, COARSEST
+        while not self.stop.stopped:
+            prices, sigma = master.solve(left(), inexact)
+            self.n_programs += 1
+            if prices is None:
+                return
+            reached = float(self.weights @ prices) - self.n_clusters * sigma + self.scatter
+            added = self._ascend(master, search, prices, sigma + fine, pool)
+            if 0 < added < FEW_ADDED and len(self.X) > FEW_PRICED:  # boxes may tell of more, and programs are slow
+                _, centers = search.search(prices, self.most + fine, FEW_CELLS)
+                self.n_cells += search.cells
+                added += self._take(master, search, prices, centers, sigma + fine)
+            best = max(best, reached - self.n_clusters * max(self.most - sigma, 0.0))
+            if not last and reached < self.target and reached - best < pool.inertia - reached:
+                self._prove_meanwhile(search, prices, pool)
+                return
+            inexact = min(max(INEXACT * (reached - best) / pool.inertia, FINEST), COARSEST) if added else inexact
+            if added:
+                if self.n_programs % PROVED_EVERY == 0:
+                    self._prove_meanwhile(search, prices, pool)
+                continue
+            if reached < self.target and inexact > FINEST:
+                inexact = FINEST
+                continue
+            self.best = max(self.best, reached)
+            if reached < self.target and reached - widened > GAINED * (self.target - reached) and master.limited():
+                self._prove_meanwhile(search, prices, pool)
+                widened = reached
+                master.widen()
+                continue
+            if reached < self.target and last and self.round(master, pool):
+                self.target = max(self.target, pool.inertia - tolerance)
+            least = sigma + fine
+            enough = (float(self.weights @ prices) + self.scatter - self.target - self.margin(prices)) / self.n_clusters
+            sup, centers = search.search(prices, max(enough, least), most_cells)
+            self.n_cells += search.cells
+            proved = float(self.weights @ prices) - self.n_clusters * sup + self.scatter - self.margin(prices, sup)
+            self._raise(proved, prices)
+            if self.lower >= self.target or self.stop.stopped or not len(centers):
+                return
+            if not self._take(master, search, prices, centers, sigma + fine):
+                return
 
     def margin(self, prices, sup=0.0):
         """Return what rounding may cost the bound at given prices."""
@@ -169,13 +215,24 @@ class Node:
         return ROUNDING * (len(prices) + 8) * size + self.blur * math.sqrt(float(prices.max(initial=0.0)))
 
     def _ascend(self, master, search, prices, least, pool):
-        """Add clusters that save more than `least`; whether there were any."""
-        rng = pool.rng
-        starts = self.X[rng.integers(len(self.X), size=N_STARTS)]
-        values, centers = search.ascend(prices, np.concatenate([pool.centers, starts]))
+        """Add clusters that save more than `least`; how many were new."""
+        starts = np.concatenate(
+            [pool.centers, master.best_centers(N_KNOWN), self.X[pool.rng.integers(len(self.X), size=N_STARTS)]]
+        )
+        if len(self.X) > SAMPLED:
+            starts = self._ascend_on_some(prices, starts, pool)
+        values, centers = search.ascend(prices, starts)
         order = np.argsort(-values)
         self.most = values.max()
         return self._take(master, search, prices, centers[order[values[order] > least]][:MOST_ADDED], least, False)
+
+    def _ascend_on_some(self, prices, starts, pool):
+        """Return the best centers on some of the samples, each once."""
+        rows = np.sort(pool.rng.choice(len(self.X), SAMPLED, replace=False))
+        some = CenterSearch(np.ascontiguousarray(self.X[rows]), self.weights[rows], self.stop)
+        values, centers = some.ascend(prices[rows], starts)
+        _, first = np.unique(np.round(values / max(values.max(), 1e-300), 6), return_index=True)
+        return centers[first[::-1][:MOST_ADDED]]
 
     def _prove_meanwhile(self, search, prices, pool):
         """Raise the bound by prices that are not yet the best: a limit may come before those are found."""
@@ -190,12 +247,13 @@ class Node:
             self.lower, self.prices = proved, prices
 
     def _take(self, master, search, prices, centers, least, climb=True):
+        """Add the clusters of given centers, or of where ascents from these end; how many were new."""
         if climb and len(centers):
             values, centers = search.ascend(prices, centers)
         added = 0
         for center in centers:
             added += master.add(search.members(prices, center))
-        return added > 0
+        return added
 
     def round(self, master, pool):
         """Descend from the centers of the largest fractions."""

@@ -23,7 +23,8 @@ class KMeans:
 
     over the centers ``c_1, ..., c_K``: minimum-sum-of-squares clustering. `gopfast.solve` proves how far a clustering
     is from the best at most, `gopfast.certify` does so for one that is given. In one column the best clusters are found
-    directly, by dynamic programming; in more columns bounds are proved for up to 50,000 distinct samples.
+    directly, by dynamic programming. In more columns every sample has a price of its own, but where there are more than
+    5,000 distinct ones groups of neighbours share theirs: then a gap that prices leave stays open.
 
     Parameters
     ----------

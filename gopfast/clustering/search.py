@@ -9,6 +9,8 @@ N_DRAWS = 10
 N_KICKS = 60  # in vain before the search ends, and as many more as five times the number of clusters
 MOST_WORK = 4e8  # samples times columns times clusters times descents
 BETTER = 1e-9  # relative
+SAMPLED = 20_000  # samples above which the search is one on some of them, and N_FULL descents on all
+N_FULL = 3
 
 
 class Pool:
@@ -51,6 +53,9 @@ class Pool:
         """Search until `late()` or the work is done."""
         if start is not None:
             self.offer(start)
+        if len(self.X) > SAMPLED:
+            self._fill_by_some(late)
+            return
         most = max(2, int(MOST_WORK / (self.X.size * self.n_clusters)))
         for _ in range(min(N_DRAWS, most)):
             self.offer(draw(self.X, self.weights, self.n_clusters, self.rng))
@@ -61,6 +66,17 @@ class Pool:
             kept = np.delete(self.centers, self.rng.integers(self.n_clusters), axis=0)
             better = self.offer(draw(self.X, self.weights, self.n_clusters, self.rng, kept))
             vain = 0 if better else vain + 1
+            if late():
+                return
+
+    def _fill_by_some(self, late):
+        """Descend on all samples from the best on some of them, a few times anew."""
+        for _ in range(N_FULL):
+            rows = np.sort(self.rng.choice(len(self.X), SAMPLED, replace=False))
+            seed = self.rng.integers(2**31)
+            some = Pool(np.ascontiguousarray(self.X[rows]), self.weights[rows], self.n_clusters, seed)
+            some.fill(late)
+            self.offer(some.centers)
             if late():
                 return
 

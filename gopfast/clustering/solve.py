@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from gopfast.clustering.lloyd import nearest
-from gopfast.clustering.node import Node
+from gopfast.clustering.node import MOST_PRICED, Node
 from gopfast.clustering.proof import with_proof
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.clustering.search import Pool, best_line
@@ -20,9 +20,12 @@ UNIT = 2.0**-53
 KEPT = 0.98  # share of the tolerance that the search may leave open: the rest is for what rounding costs
 FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
 MOST_CELLS = 20_000_000  # of one proof
-MOST_PRICED = 50_000  # distinct samples, each of which has a price: one linear program's rows
 MOST_SECONDS = 300.0  # of one linear program
 DYNAMIC = "dynamic programming"
+COARSE = (
+    f"more than {MOST_PRICED:,} distinct samples are priced by cells, and such prices prove no more: the least inertia "
+    "lies between lower_bound and objective"
+)
 
 
 class Search:
@@ -51,7 +54,7 @@ class Search:
         self.epsilon = options.epsilon or 0.0
         self.upper, self.lower, self.centers = math.inf, 0.0, None
         self.n_nodes = self.n_cells = self.n_programs = 0
-        self.history, self.asked, self.unpriced = [], False, False
+        self.history, self.asked = [], False
         # open nodes, the one at hand, and the least bound of those that are not divided
         self.heap, self.current, self.closed = [], None, math.inf
         self.prepare()
@@ -174,9 +177,6 @@ class Search:
         self.heap.append(Entry(0.0, 0, self.root))
         heap = self.heap
         self.report(1, new)
-        if len(self.X) > MOST_PRICED:
-            self.unpriced = True
-            return
         if not self.scale > 0.0:  # squares are below the smallest number: 0 is the bound
             return
         while heap and not self.stop.stopped and not self.asked:
@@ -246,7 +246,7 @@ class Search:
             solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
             n_lps=self.n_programs, time=self.seconds(), history=self.history, relaxation=method,
             branching="pairs" if method == "pricing" else "",
-            message=f"no bound is proved for more than {MOST_PRICED:,} distinct samples" if self.unpriced else "",
+            message=COARSE if status == Status.NUMERICAL and len(self.X) > MOST_PRICED else "",
         )  # fmt: skip
 
 

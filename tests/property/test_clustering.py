@@ -9,6 +9,8 @@ from gopfast.clustering.pricing import CenterSearch
 from gopfast.search.stop import StopSignal
 
 import gopfast
+from gopfast.clustering import node
+from gopfast.clustering.cells import divide
 from gopfast.clustering.node import Node
 from gopfast.clustering.solve import Search
 from gopfast.options import Options
@@ -98,6 +100,22 @@ def test_no_search_proves_more_than_the_optimum(kind, seed):
     assert Fraction(search.lower) <= least_inertia(problem)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(12, 17))
+def test_no_prices_by_cells_prove_more_than_the_optimum(kind, seed, monkeypatch):
+    for name, value in {"FEW_PRICED": 0, "MOST_PRICED": 0, "CELLS": (1, 2), "LEAST_IN_CELL": 1, "SAMPLED": 3}.items():
+        monkeypatch.setattr(node, name, value)
+    monkeypatch.setattr("gopfast.clustering.search.SAMPLED", 3)
+    problem = make(kind, seed)
+    search = Search(problem, Options.from_arguments(rel_tol=1e-6, max_nodes=20), None)
+    search.rel_tol, search.epsilon = -1e-2, -np.inf
+    search.run()
+    optimum = least_inertia(problem)
+    assert Fraction(search.lower) <= optimum
+    if len(search.X) > problem.n_clusters > 1 < problem.n_features and kind == "plain":
+        assert search.lower > 0.1 * float(optimum)
+
+
 @pytest.mark.parametrize("exponent", [3, 9, 20, 60])
 @pytest.mark.parametrize("seed", range(10))
 def test_one_column_of_weights_of_all_sizes_is_bounded(seed, exponent):
@@ -156,6 +174,21 @@ def test_what_one_cluster_can_save_is_bounded_and_attained(seed, n_pairs):
     assert values.max() <= most * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("seed", range(300))
+def test_bounds_of_boxes_hold_what_samples_that_are_apart_save(seed):
+    rng = np.random.default_rng(seed)
+    n, d = 8, int(rng.integers(1, 3))
+    X, w = np.ascontiguousarray(rng.standard_normal((n, d))), 10.0 ** rng.uniform(-1, 1, n)
+    prices = rng.uniform(0.0, 4.0, n)
+    partner = matching(None, n, rng, int(rng.integers(1, 5)))
+    subsets = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    most = saved(X, w, prices, partner, (subsets * w) @ X / (subsets @ w)[:, None]).max()
+    search = CenterSearch(X, w, StopSignal(), partner)
+    for n_cells in (1, 2, 4, 9, 20, 50, 120, 10**6):
+        assert search.search(prices, 0.9 * most, n_cells)[0] >= most
+        assert search.search(prices, (1 - 1e-9) * most, n_cells)[0] >= most
+
+
 @pytest.mark.parametrize("most_cells", [0, 1, 7, 50])
 def test_a_search_that_is_cut_short_keeps_a_bound(most_cells):
     rng = np.random.default_rng(0)
@@ -174,7 +207,7 @@ def test_nodes_bound_the_clusterings_that_keep_their_pairs(seed):
     X, w = search.X, search.weights
     pairs = rng.permutation([(i, j) for i in range(n) for j in range(i)])
     together, apart = (tuple(pairs[0]),), (tuple(pairs[1]), tuple(pairs[2]))
-    node = Node(X, w, K, together, apart)
+    bounded = Node(X, w, K, together, apart)
     exact = [[Fraction(float(x)) for x in column] for column in X.T]
     weight = [Fraction(float(x)) for x in w]
     best = min(
@@ -186,5 +219,16 @@ def test_nodes_bound_the_clusterings_that_keep_their_pairs(seed):
 
     pool = Pool(X, w, K, 0)
     pool.fill(lambda: False)
-    node.bound(pool, 1e3, 1e-6, StopSignal(), lambda: 60.0, 10**6)
-    assert 0.0 < node.lower and Fraction(node.lower) <= best
+    bounded.bound(pool, 1e3, 1e-6, StopSignal(), lambda: 60.0, 10**6)
+    assert 0.0 < bounded.lower and Fraction(bounded.lower) <= best
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 40, 500])
+def test_cells_have_every_sample_once_and_stay_within_their_groups(n_parts):
+    rng = np.random.default_rng(n_parts)
+    X, labels = rng.standard_normal((100, 3)).round(1), rng.integers(3, size=100)
+    groups = [np.flatnonzero(labels == k) for k in range(3)]
+    cells = divide(X, groups, n_parts)
+    assert sorted(np.concatenate(cells)) == list(range(100))
+    assert all(len(set(labels[rows])) == 1 for rows in cells)
+    assert abs(len(cells) - min(n_parts, 100)) <= 3

@@ -154,17 +154,27 @@ def test_a_limit_amid_the_prices_leaves_a_bound(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Node, "_prove_meanwhile", prove_and_stop)
-    monkeypatch.setattr("gopfast.clustering.node.PROVED_EVERY", 4)
+    monkeypatch.setattr("gopfast.clustering.node.PROVED_EVERY", 2)
     result = gopfast.solve(gopfast.KMeans(np.random.default_rng(0).random((150, 2)), 8))
     assert result.status.name == "INTERRUPTED" and 0.0 < result.lower_bound < result.inertia
 
 
-def test_too_many_samples_for_prices_are_clustered_without_a_bound(monkeypatch):
-    from gopfast.clustering import solve
+def test_many_samples_are_priced_by_cells():
+    rng = np.random.default_rng(0)
+    X = np.array([[0.0, 0.0], [3.0, 0.0], [1.5, 2.6]])[rng.integers(3, size=30_000)] + rng.standard_normal((30_000, 2))
+    result = gopfast.solve(gopfast.KMeans(X, 3))
+    assert result.success and result.n_nodes == 1 and result.rel_gap <= 1e-4
 
-    monkeypatch.setattr(solve, "MOST_PRICED", 59)
-    result = gopfast.solve(gopfast.KMeans(clusters(60), 4))
-    assert not result.success and result.lower_bound == 0.0 and "59" in result.message
+
+def test_where_cells_leave_a_gap_the_message_says_so(monkeypatch):
+    from gopfast.clustering import node, solve
+
+    monkeypatch.setattr(node, "MOST_PRICED", 30)
+    monkeypatch.setattr(node, "FEW_PRICED", 30)
+    monkeypatch.setattr(solve, "MOST_PRICED", 30)
+    result = gopfast.solve(PAIRS_NEEDED, rel_tol=1e-6)
+    assert result.status.name == "NUMERICAL" and "cells" in result.message
+    assert 0.5 * result.inertia < result.lower_bound < result.inertia
 
 
 def test_ctrl_c_ends_with_bounds():

@@ -100,6 +100,28 @@ def nearest(const real[:, ::1] X, const real[:, ::1] centers):
     return labels, least
 
 
+def nearest_two(const real[:, ::1] X, const real[:, ::1] centers):
+    """Nearest center of every row (n,), and squared distances to it and to the next (n,): of one center this twice."""
+    labels, first, second = np.zeros(len(X), dtype=np.intc), np.zeros(len(X)), np.zeros(len(X))
+    cdef int[::1] at = labels
+    cdef real[::1] least = first, next_least = second
+    cdef index i
+    cdef int k
+    cdef real distance
+    with nogil:
+        for i in range(X.shape[0]):
+            least[i] = next_least[i] = INFINITY
+            for k in range(<int> centers.shape[0]):
+                distance = squared(&X[i, 0], &centers[k, 0], <int> X.shape[1])
+                if distance < least[i]:
+                    next_least[i], least[i], at[i] = least[i], distance, k
+                elif distance < next_least[i]:
+                    next_least[i] = distance
+            if centers.shape[0] == 1:
+                next_least[i] = least[i]
+    return labels, first, second
+
+
 def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
     """A local optimum from given centers: Lloyd's steps, then Hartigan's, until neither moves a sample.
 

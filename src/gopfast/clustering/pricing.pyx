@@ -275,8 +275,15 @@ cdef class CenterSearch:
 
     def members(self, prices, const real[::1] center):
         """Samples that a center gains by, ascending."""
+        cdef index i, kept = 0
+        cdef int32_t[::1] own = np.empty(self.n, dtype=np.int32)
         self.prices = np.ascontiguousarray(np.maximum(prices, 0.0))
-        return np.array([i for i in range(self.n) if self.counts(i, &center[0])], dtype=np.int32)
+        with nogil:
+            for i in range(self.n):
+                if self.counts(i, &center[0]):
+                    own[kept] = <int32_t> i
+                    kept += 1
+        return np.array(own[:kept])
 
     def ascend(self, prices, starts, int max_iter=100):
         """Local maxima of G: alternately the samples that a center gains by, and their mean.

@@ -31,6 +31,7 @@ PROVED_EVERY = 8
 COARSE = 1e-3
 FEW_CELLS = 100_000
 ROUNDING = 64 * 2.0**-53
+MARGINS = 1.01  # kept for what a bound loses by rounding, and for that of the supremum aimed at
 WHOLE = 1e-6  # fractions
 
 
@@ -175,15 +176,18 @@ class Node:
             reached = float(self.weights @ prices) - self.n_clusters * sigma + self.scatter
             added = self._ascend(master, search, prices, sigma + fine, pool)
             if 0 < added < FEW_ADDED and len(self.X) > FEW_PRICED:  # boxes may tell of more, and programs are slow
-                _, centers = search.search(prices, self.most + fine, FEW_CELLS)
-                self.n_cells += search.cells
+                centers = self._prove(search, prices, self.most + fine, FEW_CELLS)
                 added += self._take(master, search, prices, centers, sigma + fine)
             best = max(best, reached - self.n_clusters * max(self.most - sigma, 0.0))
-            if not last and reached < self.target and reached - best < pool.inertia - reached:
-                self._prove_meanwhile(search, prices, pool)
-                return
-            inexact = min(max(INEXACT * (reached - best) / pool.inertia, FINEST), COARSEST) if added else inexact
+            lacking = (pool.inertia - reached) / pool.inertia
+            if not last and reached < self.target and reached - best < lacking * pool.inertia:
+                if inexact <= max(INEXACT * lacking, FINEST):  # not for want of precision
+                    self._prove_meanwhile(search, prices, pool)
+                    return
+                inexact = max(INEXACT * lacking, FINEST)
+                continue
             if added:
+                inexact = min(max(INEXACT * (reached - best) / pool.inertia, FINEST), COARSEST)
                 if self.n_programs % PROVED_EVERY == 0:
                     self._prove_meanwhile(search, prices, pool)
                 continue
@@ -198,12 +202,7 @@ class Node:
                 continue
             if reached < self.target and last and self.round(master, pool):
                 self.target = max(self.target, pool.inertia - tolerance)
-            least = sigma + fine
-            enough = (float(self.weights @ prices) + self.scatter - self.target - self.margin(prices)) / self.n_clusters
-            sup, centers = search.search(prices, max(enough, least), most_cells)
-            self.n_cells += search.cells
-            proved = float(self.weights @ prices) - self.n_clusters * sup + self.scatter - self.margin(prices, sup)
-            self._raise(proved, prices)
+            centers = self._prove(search, prices, max(self._enough(prices), sigma + fine), most_cells)
             if self.lower >= self.target or self.stop.stopped or not len(centers):
                 return
             if not self._take(master, search, prices, centers, sigma + fine):
@@ -234,17 +233,25 @@ class Node:
         _, first = np.unique(np.round(values / max(values.max(), 1e-300), 6), return_index=True)
         return centers[first[::-1][:MOST_ADDED]]
 
-    def _prove_meanwhile(self, search, prices, pool):
-        """Raise the bound by prices that are not yet the best: a limit may come before those are found."""
-        limit = self.most + COARSE * pool.inertia / self.n_clusters
-        sup, _ = search.search(prices, limit, FEW_CELLS)
+    def _enough(self, prices):
+        """Return the supremum by which given prices prove the target."""
+        spare = float(self.weights @ prices) + self.scatter - self.target
+        margin = self.margin(prices, max(spare, 0.0) / self.n_clusters)
+        return (spare - MARGINS * margin) / self.n_clusters
+
+    def _prove(self, search, prices, limit, most_cells):
+        """Raise `lower` by a supremum, found no finer than the limit; returns centers that exceed this."""
+        sup, centers = search.search(prices, limit, most_cells)
         self.n_cells += search.cells
         total = float(self.weights @ prices) + self.scatter
-        self._raise(total - self.n_clusters * sup - self.margin(prices, sup), prices)
-
-    def _raise(self, proved, prices):
+        proved = total - self.n_clusters * sup - self.margin(prices, sup)
         if proved > self.lower:
             self.lower, self.prices = proved, prices
+        return centers
+
+    def _prove_meanwhile(self, search, prices, pool):
+        """Raise the bound by prices that are not yet the best: a limit may come before those are found."""
+        self._prove(search, prices, self.most + COARSE * pool.inertia / self.n_clusters, FEW_CELLS)
 
     def _take(self, master, search, prices, centers, least, climb=True):
         """Add the clusters of given centers, or of where ascents from these end; how many were new."""

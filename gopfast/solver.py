@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -29,7 +30,7 @@ from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import ClusteringResult
-from gopfast.errors import InputError, InputTypeError
+from gopfast.errors import CheckpointError, InputError, InputTypeError
 from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
 from gopfast.mixtures.bounds.em import MixturePrimal
@@ -54,6 +55,7 @@ from gopfast.search.checkpoint import Checkpoint
 from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
 from gopfast.search.search import Search
+from gopfast.search.spread import Spread
 from gopfast.search.threads import n_threads
 
 if TYPE_CHECKING:
@@ -80,6 +82,11 @@ WITHOUT = (
 )
 # Options that a search's state depends on.
 KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
+# What a worker does without.
+ALONE = {
+    "executor": None, "checkpoint": None, "spill": None, "callback": None, "log": False, "n_threads": 1,
+    "time_limit": None, "max_nodes": None, "memory_limit": None,
+}  # fmt: skip
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -333,7 +340,7 @@ class MixtureSearch:
     """
 
     def __init__(self, problem, options, start=None, proof=None):
-        self.problem, self.family, self.proof = problem, engine.family(problem), proof
+        self.problem, self.family, self.proof, self.options = problem, engine.family(problem), proof, options
         start = engine.start_parameters(problem, start)
         if proof is not None:
             self.family = self.family.provable()
@@ -350,7 +357,9 @@ class MixtureSearch:
         self.spill = None if options.spill is None else Spill(options.spill, self.note)
         self.keeper = None
         if options.checkpoint is not None:
-            header = {**checkpoint_header(problem, options), "names": self.names}
+            header = {
+                **checkpoint_header(problem, options), "names": self.names, "coordinates": self.coordinates(),
+            }  # fmt: skip
             self.keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, self.note, self.spill)
         kept = self.representation.tolerance_kept(self.epsilon)
         if proof is not None:
@@ -404,6 +413,10 @@ class MixtureSearch:
         names : dict
             The methods that it had come to.
         """
+        if stored.header["coordinates"] != self.coordinates():
+            raise CheckpointError(
+                f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes"
+            )
         self.names.update(names)
         stored.restore(self.search)
         if self.spill is not None:
@@ -430,14 +443,32 @@ class MixtureSearch:
         """
         cutoff += 2.0 * self.representation.loss(cutoff)
         watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
+        time_limit, max_nodes = np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes
         with self.monitor.watching(self.problem), watched:
-            reason = self.search.resume(
-                np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes, cutoff
-            )
+            if self.options.executor is None:
+                reason = self.search.resume(time_limit, max_nodes, cutoff)
+            else:
+                reason = self._spread().run(time_limit, max_nodes)
         self._keep(Status(reason))
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
         return self._in_users_units(Status(reason), solution, attained, fields)
+
+    def coordinates(self):
+        """Return a digest of what boxes of nodes refer to, as text: arithmetic that differs may give other axes."""
+        columns, weights = self.family.data.arrays()
+        arrays = (columns, weights, getattr(self.family, "axes", np.empty(0)))
+        return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+
+    def _spread(self):
+        """Return what runs the search on the executor."""
+        plain = replace(self.options, **ALONE)
+        key = f"{checkpoint_header(self.problem, plain)['digest']}-{self.options.seed}"
+        setup = worker_search, (self.problem, plain), self.coordinates()
+        spread = Spread(self.search, self.options.executor, key, setup, self.keeper, self.note)
+        if self.keeper is not None:
+            self.keeper.elsewhere = spread.outstanding
+        return spread
 
     def _keep(self, status):
         """Write the last checkpoint, and remove nodes on disk that nobody needs."""
@@ -520,6 +551,12 @@ def _solve_clustering(problem, options, start, proof):
         result = solve_clustering(problem, options, monitor if monitor.wanted else None, start, proof)
     monitor.finish(result)
     return result
+
+
+def worker_search(problem, options):
+    """Return the search of a worker, and what tells the coordinates of its boxes."""
+    made = MixtureSearch(problem, options)
+    return made.search, made.coordinates()
 
 
 def unpack(problem, family, vector):

@@ -1,6 +1,7 @@
 """Checkpoints: the state of a search in a file, from which it goes on as if it had not been stopped."""
 
 import contextlib
+import itertools
 import os
 import signal
 import threading
@@ -33,6 +34,7 @@ class Checkpoint:
     def __init__(self, path, every, header, note, spill=None):
         self.path, self.every, self.header, self.note, self.spill = path, every, header, note, spill
         self.begun = self.stopping = False
+        self.elsewhere = list  # gives the nodes that others work on
         self.n_written, self.failure = 0, None
         self.next = time.monotonic() + every
 
@@ -71,11 +73,11 @@ class Checkpoint:
                 self.spill.hold([name for _, _, _, name in blocks])
         self.next = time.monotonic() + self.every
 
-    @staticmethod
-    def _parts(search, finished):
+    def _parts(self, search, finished):
         yield "state.", snapshot.state(search, finished)
         if not finished:
-            for number, nodes in enumerate(snapshot.slabs(search)):
+            # nodes elsewhere first: those of a dive must come last
+            for number, nodes in enumerate(itertools.chain(self.elsewhere(), snapshot.slabs(search))):
                 yield f"nodes{number}.", nodes
 
     @contextlib.contextmanager

@@ -34,6 +34,8 @@ cdef class Search:
     cdef real elsewhere             # least bound of the nodes that others work on; INFINITY: there are none
     cdef index n_elsewhere
     cdef bint restored              # from arrays, since the last run
+    cdef bint is_part               # of another search: it need not hold a solution
+    cdef index n_restarts           # of the tree
     cdef real[::1] relaxed_weights  # (n_solution,), of which the components' weights are used
     cdef Effort effort
     cdef readonly index n_nodes

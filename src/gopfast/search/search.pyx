@@ -121,7 +121,7 @@ cdef class Search:
                 self.work()
             while self.select():
                 self.work()
-            if self.stop.reason <= STOP_OPTIMAL:
+            if self.stop.reason <= STOP_OPTIMAL and not self.is_part:
                 with nogil:
                     self.incumbent.polish(&self.effort)
         finally:
@@ -156,7 +156,7 @@ cdef class Search:
         """Raises what stopped the search, or says that a bound is wrong."""
         cdef real upper = self.incumbent.upper
         self.stop.reraise()
-        if (isfinite(upper) and self.least() > upper + UPPER_ROUNDING * fabs(upper)
+        if (isfinite(upper) and not self.is_part and self.least() > upper + UPPER_ROUNDING * fabs(upper)
                 and not self.incumbent.primal.has_tolerance):
             # Every solution lies in some node, so the least bound cannot exceed an objective attained. Where points
             # meet their constraints within a tolerance, who started the search compares with `least_bound`.
@@ -356,6 +356,7 @@ cdef class Search:
         cdef real lower = self.lower()
         self.tree.clear()
         self.room.clear()
+        self.n_restarts += 1
         self.root(lower)
         self.domain.begin_again()
         if not self.fit(self.batch.nodes[0]):

@@ -13,8 +13,9 @@ from gopfast.search.incumbent cimport Incumbent
 from gopfast.search.nodes cimport nodes_to_arrays, push_arrays
 from gopfast.search.relaxation cimport Basin, no_effort
 from gopfast.search.search cimport Search
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree
-from gopfast.search.types cimport STOP_NONE, index, real
+from gopfast.search.types cimport index, real
 
 cdef index NEVER = 1 << 62      # nodes after which learning begins
 
@@ -217,11 +218,62 @@ def away(Search search, index n, real lower):
     search.n_elsewhere, search.elsewhere = n, lower
 
 
-def begin_part(Search search, arrays, shared):
-    """Work on these nodes alone, with what is known and nothing learnt beside the tree; counts begin at 0."""
+def n_open(Search search):
+    """Open nodes that are not with others."""
+    return search.n_open() - search.n_elsewhere
+
+
+def n_restarts(Search search):
+    """How often the tree has begun again."""
+    return search.n_restarts
+
+
+def set_keeper(Search search, keeper):
+    """Who is called between batches."""
+    search.keeper = keeper
+
+
+def begin_run(Search search, real time_limit):
+    """A run begins in which others bound the nodes."""
+    search.history.resume()
+    search.stop = StopSignal(time_limit)
+    search.prepare()
+
+
+def make_room(Search search):
+    """See to it that what others bring back fits; False: it does not."""
+    return search.room.make(search.relaxation.batch_size, search.tree.most_children(search.orthant)) > 0
+
+
+def spare_nodes(Search search):
+    """How many more open nodes the memory holds; a number beyond all where it has no limit."""
+    if search.room.memory is None:
+        return NEVER
+    return max(0, <index> (search.room.most // search.tree.size_of(1)) - search.tree.n_open)
+
+
+class Nodes:
+    """Memory for so many nodes, the `memory` of a part."""
+
+    def __init__(self, Search search, index n_nodes):
+        self.bytes = min(n_nodes, NEVER // search.tree.size_of(1)) * search.tree.size_of(1)
+
+    def room(self, taken):
+        """As `gopfast.search.memory.Memory.room`."""
+        return self.bytes
+
+
+def begin_part(Search search, arrays, shared, index most_open):
+    """Work on these nodes alone, with what is known and nothing learnt beside the tree; counts begin at 0.
+
+    `most_open`: open nodes that it may have: beyond, it goes depth first.
+    """
+    search.is_part = True
     take_knowledge(search, shared)
     replace_nodes(search, [arrays])
+    search.room.memory, search.room.turn = Nodes(search, most_open), 0
     search.domain.learn_from = NEVER
+    search.history.rows = []
     search.tree.n_created = int(np.max(arrays["serial"], initial=0)) + 1
     search.n_nodes, search.n_batches, search.wait, search.waited = 0, 1 << 20, 1, 0
     search.closed, search.rounding, search.effort = INFINITY, 0, no_effort()
@@ -256,7 +308,8 @@ def take_part(Search search, found):
 
 
 def learn_and_report(Search search):
-    """What a batch ends with; True: the search is to stop."""
+    """What a batch ends with; the reason to stop, or 0."""
     search.learn()
     search.report()
-    return search.stop.poll(0) or search.stop.reason != STOP_NONE
+    search.stop.poll(0)
+    return search.stop.reason

@@ -400,7 +400,7 @@ cdef class HittingSets(Reduction):
             "attempts": np.array([(self.attempts[k].weight, self.attempts[k].radius, self.attempts[k].caution,
                                    self.attempts[k].found, self.attempts[k].done) for k in range(K)]),
         }
-        if self.mixing is not None:
+        if learning and self.mixing is not None:
             n, most = self.mixing.n_kept, self.mixing.most_atoms
             found["kept"] = np.array([(self.mixing.kept[k], self.mixing.kept[most + k]) for k in range(n)])
         return found

@@ -1,0 +1,254 @@
+"""A search on the workers of an executor: bounds and solution as in one process, whatever becomes of the workers."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import InputTypeError
+from gopfast.options import Options
+from gopfast.search import snapshot, spread
+from gopfast.solver import MixtureSearch, worker_search
+
+EPSILON = 0.05
+PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Hand out short parts, and at once: the problems of tests take a second."""
+    monkeypatch.setattr(spread, "ALONE", 0.0)
+    monkeypatch.setattr(spread, "PART", 0.1)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return gopfast.solve(PROBLEM, EPSILON, log=False, n_threads=1)
+
+
+def solve(executor, problem=PROBLEM, **options):
+    return gopfast.solve(problem, EPSILON, log=False, n_threads=1, executor=executor, **options)
+
+
+def same(result, alone):
+    assert result.status == "OPTIMAL"
+    assert result.objective == pytest.approx(alone.objective, abs=1e-6)
+    assert alone.objective - EPSILON <= result.lower_bound + 1e-9 <= alone.objective + 1e-9
+    np.testing.assert_allclose(result.solution.weights, alone.solution.weights, atol=1e-3)
+    assert 0.5 * alone.n_nodes < result.n_nodes < 2.0 * alone.n_nodes
+    return True
+
+
+class Inline(Executor):
+    """Runs a part where it is asked for; what `change` makes of the outcome comes back."""
+
+    _max_workers = 2
+
+    def __init__(self, change=lambda outcome: outcome):
+        self.change, self.calls = change, []
+
+    def submit(self, function, /, *arguments, **named):
+        self.calls.append(arguments)
+        future = Future()
+        try:
+            future.set_result(self.change(function(*arguments, **named)))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_worker_processes_prove_the_same(method, alone):
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as executor:
+        assert same(solve(executor), alone)
+
+
+def test_worker_threads_prove_the_same(alone):
+    with ThreadPoolExecutor(2) as executor:
+        assert same(solve(executor), alone)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        gopfast.GaussianMixture(gopfast.datasets.load("galaxies"), 5),
+        gopfast.GaussianMixture(gopfast.datasets.load("galaxies"), 4, prior="empirical"),
+        gopfast.GaussianMixture(gopfast.datasets.load("faithful"), 2, covariance="diag"),
+        gopfast.GaussianMixture(gopfast.datasets.load("faithful")[:40], 2, covariance="full"),
+        gopfast.GaussianMixture(3.0 * np.random.default_rng(0).normal(size=(3000, 1)), 3),
+    ],
+)
+def test_models_prove_the_same(problem):
+    executor = Inline()
+    found, reference = solve(executor, problem), gopfast.solve(problem, EPSILON, log=False, n_threads=1)
+    assert found.status == reference.status == "OPTIMAL"
+    assert found.objective == pytest.approx(reference.objective, abs=1e-6)
+    assert reference.objective - EPSILON <= found.lower_bound + 1e-9
+    assert executor.calls
+
+
+def test_the_data_travel_once_for_each_worker(alone):
+    executor = Inline()
+    assert same(solve(executor), alone)
+    sent = [arguments[1] is not None for arguments in executor.calls]
+    assert len(sent) > 4
+    assert sum(sent) == 2
+
+
+def test_a_worker_that_joins_late_is_sent_what_it_lacks(alone):
+    executor, n = Inline(), []
+
+    def join(outcome):
+        n.append(outcome)
+        if len(n) in (5, 9):
+            spread._here.key = None  # of this thread: as if it were another process
+        return outcome
+
+    executor.change = join
+    assert same(solve(executor), alone)
+    assert "setup" in n
+
+
+def test_parts_without_an_outcome_are_handed_out_again(alone):
+    n = []
+
+    def lose(outcome):
+        n.append(outcome)
+        if len(n) % 3 == 0:
+            raise OSError("the worker is gone")
+        return outcome
+
+    result = solve(Inline(lose))
+    assert same(result, alone)
+    assert result.notes == ()
+
+
+def test_workers_that_all_fail_leave_the_search_to_its_process(alone):
+    def lose(outcome):
+        raise OSError("no worker is of use")
+
+    result = solve(Inline(lose))
+    assert same(result, alone)
+    assert result.notes == ("executor: no worker is of use; the search went on in its own process",)
+
+
+def test_workers_whose_arithmetic_differs_are_of_no_use(alone):
+    result = solve(Inline(lambda outcome: "coordinates"))
+    assert same(result, alone)
+    assert "other coordinates" in result.notes[0]
+
+
+def test_a_worker_checks_its_coordinates():
+    setup = pickle.dumps((worker_search, (PROBLEM, Options.from_arguments(EPSILON)), "others"))
+    spread._here.key = None
+    assert spread.work("key", setup, "version", None, {}, {}, 1000, 1.0, 1) == "coordinates"
+    assert spread.work("key", None, "version", None, {}, {}, 1000, 1.0, 1) == "setup"
+
+
+def kill_one(executor):
+    """Kill a worker once it works."""
+    while not executor._processes:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    os.kill(next(iter(executor._processes)), signal.SIGKILL)
+
+
+def test_a_killed_worker_loses_nothing(alone):
+    with ProcessPoolExecutor(2) as executor:
+        killer = threading.Thread(target=kill_one, args=(executor,))
+        killer.start()
+        result = solve(executor)
+        killer.join()
+    assert same(result, alone)
+
+
+def test_limits_stop_all_and_leave_bounds(alone):
+    for limit, status in (({"max_nodes": 3000}, "NODE_LIMIT"), ({"time_limit": 0.3}, "TIME_LIMIT")):
+        result = solve(Inline(), **limit)
+        assert result.status == status
+        assert -np.inf < result.lower_bound <= alone.objective <= result.objective + 1e-9
+        assert status == "TIME_LIMIT" or result.n_nodes < 6000
+
+
+def test_interrupts_and_callbacks_stop_all(alone):
+    class Interrupted(Inline):
+        def submit(self, function, /, *arguments, **named):
+            if len(self.calls) == 5:
+                raise KeyboardInterrupt
+            return super().submit(function, *arguments, **named)
+
+    for options, executor in (({}, Interrupted()), ({"callback": lambda state: state.n_nodes > 2000}, Inline())):
+        result = solve(executor, **options)
+        assert result.status == "INTERRUPTED"
+        assert result.lower_bound <= alone.objective
+
+
+def test_bounds_rise_and_count_what_workers_have(alone):
+    rows = []
+    solve(Inline(), callback=lambda state: rows.append(state))
+    lowers = np.array([state.lower for state in rows])
+    assert (np.diff(lowers) >= 0.0).all()
+    assert lowers.max() <= alone.objective
+
+
+def test_a_checkpoint_holds_what_workers_have(tmp_path, alone):
+    path, executor = tmp_path / "search.checkpoint", Inline()
+    options = {"checkpoint": path, "checkpoint_every": 0.0}
+    stopped = solve(executor, callback=lambda state: state.n_nodes > 4000, **options)
+    assert stopped.status == "INTERRUPTED"
+    copied = path.read_bytes()
+    assert same(gopfast.resume(path, PROBLEM.X, n_threads=1, log=False), alone)
+    path.write_bytes(copied)
+    assert same(gopfast.resume(path, PROBLEM.X, n_threads=1, log=False, executor=Inline()), alone)
+
+
+def test_a_kill_between_parts_loses_none(tmp_path, alone, monkeypatch):
+    """A checkpoint written while workers have nodes."""
+    path, kept = tmp_path / "search.checkpoint", []
+    collect = spread.Spread._collect
+
+    def keep(self):
+        if self.keeper is not None and self.out and self.search.n_nodes > 4000 and not kept:
+            self.keeper.write(self.search)
+            kept.append(path.read_bytes())
+        return collect(self)
+
+    monkeypatch.setattr(spread.Spread, "_collect", keep)
+    assert same(solve(Inline(), checkpoint=path), alone)
+    path.write_bytes(kept[0])
+    assert same(gopfast.resume(path, PROBLEM.X, n_threads=1, log=False), alone)
+
+
+def test_memory_limits_hold_for_what_comes_back(monkeypatch, alone):
+    monkeypatch.setattr("gopfast.search.memory.Memory.room", lambda self, taken: 400_000)
+    rows = []
+    result = solve(Inline(), callback=lambda state: rows.append(state.n_open))
+    assert same(result, alone)
+    assert max(rows) < 400_000 / 300 < 2000  # bytes a node; without a limit it has twice as many
+
+
+def test_parts_are_of_the_open_nodes():
+    """What is handed out and not brought back is open again, and counts."""
+    search = MixtureSearch(PROBLEM, Options.from_arguments(EPSILON, n_threads=1)).search
+    search.resume(max_nodes=500)
+    before, least = snapshot.n_open(search), search.least_bound
+    nodes, lower = snapshot.hand_out(search, 7)
+    assert (len(nodes["lower"]), lower) == (7, nodes["lower"].min())
+    assert snapshot.n_open(search) == before - 7
+    snapshot.away(search, 7, lower)
+    assert search.least_bound == least
+    snapshot.take_back(search, nodes)
+    snapshot.away(search, 0, np.inf)
+    assert (snapshot.n_open(search), search.least_bound) == (before, least)
+
+
+def test_what_is_no_executor_is_refused():
+    with pytest.raises(InputTypeError, match="^executor must be a concurrent.futures.Executor or None; got int"):
+        gopfast.solve(PROBLEM, executor=2)

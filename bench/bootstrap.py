@@ -21,7 +21,7 @@ STARTS = (1, 10)  # n_init of scikit-learn
 NAMES = ("weights", "means", "covariances")
 TEXT = """
 {n:,} resamples of the 82 galaxies (1000 km/s) with replacement, {K} components with variances of at least {floor}.
-gopfast solves each to a gap of at most 0.01 nats: {proved:,} of {n:,} are proved. Scikit-learn's `GaussianMixture` with its
+gopfast solves each to a gap of at most 0.01 nats; proved are {proved:,}. Scikit-learn's `GaussianMixture` with its
 defaults and `n_init` as given has the same resamples; its fits are raised to the floor and polished by EM until a
 step gains less than 1e-8 nats, which is in its favour. A fit *misses* that ends more than {miss} nats above the proved
 optimum. Components are matched with those of the data's fit in the same way for all.

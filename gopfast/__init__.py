@@ -40,6 +40,7 @@ from gopfast.checker import Checked, CheckedBiconvex, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError
+from gopfast.landscape import LocalOptimum, Optima, optima
 from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
@@ -85,7 +86,9 @@ __all__ = [
     "LatentClass",
     "LatentClassFit",
     "LikelihoodRatio",
+    "LocalOptimum",
     "MixtureSolution",
+    "Optima",
     "PoissonMixture",
     "Proof",
     "ProofError",
@@ -99,6 +102,7 @@ __all__ = [
     "datasets",
     "local",
     "lrt",
+    "optima",
     "resume",
     "select",
     "solve",

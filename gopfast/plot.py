@@ -11,6 +11,7 @@ from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.profiles import optima as optima
 from gopfast.profiles import selection as selection
 from gopfast.result import SearchResult
 

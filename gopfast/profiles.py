@@ -1,4 +1,4 @@
-"""Figures of several fits beside each other: the criterion of every model."""
+"""Figures of several fits beside each other: the criterion of every model, the landscape of all optima."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from gopfast import drawing
 from gopfast.candidates import OWN_NAME, Selection
+from gopfast.landscape import Optima, in_users_units, profile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,3 +59,104 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     ax.set_ylabel(f"{choice.criterion.upper()} (least is best)")
     ax.grid(alpha=0.25, linewidth=0.6)
     return drawing.finish(ax, fontsize="small")
+
+
+GRID = 60  # points of a landscape along each axis, and of a path
+CONTOURS = 12
+AROUND = 0.25  # how far a path goes on beyond its optima, in units of their distance
+
+
+def optima(found: Optima, ax: "Axes | None" = None) -> "Axes":
+    """
+    Draw the landscape of a mixture: the objective, best in the weights, and what is proved of it.
+
+    Two parameters beside the weights: contours over both, the surviving boxes and the optima. More: along the straight
+    path from the best optimum to each other one, or through the best alone along each parameter.
+
+    Parameters
+    ----------
+    found : Optima
+        What `gopfast.optima` returns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    ax = drawing.axes(ax, height=4.2)
+    if found.low.shape[1] == 2:
+        return _draw_plane(found, ax)
+    return _draw_paths(found, ax)
+
+
+def _draw_plane(found, ax):
+    """Contours over the two coordinates of the core, in the user's units, boxes and optima."""
+    from matplotlib.patches import Rectangle
+
+    low, high = found.low.min(axis=0), found.high.max(axis=0)
+    margin = 0.15 * (high - low)
+    axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], GRID) for j in range(2)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    values = profile(found, points).reshape(GRID, GRID)
+    name, units = _plane_units(found, axes)
+    depth = found.limit - found.best.objective
+    levels = found.best.objective + depth * np.geomspace(0.05, 20.0, CONTOURS)
+    ax.contour(units[0], units[1], values.T, levels, colors="#9aa3af", linewidths=0.7)
+    corners = [_plane_units(found, [side[:, 0], side[:, 1]])[1] for side in (found.low, found.high)]
+    for i in range(len(found.low)):
+        at, end = ([corner[j][i] for j in range(2)] for corner in corners)
+        sides = end[0] - at[0], end[1] - at[1]
+        box = Rectangle(at, *sides, facecolor="none", edgecolor=drawing.COLOURS[0], linewidth=0.8)
+        ax.add_patch(box)
+    box.set_label("surviving boxes: nothing below the limit elsewhere")
+    for i, one in enumerate(found.optima):
+        at = np.sort(np.ravel(one.solution.parameters[name]))
+        ax.plot(*at, drawing.of(drawing.MARKERS, i), color=drawing.COLOURS[1], label=f"{one.excess:.3g} above the best")
+    ax.set_xlabel(f"{name}, component 0")
+    ax.set_ylabel(f"{name}, component 1")
+    return drawing.finish(ax, fontsize="small")
+
+
+def _plane_units(found, axes):
+    """Return the parameter's name and two lists of coordinates in the user's units; all are monotone in the core's."""
+    given = [in_users_units(found, np.column_stack([axis, axis])) for axis in axes]
+    name = found.problem.parameter_names[0]
+    return name, [np.array([np.ravel(one[name])[j] for one in values]) for j, values in enumerate(given)]
+
+
+def _draw_paths(found, ax):
+    """Draw the objective along straight paths in the core's coordinates."""
+    best, *others = found.optima
+    steps = np.linspace(-AROUND, 1.0 + AROUND, GRID)
+    start = found.point(best)
+    for i, other in enumerate(others):
+        points = start + np.outer(steps, found.point(other) - start)
+        label = f"to the one {other.excess:.3g} nats above"
+        _draw_path(found, ax, steps, points, i, label)
+    if not others:
+        low, high = found.low.min(axis=0), found.high.max(axis=0)
+        for j in range(len(start)):
+            points = np.tile(start, (GRID, 1))
+            points[:, j] = np.linspace(low[j], high[j], GRID)
+            _draw_path(found, ax, np.linspace(0.0, 1.0, GRID), points, j, f"coordinate {j}")
+    depth = found.limit - found.best.objective
+    ax.axhline(0.0, color="black", linewidth=0.8)
+    ax.axhline(depth, color="#c0392b", linewidth=1.0, linestyle="--", label="limit")
+    ax.set_ylim(-0.15 * depth, max(2.5 * depth, 1.2 * max(one.excess for one in found.optima)))
+    ax.set_xlabel("along the path from the best (0) to the other (1)" if others else "along the region of the best")
+    ax.set_ylabel("objective above the best (nats)")
+    return drawing.finish(ax, fontsize="small")
+
+
+def _draw_path(found, ax, steps, points, i, label):
+    values = profile(found, points) - found.best.objective
+    ax.plot(
+        steps, values, color=drawing.of(drawing.COLOURS, i), linestyle=drawing.of(drawing.DASHES, i), linewidth=1.6,
+        label=label,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a search makes of one box, for tests and fuzzing: no solve calls this."""
+"""What a search makes of one box: for all optima, box by box, for tests and for fuzzing; no solve calls this."""
 
 import numpy as np
 

@@ -8,6 +8,7 @@ Proved global optima of mixture models and other biconvex problems, by the GOP m
 True
 """
 
+import importlib
 import os
 from typing import TYPE_CHECKING
 
@@ -77,8 +78,13 @@ __all__ = [
     "ClusteringResult",
     "ExponentialMixture",
     "GaussianMixture",
+    "GlobalBernoulliMixture",
+    "GlobalCategoricalMixture",
+    "GlobalExponentialMixture",
     "GlobalGaussianMixture",
     "GlobalKMeans",
+    "GlobalLatentClass",
+    "GlobalPoissonMixture",
     "GopfastError",
     "InputError",
     "InputTypeError",
@@ -109,21 +115,30 @@ __all__ = [
 ]
 
 
+# Estimators and their modules, which need scikit-learn and are loaded on first use.
+_ESTIMATORS = {
+    "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
+    "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "estimator",
+    "GlobalKMeans": "clusterer", "GlobalLatentClass": "counts_and_labels",
+    "GlobalPoissonMixture": "counts_and_labels",
+}  # fmt: skip
+
 if TYPE_CHECKING:
     from gopfast.clusterer import GlobalKMeans
+    from gopfast.counts_and_labels import (
+        GlobalBernoulliMixture,
+        GlobalCategoricalMixture,
+        GlobalExponentialMixture,
+        GlobalLatentClass,
+        GlobalPoissonMixture,
+    )
     from gopfast.estimator import GlobalGaussianMixture
 else:  # hidden from type checkers: every misspelt name would pass as Any
 
     def __getattr__(name):
         """Load an estimator on first use, which needs scikit-learn; a module by the name that it had."""
-        if name == "GlobalGaussianMixture":
-            from gopfast.estimator import GlobalGaussianMixture
-
-            return GlobalGaussianMixture
-        if name == "GlobalKMeans":
-            from gopfast.clusterer import GlobalKMeans
-
-            return GlobalKMeans
+        if name in _ESTIMATORS:
+            return getattr(importlib.import_module(f"gopfast.{_ESTIMATORS[name]}"), name)
         return _moved.attribute(__name__, name)
 
 

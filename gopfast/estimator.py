@@ -1,31 +1,17 @@
 """The global fit as a scikit-learn estimator; needs scikit-learn, which ``pip install gopfast[sklearn]`` brings."""
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gopfast.annotations import Covariance, FloatArray, GaussianPrior, IntArray, Posterior
+from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
+from gopfast.estimation import GlobalMixture
 from gopfast.mixtures.problems import GaussianMixture
-from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.problems.covariance import default_kind
 from gopfast.mixtures.problems.gaussian import refuse_two_names
 from gopfast.mixtures.result import Result
-from gopfast.result import Status
-from gopfast.solver import solve
-
-try:
-    from sklearn.base import BaseEstimator, DensityMixin
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import check_random_state
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        "gopfast.GlobalGaussianMixture needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'"
-    ) from error
 
 
-class GlobalGaussianMixture(DensityMixin, BaseEstimator):
+class GlobalGaussianMixture(GlobalMixture):
     """
     Gaussian mixture whose fit is proved globally optimal, with the interface of scikit-learn.
 
@@ -156,32 +142,13 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
         self.verbose = verbose
         self.covariance_type = covariance_type
 
-    def fit(
-        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> "GlobalGaussianMixture":
-        """
-        Find the proved best mixture.
+    _other_way_out = " or a larger variance_floor"
 
-        Parameters
-        ----------
-        X : array_like, shape (n, d)
-            Data, n at least 2.
-        y : None
-            Not used.
-        sample_weight : array_like of shape (n,), optional
-            Weights, at least 0 and not all 0.
-
-        Returns
-        -------
-        GlobalGaussianMixture
-            The estimator itself.
-        """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+    def _make(self, X, sample_weight):
         kind = self.covariance_type if self.covariance is None else self.covariance
         if self.covariance is not None and self.covariance_type is not None:
             refuse_two_names(self.covariance, self.covariance_type)
-        silent = None if self.time_limit is None else False
-        problem = GaussianMixture(
+        return GaussianMixture(
             X,
             self.n_components,
             prior=self.prior,
@@ -191,122 +158,13 @@ class GlobalGaussianMixture(DensityMixin, BaseEstimator):
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,
         )
-        result = solve(
-            problem,
-            self.epsilon,
-            time_limit=self.time_limit,
-            n_threads=self.n_threads,
-            log=True if self.verbose else silent,
-            random_state=check_random_state(self.random_state),
-        )
-        self._take(problem, result)
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not result.success:
-            limit = "None" if self.time_limit is None else f"{self.time_limit:g} s; None lifts it"
-            warnings.warn(
-                f"GlobalGaussianMixture is not proved optimal: {result.message}. The total {result._elbo_name} is at "
-                f"most {result.gap:.3g} nats below the best there is. To close the gap raise time_limit ({limit}) or "
-                f"epsilon ({self.epsilon:g}), or take fewer components or a larger variance_floor.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        elif result.caution:
-            warnings.warn(f"GlobalGaussianMixture: {result.caution}.", UserWarning, stacklevel=2)
-        return self
 
-    def _take(self, problem, result):
-        """Set the fitted attributes."""
-        solution = result.solution
-        self.result_ = result
-        self.weights_, self.means_ = solution.weights, solution.means
+    def _take(self, problem, solution):
+        self.means_ = solution.means
         covariances, matrices = problem.kind.as_fitted(solution.covariances), problem.kind.matrix_shaped
         factor = _precisions_cholesky(covariances, matrices)
         self.covariances_, self.precisions_cholesky_ = covariances, factor
         self.precisions_ = factor @ np.swapaxes(factor, -1, -2) if matrices else np.square(factor)
-        self.converged_ = bool(result.success)
-        self.n_iter_ = max(1, result.n_nodes)
-        self.lower_bound_ = result.elbo / problem.total_weight
-        self.elbo_bound_ = result.elbo_bound / problem.total_weight
-        self.gap_ = result.gap / problem.total_weight
-
-    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> IntArray:
-        """Fit, and return the most probable component of each sample; arguments as `fit`."""
-        return self.fit(X, y, sample_weight=sample_weight).predict(X)
-
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the most probable component of each sample, shape (m,); X of shape (m, d)."""
-        return self._scores(X).argmax(axis=1)
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return the probability of each component for each sample, shape (m, K); X of shape (m, d)."""
-        scores = self._scores(X)
-        return np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
-
-    def score_samples(self, X: ArrayLike) -> FloatArray:
-        """Return the log density of each sample, shape (m,), in nats; X of shape (m, d)."""
-        return log_sum_exp(self._scores(X))
-
-    def score(self, X: ArrayLike, y: object = None) -> float:
-        """Return the mean log density of the samples, in nats; X of shape (m, d), y is not used."""
-        return float(self.score_samples(X).mean())
-
-    def aic(self, X: ArrayLike) -> float:
-        """Return Akaike's information criterion of the samples; lower is better."""
-        scores = self.score_samples(X)
-        return float(-2.0 * scores.sum() + 2.0 * self._problem.n_parameters)
-
-    def bic(self, X: ArrayLike) -> float:
-        """Return the Bayesian information criterion of the samples; lower is better."""
-        scores = self.score_samples(X)
-        return float(-2.0 * scores.sum() + self._problem.n_parameters * np.log(len(scores)))
-
-    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
-        """
-        Draw samples from the fitted mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default 1
-            How many.
-
-        Returns
-        -------
-        X : ndarray, shape (n_samples, d)
-            Samples, ordered by component.
-        y : ndarray of int, shape (n_samples,)
-            Their components.
-
-        Raises
-        ------
-        ValueError
-            If `n_samples` is less than 1.
-        """
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be at least 1; got {n_samples}")
-        rng = check_random_state(self.random_state)
-        y = np.repeat(np.arange(len(self.weights_)), rng.multinomial(n_samples, self.weights_))
-        noise = rng.standard_normal((n_samples, self.n_features_in_))
-        # Covariance kinds differ in shape only.
-        if self._problem.kind.matrix_shaped:
-            shape = (len(self.weights_), self.n_features_in_, self.n_features_in_)
-            factors = np.broadcast_to(np.linalg.cholesky(self.covariances_), shape)
-            noise = np.einsum("iab,ib->ia", factors[y], noise)
-        else:
-            noise *= np.sqrt(self.covariances_.reshape(len(self.weights_), -1))[y]
-        return self.means_[y] + noise, y
-
-    @property
-    def _problem(self):
-        return self.result_.solution.problem
-
-    def _scores(self, X):
-        """Log of weight times density, (m, K)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        solution = self.result_.solution
-        return self._problem._log_densities_of(X, **solution.parameters) + log_zero(solution.weights)
 
 
 def _precisions_cholesky(covariances, matrices):

@@ -37,8 +37,9 @@ def test_an_old_pickle_is_of_the_class_that_there_is_now(name):
 
 # Written after the package had rooms: there are no pickles of them that name an old module.
 NEWER = {
-    "Bootstrap", "Checked", "CheckpointError", "Clustering", "ClusteringResult", "GlobalKMeans", "KMeans",
-    "LatentClass", "LatentClassFit", "LikelihoodRatio", "LocalOptimum", "Optima", "ProofError",
+    "Bootstrap", "Checked", "CheckpointError", "Clustering", "ClusteringResult", "GlobalBernoulliMixture",
+    "GlobalCategoricalMixture", "GlobalExponentialMixture", "GlobalKMeans", "GlobalLatentClass", "GlobalPoissonMixture",
+    "KMeans", "LatentClass", "LatentClassFit", "LikelihoodRatio", "LocalOptimum", "Optima", "ProofError",
 }  # fmt: skip
 
 

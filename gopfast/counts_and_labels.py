@@ -1,0 +1,310 @@
+"""Mixtures of counts, times, binary data and labels as scikit-learn estimators: ``pip install gopfast[sklearn]``."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gopfast.annotations import FloatArray, PairPrior
+from gopfast.errors import InputError
+from gopfast.estimation import GlobalMixture, validate_data
+from gopfast.mixtures.problems import (
+    BernoulliMixture,
+    CategoricalMixture,
+    ExponentialMixture,
+    LatentClass,
+    LatentClassFit,
+    PoissonMixture,
+)
+
+
+class GlobalFamilyMixture(GlobalMixture):
+    """
+    What the estimators of counts, times, binary data and labels share.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        Number of components K.
+    prior : optional
+        Conjugate prior, as of the problem that the estimator solves; None for maximum likelihood.
+    epsilon : float, default 0.01
+        Absolute tolerance of the total log-likelihood (with a prior the log posterior density), in nats.
+    time_limit : float or None, default 60
+        Seconds; None for no limit. A fit that it stops warns with `ConvergenceWarning`.
+    n_threads : int, optional
+        Threads; one per processor by default. The fit does not depend on it.
+    random_state : None, int or RandomState
+        For the starts of the local search and for `sample`. The proved optimum does not depend on it.
+    verbose : bool or int, default False
+        Whether to print a table of the progress.
+
+    Attributes
+    ----------
+    weights_ : ndarray, shape (K,)
+        Mixture weights.
+    converged_ : bool
+        Whether the fit is proved globally optimal within `epsilon`.
+    n_iter_ : int
+        Nodes of the search, at least 1 as scikit-learn has it.
+    lower_bound_, elbo_bound_, gap_ : float
+        Log-likelihood (with a prior log posterior density) that the fit reaches per unit of sample weight, what no fit
+        exceeds, and the difference.
+    result_ : gopfast.Result
+        The search's result; holds the training data.
+    n_features_in_ : int
+        Number of features d.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names.
+    """
+
+    _problem_class: type
+    _negative = True  # whether data may be
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        prior: PairPrior | float = None,
+        epsilon: float = 0.01,
+        time_limit: float | None = 60.0,
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_components = n_components
+        self.prior = prior
+        self.epsilon = epsilon
+        self.time_limit = time_limit
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make(self, X, sample_weight):
+        return self._problem_class(X, self.n_components, prior=self.prior, sample_weight=sample_weight)
+
+    def _take(self, problem, solution):
+        for name in problem.parameter_names:
+            setattr(self, f"{name}_", getattr(solution, name))
+
+    def _validated(self, X, **options):
+        return validate_data(self, X, dtype=np.float64, ensure_non_negative=not self._negative, **options)
+
+    def _rows(self, X):
+        return self._problem._rows_like(super()._rows(X))
+
+
+class GlobalBernoulliMixture(GlobalFamilyMixture):
+    """
+    Mixture of products of Bernoulli distributions whose fit is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.BernoulliMixture` for the model.
+
+    Parameters
+    ----------
+    n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is (a, b) of a Beta density.
+    binarize : float or None, default 0.0
+        Values above it count as 1, others as 0, as in `sklearn.naive_bayes.BernoulliNB`; None: X must be binary.
+
+    Attributes
+    ----------
+    probabilities_ : ndarray, shape (K, d)
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalBernoulliMixture
+    >>> model = GlobalBernoulliMixture(2).fit([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> model.predict([[0, 0], [1, 1]]).tolist(), model.converged_
+    ([0, 1], True)
+    """
+
+    probabilities_: FloatArray
+    _problem_class = BernoulliMixture
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        prior: PairPrior = None,
+        binarize: float | None = 0.0,
+        epsilon: float = 0.01,
+        time_limit: float | None = 60.0,
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        super().__init__(
+            n_components, prior=prior, epsilon=epsilon, time_limit=time_limit, n_threads=n_threads,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.binarize = binarize
+
+    def _validated(self, X, **options):
+        X = super()._validated(X, **options)
+        return X if self.binarize is None else (X > self.binarize).astype(float)
+
+
+class GlobalPoissonMixture(GlobalFamilyMixture):
+    """
+    Mixture of products of Poisson distributions whose fit is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.PoissonMixture` for the model.
+
+    Parameters
+    ----------
+    n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is (shape, rate) of a Gamma density.
+
+    Attributes
+    ----------
+    rates_ : ndarray, shape (K, d)
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalPoissonMixture
+    >>> GlobalPoissonMixture(2).fit([[0], [1], [2], [10], [12]]).rates_.round(1).ravel().tolist()
+    [1.0, 11.0]
+    """
+
+    rates_: FloatArray
+    _problem_class = PoissonMixture
+    _negative = False
+
+    def __sklearn_tags__(self):
+        """Say that data are whole numbers of at least 0."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.positive_only = True
+        return tags
+
+
+class GlobalExponentialMixture(GlobalFamilyMixture):
+    """
+    Mixture of products of exponential distributions whose fit is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.ExponentialMixture` for the model.
+
+    Parameters
+    ----------
+    n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is (shape, rate) of a Gamma density, without
+        which times must be positive.
+
+    Attributes
+    ----------
+    rates_ : ndarray, shape (K, d)
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalExponentialMixture
+    >>> model = GlobalExponentialMixture(2).fit([[0.1], [0.2], [0.1], [50.0], [70.0]])
+    >>> model.weights_.round(1).tolist()
+    [0.4, 0.6]
+    """
+
+    rates_: FloatArray
+    _problem_class = ExponentialMixture
+    _negative = False
+
+    def __sklearn_tags__(self):
+        """Say that data are positive."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class GlobalCategoricalMixture(GlobalFamilyMixture):
+    """
+    Mixture of products of categorical distributions whose fit is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.CategoricalMixture` for the model; `GlobalLatentClass` takes missing entries.
+
+    Parameters
+    ----------
+    n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
+
+    Attributes
+    ----------
+    probabilities_ : tuple of d ndarrays, shape (K, C_j)
+    categories_ : tuple of d ndarrays, shape (C_j,)
+        The labels of each column. Those that `fit` has not seen are refused by `predict`.
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalCategoricalMixture
+    >>> X = [["red", "yes"], ["red", "yes"], ["blue", "no"], ["blue", "no"]]
+    >>> GlobalCategoricalMixture(2).fit(X).predict(X).tolist()
+    [0, 0, 1, 1]
+    """
+
+    probabilities_: tuple[FloatArray, ...]
+    categories_: tuple[NDArray[np.int64 | np.str_], ...]
+    _problem_class = CategoricalMixture
+    _missing: bool | str = True  # scikit-learn's ensure_all_finite
+
+    def _validated(self, X, **options):
+        X = validate_data(self, X, dtype=None, ensure_all_finite=self._missing, **options)
+        if X.dtype.kind == "c":
+            raise InputError("Complex data not supported: labels are strings or whole numbers")
+        return X
+
+    def _take(self, problem, solution):
+        super()._take(problem, solution)
+        self.categories_ = problem.categories
+
+    def __sklearn_tags__(self):
+        """Say that data are labels."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+
+class GlobalLatentClass(GlobalCategoricalMixture):
+    """
+    Latent class model with a fit that is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.LatentClass` for the model. Missing entries are None, NaN or pandas' NA.
+
+    Parameters
+    ----------
+    n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
+
+    Attributes
+    ----------
+    probabilities_, categories_
+        As of `GlobalCategoricalMixture`.
+    fit_statistics_ : LatentClassFit
+        G^2, X^2, relative entropy, bivariate residuals, tables.
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalLatentClass
+    >>> X = [["red", "yes"], ["red", None], ["blue", "no"], ["blue", "no"]]
+    >>> model = GlobalLatentClass(2).fit(X)
+    >>> model.predict(X).tolist(), model.fit_statistics_.n_complete
+    ([0, 0, 1, 1], 3.0)
+    """
+
+    fit_statistics_: LatentClassFit
+    _problem_class = LatentClass
+    _missing = False
+
+    def _take(self, problem, solution):
+        super()._take(problem, solution)
+        self.fit_statistics_ = problem.fit_statistics(self.result_)
+
+    def __sklearn_tags__(self):
+        """Say that entries may be missing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

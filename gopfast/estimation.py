@@ -1,0 +1,194 @@
+"""What the estimators of all mixtures share; needs scikit-learn, which ``pip install gopfast[sklearn]`` brings."""
+
+import warnings
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gopfast.annotations import FloatArray, IntArray
+from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.result import Result
+from gopfast.result import Status
+from gopfast.solver import solve
+
+try:
+    from sklearn.base import BaseEstimator, DensityMixin
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("gopfast's estimators need scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
+
+
+_Self = TypeVar("_Self", bound="GlobalMixture")
+
+
+class GlobalMixture(DensityMixin, BaseEstimator):
+    """
+    Base of the estimators of mixtures whose fit is proved globally optimal.
+
+    A subclass stores its arguments, makes the problem of checked data by ``_make`` and sets attributes of its own by
+    ``_take``.
+    """
+
+    weights_: FloatArray
+    converged_: bool
+    n_iter_: int
+    lower_bound_: float
+    elbo_bound_: float
+    gap_: float
+    result_: Result
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def fit(
+        self: _Self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> _Self:
+        """
+        Find the proved best mixture.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, d)
+            Data, n at least 2.
+        y : None
+            Not used.
+        sample_weight : array_like of shape (n,), optional
+            Weights, at least 0 and not all 0.
+
+        Returns
+        -------
+        GlobalMixture
+            The estimator itself.
+        """
+        X = self._validated(X, ensure_min_samples=2)
+        problem = self._make(X, sample_weight)
+        silent = None if self.time_limit is None else False
+        result = solve(
+            problem,
+            self.epsilon,
+            time_limit=self.time_limit,
+            n_threads=self.n_threads,
+            log=True if self.verbose else silent,
+            random_state=check_random_state(self.random_state),
+        )
+        self._take_all(problem, result)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self._warn(result)
+        return self
+
+    def _warn(self, result):
+        """Warn of a fit that is not proved, or of no use."""
+        name = type(self).__name__
+        if not result.success:
+            limit = "None" if self.time_limit is None else f"{self.time_limit:g} s; None lifts it"
+            warnings.warn(
+                f"{name} is not proved optimal: {result.message}. The total {result._elbo_name} is at most "
+                f"{result.gap:.3g} nats below the best there is. To close the gap raise time_limit ({limit}) or "
+                f"epsilon ({self.epsilon:g}), or take fewer components{self._other_way_out}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif result.caution:
+            warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=3)
+
+    # What else closes a gap, for the warning.
+    _other_way_out = ""
+
+    def _make(self, X, sample_weight):
+        """Return the problem of checked data."""
+        raise NotImplementedError
+
+    def _take(self, problem, solution):
+        """Set the attributes that the model has beside the weights."""
+        raise NotImplementedError
+
+    def _take_all(self, problem, result):
+        """Set the fitted attributes."""
+        self.result_, self.weights_ = result, result.solution.weights
+        self._take(problem, result.solution)
+        self.converged_ = bool(result.success)
+        self.n_iter_ = max(1, result.n_nodes)
+        self.lower_bound_ = result.elbo / problem.total_weight
+        self.elbo_bound_ = result.elbo_bound / problem.total_weight
+        self.gap_ = result.gap / problem.total_weight
+
+    def _validated(self, X, **options):
+        """Check data as scikit-learn does."""
+        return validate_data(self, X, dtype=np.float64, **options)
+
+    def _rows(self, X):
+        """Return checked data of `predict` in the form of the problem's."""
+        return self._validated(X, reset=False)
+
+    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> IntArray:
+        """Fit, and return the most probable component of each sample; arguments as `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight).predict(X)
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the most probable component of each sample, shape (m,); X of shape (m, d)."""
+        return self._scores(X).argmax(axis=1)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the probability of each component for each sample, shape (m, K); X of shape (m, d)."""
+        scores = self._scores(X)
+        total = log_sum_exp(scores)
+        impossible = np.isneginf(total)
+        scores[impossible], total[impossible] = log_zero(self.weights_), 0.0
+        return np.exp(scores - total[:, np.newaxis])
+
+    def score_samples(self, X: ArrayLike) -> FloatArray:
+        """Return the log density of each sample, shape (m,), in nats; X of shape (m, d)."""
+        return log_sum_exp(self._scores(X))
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Return the mean log density of the samples, in nats; X of shape (m, d), y is not used."""
+        return float(self.score_samples(X).mean())
+
+    def aic(self, X: ArrayLike) -> float:
+        """Return Akaike's information criterion of the samples; lower is better."""
+        scores = self.score_samples(X)
+        return float(-2.0 * scores.sum() + 2.0 * self._problem.n_parameters)
+
+    def bic(self, X: ArrayLike) -> float:
+        """Return the Bayesian information criterion of the samples; lower is better."""
+        scores = self.score_samples(X)
+        return float(-2.0 * scores.sum() + self._problem.n_parameters * np.log(len(scores)))
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
+        """
+        Draw samples from the fitted mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default 1
+            How many.
+
+        Returns
+        -------
+        X : ndarray, shape (n_samples, d)
+            Samples, ordered by component.
+        y : ndarray of int, shape (n_samples,)
+            Their components.
+
+        Raises
+        ------
+        ValueError
+            If `n_samples` is less than 1.
+        """
+        check_is_fitted(self)
+        X, y = self.result_.sample(n_samples, check_random_state(self.random_state))
+        order = np.argsort(y, kind="stable")
+        return X[order], y[order]
+
+    @property
+    def _problem(self):
+        return self.result_.solution.problem
+
+    def _scores(self, X):
+        """Log of weight times density, (m, K)."""
+        check_is_fitted(self)
+        solution = self.result_.solution
+        return self._problem._log_densities_of(self._rows(X), **solution.parameters) + log_zero(solution.weights)

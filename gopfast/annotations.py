@@ -1,5 +1,6 @@
 """The types of public arguments and results, by name; nothing here runs."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor as Executor
 from os import PathLike
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gopfast.mixtures.solution import MixtureSolution
 
 FloatArray: TypeAlias = NDArray[np.float64]
+StrArray: TypeAlias = NDArray[np.str_]
 IntArray: TypeAlias = NDArray[np.intp]
 Path: TypeAlias = str | PathLike[str]
 # What `json` reads and writes.
@@ -35,7 +37,7 @@ Criterion: TypeAlias = Literal["bic", "aic", "icl"]
 Sense: TypeAlias = Literal["min", "max"]
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
-Log: TypeAlias = bool | Stream | Heartbeat | None
+Log: TypeAlias = bool | Stream | Heartbeat | logging.Logger | Literal["bar"] | None
 MemorySize: TypeAlias = int | float | str | None  # bytes, or text such as "4GB"
 # Returning True stops the search.
 Callback: TypeAlias = Callable[[Progress], object]

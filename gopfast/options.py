@@ -1,5 +1,6 @@
 """The options of a solve, validated before any work."""
 
+import logging
 import os
 import sys
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from gopfast.annotations import (
     Subproblem,
 )
 from gopfast.errors import InputError, InputTypeError
-from gopfast.report import Heartbeat, ProgressLog
+from gopfast.report import Heartbeat, LoggerStream, ProgressBar, ProgressLog
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,6 +30,7 @@ RELAXATIONS = (None, "linear", "entropic", "pricing")
 PARTITIONS = ("joint", "paper")
 BRANCHINGS = (None, "bisect", "orthant")
 SUBPROBLEMS = ("enumerate", "milp")
+BAR = "bar"
 MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per node
 LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
@@ -199,6 +201,10 @@ class Options:
         """Return what prints the progress, with `update`, or None for silence."""
         if self.log is None or isinstance(self.log, Heartbeat):
             return self.log or Heartbeat()
+        if self.log == BAR:
+            return ProgressBar()
+        if isinstance(self.log, logging.Logger):
+            return ProgressLog(LoggerStream(self.log))
         if self.log is False:
             return None
         return ProgressLog(sys.stdout if self.log is True else self.log)
@@ -265,6 +271,10 @@ def _check_log(log):
         return None
     if isinstance(log, (bool, np.bool_)):
         return bool(log)
-    if not callable(getattr(log, "write", None)):
-        raise InputTypeError(f"log must be None, True, False or a stream with a write method; got {log!r}")
+    if isinstance(log, str) and log == BAR:
+        return log
+    if not callable(getattr(log, "write", None)) and not isinstance(log, logging.Logger):
+        raise InputTypeError(
+            f"log must be None, True, False, 'bar', a logger or a stream with a write method; got {log!r}"
+        )
     return log

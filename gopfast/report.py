@@ -1,6 +1,7 @@
 """Progress of a search: what callbacks receive, the table of ``log=True`` and the sign of life of ``log=None``."""
 
 import contextlib
+import logging
 import sys
 import threading
 import time
@@ -112,6 +113,60 @@ class ProgressLog:
         flush = getattr(self._stream, "flush", None)
         if flush is not None:
             flush()
+
+
+class LoggerStream:
+    """
+    Passes lines on to a logger, at level INFO.
+
+    Parameters
+    ----------
+    logger : logging.Logger
+    """
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+
+    def write(self, text: str) -> None:
+        """Log a line."""
+        self._logger.info("%s", text.rstrip("\n"))
+
+
+class ProgressBar:
+    """
+    Shows the bounds, the gap and the open nodes on a bar of tqdm, in notebooks and terminals: ``log="bar"``.
+
+    How far a search is nobody knows: the bar counts nodes, and has no end.
+
+    Raises
+    ------
+    ImportError
+        If tqdm is not installed.
+    """
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError("log='bar' needs tqdm: pip install 'gopfast[progress]'") from error
+        self._bar = tqdm(unit=" nodes", desc="gopfast")
+
+    def update(self, state: Progress, final: bool = False) -> None:
+        """
+        Show a state.
+
+        Parameters
+        ----------
+        state : Progress
+        final : bool
+            Whether the search has ended.
+        """
+        self._bar.set_postfix_str(
+            f"{state.lower:.7g} .. {state.upper:.7g}, gap {state.gap:.3g}, {state.n_open:,} open", refresh=final
+        )
+        self._bar.update(state.n_nodes - self._bar.n)
+        if final:
+            self._bar.close()
 
 
 class Heartbeat:

@@ -177,9 +177,10 @@ def solve(
         estimator.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
-    log : None, bool or stream
-        Whether to print a table of the progress. None, the default: only a line on standard error after 10 seconds, and
-        each time that the time has doubled; False: nothing at all.
+    log : None, bool, "bar", logging.Logger or stream
+        Whether to print a table of the progress, to a stream or as lines of a logger at level INFO; "bar" shows bounds,
+        gap and open nodes on a bar of tqdm (``pip install 'gopfast[progress]'``). None, the default: only a line on
+        standard error after 10 seconds, and each time that the time has doubled; False: nothing at all.
     random_state : None, int, Generator or RandomState
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
     proof : str, path-like or bool, optional

@@ -2,13 +2,13 @@
 The data sets and biconvex problems of the documentation, which come with the package.
 
 >>> from gopfast import datasets
->>> datasets.load("galaxies").shape
+>>> datasets.load_galaxies().shape
 (82, 1)
 >>> datasets.load_problem("haverly").n_variables
 12
 
-Samples, by name for `load` (where they were published, and what is known of their licences: ``README.md`` beside this
-file):
+Samples, by functions such as `load_galaxies`, which return data frames if asked to, or by name for `load` (where they
+were published, and what is known of their licences: ``README.md`` beside this file):
 
 ============= ==== ======= ============================================================================
 name          rows columns what
@@ -36,7 +36,18 @@ name          rows columns what
 
 from typing import TYPE_CHECKING
 
-from gopfast.errors import InputError
+from gopfast.datasets.files import file, folder, labels, numbers, stems
+from gopfast.datasets.loaders import (
+    load_acidity,
+    load_carcinoma,
+    load_cheating,
+    load_enzyme,
+    load_faithful,
+    load_galaxies,
+    load_gss82,
+    load_minimal,
+    load_values,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +56,23 @@ if TYPE_CHECKING:
     from gopfast.annotations import FloatArray
     from gopfast.biconvex.problem import BiconvexProblem
 
-__all__ = ["label_names", "load", "load_labels", "load_problem", "names", "problem_names"]
+__all__ = [
+    "label_names",
+    "load",
+    "load_acidity",
+    "load_carcinoma",
+    "load_cheating",
+    "load_enzyme",
+    "load_faithful",
+    "load_galaxies",
+    "load_gss82",
+    "load_labels",
+    "load_minimal",
+    "load_problem",
+    "load_values",
+    "names",
+    "problem_names",
+]
 
 
 def names() -> list[str]:
@@ -56,7 +83,7 @@ def names() -> list[str]:
     -------
     list of str
     """
-    return _stems(_folder(), ".csv")
+    return stems(folder(), ".csv")
 
 
 def problem_names() -> list[str]:
@@ -67,7 +94,7 @@ def problem_names() -> list[str]:
     -------
     list of str
     """
-    return _stems(_folder() / "biconvex", ".json")
+    return stems(folder() / "biconvex", ".json")
 
 
 def label_names() -> list[str]:
@@ -78,7 +105,7 @@ def label_names() -> list[str]:
     -------
     list of str
     """
-    return _stems(_folder() / "labels", ".csv")
+    return stems(folder() / "labels", ".csv")
 
 
 def load(name: str) -> "FloatArray":
@@ -100,10 +127,7 @@ def load(name: str) -> "FloatArray":
     InputError
         If there is no data set of this name.
     """
-    import numpy as np
-
-    with _file(_folder(), name, ".csv", names()).open(encoding="utf-8") as lines:
-        return np.loadtxt(lines, delimiter=",", skiprows=1, ndmin=2)
+    return numbers(name)[0]
 
 
 def load_labels(name: str) -> "tuple[NDArray[np.str_], list[str]]":
@@ -125,11 +149,7 @@ def load_labels(name: str) -> "tuple[NDArray[np.str_], list[str]]":
     InputError
         As `load`.
     """
-    import numpy as np
-
-    with _file(_folder() / "labels", name, ".csv", label_names()).open(encoding="utf-8") as lines:
-        columns, *rows = (line.rstrip("\n").split(",") for line in lines)
-    return np.array(rows), columns
+    return labels(name)
 
 
 def load_problem(name: str) -> "BiconvexProblem":
@@ -149,22 +169,5 @@ def load_problem(name: str) -> "BiconvexProblem":
 
     from gopfast.biconvex.problem import BiconvexProblem
 
-    with as_file(_file(_folder() / "biconvex", name, ".json", problem_names())) as path:
+    with as_file(file(folder() / "biconvex", name, ".json", problem_names())) as path:
         return BiconvexProblem.from_json(path)
-
-
-def _folder():
-    # imported here: slow to import, and most programs read no data set
-    from importlib.resources import files
-
-    return files(__name__)
-
-
-def _stems(folder, suffix):
-    return sorted(item.name.removesuffix(suffix) for item in folder.iterdir() if item.name.endswith(suffix))
-
-
-def _file(folder, name, suffix, known):
-    if name not in known:
-        raise InputError(f"name must be one of {', '.join(known)}; got {name!r}")
-    return folder / f"{name}{suffix}"

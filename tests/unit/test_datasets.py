@@ -49,3 +49,23 @@ def test_every_problem_is_read():
 def test_an_unknown_name_is_refused_with_the_known_ones(load, name):
     with pytest.raises(gopfast.InputError, match="name must be one of .*(galaxies|carcinoma|haverly).*; got"):
         load(name)
+
+
+def test_every_data_set_has_a_function_and_a_source():
+    loaders = [name for name in datasets.__all__ if name.startswith("load_")]
+    loaders = [name for name in loaders if name not in ("load_labels", "load_problem")]
+    assert sorted(name.removeprefix("load_") for name in loaders) == sorted(datasets.names() + datasets.label_names())
+    for name in loaders:
+        function = getattr(datasets, name)
+        table = function()
+        stem = name.removeprefix("load_")
+        expected = datasets.load(stem) if stem in datasets.names() else datasets.load_labels(stem)[0]
+        np.testing.assert_array_equal(table, expected)
+        assert "References" in function.__doc__ and name in datasets.__all__
+
+
+def test_data_sets_are_frames_where_asked_for():
+    pytest.importorskip("pandas")
+    frame = datasets.load_faithful(as_frame=True)
+    assert list(frame.columns) == ["eruption_min", "waiting_min"] and len(frame) == 272
+    assert list(datasets.load_carcinoma(as_frame=True).columns) == list("ABCDEFG")

@@ -208,3 +208,57 @@ def test_the_choice_of_a_number_of_components_has_one_sign_of_life(monkeypatch, 
     out, err = capsys.readouterr()
     assert out == "" and err.count("log=True") == 1
     assert all(line.split(" s, ")[1].startswith("one of 4 searches: ") for line in err.splitlines())
+
+
+def test_a_logger_takes_the_table(caplog):
+    import logging
+
+    logger = logging.getLogger("gopfast.test")
+    with caplog.at_level(logging.INFO, logger="gopfast.test"):
+        gopfast.solve(gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical"), log=logger)
+    lines = [record.getMessage() for record in caplog.records]
+    assert "nodes" in lines[0] and "global optimum" in lines[-1] and not any(line.endswith("\n") for line in lines)
+
+
+def test_a_bar_shows_the_bounds(capsys, monkeypatch):
+    """Whatever tqdm is: a stand-in that keeps what it is told."""
+    import sys
+    import types
+
+    told = []
+
+    class Bar:
+        def __init__(self, **options):
+            self.n, self.closed = 0, False
+
+        def update(self, more):
+            self.n += more
+            told.append(self.n)
+
+        def set_postfix_str(self, text, refresh):
+            told.append(text)
+
+        def close(self):
+            told.append("closed")
+
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    result = gopfast.solve(gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical"), log="bar")
+    assert told[-1] == "closed" and told[-2] == result.n_nodes and "gap" in told[0]
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="progress"):
+        gopfast.solve(gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical"), log="bar")
+    with pytest.raises(gopfast.InputError, match="log"):
+        gopfast.solve(gopfast.GaussianMixture([-10, -10, 5, 25], 2, prior="empirical"), log="beam")
+
+
+def test_tasks_are_counted_on_a_bar_where_there_is_one(monkeypatch, capsys):
+    import sys
+
+    from gopfast.report import Tally
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with Tally(3, "tasks", True) as tally:
+        for one in range(3):
+            tally.count(one)
+    assert "1 of 3 tasks" in capsys.readouterr().err

@@ -1,0 +1,208 @@
+"""A function for each data set, which completion finds; the sources are in their docstrings and in ``README.md``."""
+
+from typing import TYPE_CHECKING
+
+from gopfast.datasets.files import as_asked, labels, numbers
+
+if TYPE_CHECKING:
+    from gopfast.annotations import DataFrame, FloatArray, StrArray
+
+
+def load_minimal(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the minimal data set of the method's source.
+
+    n = 4: -10, -10, 5, 25.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Saddiki, Trapp & Flaherty, "A Deterministic Global Optimization Method for Variational Inference".
+    """
+    return as_asked(*numbers("minimal"), as_frame)
+
+
+def load_galaxies(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the velocities of 82 galaxies in the Corona Borealis region.
+
+    Column "velocity_km_s", in km/s; divide by 1000 as usual.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Postman, Huchra & Geller, The Astronomical Journal 92 (1986); Roeder, "Density estimation with confidence sets
+    exemplified by superclusters and voids in the galaxies", JASA 85 (1990). The 78th value is 26690, not the widespread
+    26960.
+    """
+    return as_asked(*numbers("galaxies"), as_frame)
+
+
+def load_acidity(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the acidity index of 155 lakes in Wisconsin.
+
+    One column, the log acid-neutralising capacity.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Crawford, DeGroot, Kadane & Small, "Modeling lake-chemistry distributions", Technometrics 34 (1992).
+    """
+    return as_asked(*numbers("acidity"), as_frame)
+
+
+def load_enzyme(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the enzymatic activity in the blood of 245 people.
+
+    One column.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Bechtel, Bonaiti-Pellie, Poisson, Magnette & Bechtel, Clinical Pharmacology & Therapeutics 54 (1993).
+    """
+    return as_asked(*numbers("enzyme"), as_frame)
+
+
+def load_faithful(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read 272 eruptions of Old Faithful.
+
+    Columns "eruption_min" and "waiting_min": length and waiting time for the next, in minutes.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Azzalini & Bowman, "A look at some data on the Old Faithful geyser", Applied Statistics 39 (1990).
+    """
+    return as_asked(*numbers("faithful"), as_frame)
+
+
+def load_carcinoma(as_frame: bool = False) -> "StrArray | DataFrame":
+    """
+    Read the ratings of 118 slides by seven pathologists.
+
+    Items A to G: "1" or "2" (carcinoma).
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Landis & Koch, Biometrics 33 (1977); Agresti, Categorical Data Analysis, 2002. As the R package poLCA has it.
+    """
+    return as_asked(*labels("carcinoma"), as_frame)
+
+
+def load_cheating(as_frame: bool = False) -> "StrArray | DataFrame":
+    """
+    Read the answers of 319 students on four kinds of cheating.
+
+    Lying about an exam and a paper, fraud, copying.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Dayton, Latent Class Scaling Analysis, 1998. As the R package poLCA has it.
+    """
+    return as_asked(*labels("cheating"), as_frame)
+
+
+def load_gss82(as_frame: bool = False) -> "StrArray | DataFrame":
+    """
+    Read attitudes to surveys of 1202 respondents of the General Social Survey of 1982.
+
+    Four items.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    McCutcheon, Latent Class Analysis, 1987. As the R package poLCA has it.
+    """
+    return as_asked(*labels("gss82"), as_frame)
+
+
+def load_values(as_frame: bool = False) -> "StrArray | DataFrame":
+    """
+    Read 216 answers on four situations of role conflict.
+
+    Four items: universalistic or particularistic values.
+
+    Parameters
+    ----------
+    as_frame : bool, default False
+        Whether to return a data frame with the names of the columns; needs pandas.
+
+    Returns
+    -------
+    ndarray, shape (n, d), or pandas.DataFrame
+
+    References
+    ----------
+    Stouffer & Toby, American Journal of Sociology 56 (1951); Goodman, Biometrika 61 (1974). As poLCA has it.
+    """
+    return as_asked(*labels("values"), as_frame)

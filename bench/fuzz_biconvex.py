@@ -325,7 +325,7 @@ def audit(instance, points, rng):
     lifting = Lifting(instance.problem())
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
     value, best = points[0]
-    core = (best / scale)[lifting.order]
+    core = lifting.to_core(best, scale)
     limit = float(value) / objective_scale
     limit += 4e-16 * abs(limit)
     primal = AlternatingPrimal(data, [core], core)

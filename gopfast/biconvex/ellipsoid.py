@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex.forms import EXACT_UP_TO, components, dense, is_semidefinite
+from gopfast.biconvex.forms import EXACT_UP_TO, components, dense, is_nonnegative, is_semidefinite
 
 ROUNDING = 2.0**-50
 EIGENVALUE_ERROR = 1e-13  # of a matrix with ones on its diagonal, per row of it
@@ -75,19 +75,34 @@ def _take(found, low, high):
 
 def _bounds(row, sign, limit, equations, low, high):
     """Return bounds of unbounded variables, by number; of all with a definite quadratic part, or of none."""
-    free = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high)))
-    mine = {i for terms in (row.products, *row.forms) for pair in terms for i in pair}.intersection(free.tolist())
-    if not 0 < len(mine) <= MOST_FREE:
+    free = ~(np.isfinite(low) & np.isfinite(high))
+    curved = _curved(row, sign, free, low, high)
+    if not 0 < len(curved) <= MOST_FREE:
         return {}
     plain = _Terms(row, sign, limit, low, high)
     found = _of_parts(plain)
+    equations = [equation for equation in equations if curved.intersection(equation.linear)]
     if found or not equations:
         return found
     squared = _Terms(row, sign, limit, low, high)
     for equation in equations:
-        if mine.intersection(equation.linear):
-            squared.add_square(equation)
+        squared.add_square(equation)
     return _of_parts(squared)
+
+
+def _curved(row, sign, free, low, high):
+    """Return the unbounded variables of a row's quadratic part; none where it is plainly not convex in them."""
+    diagonal, members = defaultdict(float), set()
+    for terms in (row.products, *row.forms):
+        for (i, j), a in terms.items():
+            if i == j and free[i]:
+                diagonal[i] += sign * a
+    for terms in (row.products, *row.forms):
+        for (i, j), a in terms.items():
+            if free[i] and free[j] and not (i != j and is_nonnegative(sign * a, i, j, low, high)):
+                members |= {i, j}
+    members |= diagonal.keys()
+    return members if all(diagonal[i] > 0 for i in members) else set()
 
 
 class _Terms:
@@ -164,9 +179,7 @@ class _Terms:
     def drop_nonnegative(self):
         """Leave out products of unbounded variables whose signs make them nonnegative."""
         for (i, j), a in list(self.quadratic.items()):
-            same = (self.low[i] >= 0 and self.low[j] >= 0) or (self.high[i] <= 0 and self.high[j] <= 0)
-            unlike = (self.low[i] >= 0 and self.high[j] <= 0) or (self.high[i] <= 0 and self.low[j] >= 0)
-            if a == 0 or (i != j and ((a > 0 and same) or (a < 0 and unlike))):
+            if a == 0 or (i != j and is_nonnegative(a, i, j, self.low, self.high)):
                 del self.quadratic[i, j]
 
     def settle_linear(self):

@@ -36,6 +36,13 @@ def components(terms):
     return list(forms.values())
 
 
+def is_nonnegative(a, i, j, low, high):
+    """Whether the bounds of two variables say that a z_i z_j >= 0."""
+    alike = (low[i] >= 0 and low[j] >= 0) or (high[i] <= 0 and high[j] <= 0)
+    unlike = (low[i] >= 0 and high[j] <= 0) or (high[i] <= 0 and low[j] >= 0)
+    return (a > 0 and alike) or (a < 0 and unlike)
+
+
 def is_convex(form):
     """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
     if all(i == j for i, j in form):

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from gopfast.biconvex import grouping
+from gopfast.biconvex import complementarity, grouping
 from gopfast.biconvex.data import BiconvexData
 from gopfast.biconvex.forms import components, convexity_defect, is_convex
 from gopfast.biconvex.partition import find as find_partition
@@ -44,6 +44,8 @@ class Lifting:
     Parameters
     ----------
     problem : BiconvexProblem
+    with_switches : bool
+        Whether to branch on which side of a complementarity vanishes.
 
     Attributes
     ----------
@@ -56,11 +58,15 @@ class Lifting:
         the products of both have one column, and fixing either side fixes it.
     split, bilinear : list of int
         Variables with a place in x, the smaller side, and all that are in products.
+    switches : list of (Side, Side)
+        Pairs of which one vanishes; the core has a variable for each, before all others.
+    essential : set of int
+        Variables of products that no switch decides.
     sign : int
         -1 where the user maximises.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem, with_switches=True):
         self.problem = problem
         n = problem.n_variables
         self.sign = -1 if problem.sense == "max" else 1
@@ -95,7 +101,18 @@ class Lifting:
         for pair in self.products:
             for i in partition.products[pair]:
                 self.fixed[partition.side[i], self.copies.get(i, i)] = True
-        self.place = np.argsort(self.order)  # place of a variable in the core's order
+        self._find_switches(with_switches)
+        # Place of a variable in the core's order
+        self.place = len(self.switches) + np.argsort(self.order)
+
+    def _find_switches(self, with_switches):
+        """Pairs of which one vanishes, and what products they do not decide."""
+        self.switches, implied = [], set()
+        if with_switches:
+            self.switches, implied = complementarity.find(self.rows, self.low, self.high)
+        undecided = [self.objective] + [row for number, row in enumerate(self.rows) if number not in implied]
+        self.undecided = {pair for row in undecided for pair in row.products}
+        self.essential = {i for pair in self.undecided for i in pair}
 
     def _row(self, a, Q, lower, upper, convex):
         row = Row({int(i): float(a[i]) for i in np.flatnonzero(a)}, lower, upper)
@@ -155,6 +172,23 @@ class Lifting:
                 return self.problem.names[i]
         return None
 
+    def to_core(self, points, scale):
+        """
+        Turn points in the user's units and order into the core's; switches as the points have it.
+
+        Parameters
+        ----------
+        points : ndarray, shape (..., n)
+        scale : ndarray, shape (n,)
+
+        Returns
+        -------
+        ndarray, shape (..., n + number of switches)
+        """
+        sizes = np.array([[_size_at(side, points) for side in pair] for pair in self.switches])
+        switches = [np.where(first <= second, -1.0, 1.0) for first, second in sizes] if self.switches else []
+        return np.stack([*switches, *np.moveaxis((points / scale)[..., self.order], -1, 0)], axis=-1)
+
     def to_user(self, box, scale):
         """Turn a box in the core's order and scale into the user's."""
         return tuple(bound[self.place] * scale for bound in box)
@@ -182,7 +216,7 @@ class Lifting:
         if lifted:
             self._add_moments(lifts, low, high)
         record = _Record(self, scale, lifts, low, high)
-        record.fields["n_split"] = self.n_split if one_side else self.n_bilinear
+        record.fields["n_split"] = len(self.switches) + (self.n_split if one_side else self.n_bilinear)
         return BiconvexData(record.fields), scale, record.objective_scale
 
     def violation_floor(self, row):
@@ -287,13 +321,17 @@ class _Record:
         self.place, self.scale, self.lifting = lifting.place, scale, lifting
         # Their terms are 0, and large coefficients of them would make the others small in a scaled row.
         self.zero = {i for i in range(lifting.n) if low[i] == high[i] == 0}
-        self.n = lifting.n
+        self.n_switches = len(lifting.switches)
+        self.n = self.n_switches + lifting.n
         self.products = lifts.products
         self.forms, self.form_columns = [], []
         own = [row for row in lifting.rows if row.linear or row.products or row.forms]
         rows = [self._row(row) for row in own]
         n_own_rows = len(rows)
         rows += [row for row in (self._lifted_equation(row, j) for row, j in lifts.equations) if row[0]]
+        switched = [side for pair in lifting.switches for side in pair if side.variable is None]
+        first_switched = len(rows)
+        rows += [self._side(side) for side in switched]
         sizes = [_size(terms) for terms, *_ in rows]
         rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
         floors = [lifting.violation_floor(row) / size for row, size in zip(own, sizes[:n_own_rows], strict=True)]
@@ -314,14 +352,16 @@ class _Record:
             cost[column] = a
         fields = {"n_own_rows": n_own_rows, "constant": constant / self.objective_scale, "cost": cost}
         fields["row_floor"] = floors
-        fields["fixed"] = lifting.fixed[:, lifting.order]
-        fields["low"], fields["high"] = (low / scale)[lifting.order], (high / scale)[lifting.order]
+        fields["fixed"] = np.hstack([np.zeros((2, self.n_switches), bool), lifting.fixed[:, lifting.order]])
+        for name, bound, end in (("low", low, -1.0), ("high", high, 1.0)):
+            fields[name] = np.concatenate([np.full(self.n_switches, end), (bound / scale)[lifting.order]])
+        fields |= self._switches(lifting.switches, first_switched, sizes)
         fields |= _csr(rows)
         fields |= self._blocks(n_forms)
         fields |= self._lifted(lifts.inequalities)
         pairs = [(self.place[i], self.place[j]) for i, j in self.products]
         fields["first"], fields["second"] = [min(pair) for pair in pairs], [max(pair) for pair in pairs]
-        fields["own"] = np.arange(len(self.products)) < lifts.n_own
+        fields["own"] = [pair in lifting.undecided for pair in self.products]
         fields |= self._moments(lifts.moments)
         fields |= self._directions(rows, fields, lifts)
         self.fields = fields
@@ -344,6 +384,25 @@ class _Record:
             terms[self.n + len(self.products) + len(self.forms)] = size
             self.forms.append((form, size))
         return terms
+
+    def _side(self, side):
+        """Return a row without limits, for what vanishes in some nodes."""
+        return {int(self.place[i]): a * self.scale[i] for i, a in side.linear.items()}, -math.inf, math.inf
+
+    def _switches(self, switches, row, sizes):
+        """Return what vanishes on each side: a variable, or a row at a value; -1 for neither."""
+        variables, rows, values = [], [], []
+        for side in (side for pair in switches for side in pair):
+            if side.variable is None:
+                variables.append(-1)
+                rows.append(row)
+                values.append(-side.constant / sizes[row])
+                row += 1
+            else:
+                variables.append(int(self.place[side.variable]))
+                rows.append(-1)
+                values.append(0.0)
+        return {"switch_variable": variables, "switch_row": rows, "switch_value": values}
 
     def _lifted_equation(self, row, j):
         """(a'z - b) z_j = 0."""
@@ -427,6 +486,13 @@ class _Record:
                     if i == j or (k >= lifts.n_own and len(members) <= MOST_WITH_ALL_ROWS):
                         under[k] = over[k] = True
         return {"under": under, "over": over}
+
+
+def _size_at(side, points):
+    """How far a side is from 0, in units of its terms."""
+    terms = [a * points[..., i] for i, a in side.linear.items()]
+    largest = np.max([abs(term) for term in terms] + [np.full(points.shape[:-1], abs(side.constant))], axis=0)
+    return abs(sum(terms) + side.constant) / np.where(largest > 0, largest, 1.0)
 
 
 def _ordered(pair):

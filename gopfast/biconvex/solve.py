@@ -143,15 +143,20 @@ class _Preparation:
 
     def tighten(self):
         """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
-        self.lifting = Lifting(self.problem)
+        self.lifting = Lifting(self.problem, with_switches=not self._has_one_side())
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
-        if tightening.unbounded_factor(self.lifting, *self.box) is not None:
+        if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
             found = recession.find(self.problem, solve, self.options)
             if found is not None:
                 self.point, self.ray = found
         return True
+
+    def _has_bound(self):
+        """Whether the relaxed dual bounds the objective: then there is no ray."""
+        data, _, _ = self.lifting.data(*self.box)
+        return BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)[0] > -np.inf
 
     def run(self):
         """Scale, bound and search locally, in the tightened box."""
@@ -172,13 +177,15 @@ class _Preparation:
         """Return what is known if the solve ends here."""
         return _Found(status, self.least, self.point, n_lps=self.n_lps)
 
+    def _has_one_side(self):
+        """Whether only the smaller group of variables is split."""
+        return self.options.branching == "orthant" or self.options.partition == "paper"
+
     def _scale(self, box):
-        options = self.options
-        one_side = options.branching == "orthant" or options.partition == "paper"
-        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=one_side)
+        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self._has_one_side())
 
     def to_core(self, point):
-        return (point / self.scale)[self.lifting.order]
+        return self.lifting.to_core(point, self.scale)
 
     def to_user(self, point):
         return point[self.lifting.place] * self.scale
@@ -248,13 +255,10 @@ class _Preparation:
             box = self.data.tighten_box(low, high, self.value / self.objective_scale)
             if box is None:
                 return
-            user = self.lifting.to_user(box, self.scale)
-            if not _is_bounded(*box):
+            before, user = (self.lifting.to_user(ends, self.scale) for ends in ((low, high), box))
+            if not _is_bounded(*user):
                 user = tightening.tighten_by_objective(self.lifting, *user, self.value)
-                if user is None:
-                    return
-                box = tuple((bound / self.scale)[self.lifting.order] for bound in user)
-            if not _much_narrower(low, high, *box):
+            if user is None or not _much_narrower(*before, *user):
                 return
             point = self.point
             # tightening may cut off a point that has just this objective
@@ -273,9 +277,10 @@ class _Preparation:
         """
         low, high = self.data.box
         relaxed = BilinearRelaxation(self.data)
-        bilinear = self.lifting.n_bilinear
-        curved = np.array([self.lifting.place[i] for i in self.lifting.in_forms()] + list(range(bilinear)), dtype=int)
-        for wanted in (range(bilinear), range(bilinear, self.data.n)):
+        # What a product needs bounds of: of those that switches decide nothing does.
+        factors = sorted(self.lifting.place[i] for i in self.lifting.essential)
+        curved = np.array([self.lifting.place[i] for i in self.lifting.in_forms()] + factors, dtype=int)
+        for wanted in (factors, [j for j in range(self.data.n) if j not in factors]):
             free = [j for j in wanted if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
             if free and np.isfinite(self.value):
                 cutoff = self.value / self.objective_scale
@@ -286,7 +291,7 @@ class _Preparation:
             if _is_bounded(low, high):
                 return low, high, {}
             if _is_bounded(low[curved], high[curved]):
-                if relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
+                if self.lifting.switches or relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
                     return low, high, {}
         # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
         # proves nothing along an infinite range, so that this box is searched, but proves nothing of the rest.
@@ -294,7 +299,7 @@ class _Preparation:
         for j in range(self.data.n):
             if not (np.isfinite(low[j]) and np.isfinite(high[j])):
                 low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
-                i = self.lifting.order[j]
+                i = self.lifting.order[j - len(self.lifting.switches)]
                 limits[self.problem.names[i]] = LARGEST * self.scale[i]
         return low, high, limits
 

@@ -51,7 +51,7 @@ def test_every_bounded_node_is_audited_against_the_solution(name):
     lifting = Lifting(problem)
     low, high = lifting.low, np.where(np.isfinite(lifting.high), lifting.high, 1e4)
     data, scale, objective_scale = lifting.data(low, high)
-    point = (result.solution.z / scale)[lifting.order]
+    point = lifting.to_core(result.solution.z, scale)
     search = Search(
         BilinearRelaxation(data), AlternatingPrimal(data, [0.5 * sum(data.box)]), 1e-9, max_nodes=300,
         known=(point, result.objective / objective_scale * (1 + 1e-9)),

@@ -36,7 +36,7 @@ def test_no_feasible_point_of_a_box_is_below_its_bound_or_outside_the_tightened_
     assert len(cloud) > 5
     lifting = Lifting(problem)
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
-    points = (cloud / scale)[:, lifting.order]
+    points = lifting.to_core(cloud, scale)
     values = np.array([problem.objective(z) for z in cloud]) / objective_scale
     relaxation = BilinearRelaxation(data)
     rng = np.random.default_rng(seed)

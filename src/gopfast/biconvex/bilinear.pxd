@@ -61,6 +61,9 @@ cdef class BilinearWorker(ProgramWorker):
     cdef void remember(self, Node *node) noexcept nogil
     cdef real shrunk(self, Node *node) noexcept nogil
     cdef void place(self, Node *node) noexcept nogil
+    cdef void place_switch(self, Node *node) noexcept nogil
+    cdef real side_off(self, int side) noexcept nogil
+    cdef void vanish(self, int side) noexcept nogil
     cdef void place_middle(self, Node *node) noexcept nogil
 
 

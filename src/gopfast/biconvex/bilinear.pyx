@@ -53,6 +53,7 @@ cdef real LEAST_TANGENT = 1e-10
 cdef real LEAST_REDUCED_COST = 1e-9  # beside LP_TOLERANCE a smaller one is no slope
 cdef real NARROW = 1e-9             # width of an interval, relative to its end where that is above 1, left as it is
 cdef real ON_BOUND = 1e-3           # share of an interval's width within which a solution shows its bound to be needed
+cdef real LEAST_OFF = 1e-9          # distance of a switch's sides from 0 at the solution, for it to be split
 cdef real LEAST_MISS = 1e-9         # what products must miss at the solution for the Lagrangian to rank variables
 cdef real WIDEST_SHARE = 4.0        # of the root's widths, for the scores of variables
 cdef real SMALLEST = 1e-300         # stands for 0 in a quotient
@@ -213,12 +214,24 @@ cdef class BilinearWorker(ProgramWorker):
         self.n_rows += 1
 
     cdef void fixed_rows(self) noexcept nogil:
+        cdef int k
         self.n_rows, self.nnz = self.data.n_rows, self.data.row_start[self.data.n_rows]
         memcpy(&self.start[0], &self.data.row_start[0], self.data.n_rows * sizeof(int))
         memcpy(&self.col_index[0], &self.data.row_index[0], self.nnz * sizeof(int))
         memcpy(&self.value[0], &self.data.row_value[0], self.nnz * sizeof(real))
         memcpy(&self.row_lower[0], &self.data.row_lower[0], self.data.n_rows * sizeof(real))
         memcpy(&self.row_upper[0], &self.data.row_upper[0], self.data.n_rows * sizeof(real))
+        for k in range(self.data.n_switches):
+            if self.col_upper[k] <= 0:
+                self.vanish(2 * k)
+            if self.col_lower[k] >= 0:
+                self.vanish(2 * k + 1)
+
+    cdef void vanish(self, int side) noexcept nogil:
+        """The row of a switch's side takes its value in the whole node."""
+        cdef int row = self.data.switch_row[side]
+        if row >= 0:
+            self.row_lower[row] = self.row_upper[row] = self.data.switch_value[side]
 
     cdef void product_rows(self) noexcept nogil:
         """(z_i - a)(z_j - b) >= 0 at the lower and at the upper corner, <= 0 at the other two."""
@@ -672,6 +685,34 @@ cdef class BilinearWorker(ProgramWorker):
                 break
         if branch >= 0:
             node.branch = branch
+        self.place_switch(node)
+
+    cdef void place_switch(self, Node *node) noexcept nogil:
+        """Where both sides of a switch are off 0 at the solution it is split, before any variable: by the nearer side.
+
+        Without a solution the first one that is open.
+        """
+        cdef const real *low = node_low(node)
+        cdef const real *high = node_high(node, self.data.n)
+        cdef int k
+        cdef real best = LEAST_OFF, off
+        for k in range(self.data.n_switches):
+            node_point(node, self.data.n)[k] = 0
+            if low[k] < 0 < high[k]:
+                off = min(self.side_off(2 * k), self.side_off(2 * k + 1))
+                if off > best:
+                    best, node.branch = off, k
+
+    cdef real side_off(self, int side) noexcept nogil:
+        """How far a switch's side is from 0 at the solution."""
+        cdef int row = self.data.switch_row[side], e
+        cdef real total
+        if row < 0:
+            return fabs(self.lp.x[self.data.switch_variable[side]])
+        total = -self.data.switch_value[side]
+        for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+            total += self.data.row_value[e] * self.lp.x[self.data.row_index[e]]
+        return fabs(total)
 
     cdef void place_middle(self, Node *node) noexcept nogil:
         """The widest interval, at its middle: what is done where no linear program says better."""
@@ -684,6 +725,11 @@ cdef class BilinearWorker(ProgramWorker):
             if j < self.data.n_split and high[j] - low[j] > widest and divisible(low[j], high[j]):
                 node.branch, widest = j, high[j] - low[j]
             node_point(node, self.data.n)[j] = min(high[j], max(low[j], node_point(node, self.data.n)[j]))
+        for j in range(self.data.n_switches):
+            if low[j] < 0 < high[j]:
+                # an interval that is not split yet
+                node.branch, node_point(node, self.data.n)[j] = j, 0
+                break
 
 
 cdef class BilinearRelaxation(ProgramRelaxation):

@@ -21,6 +21,11 @@ cdef class BiconvexData:
     cdef int[::1] lift_start, lift_variable, lift_product   # rows (b + a'z) (z_j - l_j) >= 0 or (u_j - z_j)
     cdef int[::1] lift_factor, lift_side            # z_j; 0: its lower bound, 1: its upper
     cdef real[::1] lift_value, lift_constant
+    # Switches: the first variables, in [-1, 1]. Where one is at most 0 its first side vanishes, at least 0 the second:
+    # a variable does, or a row takes a value; -1 for what it is not
+    cdef readonly int n_switches
+    cdef int[::1] switch_variable, switch_row       # (2 n_switches,)
+    cdef real[::1] switch_value
     # Sets of variables all of whose products have columns: the members, and the products as square matrices
     cdef readonly int n_moments
     cdef int[::1] moment_start, moment_variable, moment_matrix, moment_product
@@ -44,6 +49,10 @@ cdef class BiconvexData:
     cdef void column_bounds(self, const real *low, const real *high, real *col_low, real *col_high) noexcept nogil
     cdef int propagate(self, real *low, real *high, real cutoff, int n_rounds, real *col_low,
                        real *col_high) noexcept nogil
-    cdef int propagate_row(self, int row, real row_upper, real *col_low, real *col_high, real *change) noexcept nogil
+    cdef int propagate_switch(self, int k, real *col_low, real *col_high, real *change) noexcept nogil
+    cdef int vanish(self, int side, real *col_low, real *col_high, real *change) noexcept nogil
+    cdef bint can_vanish(self, int side, const real *col_low, const real *col_high) noexcept nogil
+    cdef int propagate_row(self, int row, real row_lower, real row_upper, real *col_low, real *col_high,
+                           real *change) noexcept nogil
     cdef int propagate_block(self, int block, real *col_low, real *col_high, real *change) noexcept nogil
     cdef int propagate_product(self, int product, real *col_low, real *col_high, real *change) noexcept nogil

@@ -79,6 +79,9 @@ cdef class BiconvexData:
         self.lift_side = ints(record["lift_side"])
         self.lift_value, self.lift_constant = reals(record["lift_value"]), reals(record["lift_constant"])
         self.n_lifted = <int> self.lift_factor.shape[0]
+        self.switch_variable, self.switch_row = ints(record["switch_variable"]), ints(record["switch_row"])
+        self.switch_value = reals(record["switch_value"])
+        self.n_switches = <int> (self.switch_variable.shape[0] // 2)
         self.moment_start, self.moment_variable = ints(record["moment_start"]), ints(record["moment_variable"])
         self.moment_matrix, self.moment_product = ints(record["moment_matrix"]), ints(record["moment_product"])
         self.n_moments = <int> self.moment_start.shape[0] - 1
@@ -278,13 +281,16 @@ cdef class BiconvexData:
         self.column_bounds(low, high, col_low, col_high)
         for _round in range(n_rounds):
             change = 0
+            for k in range(self.n_switches):
+                if not self.propagate_switch(k, col_low, col_high, &change):
+                    return 0
             for row in range(self.n_rows):
                 upper = self.row_upper[row]
                 if row == last:
                     if isinf(cutoff):
                         continue
                     upper = above(cutoff - self.constant) + 4 * ROUND * fabs(self.constant)
-                if not self.propagate_row(row, upper, col_low, col_high, &change):
+                if not self.propagate_row(row, self.row_lower[row], upper, col_low, col_high, &change):
                     return 0
             for k in range(self.n_products):
                 if not self.propagate_product(k, col_low, col_high, &change):
@@ -298,11 +304,38 @@ cdef class BiconvexData:
             low[j], high[j] = col_low[j], col_high[j]
         return 1
 
-    cdef int propagate_row(self, int row, real row_upper, real *col_low, real *col_high, real *change) noexcept nogil:
+    cdef int propagate_switch(self, int k, real *col_low, real *col_high, real *change) noexcept nogil:
+        """The side that a switch selects vanishes, and where one side cannot the other is selected; 0: empty."""
+        if not self.can_vanish(2 * k, col_low, col_high):
+            col_low[k] = max(col_low[k], 0.0)
+        if not self.can_vanish(2 * k + 1, col_low, col_high):
+            col_high[k] = min(col_high[k], 0.0)
+        return ((col_high[k] > 0 or self.vanish(2 * k, col_low, col_high, change))
+                and (col_low[k] < 0 or self.vanish(2 * k + 1, col_low, col_high, change)))
+
+    cdef bint can_vanish(self, int side, const real *col_low, const real *col_high) noexcept nogil:
+        """Whether it may, as far as a variable's bounds say."""
+        cdef int j = self.switch_variable[side]
+        return j < 0 or col_low[j] <= 0 <= col_high[j]
+
+    cdef int vanish(self, int side, real *col_low, real *col_high, real *change) noexcept nogil:
+        cdef int j = self.switch_variable[side]
+        if j < 0:
+            return self.propagate_row(self.switch_row[side], self.switch_value[side], self.switch_value[side],
+                                      col_low, col_high, change)
+        if not col_low[j] <= 0 <= col_high[j]:
+            return 0
+        if col_low[j] < col_high[j]:
+            col_low[j] = col_high[j] = 0
+            change[0] = 1
+        return 1
+
+    cdef int propagate_row(self, int row, real row_lower, real row_upper, real *col_low, real *col_high,
+                           real *change) noexcept nogil:
         """Bounds of each column from the rest of its row; 0: the row cannot hold."""
         cdef int start = self.row_start[row], end = self.row_start[row + 1], k, column
         cdef int low_open = 0, high_open = 0        # infinite terms in the least and in the greatest value
-        cdef real least = 0, most = 0, size = 0, a, low, high, error, rest, row_lower = self.row_lower[row]
+        cdef real least = 0, most = 0, size = 0, a, low, high, error, rest
         for k in range(start, end):
             a, column = self.row_value[k], self.row_index[k]
             low = a * (col_low[column] if a > 0 else col_high[column])

@@ -652,7 +652,9 @@ def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPS
 
     F = family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
-    begin = ASKED_FROM if relaxation == "pricing" else max(REDUCED_FROM, TERMS_BEFORE_PRICES // terms)
+    begin = max(REDUCED_FROM, TERMS_BEFORE_PRICES // terms)
+    if relaxation == "pricing" or (slices is not None and slices.at_once):
+        begin = ASKED_FROM
     return SharedReduction(family, cut) if one is None else PricingReduction(family, price), begin
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support import datasets
 from support.attack import exact, moments
 from support.audit import assert_audited, root_of
+from support.exhaustive import brute_force_optimum
 from support.matrices import cost, floored, packed, unpacked
 from support.problems import make
 
@@ -217,6 +218,34 @@ def test_in_one_column_both_shared_kinds_agree():
 
 
 def test_more_columns_than_the_core_takes_are_refused():
-    X = np.random.default_rng(0).normal(size=(20, 7))
-    with pytest.raises(gopfast.InputError, match="at most 6 columns"):
+    X = np.random.default_rng(0).normal(size=(40, 33))
+    with pytest.raises(gopfast.InputError, match="at most 32 columns"):
         gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="tied"))
+
+
+@pytest.mark.parametrize("d", [7, 9, 13])
+def test_eigenvalues_of_many_columns_are_within_their_stated_rounding(d):
+    rng = np.random.default_rng(d)
+    root = rng.normal(size=(d, d + 2)) * 10.0 ** rng.uniform(-1, 1, (d, 1))
+    whiten = np.diag(10.0 ** rng.uniform(-1, 1, d))
+    C = packed(root @ root.T)
+    constant, slopes = FlooredCost(whiten).best_minorant(C, C)
+    with mpmath.workdps(60):
+        W = mpmath.matrix(whiten.tolist())
+        values = mpmath.eigsy(W * mpmath.matrix(unpacked(C).tolist()) * W.T, eigvals_only=True)
+        wanted = sum((mpmath.log(2 * mpmath.pi * max(v, 1)) + v / max(v, 1)) / 2 for v in values)
+        wanted -= mpmath.log(abs(mpmath.det(W)))
+        product = mpmath.mpf(constant)
+        for P, x in zip(unpacked(slopes).ravel(), unpacked(C).ravel(), strict=True):
+            product += mpmath.mpf(float(P)) * mpmath.mpf(float(x))
+        assert product <= wanted
+        assert product >= wanted - 1e-6 * (1 + abs(wanted))
+
+
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_many_columns_have_a_valid_bound(n_components):
+    problem = make("tied", 1, 12, n_components, 8)
+    reference = brute_force_optimum(problem, n_kept=3, n_random=5)
+    result = gopfast.solve(problem, n_threads=1, max_nodes=12)
+    assert np.isfinite(result.lower_bound) and result.lower_bound <= reference + 1e-9
+    assert_audited(problem, 2, 10)

@@ -32,8 +32,9 @@ FEW_NODES = 4096  # of all lines' searches, where phi is less than the cost: a p
 FIRST_NODES = 128  # of a line's search, and at least so many more each time that it goes on
 SOLVING = 0.5  # a line's search goes on where it lacks this part of what is missing, else there is a new line
 SAME = 1e-7  # lines whose relative slopes differ by less are one
-VAGUE = 0.1  # the steepest line's search goes on while it lacks this part of the most that R can be
-FARTHEST = 8.0  # a new line is no steeper than the steepest by more than this factor
+VAGUE = 0.1  # a line's search goes on before there are others while it lacks this part of the most that R can be
+TURN = 0.2  # part of the time that is left which a search may take before another has its turn
+FARTHEST = 3.0  # a new line is no steeper than the steepest by more than this factor
 SUM = 64 * ULP  # of the magnitude of few terms
 
 
@@ -142,7 +143,7 @@ class SharedBound:
             chosen = self.chosen
         else:
             return False
-        self.n_passes += chosen.go_on(max(0.0, deadline - time.monotonic()))
+        self.n_passes += chosen.go_on(max(0.0, TURN * (deadline - time.monotonic())))
         least = self.least()
         self.lower = max(self.lower, least.bound)
         self.next, self.chosen = self._choose(least)
@@ -190,9 +191,9 @@ class SharedBound:
         if least.bound >= self.limit:
             return None, None
         lacks = self.limit - least.bound
-        steepest = max(self.searches, key=lambda search: search.alpha)
-        if least.line.of is steepest and steepest.missing > VAGUE * self.slices.largest_rest:
-            return None, steepest  # better known, it rules out small s by itself
+        vague = [search for search in self.searches if search.missing > VAGUE * self.slices.largest_rest]
+        if vague:  # better known, it rules out small s by itself
+            return None, min(vague, key=lambda search: search.n_nodes)
         # which search would prove most at s, if it ended where its incumbent is
         best, reach = None, 0.0
         here = max(line.at(least.s) for line in self.lines())
@@ -200,7 +201,8 @@ class SharedBound:
             value = search.upper + search.shift - search.alpha * least.s - here
             if not search.done and value > reach:
                 best, reach = search, value
-        alpha = min(self.slices.slope(least.s), FARTHEST * steepest.alpha)
+        steepest = max(search.alpha for search in self.searches)
+        alpha = min(self.slices.slope(least.s), FARTHEST * steepest)
         new = all(abs(alpha - search.alpha) > SAME * alpha for search in self.searches)
         if new and not reach > SOLVING * lacks:
             return alpha, None

@@ -4,7 +4,8 @@ Shared parameters that a mixture can be cut along: what is left is a mixture of 
 Every class has, in the words of ``shared``: ``phi(s)``, rounded down, and its ``slope``; ``breaks`` between which it is
 concave; the range ``least`` to ``most`` of s; ``largest_rest``, which R does not exceed; the ``family`` of
 alpha with what H is more than its objective (``shift``), and what rounding of its samples may add to it (``loss``);
-whether phi is ``exact`` or may be less than the cost.
+whether phi is ``exact`` or may be less than the cost; whether it is better than a tree from the first node on
+(``at_once``).
 """
 
 import math
@@ -31,7 +32,7 @@ class Scaled:
     """Mixtures of known variance of some columns times the root of alpha: s is half the squares within components."""
 
     breaks = ()
-    exact = True
+    exact, at_once = True, False
 
     def __init__(self, family, columns, weights, off):
         """`off` (d, n): bounds of the rounding errors of the columns."""
@@ -132,6 +133,7 @@ class MatrixSlices(Scaled):
         self.largest = float(wide.max()) * (1 + SLACK)  # no precision is larger in the coordinates z
         self.rank = min(self.n_components - 1, d)
         self.exact = self.rank == 1
+        self.at_once = d > 2
         within = least_within(columns, weights, self.n_components) if d <= MOST_SCATTERED else 0.0
         self.cap = 1.0 + self.eta - within
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
@@ -191,7 +193,7 @@ class PriorSlices:
     """
 
     breaks = ()
-    exact = True
+    exact, at_once = True, False
     least, most = 0.0, math.inf
 
     def __init__(self, family):

@@ -449,13 +449,12 @@ class Full(CovarianceKind):
         """Make the family of matrices for as many columns as there are."""
         if self.n_features == 1:
             return core.full.LineFamily(_columns_with_squares(core, problem, self), self.n_components, True)
-        self._check_columns(core)
+        self._check_columns(core.matrix.FEW_COLUMNS)
         kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
         X, weight, K = problem.X, problem.sample_weight, self.n_components
         return kind(X, weight, K, self.least, core.component_axes(kind, X, weight, K, self.least))
 
-    def _check_columns(self, core):
-        most = core.matrix.MOST_COLUMNS
+    def _check_columns(self, most):
         if self.n_features > most:
             raise InputError(
                 f"covariance={self.name!r} is solved for at most {most} columns of X; got {self.n_features}: use "
@@ -490,7 +489,7 @@ class Tied(Full):
         if self.n_features == 1:
             data = _columns_with_squares(core, problem, self)
             return core.normal.NormalFamily(data, self.n_components, shared=True)
-        self._check_columns(core)
+        self._check_columns(core.matrix.MOST_COLUMNS)
         X, weight, K = problem.X, problem.sample_weight, self.n_components
         found = core.tied.TiedFamily(
             X, weight, K, self.least, core.canonical_axes(core.tied.TiedFamily, X, weight, K, self.least)

@@ -10,8 +10,9 @@ cdef extern from *:
     const real LEAST_SPAN "GOPFAST_LEAST_SPAN"
 
 cpdef enum:
-    MOST_COLUMNS = 6
-    MOST_ENTRIES = 21       # of a symmetric matrix: MOST_COLUMNS (MOST_COLUMNS + 1) / 2
+    MOST_COLUMNS = 32
+    MOST_ENTRIES = 528      # of a symmetric matrix: MOST_COLUMNS (MOST_COLUMNS + 1) / 2
+    FEW_COLUMNS = 6         # up to which boxes of entries are worth facets, and a matrix per component is taken
     N_PLANES = 4            # facets per entry
 
 # IN/OUT: ranges of the entries of a positive semidefinite [x z; z y]; 0: there is none.

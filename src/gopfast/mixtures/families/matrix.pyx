@@ -180,7 +180,8 @@ cdef class FlooredCost:
                 for a in range(d):
                     x += half[i * d + a] * self.whiten[j * d + a]
                 A[i * d + j] = A[j * d + i] = x
-        size += jacobi(d, A, vectors) / ROUND
+        # EIGEN_ROUNDING is counted out for few columns; rotations and their terms grow with d each
+        size = size * max(1.0, <real> (d * d) / (FEW_COLUMNS * FEW_COLUMNS)) + jacobi(d, A, vectors) / ROUND
         for i in range(d):
             values[i] = A[i * d + i]
         return size

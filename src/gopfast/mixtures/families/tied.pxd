@@ -11,6 +11,7 @@ cdef class TiedFamily(AffineFamily):
     cdef readonly FlooredCost cost
     cdef readonly object whiten             # (d, d), of the floor
     cdef readonly FlooredCost bound_cost    # the same with the floor `least_within` I where that is higher
+    cdef readonly int n_bounded             # entries that have facets: all where columns are few, else none
     cdef readonly real least_within         # the covariance within components is at least this times I
     cdef real moments[MOST_ENTRIES]         # second moments Q of the samples per unit of mass
     cdef real moment_error[MOST_ENTRIES]

@@ -30,7 +30,9 @@ from gopfast.mixtures.families.family cimport (
     DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, Subproblem, bound_mean, clear,
     half_width, has_width, middle_of, order_components,
 )
-from gopfast.mixtures.families.matrix cimport LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor
+from gopfast.mixtures.families.matrix cimport (
+    FEW_COLUMNS, LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor
+)
 from gopfast.mixtures.families.variance cimport within
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.search.rounding cimport ROUND
@@ -61,13 +63,16 @@ cdef class TiedFamily(AffineFamily):
         columns, d = found.columns, self.d
         self.fill(columns, weights, False)
         self.cost, self.whiten = FlooredCost(found.whiten), found.whiten
-        self.least_within = least_within(columns, weights, n_components)
+        # directions of many columns are too many to be searched
+        few = d <= FEW_COLUMNS
+        self.least_within = least_within(columns, weights, n_components) if few else 0.0
         self.bound_cost = self.cost
         if self.least_within > 0 and d * log(self.least_within) > self.cost.log_floor:
             self.bound_cost = FlooredCost(np.eye(d) / np.sqrt(self.least_within))
         self.n_cell, self.n_shared = d, self.cost.n
         self.n_connected = n_components * d + self.cost.n
-        self.n_facets = 2 * n_components * d + N_PLANES * self.cost.n
+        self.n_bounded = self.cost.n if few else 0
+        self.n_facets = 2 * n_components * d + N_PLANES * self.n_bounded
         self.products = np.empty(n_components)
         largest = np.abs(columns).max(axis=1)
         for e in range(self.cost.n):
@@ -257,7 +262,7 @@ cdef class TiedFamily(AffineFamily):
         cdef int d = self.n_columns, K = self.n_components, e, a, b, k, which, side
         cdef real W = self.data.core.total_weight, half, x, y, end, t, t_a, t_b, margin
         cdef real *row
-        for e in range(self.cost.n):
+        for e in range(self.n_bounded):
             a, b = self.cost.row[e], self.cost.column[e]
             half = 0.5 * (high[e] - low[e])
             for which in range(N_PLANES):

@@ -34,10 +34,11 @@ SMALL_PART = -1e300
 
 
 def priced(problem):
-    """Whether single components can be priced."""
+    """Whether single components can be priced, or a shared parameter be fixed."""
     if problem.n_components == 1:
         return False
-    return pricing_root.single(problem, engine.family(problem)) is not None
+    family = engine.family(problem)
+    return pricing_root.single(problem, family) is not None or family.slices(bounds) is not None
 
 
 def best_of_starts(rng, definition, fast, n_starts=N_STARTS):

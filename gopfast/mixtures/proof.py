@@ -80,7 +80,8 @@ class Recorder:
             is not accurate enough to say anything.
         """
         statement = self.statement
-        splits, points, leaves = self._tree()
+        rows = _Rows(self.nodes)
+        splits, points, leaves = self._tree(rows)
         low, high, empty = statement.leaves(splits, points)
         low, high, leaves = low[~empty], high[~empty], leaves[~empty]
         try:
@@ -89,7 +90,7 @@ class Recorder:
             return None
         upper += self._rounding(upper)
         target = wanted - SHORT * (upper - wanted)
-        slopes, log_weights, found = self._prove(relaxation, low, high, leaves, target)
+        slopes, log_weights, found = self._prove(relaxation, rows, low, high, leaves, target)
         lower = min(found.min(initial=math.inf), upper)
         lower -= self._rounding(lower)
         if not (math.isfinite(lower) and math.isfinite(upper)):
@@ -101,19 +102,17 @@ class Recorder:
     def _rounding(self, value):
         return ROUNDING * (1 + abs(value) + self.problem.total_weight)
 
-    def _prove(self, relaxation, low, high, leaves, target):
+    def _prove(self, relaxation, rows, low, high, leaves, target):
         """Slopes and weights of leaves, and what they prove; a leaf may be better off with those of a node above."""
         statement, n = self.statement, len(leaves)
-        rows = [np.array([row[i] for row in self.nodes]) for i in (4, 5, 6)]  # boxes and multipliers
-        place = {row[0]: i for i, row in enumerate(self.nodes)}
-        above = np.array([place.get(row[1], -1) for row in self.nodes])
         slopes, log_weights = statement.blank(n)
         found, short = np.full(n, -math.inf), np.arange(n)
         if not self.nodes:
             short = short[:0]
         nodes = leaves.copy()
         while len(short):
-            explained = relaxation.explain(*(np.ascontiguousarray(part[nodes[short]]) for part in rows))
+            own = nodes[short]
+            explained = relaxation.explain(rows.low[own], rows.high[own], rows.warm[own])
             new, constants, logs = statement.slopes(*explained)
             # The checker's constants are higher than the core's; with these weights its responsibilities are the same.
             logs = logs + statement.constants(low[short], high[short], new) - constants
@@ -123,8 +122,8 @@ class Recorder:
             at = short[better]
             slopes[at], log_weights[at], found[at] = new[better], logs[better], value[better]
             # A node that was never bounded itself has its parent's bound, and what proves that.
-            short = short[(found[short] < target) & (above[nodes[short]] >= 0)]
-            nodes[short] = above[nodes[short]]
+            short = short[(found[short] < target) & (rows.above[nodes[short]] >= 0)]
+            nodes[short] = rows.above[nodes[short]]
         # Stopped before there was a bound: without slopes there is some.
         for i in np.flatnonzero(~np.isfinite(found)):
             slopes[i], log_weights[i], here = 0.0, 0.0, slice(i, i + 1)
@@ -132,34 +131,68 @@ class Recorder:
             found[i] = statement.bounds.of(*args, statement.reference)[0]
         return slopes, log_weights, found
 
-    def _tree(self):
-        """Return splits and points of the nodes, each before all below it, and the rows of the leaves."""
-        place = {row[0]: i for i, row in enumerate(self.nodes)}
-        children = [[] for _ in self.nodes]
-        for i, row in enumerate(self.nodes):
-            if row[1] in place:
-                children[place[row[1]]].append(i)
-        splits, points, leaves = [], [], []
-        stack = [0]
+    def _tree(self, rows):
+        """
+        Return splits and points of the nodes, each before all below it, and the rows of the leaves.
+
+        Parameters
+        ----------
+        rows : _Rows
+        """
+        statement, (first, last, again) = self.statement, rows.children()
+        halves, again = list(zip(first.tolist(), last.tolist(), strict=True)), again.tolist()
+        found, stack = [], [0]
         while stack:
             node = stack.pop()
-            own = children[node] if 0 <= node < len(children) else []
-            if not own:
-                splits.append(tree.LEAF)
-                points.append(0.0)
-                leaves.append(node if node >= 0 else ~node)
-                continue
-            branch, at = self.nodes[node][2:4]
-            if branch < 0:
-                stack.append(own[0])  # bounded again, not split
-                continue
-            splits.append(self.statement.variable(branch))
-            points.append(self.statement.point(branch, at))
-            halves = [~node, ~node]  # of a half that was found empty, to be on the safe side, what proved its parent
-            for child in own:
-                halves[0 if self.nodes[child][5][branch] <= at else 1] = child
-            stack += [halves[1], halves[0]]
-        return np.array(splits, dtype=np.int32), np.array(points), np.array(leaves)
+            if node < 0:  # a half that was found empty: to be on the safe side, what proved its parent
+                found.append(node)
+            elif again[node] >= 0:
+                stack.append(again[node])  # bounded again, not split
+            elif halves[node] == (-1, -1):
+                found.append(~node)
+            else:
+                found.append(node)
+                lower, upper = halves[node]
+                stack.append(upper if upper >= 0 else ~node)
+                stack.append(lower if lower >= 0 else ~node)
+        found = np.array(found)
+        is_leaf = found < 0
+        row = np.where(is_leaf, 0, found)
+        if not len(rows.branch):  # stopped before any
+            return np.full(1, tree.LEAF, np.int32), np.zeros(1), np.zeros(1, int)
+        branch = np.maximum(rows.branch[row], 0)
+        splits = np.where(is_leaf, tree.LEAF, statement.variable(branch)).astype(np.int32)
+        points = np.where(is_leaf, 0.0, statement.point(branch, rows.at[row]))
+        return splits, points, ~found[is_leaf]
+
+
+class _Rows:
+    """The nodes of a search as arrays: rows of parents, variables and points of splits, boxes, multipliers."""
+
+    def __init__(self, nodes):
+        columns = list(zip(*nodes, strict=True)) if nodes else [()] * 7
+        serial, parent, self.branch = (np.array(column, dtype=int) for column in columns[:3])
+        self.at = np.array(columns[3], dtype=float)
+        self.low, self.high, self.warm = (np.array(column) for column in columns[4:])
+        row_of = np.full(serial.max(initial=0) + 1, -1)
+        row_of[serial] = np.arange(len(serial))
+        known = (parent >= 0) & (parent < len(row_of))
+        self.above = np.where(known, row_of[np.where(known, parent, 0)], -1)
+
+    def children(self):
+        """Rows of the lower and upper half of every node, and of a node bounded again; -1: none."""
+        n = max(1, len(self.branch))
+        first, last, again = np.full((3, n), -1)
+        own = np.flatnonzero(self.above >= 0)
+        parent = self.above[own]
+        branch = self.branch[parent]
+        same = branch < 0
+        again[parent[same][::-1]] = own[same][::-1]
+        is_first = ~same & (self.high[own, np.maximum(branch, 0)] <= self.at[parent]) if len(own) else same
+        first[parent[is_first]] = own[is_first]
+        is_last = ~same & ~is_first
+        last[parent[is_last]] = own[is_last]
+        return first, last, again
 
 
 class _Statement:
@@ -174,6 +207,9 @@ class _Statement:
         self.center = np.broadcast_to(np.asarray(data.center, dtype=float), (d,))
         self.reference = np.median(self.bounds.columns, axis=0)
         self.n_cell, self.n_components = family.n_cell, family.n_components
+        # place in the checker's cell of each of the core's variables: means, and one variance or one per column
+        rest = d + self.order if self.n_cell == 2 * d else np.arange(d, self.n_cell)
+        self.cell = np.concatenate([self.order, rest[: self.n_cell - d]])
         self.in_logarithms = problem.family == "exponential"
         # counts cost m - m log m, and in the core so much less reference - m log(reference)
         self.tilt = np.zeros(d)
@@ -181,22 +217,16 @@ class _Statement:
             self.tilt[self.order] = np.log(np.asarray(family.reference))
 
     def variable(self, branch):
-        """Return the number of a connected variable in the checker's cells."""
-        component, place = divmod(branch, self.n_cell)
-        d = len(self.order)
-        if place < d:
-            place = self.order[place]
-        elif self.n_cell == 2 * d:
-            place = d + self.order[place - d]
-        return component * self.n_cell + int(place)
+        """Return the numbers of connected variables in the checker's cells."""
+        component, place = np.divmod(branch, self.n_cell)
+        return component * self.n_cell + self.cell[place]
 
     def point(self, branch, at):
-        """Split point in the user's units."""
-        d, place = len(self.order), branch % self.n_cell
-        if place >= d:
-            return float(at * self.scale[self.order[place - d] if self.n_cell == 2 * d else 0] ** 2)
-        j = self.order[place]
-        return float(self.center[j] + self.scale[j] * (math.exp(at) if self.in_logarithms else at))
+        """Split points in the user's units."""
+        d, place = len(self.order), self.cell[branch % self.n_cell]
+        j = np.where(place < d, place, place - d if self.n_cell == 2 * d else 0)
+        means = self.center[j] + self.scale[j] * (np.exp(at) if self.in_logarithms else at)
+        return np.where(place < d, means, at * self.scale[j] ** 2)
 
     def slopes(self, weights, constants, centers, linear, quadratic):
         """Slopes (L, K, d or 2 d) about the reference, the core's constants and logarithms of weights (L, K)."""

@@ -380,6 +380,33 @@ def test_what_is_no_archive_is_refused(proof, tmp_path):
         check(tmp_path / "absent.npz", X)
 
 
+def test_an_archive_of_more_or_less_than_a_proof_is_refused(proof, tmp_path):
+    header, arrays = proofs.parts(proof)
+    path = tmp_path / "bad.npz"
+    for changed in (arrays | {"more": np.zeros(1)}, {name: arrays[name] for name in list(arrays)[1:]}):
+        proofs.put(path, header, changed)
+        with pytest.raises(ProofError, match="file: must hold the header and"):
+            check(path, X)
+    for change in ({"more": 1}, {"kind": "biconvex"}, {"kind": "other"}, {"kind": None}, {"kind": []}):
+        proofs.put(path, header | change, arrays)
+        with pytest.raises(ProofError, match="header: |file: must hold"):
+            check(path, X)
+    # a name twice, of which readers may take either
+    shutil.copy(proof, path)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("points.npy", zipfile.ZipFile(proof).read("points.npy"))
+    with pytest.raises(ProofError, match="each once"):
+        check(path, X)
+    proofs.put(path, header, arrays | {"slopes": np.array([[["x"]]], dtype=object)})
+    with pytest.raises(ProofError, match="file: is no proof"):
+        check(path, X)
+
+
+def test_a_problem_that_proofs_have_no_entry_for_is_none_of_theirs(proof):
+    with pytest.raises(ProofError, match="problem: proofs have no entry"):
+        check(proof, X, problem=gopfast.GaussianMixture(X, 2, covariance="tied"))
+
+
 @pytest.mark.parametrize("data", [
     X[:3], X + 1, np.hstack([X, X]), X * np.nan, X * np.inf, np.array(["a"] * 4), None, np.zeros((4, 1, 1)), [], [[]],
     X + 1j, [[1], [2, 3]],

@@ -8,10 +8,11 @@ mixture with components in the cells, whatever its weights r, costs at least
         =   - sum_i w_i log s_i  -  sum_i w_i log sum_k r_k exp(-c_ik) / s_i
         >=  - sum_i w_i log s_i  -  W log max_k D_k / W                                (Jensen; sum_k r_k D_k <= max D).
 
-Rounding: a cost is a sum of n products, of error e_ik <= n u times the sum of their magnitudes. Errors e_ik <= 1/2 of
-costs move -log s_i by at most 2 sum_k tau_ik e_ik, and tau_ik by a factor of at most 1 + 4 (e_ik + sum_l tau_il e_il);
-exponentials and logarithms (`ULPS`), quotients and sums over components add (2 K + 64) u, sums over samples as many u
-of their terms as are added one after the other. Where tau_ik underflows it is below 1e-300, which is added to D_k.
+Rounding: a cost is a sum of n products, of error at most n u times the sum of their magnitudes; e_k is the most that
+this is for any of the samples, and e the greatest of them. Errors e <= 1/2 of costs move -log s_i by at most 2 e, and
+tau_ik by a factor of at most 1 + 4 (e_k + e); exponentials and logarithms (`ULPS`), quotients and sums over components
+add (2 K + 64) u, sums over samples as many u of their terms as are added one after the other. Where tau_ik underflows
+it is below 1e-300, which is added to D_k.
 """
 
 import math
@@ -63,30 +64,32 @@ def _bounds(y, weights, intercepts, slopes, quadratic, log_p):
     coefficients = np.ascontiguousarray(np.concatenate(parts, axis=2).transpose(1, 2, 0))  # (K, columns, L)
     sizes = np.abs(coefficients)
     sizes[:, 0] = (np.abs(log_p) + np.abs(intercepts)).T
-    t = columns @ coefficients  # (K, N, L), as all below
-    error = np.abs(columns) @ sizes
-    error *= (columns.shape[1] + K + 8) * UNIT
+    t = columns @ coefficients  # (K, N, L)
+    error = (np.abs(columns).max(axis=0) @ sizes) * (columns.shape[1] + K + 8) * UNIT  # (K, L)
+    worst = error.max(axis=0)
     top = t.max(axis=0)
     t -= top
     tau = np.exp(t, out=t)
     s = tau.sum(axis=0)
-    tau /= s
-    mean_error = (tau * error).sum(axis=0)
     log_s = top + np.log(s)
     rest = (2 * K + 64) * UNIT
-    value = _sum_from_below(weights, -log_s - 2.0 * mean_error - rest * (1.0 + np.abs(log_s)))
-    sound = error.max(axis=(0, 1)) <= LARGEST_ERROR
-    error += mean_error
-    error *= 4.0
-    error += 1.0 + rest
-    tau *= error
-    density = np.stack([-_sum_from_below(weights, -own) for own in tau], axis=1)
+    value = _sum_from_below(weights, -log_s - rest * (1.0 + np.abs(log_s)))
     with np.errstate(all="ignore"):
+        share = weights[:, np.newaxis] / s
+        density = np.stack([-_sum_of_products_from_below(-share, own) for own in tau], axis=1)
+        density *= 1.0 + rest + 4.0 * (error + worst).T
         density = (density + W * 1e-300) / np.exp(log_p) * (1.0 + 2.0 * rest)
         tilt = np.log(density.max(axis=1) / W)
-        value = value - W * (tilt + rest * (1.0 + np.abs(tilt)))
+        value = value - W * (tilt + 2.0 * worst + rest * (1.0 + np.abs(tilt) + worst))
         value -= 8 * UNIT * np.abs(value)
-    return np.where(sound & np.isfinite(value), value, -np.inf)
+    return np.where((worst <= LARGEST_ERROR) & np.isfinite(value), value, -np.inf)
+
+
+def _sum_of_products_from_below(shares, terms):
+    """Sum a_il b_il over i, of the same sign, rounded down, for (N, L): in blocks, then their sums."""
+    parts = [slice(i, i + BLOCK) for i in range(0, len(terms), BLOCK)]
+    value = sum(np.einsum("nl,nl->l", shares[part], terms[part]) for part in parts)
+    return value - (min(BLOCK, len(terms)) + len(parts) + 8) * UNIT * np.abs(value)
 
 
 def _sum_from_below(weights, terms):

@@ -173,7 +173,8 @@ class _Rows:
         columns = list(zip(*nodes, strict=True)) if nodes else [()] * 7
         serial, parent, self.branch = (np.array(column, dtype=int) for column in columns[:3])
         self.at = np.array(columns[3], dtype=float)
-        self.low, self.high, self.warm = (np.array(column) for column in columns[4:])
+        parts = [np.concatenate(column) if column else np.zeros(0) for column in columns[4:]]
+        self.low, self.high, self.warm = (part.reshape(max(1, len(serial)), -1) for part in parts)
         row_of = np.full(serial.max(initial=0) + 1, -1)
         row_of[serial] = np.arange(len(serial))
         known = (parent >= 0) & (parent < len(row_of))

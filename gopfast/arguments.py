@@ -28,6 +28,11 @@ CERTIFY_EXAMPLES = """examples:
 
 fit.json is what `gopfast fit --json` writes, or any JSON object with "weights", "means" and, with estimated
 variances, "covariances"."""
+RESUME_EXAMPLES = """examples:
+  gopfast fit galaxies.csv -k 6 --checkpoint galaxies.checkpoint --time-limit 600
+  gopfast resume galaxies.checkpoint galaxies.csv --time-limit none
+
+SIGTERM ends a search that has a checkpoint with its bounds, and writes one."""
 CHECK_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 3 --proof proof.npz
   gopfast check proof.npz galaxies.csv
@@ -49,13 +54,13 @@ SOLVE_EXAMPLES = """examples:
 .json files are those of BiconvexProblem.from_json; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, certify, compare, select, solve, check) -> argparse.ArgumentParser:
+def parser(fit, resume, certify, compare, select, solve, check) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, certify, compare, select, solve, check : callable
+    fit, resume, certify, compare, select, solve, check : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -74,10 +79,20 @@ def parser(fit, certify, compare, select, solve, check) -> argparse.ArgumentPars
     command = _add(commands, "fit", fit, "find the proved best fit of a Gaussian mixture", FIT_EXAMPLES)
     _add_model(command, needs_k=True)
     _add_search(command)
-    outputs = _add_outputs(command, "the bounds against time")
-    _add_labels(outputs)
-    outputs.add_argument("--summary", action="store_true", help="print AIC, BIC, ICL and standard errors too")
+    outputs = _add_fit_outputs(command)
     outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
+
+    _add_long(command).add_argument(
+        "--checkpoint", metavar="FILE", help="write the state of the search there, for `gopfast resume`"
+    )
+
+    command = _command(commands, "resume", resume, "go on with a search that was stopped", RESUME_EXAMPLES)
+    command.add_argument("checkpoint", metavar="FILE", help="the checkpoint")
+    _add_data(command)
+    _add_reading(command)
+    _add_limits(command)
+    _add_long(command)
+    _add_fit_outputs(command)
 
     command = _add(commands, "certify", certify, "prove that a fit is globally optimal, or beat it", CERTIFY_EXAMPLES)
     command.add_argument("fit", metavar="fit.json", help="the fit")
@@ -223,10 +238,31 @@ def _add_limits(command):
     return search
 
 
+def _add_long(command):
+    """Add what searches of hours need."""
+    long = command.add_argument_group("long searches")
+    long.add_argument(
+        "--checkpoint-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (default: 60)"
+    )
+    long.add_argument(
+        "--memory-limit", metavar="SIZE", help="memory of the process, such as 2GB (default: 80 %% of what is free)"
+    )
+    long.add_argument("--spill", metavar="DIR", help="folder for open nodes that do not fit")
+    long.add_argument("--workers", type=int, metavar="N", help="processes to search in (default: one, with threads)")
+    return long
+
+
 def _add_outputs(command, what):
     outputs = command.add_argument_group("output")
     _add_json(outputs)
     outputs.add_argument("--plot", metavar="FILE", help=f"draw {what}: a file such as bounds.png")
+    return outputs
+
+
+def _add_fit_outputs(command):
+    outputs = _add_outputs(command, "the bounds against time")
+    _add_labels(outputs)
+    outputs.add_argument("--summary", action="store_true", help="print AIC, BIC, ICL and standard errors too")
     return outputs
 
 

@@ -1,15 +1,19 @@
 """The command ``gopfast``."""
 
+import contextlib
 import csv
 import importlib.util
 import json
+import multiprocessing
 import os
 import shutil
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import gopfast
+from gopfast import checks
 from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known, default_kind
@@ -44,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        options = parser(fit, certify, compare, select, solve, check).parse_args(arguments)
+        options = parser(fit, resume, certify, compare, select, solve, check).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -84,13 +88,49 @@ def _failed(error):
 def fit(options):
     """Prove the best fit of a mixture."""
     table, problem = _problem(options)
-    with _Progress(options) as progress:
-        result = gopfast.solve(problem, **_search(options), **progress.options, proof=options.proof)
+    with _Progress(options) as progress, _workers(options) as executor:
+        result = gopfast.solve(
+            problem, **_search(options), **_long(options, executor), **progress.options, proof=options.proof,
+            checkpoint=options.checkpoint,
+        )  # fmt: skip
+    return _report_fit(options, table, result)
+
+
+def resume(options):
+    """Go on with a search that was stopped."""
+    _check_outputs(options)
+    table = _read_table(options)
+    with _Progress(options) as progress, _workers(options) as executor:
+        result = gopfast.resume(
+            options.checkpoint, table.data, time_limit=options.time_limit, n_threads=options.threads,
+            **_long(options, executor), **progress.options,
+        )  # fmt: skip
+    return _report_fit(options, table, result)
+
+
+def _report_fit(options, table, result):
+    """Write and print a fit; return the exit code."""
+    problem = result.solution.problem
     record = {"model": _record(problem), **_data_record(table), **result.to_dict()}
     text = f"{_data_line(options, table)}\n{problem!r}\n{result}"
     _report(options, record, result.plot, f"{text}\n{result.summary()}" if options.summary else text, result)
     _warn_of_limit(options, result.status, "the fit", result.gap)
     return _exit_code(result.status)
+
+
+def _workers(options):
+    """Return the processes to search in, which end with the context that they are; None within it without any."""
+    if options.workers is None:
+        return contextlib.nullcontext()
+    count = checks.whole_number("--workers", options.workers, 1)
+    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _long(options, executor):
+    return {
+        "executor": executor, "memory_limit": options.memory_limit, "spill": options.spill,
+        "checkpoint_every": options.checkpoint_every,
+    }  # fmt: skip
 
 
 def certify(options):
@@ -267,9 +307,14 @@ def _warn_of_limit(options, status, which, gap):
     if status is Status.TIME_LIMIT:
         _warn(
             f"not proved: the time limit of {options.time_limit:g} s came first; {which} is proved to be at most "
-            f"{gap:.3g} nats above the optimum, asked was {options.epsilon:g}. Give more time (--time-limit "
+            f"{gap:.3g} nats above the optimum{_asked(options)}. Give more time (--time-limit "
             f"{max(600.0, 10.0 * options.time_limit):g}, or none), a larger --epsilon or fewer components"
         )
+
+
+def _asked(options):
+    """Say what gap was asked for; a search that goes on has that of its checkpoint."""
+    return f", asked was {options.epsilon:g}" if hasattr(options, "epsilon") else ""
 
 
 class _Progress:
@@ -389,8 +434,8 @@ def _write_labels(path, result):
 
 def _check_outputs(options):
     """Fail before the search, not after it."""
-    for path in (options.json, options.plot, getattr(options, "proof", None), getattr(options, "labels", None)):
-        _check_writable(path, options.data, "the data")
+    for name in ("json", "plot", "proof", "labels", "checkpoint"):
+        _check_writable(getattr(options, name, None), options.data, "the data")
     if options.plot:
         if importlib.util.find_spec("matplotlib") is None:
             raise InputError("--plot needs matplotlib: pip install 'gopfast[plot]'")

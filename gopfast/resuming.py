@@ -82,7 +82,7 @@ def resume(
             log=log, memory_limit=memory_limit, spill=header.get("spill") if spill is None else spill,
             checkpoint=path, checkpoint_every=checkpoint_every, executor=executor,
         )  # fmt: skip
-        problem = X if isinstance(X, MixtureProblem) else rebuild(header["problem"], X, sample_weight)
+        problem = X if isinstance(X, MixtureProblem) else _rebuilt(path, header["problem"], X, sample_weight)
         expected, names = header["digest"], header["names"]
     except KeyError as error:
         raise CheckpointError(f"{path}: damaged, or no checkpoint of gopfast ({error})") from None
@@ -98,3 +98,11 @@ def resume(
     search = MixtureSearch(problem, options)
     search.restore(stored, names)
     return search.run(options.time_limit, options.max_nodes)
+
+
+def _rebuilt(path, recorded, X, sample_weight):
+    """Make the problem from its data."""
+    try:
+        return rebuild(recorded, X, sample_weight)
+    except InputError as error:
+        raise CheckpointError(f"{path}: a search of other data than those given: {error}") from None

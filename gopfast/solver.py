@@ -41,6 +41,7 @@ from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.bounds.shared_cuts import SharedReduction
 from gopfast.mixtures.data.ties import groups
+from gopfast.mixtures.marginal import MarginalBound
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.proof import Recorder, tolerance_kept
 from gopfast.mixtures.record import digest, record
@@ -640,7 +641,7 @@ def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPS
                 f"relaxation='pricing' needs at most {MOST_PRICED:,} samples, posterior='point' and, with "
                 "covariance='full', at most two columns"
             )
-        return None, REDUCED_FROM
+        return (_marginal_reduction(problem, family) if wanted else None), REDUCED_FROM
 
     def price(solution, limit):
         begun("single components are priced")
@@ -665,6 +666,13 @@ def _of_fixed(problem):
         return _reduction(problem, family, None)[0], REDUCED_FROM
 
     return beside, lambda family, primal: family.basin(bounds, primal)
+
+
+def _marginal_reduction(problem, family):
+    """Return what is learnt of the marginal of a mixture whose components have too many parameters; None: nothing."""
+    if not family.has_marginals or family.data.n_samples > MOST_PRICED:
+        return None
+    return PricingReduction(family, lambda solution, limit: MarginalBound(problem, family, solution, limit))
 
 
 def _notes(problem, solution, status):

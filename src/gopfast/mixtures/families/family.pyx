@@ -213,6 +213,11 @@ cdef class Family:
         return None
 
     @property
+    def has_marginals(self):
+        """Whether two columns of a mixture are a mixture of the same model that can be priced, and this one cannot."""
+        return False
+
+    @property
     def normal_on_a_line(self):
         """Whether components are normal, of free variances above 1, in one column."""
         return False

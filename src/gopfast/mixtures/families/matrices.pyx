@@ -228,6 +228,11 @@ cdef class MatrixFamily(AffineFamily):
         """Means and precisions."""
         return bounds.matrix_charts.EntriesChart(self)
 
+    @property
+    def has_marginals(self):
+        """Of matrices of two columns each."""
+        return True
+
     # The user's coordinates
 
     def covariances(self, vector):

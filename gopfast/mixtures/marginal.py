@@ -1,0 +1,117 @@
+"""
+A bound of mixtures with many-column covariance matrices: that of their marginal in two directions.
+
+In units of the floor every covariance is at least the unit matrix. For orthonormal directions B (d, 2) and the rest Z,
+
+    log p(x) = log p(B'x) + log p(z | B'x),     p(z | B'x) <= (2 pi)^(-(d - 2) / 2),
+
+as components' conditional covariances, Schur complements of matrices of at least I, are at least I. The marginal is a
+mixture of as many components in two columns, with floor I: its optimum, bounded by prices of samples, and a constant
+bound the objective. What clusters look like in the other directions is left out, so that this is no proof, but far
+above the bound that knows only the largest density.
+"""
+
+import math
+
+import numpy as np
+
+from gopfast.errors import InputError
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.pricing_root import PricingBound
+
+N_DIRECTIONS = 2
+ULP = 2.0**-53
+# Of the marginal's floor: B is orthonormal and X in units of the floor but for a few ulps. So many nats per sample.
+ROOM = 1e-9
+SUMMED = 1e-12  # relative, of a sum of few terms
+EM_TOLERANCE, EM_STEPS = 1e-8, 2000
+
+
+class MarginalBound:
+    """
+    A lower bound of a mixture by its marginal in two directions, told as `PricingBound` tells its own.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+        Of covariance matrices and three columns or more.
+    family : Family
+        The core's copy of it.
+    solution : ndarray
+        An incumbent, as the primal keeps it: weights (K,), parameters, prior weight. Directions are taken from it.
+    limit : float
+        Solutions below it are sought.
+
+    Attributes
+    ----------
+    lower : float
+        Proved, in nats.
+    """
+
+    cells = None  # none of the whole problem's are known
+
+    def __init__(self, problem, family, solution, limit):
+        self.limit, self.lower, self.marginal = limit, -math.inf, None
+        found = [self._marginal(problem, family, solution, within) for within in (True, False)]
+        found = [one for one in found if one is not None]
+        if found:
+            self.marginal = max(found, key=lambda one: one.limit)
+            self.constant = constant_beside(problem, self.marginal.rows)
+
+    @property
+    def pricing(self):
+        """Cells of a component of the marginal."""
+        return self.marginal.pricing if self.marginal is not None else _Nothing
+
+    def step(self, deadline):
+        """Next thing to learn; whether there is more."""
+        if self.marginal is None:
+            return False
+        more = self.marginal.step(deadline) and self.marginal.done < 2  # its cells cut nothing
+        self.lower = max(self.lower, self.marginal.lower + self.constant)
+        return more
+
+    def _marginal(self, problem, family, solution, within):
+        """Return the bound of the marginal along the widest directions of components, or of all samples."""
+        K, scale = problem.n_components, np.sqrt(problem.variance_floor)
+        used = problem.sample_weight > 0
+        center = problem.X[used].mean(axis=0)  # any will do
+        X, weights = (problem.X[used] - center) / scale, problem.sample_weight[used]
+        state = family.parameters(solution)
+        means, matrices = (state["means"] - center) / scale, state["covariances"] / np.outer(scale, scale)
+        spread = np.einsum("k,kab->ab", solution[:K], matrices) if within else np.cov(X.T, aweights=weights)
+        B = np.linalg.eigh(spread)[1][:, -N_DIRECTIONS:]
+        rows = X @ B
+        try:
+            other = type(problem)(
+                rows, K, covariance=problem.covariance, variance_floor=1.0 - ROOM, sample_weight=weights
+            )
+            two = engine.family(other)
+        except InputError:  # too wide a range for the floor
+            return None
+        point = two.pack(means=means @ B, covariances=B.T @ matrices @ B)
+        found, trace, _ = MixturePrimal(two).em(solution[:K], point, EM_TOLERANCE, EM_STEPS)
+        bound = PricingBound(two, two.one_component(other), found, trace[-1])
+        bound.rows = X
+        return bound
+
+
+class _Nothing:
+    """Where there is no marginal: no pass was taken."""
+
+    n_passes = 0
+
+
+def constant_beside(problem, rows):
+    """At most what a mixture costs more than its marginal of `rows` (n, d), samples in units of the floor."""
+    d, weights = problem.n_features, problem.sample_weight[problem.sample_weight > 0]
+    W = math.fsum(weights)
+    scales = 0.5 * np.log(problem.variance_floor)
+    terms = [*scales, 0.5 * (d - N_DIRECTIONS) * math.log(2 * math.pi)]
+    constant = W * math.fsum(terms)
+    # The rows of the marginal are off by as much as their sums round: as `families.axes` has it.
+    off = (d + 8) * ULP * np.abs(rows).sum(axis=1)
+    root = math.sqrt(N_DIRECTIONS * float(weights @ np.square(off)) / W)
+    error = W * (math.sqrt(N_DIRECTIONS) * root + root**2) * (1 + 1e-6)
+    return constant - error - SUMMED * W * (math.fsum(np.abs(terms)) + d)

@@ -772,3 +772,34 @@ def test_labels_beside_faces_reach_as_far_as_they_do_among_themselves():
                 assert value <= report["up"][column // d, column % d] + 1e-9
             n += face[own].any()
     assert n > 100
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_third_derivatives_are_those_of_the_curves_less_the_samples_cumulants(seed):
+    problem, family, center, low, high = centers(seed)
+    middle = center[family.n_components : -1]
+    found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, middle, middle)
+    chart, rng = Chart(problem, family, found["center"]), np.random.default_rng(seed)
+    masses = chart.w.sum() * chart.weights
+    K, p = found["down"].shape
+    for _ in range(5):
+        z = rng.standard_normal((K, 1 + p)) * (rng.random((K, 1 + p)) < 0.7)
+        b, y, h = z[:, 0], z[:, 1:], 1e-3
+        scale = chart.mean.min() ** 0.5 if chart.kind in ("PoissonMixture", "BernoulliMixture") else 1.0
+        y *= min(1.0, scale)
+        D = [chart.at(step * h * y)[1] for step in (-2, -1, 1, 2)]
+        D3 = (D[3] - 2 * D[2] + 2 * D[1] - D[0]) / (2 * h**3)
+        curves = masses @ (D3 + 3 * b * (y**2).sum(axis=1) + b**3)
+        logs = chart.at(0 * y)[0]
+        scores = np.log(chart.weights) + logs
+        r = np.exp(scores - scores.max(axis=1, keepdims=True))
+        r /= r.sum(axis=1, keepdims=True)
+        # a score is linear: what one step changes, D apart
+        zeta = b + (chart.at(h * y)[0] + chart.at(h * y)[1] - chart.at(-h * y)[0] - chart.at(-h * y)[1]) / (2 * h)
+        away = zeta - (r * zeta).sum(axis=1, keepdims=True)
+        cumulants = chart.w @ (r * away**3).sum(axis=1)
+        size = masses @ (np.abs(D3) + np.abs(b) ** 3 + (y**2).sum(axis=1)) + chart.w @ (r * np.abs(away) ** 3).sum(
+            axis=1
+        )
+        third = np.einsum("abc,a,b,c->", found["derivatives"][2], *[np.hstack([b[:, np.newaxis], y]).ravel()] * 3)
+        assert third == pytest.approx(curves - cumulants, abs=2e-5 * size)

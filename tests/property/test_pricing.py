@@ -22,6 +22,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import pricing_root
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing_root import PricingBound, single
+from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.data import passes
 
 PRICED = [
@@ -480,3 +481,28 @@ def test_cells_are_the_same_for_every_thread_count(kind, monkeypatch):
         for one, same in zip(found[0], other, strict=True):
             assert np.array_equal(one, same)
     assert found[0][-1][0] > 64 or kind == "known"  # more than a batch
+
+
+@pytest.mark.parametrize("kind", ["diag", "tied"])
+def test_an_interrupt_while_prices_are_made_ends_the_search(kind, monkeypatch):
+    """It was lost: the solve went on as if nothing had been pressed."""
+    def step(self, deadline):
+        raise KeyboardInterrupt
+
+    for bound in (PricingBound, SharedBound):
+        monkeypatch.setattr(bound, "step", step)
+    problem = make(kind, 4, 40, 3, 2)
+    result = gopfast.solve(problem, relaxation="pricing", n_threads=1)
+    assert result.status == gopfast.Status.INTERRUPTED
+    assert np.isfinite(result.objective)
+
+
+@pytest.mark.parametrize("kind", ["diag", "tied"])
+def test_errors_while_prices_are_made_are_raised(kind, monkeypatch):
+    def step(self, deadline):
+        raise ArithmeticError("of the master problem")
+
+    for bound in (PricingBound, SharedBound):
+        monkeypatch.setattr(bound, "step", step)
+    with pytest.raises(ArithmeticError, match="of the master problem"):
+        gopfast.solve(make(kind, 4, 40, 3, 2), relaxation="pricing", n_threads=1)

@@ -91,11 +91,13 @@ class FixedSearch:
         """Bound as many nodes again as before; returns the passes that this took."""
         before = self.n_passes
         reason = self.search.resume(seconds, self.n_nodes + max(FIRST_NODES, self.n_nodes))
+        if reason == Status.INTERRUPTED:
+            raise KeyboardInterrupt
         fields, _ = self.search.summary()
         self.n_nodes, self.n_passes = fields["n_nodes"], fields["n_passes"]
         self.lower = max(self.lower, fields["lower_bound"])
         self.upper = fields["objective"]
-        self.done = reason not in (Status.NODE_LIMIT, Status.TIME_LIMIT, Status.INTERRUPTED)
+        self.done = reason not in (Status.NODE_LIMIT, Status.TIME_LIMIT)
         return self.n_passes - before
 
     def line(self, loss):
@@ -128,6 +130,7 @@ class SharedBound:
     """
 
     def __init__(self, slices, alpha, limit, epsilon, beside, basin):
+        slices.begin()
         self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
         self.beside, self.basin = beside, basin
         self.searches = []

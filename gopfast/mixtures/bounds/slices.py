@@ -44,6 +44,9 @@ class Scaled:
         self.distance = math.sqrt(float((weights * np.square(off)).sum())) * (1 + SLACK)
         self.size = math.sqrt(float((weights * np.square(columns)).sum())) * (1 + SLACK) + self.distance
 
+    def begin(self):
+        """Do what takes a while, before anything but ``exact`` and ``at_once`` is asked for."""
+
     def family(self, alpha):
         """Return the family of known variance 1 / alpha."""
         scaled = math.sqrt(alpha) * self.columns
@@ -134,11 +137,19 @@ class MatrixSlices(Scaled):
         self.rank = min(self.n_components - 1, d)
         self.exact = self.rank == 1
         self.at_once = d > 2
-        within = least_within(columns, weights, self.n_components) if d <= MOST_SCATTERED else 0.0
-        self.cap = 1.0 + self.eta - within
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
         self.fixed = [*(total * x for x in free), *self.constant]
         self.rest = d - self.rank
+        self.confine(0.0)
+
+    def begin(self):
+        """Look for the least variance in any direction, which takes a while and matters where there are several."""
+        if self.rank > 1 and len(self.columns) <= MOST_SCATTERED:
+            self.confine(least_within(self.columns, self.weights, self.n_components))
+
+    def confine(self, within):
+        """Take a least variance within components, in any direction of the coordinates z."""
+        self.cap = 1.0 + self.eta - within
         # s = W (tr L Q L' - t) / 2, t the trace of M
         self.least = max(0.0, 0.5 * self.total * (self.trace - self.rank * self.cap) * (1 - SLACK))
         self.most = 0.5 * self.total * self.within_one * (1 + SLACK)
@@ -201,6 +212,9 @@ class PriorSlices:
         self.low, self.high = family.precision_range
         self.largest_rest = math.inf
         self.constant = [family.constant, -family.constant_error]
+
+    def begin(self):
+        """Do nothing: all is known."""
 
     def first(self, vector):
         """Return e of a solution."""

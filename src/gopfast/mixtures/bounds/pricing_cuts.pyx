@@ -10,6 +10,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, isfinite
 
 from gopfast.mixtures.families.family cimport order_components
+from gopfast.search.types cimport STOP_INTERRUPTED
 
 # Turns of cutting: what one component loses lets the others lose more.
 cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
@@ -169,11 +170,17 @@ cdef class PricingReduction(Reduction):
         return 0
 
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
-        cdef bint more
+        cdef bint more = False
         if not isfinite(limit):
             return False
         with gil:
-            more = self.learn(solution, limit, effort) > 0
+            try:
+                more = self.learn(solution, limit, effort) > 0
+            except KeyboardInterrupt:
+                self.stop.request(STOP_INTERRUPTED)
+            except BaseException as error:
+                self.stop.exception = error
+                self.stop.request(STOP_INTERRUPTED)
         return more
 
     cdef int learn(self, const real *solution, real limit, Effort *effort) except -1:

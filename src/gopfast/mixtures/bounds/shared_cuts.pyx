@@ -7,7 +7,7 @@ from libc.math cimport isfinite
 from gopfast.mixtures.families.family cimport Family
 from gopfast.search.relaxation cimport Effort, Reduction
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport STOP_INTERRUPTED, index, real
 
 
 cdef class SharedReduction(Reduction):
@@ -38,11 +38,17 @@ cdef class SharedReduction(Reduction):
         return 0
 
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
-        cdef bint more
+        cdef bint more = False
         if self.idle or not isfinite(limit):
             return False
         with gil:
-            more = self.learn(solution, limit, effort) > 0
+            try:
+                more = self.learn(solution, limit, effort) > 0
+            except KeyboardInterrupt:
+                self.stop.request(STOP_INTERRUPTED)
+            except BaseException as error:
+                self.stop.exception = error
+                self.stop.request(STOP_INTERRUPTED)
         return more
 
     cdef int learn(self, const real *solution, real limit, Effort *effort) except -1:

@@ -1,6 +1,7 @@
 """The pricing bound against its own definition, in extended precision and by other formulas."""
 
 import functools
+import math
 import time
 
 import numpy as np
@@ -506,3 +507,34 @@ def test_errors_while_prices_are_made_are_raised(kind, monkeypatch):
         monkeypatch.setattr(bound, "step", step)
     with pytest.raises(ArithmeticError, match="of the master problem"):
         gopfast.solve(make(kind, 4, 40, 3, 2), relaxation="pricing", n_threads=1)
+
+
+@pytest.mark.parametrize("isa", passes.instruction_sets())
+def test_costs_far_above_what_they_save_are_rounded_up(isa):
+    """Prices and costs of 1e12 nats cancel: what their difference rounds is 1e-4 of a sample's part."""
+    passes.use_instruction_set(isa)
+    try:
+        rng = np.random.default_rng(8)
+        problem = gopfast.GaussianMixture(rng.normal(size=40) * 1e6, 2, prior=None)
+        pricing = ComponentPricing(single(problem, engine.family(problem)))
+        (z,), w = pricing.family.data.arrays()
+        for _ in range(200):
+            point = rng.normal(size=1) * 1e6
+            costs = (z.astype(long) - long(point[0])) ** 2 / 2
+            prices = (costs + 3 * rng.random(40)).astype(float)
+            pricing.set_prices(prices)
+            assert pricing.bound_cell(point, point, n_passes=1) >= saving(prices.astype(long), costs, w)
+    finally:
+        passes.use_instruction_set()
+
+
+@pytest.mark.parametrize("below", [0.5, 20.0])
+def test_what_is_proved_of_solutions_below_a_limit_is_at_most_the_limit(below):
+    """Cells are dropped that hold no solution below it: of others nothing is said."""
+    problem, value, _ = fitted("diag")
+    family = engine.family(problem)
+    worse = as_solution(problem, random_state(problem, np.random.default_rng(1)))
+    bound = PricingBound(family, single(problem, family), worse, value - below)
+    while bound.step(math.inf):
+        pass
+    assert bound.lower <= value - below

@@ -284,3 +284,39 @@ def test_a_best_precision_is_that_of_its_eigenvalue(alpha):
     found = minimize_scalar(lambda b: 0.5 * (b * left - math.log(b)), bounds=(1e-6, slices.largest), method="bounded",
                             options={"xatol": 1e-12})  # fmt: skip
     assert slices._cost(delta) == pytest.approx(found.fun, abs=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_coordinates_of_a_matrix_are_as_exact_as_is_stated(offset, seed):
+    rng = np.random.default_rng(seed)
+    problem = degenerate(make("tied", seed, 12, 2, 2 + seed % 2), rng)
+    X = problem.X + offset
+    problem = gopfast.GaussianMixture(X, 2, covariance="tied", variance_floor=0.05, sample_weight=problem.sample_weight)
+    family = engine.family(problem)
+    slices = family.slices(bounds)
+    core, weights = family.data.arrays()
+    d, n = core.shape
+    with mpmath.workdps(50):
+        W = mpmath.fsum(map(mpmath.mpf, weights.tolist()))
+        L, Z = mpmath.matrix(slices.axes.tolist()), mpmath.matrix(core.tolist())
+        average = [mpmath.fsum(w * Z[a, i] for i, w in enumerate(weights.tolist())) / W for a in range(d)]
+        Q = mpmath.matrix(d, d)
+        for a in range(d):
+            for b in range(d):
+                terms = (w * (Z[a, i] - average[a]) * (Z[b, i] - average[b]) for i, w in enumerate(weights.tolist()))
+                Q[a, b] = mpmath.fsum(terms) / W
+        pooled = L * Q * L.T
+        trace = sum(pooled[a, a] for a in range(d))
+        assert slices.trace <= trace <= slices.within_one
+        # what the floor adds is diagonal, and as large as is missing
+        away = max(sum(abs(pooled[a, b]) for b in range(d) if b != a) for a in range(d))
+        most = max(pooled[a, a] - 1 for a in range(d))
+        assert away <= slices.eta and most <= slices.eta
+        # the coordinates of the samples
+        exact = L * Z
+        squares = mpmath.fsum(
+            w * (exact[a, i] - mpmath.mpf(float(slices.columns[a, i]))) ** 2
+            for a in range(d) for i, w in enumerate(weights.tolist())
+        )  # fmt: skip
+        assert mpmath.sqrt(squares) <= slices.distance

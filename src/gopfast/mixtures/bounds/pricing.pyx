@@ -5,9 +5,9 @@ For prices lambda_i and a component with parameters theta let
     G(theta) = max over tau in [0, 1]^N of  sum_i w_i tau_i (lambda_i - c_i(theta) - log tau_i) + S log(S / W),
 
 less what a prior says of theta. Every mixture of K components costs at least sum_i w_i lambda_i - sum_k G(theta_k)
-(docs/theory.md, "The pricing bound"). `ComponentPricing` keeps the cells of one component as a best-first queue and drops those that cannot hold a component of
-any solution below a limit. `price_cell` bounds them, a fixed number at a time on all threads; results come in order, and
-do not depend on the number of threads.
+(docs/theory.md, "The pricing bound"). `ComponentPricing` keeps the cells of one component as a best-first queue and
+drops those that cannot hold a component of any solution below a limit. `price_cell` bounds them, a fixed number at a
+time on all threads; results come in order, and do not depend on the number of threads.
 """
 
 import numpy as np
@@ -92,10 +92,12 @@ cdef class ComponentPricing(CellPricing):
         else:
             self.reached[i - self.n_batch] = self.ascend(at, &self.starts[i - self.n_batch, 0], ASCENT)
 
-    cdef int expand(self, real threshold) except -1:
-        """Bounds the cells of the batch, ascends, and keeps the cells that are not below the threshold."""
+    cdef int expand(self, real threshold, real cutoff) except -1:
+        """Bounds the cells of the batch, ascends, and keeps the cells that are not below the threshold.
+
+        What a cell's bound is below the cutoff does not matter.
+        """
         cdef int i, n_tasks = self.n_batch + self.n_starts
-        cdef real cutoff = max(threshold, self.attained)
         cdef bint failed = False
         if self.n_threads == 1 or n_tasks * self.family.data.core.n_samples < PARALLEL_FROM:
             with nogil:
@@ -299,7 +301,7 @@ cdef class ComponentPricing(CellPricing):
         str : "proved" (no solution lies below the limit), "tight", "attained", "cells" or "time"
         """
         cdef Node *cell
-        cdef real sup
+        cdef real sup, threshold
         cdef index end = self.n_cells + max_cells, popped = 0, n = self.family.n_connected
         self.need_cells()
         while self.tree.n_open:
@@ -324,7 +326,8 @@ cdef class ComponentPricing(CellPricing):
                     self.n_starts += 1
                 popped += 1
                 self.split(cell)
-            self.expand(floor_of(total, limit, K, sup))
+            threshold = floor_of(total, limit, K, sup)
+            self.expand(threshold, max(threshold, self.attained))
         return "proved"
 
     def shave(self, real total, real limit, int K, real share, index max_cells=1 << 62, real deadline=INFINITY):
@@ -360,8 +363,8 @@ cdef class ComponentPricing(CellPricing):
                     divided = True
                     self.split(cell)
                     if self.n_batch + 1 >= BATCH:
-                        self.expand(threshold)
-            self.expand(threshold)
+                        self.expand(threshold, threshold)
+            self.expand(threshold, threshold)
             free(held)
             if not divided:
                 more = self.n_cells >= end or clock() > deadline

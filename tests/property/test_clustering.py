@@ -198,11 +198,28 @@ def test_a_search_that_is_cut_short_keeps_a_bound(most_cells):
     assert search.search(prices, 0.0, most_cells)[0] >= most
 
 
-@pytest.mark.parametrize("seed", range(8))
+def test_an_interrupt_while_a_node_is_divided_keeps_its_bound(monkeypatch):
+    bounds = []
+
+    def interrupted(node, X, weights, children=Node.children):
+        bounds.append(node.lower)
+        if len(bounds) == 2:
+            raise KeyboardInterrupt
+        return children(node, X, weights)
+
+    monkeypatch.setattr(Node, "children", interrupted)
+    problem = gopfast.KMeans(np.random.default_rng(12).random((40, 2)), 5)
+    search = Search(problem, Options.from_arguments(rel_tol=1e-6), None)
+    assert search.run().status.name == "INTERRUPTED" and len(bounds) == 2
+    assert 0.0 < search.lower <= bounds[1] * search.scale
+
+
+@pytest.mark.parametrize("seed", range(16))
 def test_nodes_bound_the_clusterings_that_keep_their_pairs(seed):
     rng = np.random.default_rng(seed)
     n, K = 7, 3
-    problem = gopfast.KMeans(rng.integers(5, size=(n, 2)) + 0.01 * rng.standard_normal((n, 2)), K)
+    weight = rng.integers(1, 9, n) if seed % 2 else np.ones(n)
+    problem = gopfast.KMeans(rng.integers(5, size=(n, 2)) + 0.01 * rng.standard_normal((n, 2)), K, sample_weight=weight)
     search = Search(problem, Options.from_arguments(), None)
     X, w = search.X, search.weights
     pairs = rng.permutation([(i, j) for i in range(n) for j in range(i)])
@@ -221,6 +238,16 @@ def test_nodes_bound_the_clusterings_that_keep_their_pairs(seed):
     pool.fill(lambda: False)
     bounded.bound(pool, 1e3, 1e-6, StopSignal(), lambda: 60.0, 10**6)
     assert 0.0 < bounded.lower and Fraction(bounded.lower) <= best
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_that_are_apart_come_in_pairs(seed):
+    rng = np.random.default_rng(seed)
+    pairs = [tuple(rng.permutation(9)[:2]) for _ in range(8)]
+    bounded = Node(rng.standard_normal((9, 2)), np.ones(9), 3, apart=tuple(pairs))
+    partner, paired = bounded.partner, np.flatnonzero(bounded.partner >= 0)
+    assert (partner[partner[paired]] == paired).all() and len(paired) >= 2
+    assert all({i, partner[i]} in [set(pair) for pair in pairs] for i in paired)
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 40, 500])

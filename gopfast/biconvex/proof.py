@@ -172,13 +172,18 @@ class _Prover:
 
     def least(self, certificate, low, high, target=None):
         """Return what the checker makes of a certificate."""
+        rest = self.rest(certificate, low, high)
+        return -math.inf if rest is None else rest.least(target)
+
+    def rest(self, certificate, low, high):
+        """Return the checker's remainder of a certificate; None where it takes none."""
         vectors = self.program.vectors()
         if self.rule is None or len(vectors) != self.n_vectors:
             self.rule, self.n_vectors = Certificates(self.problem, vectors, self.bound), len(vectors)
         try:
-            return self.rule.least(*certificate, low, high, target)[0]
+            return self.rule.rest(*certificate, low, high)
         except ValueError:
-            return -math.inf
+            return None
 
     def run(self, end):
         """Search until all is proved."""
@@ -232,7 +237,8 @@ class _Prover:
 
     def take(self, certificate, moves, low, high):
         """Enter the cuts that the checker accepts; return the box that is left."""
-        kept = [move for move in moves if self.least(certificate, low, high, move) >= 0]
+        rest = self.rest(certificate, low, high)
+        kept = [] if rest is None else [move for move in moves if rest.least(move) >= 0]
         if not kept:
             return low, high
         self.entries.cut(certificate, kept)

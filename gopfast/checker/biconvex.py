@@ -257,13 +257,13 @@ def _leaf(rule, certificate, low, high):
 def _cut(rule, certificate, moves, low, high):
     """Return the box that is left; all cuts are of the box as it was."""
     new_low, new_high = low.copy(), high.copy()
+    if (low > high).any():
+        return new_low, new_high
+    rest = rule.rest(*certificate, low, high)
     for j, s, v in moves:
         if not (0 <= j < rule.n and s != 0):
             raise ValueError(f"there is no cut of variable {j} with slope {s}")
-        if (low > high).any():
-            continue
-        least, _ = rule.least(*certificate, low, high, (j, s, v))
-        if not least >= 0:
+        if not rest.least((j, s, v)) >= 0:
             raise ValueError(f"variable {j} is not {'at least' if s > 0 else 'at most'} {v:.12g}")
         if s > 0:
             new_low[j] = max(new_low[j], v)

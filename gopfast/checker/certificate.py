@@ -61,11 +61,13 @@ class Certificates:
         self.is_affine[self.cutoff :] = False
         self.is_equation = np.zeros(len(self.factors), bool)
         self.is_equation[2 * n + 1 : self.cutoff] = problem.is_equation
+        # places of the same monomial count at i <= j
+        self.above, self.diagonal = np.triu(np.ones((n + 1, n + 1), bool), 1), np.eye(n + 1, dtype=bool)
 
     @np.errstate(all="ignore")  # no number is never at least 0
-    def least(self, first, second, multipliers, low, high, target=None):
+    def rest(self, first, second, multipliers, low, high):
         """
-        Return m, rounded down, and the multiplier of L - f.
+        Return -Z over a box, as a `Rest`.
 
         Parameters
         ----------
@@ -74,8 +76,6 @@ class Certificates:
         multipliers : ndarray, shape (T,)
         low, high : ndarray, shape (n,)
             The box.
-        target : (int, float, float), optional
-            j, s and v of t = s (z_j - v); 0 by default.
 
         Raises
         ------
@@ -95,33 +95,20 @@ class Certificates:
         left, right = factor * by[:, np.newaxis], self._values(second[~is_single], low, high)
         total, size = left.T @ right, np.abs(left).T @ np.abs(right)
         total[at], size[at] = total[at] + own @ forms, size[at] + np.abs(own) @ np.abs(forms)
-        constant = [] if not mu else [mu * self.bound]
-        moved = []
-        if target is not None:
-            j, s, v = target
-            constant.append(s * v)
-            moved = [(j + 1, s)]
-        for value in constant:
-            total[0, 0], size[0, 0] = total[0, 0] + value, size[0, 0] + abs(value)
-        for column, s in moved:
-            total[0, column], size[0, column] = total[0, column] - s, size[0, column] + abs(s)
-        rest = -np.triu(total + np.tril(total, -1).T)
-        size = np.triu(size + np.tril(size, -1).T)
-        error = 2.0 * (len(left) + m + 32) * UNIT * size + np.where(size > 0, 1e-300, 0.0)
-        least, most = self._monomials(low, high)
-        endless = np.isinf(least) | np.isinf(most)
-        for i, j in np.argwhere(endless & (size > 0)).tolist():
-            exact = float(self._exact(i, j, factor, by, right, own, moved))
-            rest[i, j], error[i, j] = exact, 2.0 * UNIT * abs(exact)
-        used = (rest != 0) | (error != 0)
-        values = np.minimum(rest * least, rest * most)[used]
-        open_end = (error > 0) & endless & (rest == 0)
-        lost = (error * np.where(rest > 0, np.abs(least), np.abs(most)))[used & endless].sum()
-        lost += (error * np.maximum(np.abs(least), np.abs(most)))[used & ~endless].sum()
-        if open_end.any():
-            return -np.inf, mu
-        lost = lost * (1 + 1e-9) + (len(values) + 16) * 2 * UNIT * np.abs(values).sum()
-        return float(down(values.sum() - lost)), mu
+        if mu:
+            total[0, 0], size[0, 0] = total[0, 0] + mu * self.bound, size[0, 0] + abs(mu * self.bound)
+        total, size = (part + np.where(self.above, part.T, 0.0) for part in (total, size))
+        total, size = (np.where(self.above | self.diagonal, part, 0.0) for part in (total, size))
+
+        def exact(i, j):
+            return self._exact(i, j, factor, by, right, own)
+
+        return Rest(-total, size, 2.0 * (len(left) + m + 32) * UNIT, self._monomials(low, high), exact, mu)
+
+    def least(self, first, second, multipliers, low, high, target=None):
+        """Return m, rounded down, and the multiplier of L - f; see `rest` and `Rest.least`."""
+        rest = self.rest(first, second, multipliers, low, high)
+        return rest.least(target), rest.mu
 
     def _check(self, first, second, multipliers):
         last = len(self.factors)
@@ -156,8 +143,8 @@ class Certificates:
         least[i, i] = np.where((low[1:] <= 0) & (high[1:] >= 0), 0.0, np.maximum(least[i, i], 0.0))
         return least, most
 
-    def _exact(self, i, j, factor, by, right, own, moved):
-        """Coefficient of a monomial of the rest: where it is unbounded, rounding would be too much."""
+    def _exact(self, i, j, factor, by, right, own):
+        """Coefficient of a monomial of -Z: where it is unbounded, rounding would be too much."""
         total = Fraction(0)
         for p, q in {(i, j), (j, i)}:
             for t in np.flatnonzero((factor[:, p] != 0) & (by != 0) & (right[:, q] != 0)):
@@ -165,8 +152,73 @@ class Certificates:
             for k in np.flatnonzero((self.problem.monomials[0] == p) & (self.problem.monomials[1] == q)):
                 for r in np.flatnonzero((own != 0) & (self.problem.forms[:, k] != 0)):
                     total -= Fraction(own[r]) * Fraction(self.problem.forms[r, k])
-            total += sum(Fraction(s) for column, s in moved if (p, q) == (0, column))
         return total
+
+
+class Rest:
+    """
+    A polynomial over a box: -Z, to which a target is added.
+
+    Parameters
+    ----------
+    coefficients, size : ndarray, shape (n + 1, n + 1)
+        Of the monomials i <= j, and the magnitudes of what was added up for them.
+    rounding : float
+        Error of a coefficient, relative to its size.
+    ranges : (ndarray, ndarray)
+        Of the monomials.
+    exact : callable
+        Returns the coefficient of a monomial as a Fraction.
+    mu : float
+        The multiplier of L - f in Z.
+    """
+
+    def __init__(self, coefficients, size, rounding, ranges, exact, mu):
+        self.coefficients, self.size, self.rounding, self.exact, self.mu = coefficients, size, rounding, exact, mu
+        self.ranges = ranges
+        self.values, self.lost = self._terms(coefficients, size, *ranges)
+        for i, j in np.argwhere((np.isinf(ranges[0]) | np.isinf(ranges[1])) & (size > 0)).tolist():
+            self.values[i, j], self.lost[i, j] = self._endless(i, j, Fraction(0))
+
+    @np.errstate(all="ignore")
+    def least(self, target=None):
+        """
+        Return m, rounded down.
+
+        Parameters
+        ----------
+        target : (int, float, float), optional
+            j, s and v of t = s (z_j - v); 0 by default.
+        """
+        values, lost = self.values, self.lost
+        if target is not None:
+            j, s, v = target
+            values, lost = values.copy(), lost.copy()
+            for place, added in ((0, -s * v), (j + 1, s)):
+                ranges = [side[0, place] for side in self.ranges]
+                if np.isinf(ranges).any():
+                    values[0, place], lost[0, place] = self._endless(0, place, Fraction(added))
+                else:
+                    values[0, place], lost[0, place] = self._terms(
+                        self.coefficients[0, place] + added, self.size[0, place] + abs(added), *ranges
+                    )
+        error = lost.sum() * (1 + 1e-9) + (values.size + 16) * 2 * UNIT * np.abs(values).sum()
+        return float(down(values.sum() - error))
+
+    def _terms(self, coefficients, size, least, most):
+        """Least values of terms, and their errors."""
+        far = np.maximum(np.abs(least), np.abs(most))
+        error = np.where(size > 0, self.rounding * size + 1e-300, 0.0)
+        values = np.minimum(coefficients * least, coefficients * most)
+        return np.where(coefficients == 0, 0.0, values), np.where(error == 0, 0.0, error * far)
+
+    def _endless(self, i, j, added):
+        """Return the least value of the term of an unbounded monomial, and its error."""
+        exact = self.exact(i, j) + added
+        if exact == 0:
+            return 0.0, 0.0
+        end = float(self.ranges[0 if exact > 0 else 1][i, j])
+        return float(exact) * end, 4.0 * UNIT * abs(float(exact) * end)
 
 
 def _product(a, b):

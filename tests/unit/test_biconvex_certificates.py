@@ -137,6 +137,11 @@ def test_infinite_bounds_are_no_factors_and_need_exact_coefficients():
     assert rule().least(*one, np.array([-1.0]), low, high, (0, -0.9, most + 1e-9))[0] >= 0
     assert rule().least(*one, np.array([-1.0]), low, high, (0, -0.8, most + 1e9))[0] >= 0
     assert rule().least(*one, np.array([-1.0]), low, high, (0, -1.0, most + 1e9))[0] == -np.inf
+    low[0] = -np.inf
+    end = (0.25 - 0.4) / 0.9
+    assert rule().least(*one, np.array([1.0]), low, high, (0, 0.9, end - 1e-9))[0] >= 0
+    assert rule().least(*one, np.array([1.0]), low, high, (0, 0.9, end + 1e-9))[0] < 0
+    assert rule().least(*one, np.array([1.0]), low, high, (0, np.nextafter(0.9, 1), end - 1e9))[0] == -np.inf
 
 
 @pytest.mark.parametrize(("change", "message"), [

@@ -31,7 +31,7 @@ finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import _moved, datasets, local
+from gopfast import _moved, data, datasets, local
 from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
@@ -105,6 +105,7 @@ __all__ = [
     "bootstrap",
     "certify",
     "check",
+    "data",
     "datasets",
     "local",
     "lrt",

@@ -31,7 +31,7 @@ from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import CheckpointError, InputError, InputTypeError
-from gopfast.mixtures import bounds, engine
+from gopfast.mixtures import bounds, engine, large
 from gopfast.mixtures.bounds import ceiling, single
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
@@ -43,6 +43,7 @@ from gopfast.mixtures.bounds.shared_cuts import SharedReduction
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.marginal import MarginalBound
 from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.proof import Recorder, tolerance_kept
 from gopfast.mixtures.record import digest, record
 from gopfast.mixtures.representation import COUNTED, Representation
@@ -277,6 +278,8 @@ def solve(
         if proof is not None:
             raise InputError("proof must be None with a CVXPY problem: write it as a gopfast.BiconvexProblem")
         return _solve_biconvex(problem, options, start)
+    if isinstance(problem, LargeGaussianMixture):
+        return _solve_large(problem, options, start, proof)
     if proof is not None:
         _check_provable(options)
         _refuse(options, ("checkpoint", "executor", "spill"), "with a proof, whose nodes are kept in memory")
@@ -523,6 +526,24 @@ class MixtureSearch:
         elif closed and status is not Status.CUTOFF:
             status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
         return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
+
+
+def _solve_large(problem, options, start, proof):
+    """Solve a mixture of data in chunks, on a summary."""
+    if proof is not None:
+        raise InputError("proof must be None for data in chunks")
+    _refuse(options, ("checkpoint",), "for data in chunks: their summary is what is searched")
+    epsilon = EPSILON if options.epsilon is None else options.epsilon
+    monitor = _Monitor(options)
+
+    def search(points, tolerance):
+        inner = MixtureSearch(points, replace(options, epsilon=tolerance, rel_tol=None), start)
+        return inner.run(options.time_limit, options.max_nodes)
+
+    found, fields = large.solve(problem, epsilon, monitor.note, search)
+    closed = fields["objective"] - fields["lower_bound"] <= max(epsilon, (options.rel_tol or 0.0) * fields["objective"])
+    status = Status.OPTIMAL if closed else Status.NUMERICAL if found.success else found.status
+    return replace(found, **fields, status=status, elbo_constant=problem.elbo_constant, message="")
 
 
 def _solve_biconvex(problem, options, start, proof=None):

@@ -7,7 +7,7 @@ cdef enum:
 
 
 def spread(const double[:, ::1] columns, const double[::1] weights, const double[::1] low, const double[::1] width,
-           const long long[::1] n_cells):
+           const long long[::1] n_cells, total_before=None, takers_before=None):
     """Multilinear weights of all points on the corners of their cells.
 
     Parameters
@@ -17,6 +17,8 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     low, width : ndarray, shape (d,)
         The grid's corner and extent; points lie inside but for rounding.
     n_cells : ndarray of int64, shape (d,)
+    total_before, takers_before : ndarray, ndarray of int32, shape (prod(n_cells + 1),), optional
+        Of points before these, which are added to in place: `total`, and how many points each corner took a share of.
 
     Returns
     -------
@@ -44,8 +46,10 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
         stride[j] = flat
         flat *= n_cells[j] + 1
         step[j] = width[j] / n_cells[j]
-    out = np.zeros(flat)
-    n_takers = np.zeros(flat, dtype=np.int32)
+    out = np.zeros(flat) if total_before is None else total_before
+    n_takers = np.zeros(flat, dtype=np.int32) if takers_before is None else takers_before
+    if len(out) != flat or len(n_takers) != flat:
+        raise ValueError("total_before and takers_before must have an entry for each corner")
     cdef double[::1] total = out
     cdef int[::1] takers = n_takers
     cdef const double *first = &columns[0, 0]

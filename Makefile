@@ -10,6 +10,8 @@ EDITABLE_ENV := build/editable-env
 COVERAGE_ENV := build/coverage-env
 COVERAGE_TREE := build/coverage-tree
 LINTERS := $(VENV)/.linters
+DOCS_NEEDS := 'sphinx>=7.3' 'myst-parser>=3' 'pydata-sphinx-theme>=0.15' 'numpydoc>=1.7' 'sphinx-gallery>=0.16' \
+	'sphinx-design>=0.6' 'scikit-learn>=1.6' 'matplotlib>=3.7' pandas pillow joblib  # as in pyproject.toml
 BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.toml
 
 # What `make coverage` builds and runs, without what Cython has written.
@@ -100,7 +102,7 @@ coverage:
 	@echo "build/coverage/index.html"
 
 $(BIN)/sphinx-build: | $(BIN)/python
-	$(BIN)/pip install 'sphinx>=7.3' 'myst-parser>=3'
+	$(BIN)/pip install $(DOCS_NEEDS)
 
 # Warnings are errors, broken links within the pages among them. External ones need the network: `make docs-links`.
 docs: $(INSTALLED) | $(BIN)/sphinx-build

@@ -1,33 +1,72 @@
 """Sphinx settings: ``make docs``."""
 
+import sys
+from pathlib import Path
 from types import ModuleType
 
 from sphinx.util.logging import getLogger
+from sphinx_gallery.sorting import FileNameSortKey
 
 import gopfast
 
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import reference  # noqa: E402
+
 # Some names are loaded on first use, and autodoc sees only what has been.
 vars(gopfast).update({name: getattr(gopfast, name) for name in gopfast.__all__})
+reference.write(HERE)
 
 project = "gopfast"
 author = "the gopfast authors"
+copyright = author
 version = release = gopfast.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-myst_enable_extensions = ["dollarmath"]
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]  # fmt: skip
+myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
-html_theme = "alabaster"
-html_theme_options = {"description": "Mixture models with a proof", "fixed_sidebar": True}
+exclude_patterns = ["_build", "sg_execution_times.rst", "gallery/GALLERY_HEADER.rst"]
+suppress_warnings = ["config.cache"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "gopfast"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_show_sourcelink = False
+html_sidebars = {"index": [], "guide": ["page-toc"]}
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "within_subsection_order": FileNameSortKey,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+}
 
 # Docstrings name things in single backticks: a link where there is such a thing, else code.
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
-napoleon_google_docstring = False
-napoleon_use_ivar = True
-napoleon_use_rtype = False
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
 linkcheck_timeout = 10
 
 
@@ -37,7 +76,7 @@ def escape(app, what, name, obj, options, lines):
     for i, line in enumerate(lines):
         if literal and line.strip() and not line.startswith((" ", "\t")):
             literal = False
-        if not literal and "``" not in line and not line.lstrip().startswith(">>>"):
+        if not literal and "``" not in line and not line.lstrip().startswith((">>>", ":", "..")):
             lines[i] = line.replace("|", "\\|")
         literal = literal or line.rstrip().endswith("::")
 

@@ -234,7 +234,7 @@ def _outcome(problem, rng, search):
     return _Outcome(state, result.objective, result.lower_bound, result.success)
 
 
-def resampled(problem, rng) -> MixtureProblem:
+def resampled(problem: MixtureProblem, rng: np.random.Generator) -> MixtureProblem:
     """Return a problem of as many samples drawn from those of a problem with replacement."""
     share = problem.sample_weight / problem.total_weight
     counts = rng.multinomial(max(1, round(problem.total_weight)), share).astype(float)
@@ -244,7 +244,7 @@ def resampled(problem, rng) -> MixtureProblem:
     return problem._with(X=problem.X[kept], sample_weight=counts[kept])
 
 
-def simulated(solution, rng) -> MixtureProblem:
+def simulated(solution: MixtureSolution, rng: np.random.Generator) -> MixtureProblem:
     """Return a problem of as many samples drawn from a fitted mixture."""
     problem = solution.problem
     size = max(problem.n_components, round(problem.total_weight))

@@ -14,6 +14,7 @@ from gopfast.result import Status, to_json_types
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
+    from gopfast.mixtures.result import Result
 
 MOST_ROWS_SHOWN = 80
 
@@ -138,7 +139,7 @@ class Summary:
         )
 
 
-def summary(result) -> Summary:
+def summary(result: "Result") -> Summary:
     """Return the Summary of a Result."""
     solution, problem = result.solution, result.solution.problem
     tau, W = solution.responsibilities, problem.total_weight

@@ -29,6 +29,9 @@ VARYING = [
     re.compile(r"(?<=gap )[\d.e+-]+"),
     re.compile(r"(?<=lower bound )-?[\d.e+]+"),
     re.compile(r"(?<=\(at most )-?[\d.e+]+"),
+    re.compile(r"(?<=>=)-?[\d.]+"),  # bounds of models that lose
+    re.compile(r"(?<=at most \(proved\))\s+-?[\d.e+]+"),
+    re.compile(r"(?<=\(proved: )[\d.]+ to [\d.]+"),
     re.compile(r"\d\.\de[+-]\d\d(?=  \d+$)", re.MULTILINE),  # gap before the nodes that end a table's row
     re.compile(r"-?[\d.e+-]+(?= <= global optimum)"),
 ]

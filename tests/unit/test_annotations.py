@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike
 import gopfast
 from gopfast import annotations
 
-# What the reference describes: docs/api.md.
+# What the reference describes: docs/reference.py.
 PACKAGES = ["gopfast", "gopfast.datasets", "gopfast.local", "gopfast.models"]
 MODULES = [
-    "gopfast.annotations", "gopfast.comparison", "gopfast.errors", "gopfast.mixtures.local.starts", "gopfast.plot",
-    "gopfast.report", "gopfast.restart", "gopfast.result",
+    "gopfast.annotations", "gopfast.candidates", "gopfast.comparison", "gopfast.errors", "gopfast.landscape",
+    "gopfast.mixtures.local.starts", "gopfast.mixtures.summary", "gopfast.plot", "gopfast.profiles", "gopfast.report",
+    "gopfast.resampling", "gopfast.restart", "gopfast.result",
 ]  # fmt: skip
 OTHERS = {"gopfast.biconvex.problem": ["QuadraticRow"], "gopfast.options": ["Options", "seed_from"]}
 HIDDEN = {"gopfast.result.to_json_types"}  # of anything, for the package itself

@@ -11,7 +11,7 @@ COVERAGE_ENV := build/coverage-env
 COVERAGE_TREE := build/coverage-tree
 LINTERS := $(VENV)/.linters
 DOCS_NEEDS := 'sphinx>=7.3' 'myst-parser>=3' 'pydata-sphinx-theme>=0.15' 'numpydoc>=1.7' 'sphinx-gallery>=0.16' \
-	'sphinx-design>=0.6' 'scikit-learn>=1.6' 'matplotlib>=3.7' pandas pillow joblib  # as in pyproject.toml
+	'sphinx-design>=0.6' 'latex2mathml>=3.77' 'scikit-learn>=1.6' 'matplotlib>=3.7' pandas pillow joblib  # as in pyproject.toml
 BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0'  # as in pyproject.toml
 
 # What `make coverage` builds and runs, without what Cython has written.

@@ -22,7 +22,7 @@ author = "the gopfast authors"
 copyright = author
 version = release = gopfast.__version__
 extensions = [
-    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "sphinx_design",
+    "myst_parser", "sphinx.ext.autodoc", "mathml", "numpydoc", "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]  # fmt: skip
 myst_enable_extensions = ["dollarmath", "colon_fence"]
@@ -35,9 +35,14 @@ html_title = "gopfast"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "guide": ["page-toc"]}
+# Pages without pages below them have no navigation on the left.
+html_sidebars = {
+    name: [] for name in ("index", "install", "guide", "families", "choosing", "fits", "peers", "theory")
+}
+html_math_renderer = "mathml"
+highlight_language = "text"  # what is printed is no Python
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 9,
     "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,

@@ -30,6 +30,7 @@ for k, (name, size) in enumerate(zip(fit.class_names, fit.class_sizes)):
         edgecolor="white",
     )  # fmt: skip
 ax.set_xticks(range(7), fit.columns)
+ax.set_ylim(0.0, 1.3)
 ax.set_xlabel("pathologist")
 ax.set_ylabel("probability of rating 2")
 ax.legend(frameon=False)

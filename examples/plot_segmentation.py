@@ -38,7 +38,7 @@ fits = {name: method(problem, start, max_iter=MAX_ITER) for name, method in meth
 figure, axes = plt.subplots(2, 3, figsize=(10, 5), layout="constrained")
 axes[0, 0].imshow(image)
 axes[0, 0].set_title("photograph")
-result = gopfast.solve(problem, start=start, time_limit=TIME_LIMIT)
+result = gopfast.solve(problem, start=start, time_limit=TIME_LIMIT, log=False)
 for ax, (name, fit) in zip(axes.flat[1:], {**fits, "best known": result}.items()):
     painted = fit.solution.means[fit.solution.predict()].reshape(image.shape)
     lost = np.sqrt(np.mean((painted - image) ** 2))
@@ -52,5 +52,5 @@ for ax in axes.flat:
 # says how far the best can be from what is known.
 
 print(f"{result.status}: best known {result.objective:.2f} nats, proved at least {result.lower_bound:.2f}")
-palette = gopfast.solve(gopfast.KMeans(pixels, K), time_limit=TIME_LIMIT)
+palette = gopfast.solve(gopfast.KMeans(pixels, K), time_limit=TIME_LIMIT, log=False)
 print(f"k-means: inertia {palette.inertia:.4f}, proved at least {palette.lower_bound:.4f}, gap {palette.rel_gap:.1%}")

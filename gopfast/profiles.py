@@ -133,7 +133,9 @@ def _plane_units(found, axes):
 def _draw_paths(found, ax):
     """Draw the objective along straight paths in the core's coordinates."""
     best, *others = found.optima
-    steps = np.linspace(-AROUND, 1.0 + AROUND, GRID)
+    # Close to the optima, which may be narrow, and in between.
+    near = np.geomspace(1e-4, AROUND, GRID)
+    steps = np.sort(np.concatenate([-near, near, 1.0 - near, 1.0 + near, np.linspace(AROUND, 1.0 - AROUND, GRID)]))
     start = found.point(best)
     for i, other in enumerate(others):
         points = start + np.outer(steps, found.point(other) - start)
@@ -148,7 +150,8 @@ def _draw_paths(found, ax):
     depth = found.limit - found.best.objective
     ax.axhline(0.0, color="black", linewidth=0.8)
     ax.axhline(depth, color="#c0392b", linewidth=1.0, linestyle="--", label="limit")
-    ax.set_ylim(-0.15 * depth, max(2.5 * depth, 1.2 * max(one.excess for one in found.optima)))
+    ax.set_yscale("symlog", linthresh=depth)  # walls between optima may be high
+    ax.set_ylim(bottom=-0.2 * depth)
     ax.set_xlabel("along the path from the best (0) to the other (1)" if others else "along the region of the best")
     ax.set_ylabel("objective above the best (nats)")
     return drawing.finish(ax, fontsize="small")

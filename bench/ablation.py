@@ -27,10 +27,13 @@ def problems():
     galaxies = np.ravel(datasets.galaxies())
     yield "minimal, empirical", gopfast.GaussianMixture(np.ravel(datasets.minimal()), 2, prior="empirical")
     for k in (3, 4, 5):
-        yield f"galaxies {k}", gopfast.GaussianMixture(galaxies, k)
+        yield f"galaxies {k}", gopfast.GaussianMixture(galaxies, k, covariance="known")
         yield f"galaxies {k}, empirical", gopfast.GaussianMixture(galaxies, k, prior="empirical")
     rng = np.random.default_rng(1)
-    yield "N=1000, K=5", gopfast.GaussianMixture(4 * rng.integers(5, size=1000) + rng.standard_normal(1000), 5)
+    yield (
+        "N=1000, K=5",
+        gopfast.GaussianMixture(4 * rng.integers(5, size=1000) + rng.standard_normal(1000), 5, covariance="known"),
+    )
     yield "galaxies 3, diag", gopfast.GaussianMixture(galaxies, 3, covariance="diag", variance_floor=0.09)
 
 

@@ -35,11 +35,11 @@ def problems():
     """Problems by name."""
     galaxies = np.ravel(datasets.galaxies())
     for k in (3, 4, 5, 6, 8):
-        yield f"galaxies {k}", gopfast.GaussianMixture(galaxies, k)
+        yield f"galaxies {k}", gopfast.GaussianMixture(galaxies, k, covariance="known")
     for n, k, gap in (
         (200, 4, 3), (300, 7, 4), (1000, 5, 4), (1000, 7, 4), (1000, 8, 4), (1000, 8, 5), (500, 10, 6), (10**5, 6, 4)
     ):  # fmt: skip
-        yield f"N={n}, K={k}, gap {gap}", gopfast.GaussianMixture(line(n, k, gap), k)
+        yield f"N={n}, K={k}, gap {gap}", gopfast.GaussianMixture(line(n, k, gap), k, covariance="known")
 
 
 def closes(mixing, intervals, cutoff):

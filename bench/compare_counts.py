@@ -47,7 +47,7 @@ if importlib.util.find_spec("gopfast.mixtures.bounds.linear") is not None:
 def build(name):
     """Return the problem of a case and the options to solve it with."""
     data, n_components, prior, options = CASES[name]
-    problem = gopfast.GaussianMixture(getattr(datasets, data)(), n_components, prior=prior)
+    problem = gopfast.GaussianMixture(getattr(datasets, data)(), n_components, prior=prior, covariance="known")
     return problem, {"epsilon": 0.01, **options}
 
 

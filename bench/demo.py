@@ -46,7 +46,7 @@ def main():
         "Minimal data set, K=2, prior variance estimated": gopfast.GaussianMixture(
             datasets.minimal(), 2, prior="empirical"
         ),
-        "Galaxies, K=3, no prior": gopfast.GaussianMixture(datasets.galaxies(), 3),
+        "Galaxies, K=3, no prior": gopfast.GaussianMixture(datasets.galaxies(), 3, covariance="known"),
     }
     results = {title: prove(title, problem, epsilon=0.01) for title, problem in problems.items()}
     draw(results)

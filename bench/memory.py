@@ -38,7 +38,7 @@ def open_nodes(n_components, n_features, max_nodes):
 
     rng = np.random.default_rng(0)
     X = 20.0 * rng.standard_normal((2 * n_components, n_features))
-    family = engine.family(gopfast.GaussianMixture(X, n_components))
+    family = engine.family(gopfast.GaussianMixture(X, n_components, covariance="known"))
 
     def search(limit):
         relaxation = EntropicRelaxation(family, max_passes=1)
@@ -68,7 +68,7 @@ def solve(n_samples, threads):
     data = line(n_samples, 3, 4)
     peaks["data drawn"] = peak()
     peaks["data held"] = resident()
-    problem = gopfast.GaussianMixture(data, 3)
+    problem = gopfast.GaussianMixture(data, 3, covariance="known")
     peaks["problem"] = peak()
     result = gopfast.solve(problem, n_threads=threads, time_limit=60)
     peaks["solve"] = peak()

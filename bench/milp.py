@@ -40,7 +40,7 @@ def minimal():
 def mixtures():
     """More components: `speed_table.line(N, K, distance)`."""
     for shape, partition, epsilon in (((6, 3, 4), "joint", 1.0), ((6, 3, 4), "paper", 1.0), ((8, 4, 6), "paper", 1.0)):
-        problem = gopfast.GaussianMixture(speed_table.line(*shape), shape[1])
+        problem = gopfast.GaussianMixture(speed_table.line(*shape), shape[1], covariance="known")
         n_connected = shape[1] * (2 if partition == "paper" else 1)
         yield f"{shape}, {partition}, {n_connected}", problem, {"epsilon": epsilon, "partition": partition}
 
@@ -129,7 +129,7 @@ def compared(selected, other, name):
 
 def threads():
     """The same selection by one thread and by two, in turn."""
-    problem = gopfast.GaussianMixture(speed_table.line(6, 3, 4), 3)
+    problem = gopfast.GaussianMixture(speed_table.line(6, 3, 4), 3, covariance="known")
     lines = [
         "## Threads", "", "(6, 3, 4), joint, epsilon 1, milp: least of 5 solves. Counts and bounds must be equal.", "",
         "| threads | nodes | LPs | MILPs | lower bound | time s |", "| --- " * 6 + "|",

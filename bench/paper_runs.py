@@ -170,7 +170,7 @@ def thread_seconds():
 
 def threads(shape, options, repeats):
     """Measure 1 and 2 threads in turn, so that other load hits both alike; a `Threaded` by number of threads."""
-    problem = gopfast.GaussianMixture(speed_table.line(*shape), shape[1])
+    problem = gopfast.GaussianMixture(speed_table.line(*shape), shape[1], covariance="known")
     walls, busiest, results = {1: [], 2: []}, {1: [], 2: []}, {}
     for _ in range(repeats):
         for n in walls:

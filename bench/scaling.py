@@ -94,7 +94,7 @@ def figure(name, title, rows, key, label, logarithmic):
 
 def main():
     head = machine.heading("Cost against N and K", "scikit-learn")
-    gopfast.solve(gopfast.GaussianMixture(line(100, 2, 4), 2))  # threads started
+    gopfast.solve(gopfast.GaussianMixture(line(100, 2, 4), 2, covariance="known"))  # threads started
     by_samples = [point(n, 3, 4) for n in SAMPLES]
     by_components = {gap: [point(1000, k, gap) for k in COMPONENTS] for gap in (4, 5)}
     figure(

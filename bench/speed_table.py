@@ -62,7 +62,7 @@ ROWS = {
 
 def measure(data, n_components, prior, threads):
     """Time and result of a row."""
-    return best_of_three(lambda: gopfast.GaussianMixture(data, n_components, prior=prior), threads)
+    return best_of_three(lambda: gopfast.GaussianMixture(data, n_components, prior=prior, covariance="known"), threads)
 
 
 def best_of_three(make, threads, epsilon=None):

@@ -48,7 +48,7 @@ def problems(draw, max_samples=8, max_components=3, max_features=2):
         prior=draw(st.sampled_from([None, "empirical", 0.2, 50.0])),
         noise_variance=noise,
         sample_weight=weights,
-        prior_variance_bounds=draw(st.sampled_from([(1e-3, 1e6), (0.5, 50.0)])),
+        prior_variance_bounds=draw(st.sampled_from([(1e-3, 1e6), (0.5, 50.0)])), covariance="known",
     )
 
 
@@ -156,7 +156,7 @@ def test_no_bound_cuts_off_a_known_optimum(problem):
 
 
 def test_the_audit_notices_a_bound_above_a_known_solution():
-    problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2)
+    problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2, covariance="known")
     data = engine.family(problem).data
     point = data.from_user(np.array([[-5.0], [25.0]]))
     search, *_ = traced_search(problem, known=(point, 60.0))
@@ -165,12 +165,12 @@ def test_the_audit_notices_a_bound_above_a_known_solution():
 
 def test_the_audit_notices_a_solution_that_tightening_cuts_off():
     """Of two components in the wrong order; equal first coordinates have none."""
-    problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2)
+    problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2, covariance="known")
     data = engine.family(problem).data
     right = np.sort(data.from_user(np.array([[-5.0], [25.0]])), axis=0)
     assert traced_search(problem, known=(right, 1e9))[0].n_audit_failures == 0
     assert traced_search(problem, known=(right[::-1], 1e9))[0].n_audit_failures > 0
-    problem = gopfast.GaussianMixture([[0.0, 0.0], [0.0, 5.0], [9.0, 1.0], [9.0, 4.0]], 2)
+    problem = gopfast.GaussianMixture([[0.0, 0.0], [0.0, 5.0], [9.0, 1.0], [9.0, 4.0]], 2, covariance="known")
     data = engine.family(problem).data
     for order in ([0, 1], [1, 0]):
         known = data.from_user(np.array([[4.5, 0.5], [4.5, 4.5]])[order])
@@ -275,7 +275,7 @@ class CoreProblem:
 def test_the_node_check_reaches_the_optimum_of_the_root():
     """Otherwise the test above could not fail."""
     for prior in (None, "empirical"):
-        problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2, prior=prior)
+        problem = gopfast.GaussianMixture([-10.0, -10, 5, 25], 2, prior=prior, covariance="known")
         _, trace, data = traced_search(problem)
         core = CoreProblem(problem, data)
         value = core.least_in_box(trace[0][3], trace[0][4], np.random.default_rng(0), n_starts=20)

@@ -32,7 +32,7 @@ def fingerprint(result):
 
 
 THREADED = {
-    "1-D": lambda: gopfast.GaussianMixture(clusters(200, 3, 2.5), 3),
+    "1-D": lambda: gopfast.GaussianMixture(clusters(200, 3, 2.5), 3, covariance="known"),
     "1-D empirical prior": lambda: gopfast.GaussianMixture(clusters(60, 3, 4.0), 3, prior="empirical"),
     "2-D": lambda: gopfast.GaussianMixture(clusters(40, 2, 3.0, d=2), 2, prior=10.0),
 }
@@ -61,13 +61,13 @@ def test_the_linear_result_does_not_depend_on_the_number_of_threads(partition, s
 
 
 def test_a_second_solve_repeats_the_first():
-    problem = gopfast.GaussianMixture(clusters(100, 3, 2.5), 3)
+    problem = gopfast.GaussianMixture(clusters(100, 3, 2.5), 3, covariance="known")
     assert fingerprint(gopfast.solve(problem)) == fingerprint(gopfast.solve(problem))
 
 
 @pytest.mark.parametrize("prior", OPTIMUM)
 def test_the_optimum_is_the_same_from_100_seeds(prior):
-    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior)
+    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known")
     for seed in range(100):
         result = gopfast.solve(problem, random_state=seed)
         assert result.success
@@ -79,13 +79,13 @@ def test_the_optimum_is_the_same_from_100_seeds(prior):
     "start", [[-10.0, 15.0], [0.0, 0.0], [25.0, -10.0], [-1e3, 1e3], [1e8, 1e8]], ids=str
 )
 def test_the_optimum_is_the_same_from_every_start(prior, start):
-    result = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, prior=prior), start=start)
+    result = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known"), start=start)
     assert result.success
     assert result.objective == pytest.approx(OPTIMUM[prior], abs=5e-5)
 
 
 def test_the_proof_is_the_same_from_every_seed_where_em_has_many_optima():
-    problem = gopfast.GaussianMixture(clusters(40, 4, 3.0, seed=3), 4)
+    problem = gopfast.GaussianMixture(clusters(40, 4, 3.0, seed=3), 4, covariance="known")
     results = [gopfast.solve(problem, random_state=seed) for seed in range(8)]
     for result in results:
         assert result.success
@@ -115,7 +115,9 @@ def agree(first, second, rel=1e-9):
 @given(seed=seeds, shift=st.sampled_from([-7.5, 100.0, 1e4, -1e6]), d=st.integers(1, 2))
 def test_translation_moves_the_means_only(seed, shift, d):
     X = np.round(clusters(10, 2, 4.0, d=d, seed=seed), 3)
-    first, second = both(gopfast.GaussianMixture(X, 2), gopfast.GaussianMixture(X + shift, 2))
+    first, second = both(
+        gopfast.GaussianMixture(X, 2, covariance="known"), gopfast.GaussianMixture(X + shift, 2, covariance="known")
+    )
     agree(first, second)
     assert first.objective == pytest.approx(second.objective, abs=1e-7 * (1.0 + abs(shift)))
 
@@ -127,8 +129,8 @@ def test_the_order_of_the_samples_does_not_matter(seed, prior, d):
     weight = np.random.default_rng(seed).integers(0, 3, 12) + 0.5
     order = np.random.default_rng(seed + 1).permutation(12)
     agree(*both(
-        gopfast.GaussianMixture(X, 2, prior=prior, sample_weight=weight),
-        gopfast.GaussianMixture(X[order], 2, prior=prior, sample_weight=weight[order]),
+        gopfast.GaussianMixture(X, 2, prior=prior, sample_weight=weight, covariance="known"),
+        gopfast.GaussianMixture(X[order], 2, prior=prior, sample_weight=weight[order], covariance="known"),
     ))  # fmt: skip
 
 
@@ -139,8 +141,8 @@ def test_a_whole_weight_is_a_repeated_sample(seed, prior, d):
     weight = np.random.default_rng(seed).integers(0, 4, 8)
     weight[0] = 2
     agree(*both(
-        gopfast.GaussianMixture(X, 2, prior=prior, sample_weight=weight),
-        gopfast.GaussianMixture(np.repeat(X, weight, axis=0), 2, prior=prior),
+        gopfast.GaussianMixture(X, 2, prior=prior, sample_weight=weight, covariance="known"),
+        gopfast.GaussianMixture(np.repeat(X, weight, axis=0), 2, prior=prior, covariance="known"),
     ))  # fmt: skip
 
 
@@ -149,7 +151,8 @@ def test_a_whole_weight_is_a_repeated_sample(seed, prior, d):
 def test_the_unit_of_the_data_does_not_matter_to_a_mixture_without_prior(seed, scale, d):
     X = clusters(10, 2, 4.0, d=d, seed=seed)
     first, second = both(
-        gopfast.GaussianMixture(X, 2), gopfast.GaussianMixture(scale * X, 2, noise_variance=scale**2)
+        gopfast.GaussianMixture(X, 2, covariance="known"),
+        gopfast.GaussianMixture(scale * X, 2, noise_variance=scale**2, covariance="known"),
     )
     agree(first, second)
     assert second.solution.means == pytest.approx(scale * first.solution.means, abs=0.05 * scale)
@@ -162,7 +165,7 @@ def test_the_unit_of_the_data_adds_a_constant_where_there_is_a_prior(seed, scale
     X = clusters(10, 2, 4.0, d=d, seed=seed)
     first, second = both(
         gopfast.GaussianMixture(X, 2, prior=9.0),
-        gopfast.GaussianMixture(scale * X, 2, prior=9.0 * scale**2, noise_variance=scale**2),
+        gopfast.GaussianMixture(scale * X, 2, prior=9.0 * scale**2, noise_variance=scale**2, covariance="known"),
     )
     constant = 2 * d * np.log(scale)
     assert second.objective - constant == pytest.approx(first.objective, abs=1e-3)

@@ -93,7 +93,7 @@ def test_the_closed_form_is_the_largest_column():
     rng = np.random.default_rng(1)
     for _ in range(20):
         x, w = np.sort(rng.uniform(-3, 3, 12)), rng.choice([0.5, 1.0, 2.0], 12)
-        problem = gopfast.GaussianMixture(x, 2, prior=None, sample_weight=w)
+        problem = gopfast.GaussianMixture(x, 2, prior=None, sample_weight=w, covariance="known")
         pricing = ComponentPricing(single(problem, engine.family(problem)))
         prices, point = rng.uniform(0, 4, 12), rng.uniform(-1, 1, 1)
         costs, _ = pricing.costs_at(point)
@@ -212,7 +212,7 @@ def test_the_proved_bound_lies_below_a_brute_force_optimum(kind, seed):
 def test_the_master_problem_is_solved_from_any_level(shift):
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(0, 1, 30), rng.normal(3, 1, 30)])
-    problem = gopfast.GaussianMixture(x, 2, prior=None)
+    problem = gopfast.GaussianMixture(x, 2, prior=None, covariance="known")
     family = engine.family(problem)
     pricing = ComponentPricing(single(problem, family))
     points = family.data.from_user(np.linspace(-1, 4, 11)[:, None])
@@ -418,7 +418,7 @@ def test_pricing_begins_by_itself_where_the_tree_does_not_close(capsys):
 def test_small_problems_are_done_before_prices_begin():
     problem = gopfast.GaussianMixture(load("galaxies") / 1000, 2, covariance="diag", variance_floor=0.09)
     assert gopfast.solve(problem).relaxation == "entropic"
-    known = gopfast.GaussianMixture(load("galaxies") / 1000, 3, prior=None)
+    known = gopfast.GaussianMixture(load("galaxies") / 1000, 3, prior=None, covariance="known")
     assert gopfast.solve(known).relaxation == "entropic"
 
 

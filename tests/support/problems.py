@@ -10,7 +10,7 @@ COVARIANCES = ("spherical", "diag", "tied", "tied_spherical", "full")
 def _gaussian(**options):
     def make(rng, n, K, d, **given):
         X = rng.normal(size=(n, d)) * np.linspace(1.0, 3.0, d) + 4.0 * rng.integers(2, size=(n, 1))
-        return gopfast.GaussianMixture(X, K, **{**options, **given})
+        return gopfast.GaussianMixture(X, K, **{"covariance": "known", **options, **given})
 
     return make
 

@@ -63,7 +63,7 @@ PLAIN = {
     "one outlier": (np.append(SMALL, 1e5), 2, {}),
 }
 PRIORS = {
-    "no prior": {"prior": None},
+    "no prior": {"prior": None, "covariance": "known"},
     "empirical prior": {"prior": "empirical"},
     "unit prior": {"prior": 1.0},
 }
@@ -140,7 +140,7 @@ def test_a_tolerance_below_the_rounding_errors_is_not_claimed(prior):
     assert result.gap <= 1e-10 * result.objective  # but the bound is as good as rounding allows
 
 
-HARD = gopfast.GaussianMixture(clusters(150, 6, 2.0), 6)
+HARD = gopfast.GaussianMixture(clusters(150, 6, 2.0), 6, covariance="known")
 
 
 def slow():
@@ -193,7 +193,7 @@ def test_a_callback_stops_the_search():
 
 
 def test_only_true_stops_the_search():
-    problem = gopfast.GaussianMixture(SMALL, 2)
+    problem = gopfast.GaussianMixture(SMALL, 2, covariance="known")
     assert gopfast.solve(problem, callback=lambda progress: None).success
     assert gopfast.solve(problem, callback=lambda progress: 0).success
 
@@ -207,12 +207,12 @@ def test_an_exception_in_the_callback_reaches_the_caller_and_leaves_the_solver_u
 
     with pytest.raises(Refused, match="no more"):
         gopfast.solve(HARD, callback=refuse)
-    assert gopfast.solve(gopfast.GaussianMixture(SMALL, 2)).success
+    assert gopfast.solve(gopfast.GaussianMixture(SMALL, 2, covariance="known")).success
 
 
 def test_the_progress_of_the_callback_is_that_of_the_history():
     seen = []
-    result = gopfast.solve(gopfast.GaussianMixture(SMALL, 2), callback=seen.append)
+    result = gopfast.solve(gopfast.GaussianMixture(SMALL, 2, covariance="known"), callback=seen.append)
     lower, upper = np.array([(state.lower, state.upper) for state in seen]).T
     assert (np.diff(lower) >= 0).all() and (np.diff(upper) <= 0).all()
     assert seen[-1].n_nodes == result.n_nodes
@@ -315,7 +315,7 @@ def solve_in_child(queue, problem, n_threads):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("n_threads", [None, 1, 2])
 def test_a_forked_child_solves_after_a_threaded_solve_in_the_parent(n_threads):
-    problem = gopfast.GaussianMixture(clusters(200, 3, 2.5), 3)
+    problem = gopfast.GaussianMixture(clusters(200, 3, 2.5), 3, covariance="known")
     here = gopfast.solve(problem, n_threads=2)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()

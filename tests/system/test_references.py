@@ -36,7 +36,7 @@ def is_proved(result, optimum, epsilon):
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("epsilon", TOLERANCES)
 def test_the_minimal_data_set_is_proved(prior, epsilon):
-    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior)
+    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known")
     assert is_proved(gopfast.solve(problem, epsilon), OPTIMUM[prior], epsilon)
 
 
@@ -45,7 +45,7 @@ def test_the_minimal_data_set_is_proved(prior, epsilon):
 @pytest.mark.parametrize("epsilon", TOLERANCES)
 def test_the_minimal_data_set_is_proved_by_linear_programs(prior, partition, epsilon):
     pytest.importorskip("gopfast.mixtures.bounds.linear")
-    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior)
+    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known")
     result = gopfast.solve(problem, epsilon, relaxation="linear", partition=partition)
     assert is_proved(result, OPTIMUM[prior], epsilon)
 
@@ -53,7 +53,7 @@ def test_the_minimal_data_set_is_proved_by_linear_programs(prior, partition, eps
 @pytest.mark.parametrize("branching", ["bisect", "orthant"])
 @pytest.mark.parametrize("prior", PRIORS)
 def test_both_partitions_of_a_node_prove_the_minimal_data_set(prior, branching):
-    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior)
+    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known")
     result = gopfast.solve(problem, branching=branching)
     assert result.branching == branching
     assert is_proved(result, OPTIMUM[prior], 0.01)
@@ -61,7 +61,7 @@ def test_both_partitions_of_a_node_prove_the_minimal_data_set(prior, branching):
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_the_entropic_proof_of_the_minimal_data_set_takes_20_nodes(prior):
-    result = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, prior=prior), 0.01)
+    result = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known"), 0.01)
     assert result.success
     assert 0 < result.n_nodes <= 20
     assert result.n_lps == 0
@@ -77,7 +77,7 @@ def test_the_linear_proof_of_the_minimal_data_set_takes_as_few_programs_as_promi
 
 
 def test_the_optimal_parameters_of_the_minimal_data_set():
-    solution = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2), 1e-4).solution
+    solution = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, covariance="known"), 1e-4).solution
     assert solution.means.ravel() == pytest.approx([-5.0, 25.0], abs=1e-6)
     assert solution.weights == pytest.approx([0.75, 0.25], abs=1e-6)
     np.testing.assert_allclose(solution.responsibilities, [[1, 0], [1, 0], [1, 0], [0, 1]], atol=1e-12)
@@ -86,7 +86,7 @@ def test_the_optimal_parameters_of_the_minimal_data_set():
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("K", GALAXY_NODES)
 def test_galaxies_are_proved_within_the_promised_nodes(prior, K):
-    result = gopfast.solve(gopfast.GaussianMixture(galaxies(), K, prior=prior), 0.01)
+    result = gopfast.solve(gopfast.GaussianMixture(galaxies(), K, prior=prior, covariance="known"), 0.01)
     assert result.success
     assert result.gap <= 0.01
     assert result.n_nodes <= GALAXY_NODES[K]
@@ -95,7 +95,7 @@ def test_galaxies_are_proved_within_the_promised_nodes(prior, K):
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("K", GALAXY_NODES)
 def test_no_run_of_em_ends_below_a_proved_bound(prior, K):
-    problem = gopfast.GaussianMixture(galaxies(), K, prior=prior)
+    problem = gopfast.GaussianMixture(galaxies(), K, prior=prior, covariance="known")
     proved = gopfast.solve(problem, 0.01)
     runs = [local.em(problem, random_state=seed).objective for seed in range(60)]
     assert min(runs) >= proved.lower_bound
@@ -103,13 +103,15 @@ def test_no_run_of_em_ends_below_a_proved_bound(prior, K):
 
 
 def test_more_components_never_fit_worse():
-    proved = [gopfast.solve(gopfast.GaussianMixture(galaxies(), K), 0.01) for K in (1, *GALAXY_NODES)]
+    proved = [
+        gopfast.solve(gopfast.GaussianMixture(galaxies(), K, covariance="known"), 0.01) for K in (1, *GALAXY_NODES)
+    ]
     for fewer, more in zip(proved, proved[1:], strict=False):
         assert more.lower_bound <= fewer.objective
 
 
 def test_iris_petals_are_proved():
-    result = gopfast.solve(gopfast.GaussianMixture(iris_petals(), 3), 0.01)
+    result = gopfast.solve(gopfast.GaussianMixture(iris_petals(), 3, covariance="known"), 0.01)
     assert result.success
     assert result.gap <= 0.01
     # Setosa, a third of the flowers, is far from the rest.
@@ -118,7 +120,7 @@ def test_iris_petals_are_proved():
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_em_from_everywhere_ends_at_the_proved_optimum_or_above(prior):
-    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior)
+    problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known")
     proved = gopfast.solve(problem, 1e-4)
     grid = np.linspace(-12.0, 27.0, 14)
     ends = np.array(
@@ -145,7 +147,7 @@ def test_a_local_optimum_as_start_does_not_deceive_the_solver():
 
 
 def test_a_relative_tolerance_stops_as_early_as_the_absolute_one_it_equals():
-    problem = gopfast.GaussianMixture(galaxies(), 4)
+    problem = gopfast.GaussianMixture(galaxies(), 4, covariance="known")
     optimum = gopfast.solve(problem).objective
     absolute = gopfast.solve(problem, 0.02 * optimum)
     relative = gopfast.solve(problem, 1e-9, rel_tol=0.02)
@@ -161,8 +163,8 @@ def test_a_relative_tolerance_stops_as_early_as_the_absolute_one_it_equals():
 )
 def test_an_optimum_with_an_empty_component_is_found(X, K, gamma):
     """Under a strong prior one cluster may be best; the other means then rest at 0, the prior's best."""
-    problem = gopfast.GaussianMixture(X, K, prior=gamma)
-    single = gopfast.GaussianMixture(X, 1, prior=gamma)
+    problem = gopfast.GaussianMixture(X, K, prior=gamma, covariance="known")
+    single = gopfast.GaussianMixture(X, 1, prior=gamma, covariance="known")
     # K - 1 means at 0 cost only the prior's constant each.
     empty = gopfast.solve(single, 1e-6).objective + (K - 1) * 0.5 * np.log(gamma)
     result = gopfast.solve(problem, 1e-3, max_nodes=3000)

@@ -31,7 +31,7 @@ def problems():
         X = lattice(seed, 2)
         yield pytest.param(gopfast.GaussianMixture(X, 2, covariance="spherical"), id=f"spherical-{seed}")
         yield pytest.param(gopfast.GaussianMixture(X, 2, covariance="full"), id=f"full-{seed}")
-        yield pytest.param(gopfast.GaussianMixture(X, 2), id=f"known-{seed}")
+        yield pytest.param(gopfast.GaussianMixture(X, 2, covariance="known"), id=f"known-{seed}")
 
 
 @pytest.mark.parametrize("problem", list(problems()))

@@ -242,7 +242,7 @@ def test_many_samples_in_the_plane_are_bounded_on_their_summaries_alone():
     rng = np.random.default_rng(1)
     centers = 5 * rng.standard_normal((3, 2))
     X = centers[rng.integers(3, size=40_000)] + rng.standard_normal((40_000, 2))
-    problem = gopfast.GaussianMixture(X, 3)
+    problem = gopfast.GaussianMixture(X, 3, covariance="known")
     family = engine.family(problem)
     without = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01)
     without.run()

@@ -67,7 +67,7 @@ def test_starts_leave_the_root_its_time():
 def test_starts_on_some_of_the_samples_are_polished_on_all():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(50_000, 4)) + 30.0 * rng.integers(3, size=(50_000, 1))
-    problem = gopfast.GaussianMixture(X[np.argsort(X[:, 0])], 3)
+    problem = gopfast.GaussianMixture(X[np.argsort(X[:, 0])], 3, covariance="known")
     assert not engine.family(problem).data.levels
     results = [gopfast.solve(problem, n_threads=n, max_nodes=1) for n in (1, 2)]
     assert [result.objective for result in results] == [results[0].objective] * 2

@@ -64,7 +64,7 @@ def test_a_fit_slightly_off_the_optimum_is_told_apart_at_epsilon(share, verdict,
 
 
 def test_the_search_stops_as_soon_as_the_answer_is_known():
-    problem = gopfast.GaussianMixture(np.linspace(0.0, 30.0, 80), 4)
+    problem = gopfast.GaussianMixture(np.linspace(0.0, 30.0, 80), 4, covariance="known")
     whole = gopfast.solve(problem, 0.5)
     loose = certify(problem, whole, epsilon=20.0)
     assert loose.verdict is Verdict.PROVED
@@ -76,7 +76,7 @@ def test_the_search_stops_as_soon_as_the_answer_is_known():
 
 def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
     X = np.random.default_rng(0).standard_normal((80, 3))
-    problem = gopfast.GaussianMixture(X, 3)
+    problem = gopfast.GaussianMixture(X, 3, covariance="known")
     best = gopfast.solve(problem, max_nodes=2000)
     for limit in ({"time_limit": 0.0}, {"max_nodes": 3}, {"callback": lambda state: True}):
         found = certify(problem, best, **limit)
@@ -152,12 +152,12 @@ def test_fits_of_scikit_learn_are_read_whatever_their_covariance_type(kind):
 def test_covariances_that_the_model_does_not_have_are_refused():
     mixture = pytest.importorskip("sklearn.mixture")
     X = np.random.default_rng(0).standard_normal((40, 2)) @ [[2.0, 1.0], [0.0, 1.0]]
-    full = mixture.GaussianMixture(2, random_state=0).fit(X)
+    full = mixture.GaussianMixture(2, random_state=0, covariance="known").fit(X)
     for covariance in ("diag", "spherical", "tied", "tied_spherical"):
         with pytest.raises(gopfast.InputError, match="fit: its covariances are not of the problem's kind"):
             certify(gopfast.GaussianMixture(X, 2, covariance=covariance), full)
     with pytest.raises(gopfast.InputError, match="noise_variance"):
-        certify(gopfast.GaussianMixture(X, 2), full)
+        certify(gopfast.GaussianMixture(X, 2, covariance="known"), full)
     with pytest.raises(gopfast.InputError, match="variance_floor"):
         certify(gopfast.GaussianMixture(X, 2, covariance="full", variance_floor=50.0), full)
     with pytest.raises(gopfast.InputError, match="PoissonMixture"):

@@ -431,7 +431,7 @@ def test_the_problem_is_what_the_user_says(proof):
     assert check(proof, X, problem=gopfast.GaussianMixture(X, 2, covariance="diag", variance_floor=4.0)) == found
     for other, message in [(gopfast.GaussianMixture(X, 2, covariance="diag", variance_floor=3.0), "variance_floor"),
                            (gopfast.GaussianMixture(X, 3, covariance="diag", variance_floor=4.0), "n_components"),
-                           (gopfast.GaussianMixture(X, 2), "family")]:  # fmt: skip
+                           (gopfast.GaussianMixture(X, 2, covariance="known"), "family")]:  # fmt: skip
         with pytest.raises(ProofError, match=f"problem: {message} is"):
             check(proof, X, problem=other)
 

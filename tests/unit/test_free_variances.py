@@ -115,7 +115,7 @@ def test_default_floor_follows_the_spread_of_the_columns():
     for covariance in ("spherical", "tied_spherical"):
         problem = GaussianMixture(X, 2, covariance=covariance, sample_weight=weight)
         assert problem.variance_floor == pytest.approx(0.0025 * variances.min(), rel=1e-12)
-    assert GaussianMixture(X, 2).variance_floor is None
+    assert GaussianMixture(X, 2, covariance="known").variance_floor is None
     assert GaussianMixture(X, 2, covariance="diag").noise_variance is None
 
 
@@ -145,7 +145,7 @@ def test_covariance_type_is_another_name_of_covariance(kind):
     one, other = GaussianMixture(X, 2, covariance=kind), GaussianMixture(X, 2, covariance_type=kind)
     assert repr(one) == repr(other)
     assert type(other.covariance) is str and other.covariance == kind
-    assert type(GaussianMixture(X, 2).covariance) is str
+    assert type(GaussianMixture(X, 2, covariance="known").covariance) is str
     for given in (kind, "known", "diag", None):
         with pytest.raises(InputError, match="covariance and covariance_type are two names of one argument: give one"):
             GaussianMixture(X, 2, covariance=given, covariance_type=kind)
@@ -166,7 +166,7 @@ def test_components_are_selected_by_covariance_type_too():
 
 def test_floor_is_refused_with_known_variance():
     with pytest.raises(InputError, match="^variance_floor must be None with covariance='known'"):
-        GaussianMixture(X, 2, variance_floor=1.0)
+        GaussianMixture(X, 2, variance_floor=1.0, covariance="known")
 
 
 def test_floor_that_no_matrix_can_meet_in_floats_is_refused():

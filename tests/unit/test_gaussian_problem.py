@@ -41,7 +41,7 @@ def em(problem, weights, means, n_steps=300):
     ],
 )
 def test_data_of_every_kind_become_one_read_only_array(X):
-    problem = GaussianMixture(X, 2)
+    problem = GaussianMixture(X, 2, covariance="known")
     np.testing.assert_array_equal(problem.X, [[-10], [-10], [5], [25]])
     assert problem.X.dtype == np.float64
     assert problem.X.flags.c_contiguous
@@ -50,7 +50,7 @@ def test_data_of_every_kind_become_one_read_only_array(X):
 
 def test_problem_keeps_its_own_copy():
     X, weight, variance = np.ones((3, 2)), np.ones(3), np.ones(2)
-    problem = GaussianMixture(X, 1, sample_weight=weight, noise_variance=variance)
+    problem = GaussianMixture(X, 1, sample_weight=weight, noise_variance=variance, covariance="known")
     for array in (X, weight, variance):
         array[:] = 7.0
     for array in (problem.X, problem.sample_weight, problem.noise_variance):
@@ -61,7 +61,7 @@ def test_problem_keeps_its_own_copy():
 
 def test_problem_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        GaussianMixture([1.0], 1).prior = "empirical"
+        GaussianMixture([1.0], 1, covariance="known").prior = "empirical"
 
 
 def test_attributes():
@@ -88,13 +88,16 @@ def test_copies_are_equal_and_read_only(duplicate):
 
 
 def test_equal_prior_variance_bounds_are_allowed():
-    assert GaussianMixture([1.0], 1, prior_variance_bounds=[2, 2]).prior_variance_bounds == (2.0, 2.0)
+    assert GaussianMixture([1.0], 1, prior_variance_bounds=[2, 2], covariance="known").prior_variance_bounds == (
+        2.0,
+        2.0,
+    )
 
 
 def test_data_frames_are_taken():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, 0.25, 0.0]})
-    np.testing.assert_array_equal(GaussianMixture(frame, 2).X, frame.to_numpy())
+    np.testing.assert_array_equal(GaussianMixture(frame, 2, covariance="known").X, frame.to_numpy())
 
 
 # Bad input
@@ -184,7 +187,7 @@ def test_elbo_without_prior_is_the_log_likelihood_of_scikit_learn(noise_variance
     mixture = pytest.importorskip("sklearn.mixture")
     rng = np.random.default_rng(0)
     X, means, weights = rng.normal(size=(30, 2)), rng.normal(size=(3, 2)), rng.dirichlet(np.ones(3))
-    problem = GaussianMixture(X, 3, noise_variance=noise_variance)
+    problem = GaussianMixture(X, 3, noise_variance=noise_variance, covariance="known")
     reference = mixture.GaussianMixture(3, covariance_type="diag")
     reference.weights_, reference.means_ = weights, means
     reference.covariances_ = np.tile(problem.noise_variance, (3, 1))
@@ -201,7 +204,10 @@ def test_prior_adds_the_log_density_of_the_means(prior):
     stats = pytest.importorskip("scipy.stats")
     rng = np.random.default_rng(1)
     X, means, weights = rng.normal(size=(9, 2)), rng.normal(size=(3, 2)), rng.dirichlet(np.ones(3))
-    with_prior, without = GaussianMixture(X, 3, prior=prior), GaussianMixture(X, 3)
+    with_prior, without = (
+        GaussianMixture(X, 3, prior=prior, covariance="known"),
+        GaussianMixture(X, 3, covariance="known"),
+    )
     log_density = stats.norm(scale=math.sqrt(2.5)).logpdf(means).sum()
     elbo = with_prior.elbo(weights, means, prior_variance=2.5)
     assert elbo == pytest.approx(without.elbo(weights, means) + log_density, rel=1e-12)
@@ -216,7 +222,7 @@ def test_prior_adds_the_log_density_of_the_means(prior):
     ],
 )
 def test_references_of_the_paper_on_the_minimal_data_set(prior, start, expected):
-    problem = GaussianMixture(datasets.minimal(), 2, prior=prior)
+    problem = GaussianMixture(datasets.minimal(), 2, prior=prior, covariance="known")
     point = em(problem, np.array([0.5, 0.5]), np.array(start)[:, None])
     tolerance = 0.6 * 10.0 ** -len(str(expected).split(".")[1])
     assert problem.objective(*point) == pytest.approx(expected, abs=tolerance)
@@ -225,7 +231,9 @@ def test_references_of_the_paper_on_the_minimal_data_set(prior, start, expected)
 
 def test_optimal_responsibilities_minimise_the_objective():
     rng = np.random.default_rng(2)
-    problem = GaussianMixture(rng.normal(size=(8, 2)), 3, sample_weight=rng.random(8), noise_variance=[1, 2])
+    problem = GaussianMixture(
+        rng.normal(size=(8, 2)), 3, sample_weight=rng.random(8), noise_variance=[1, 2], covariance="known"
+    )
     weights, means = rng.dirichlet(np.ones(3)), rng.normal(size=(3, 2))
     best = problem.objective(weights, means)
     tau = problem.responsibilities(weights, means)
@@ -236,8 +244,8 @@ def test_optimal_responsibilities_minimise_the_objective():
 
 
 def test_sample_weights_act_as_repetitions():
-    repeated = GaussianMixture([1.0, 1.0, 1.0, 4.0], 2)
-    weighted = GaussianMixture([1.0, 4.0, 9.0], 2, sample_weight=[3, 1, 0])
+    repeated = GaussianMixture([1.0, 1.0, 1.0, 4.0], 2, covariance="known")
+    weighted = GaussianMixture([1.0, 4.0, 9.0], 2, sample_weight=[3, 1, 0], covariance="known")
     point = [0.25, 0.75], [0.5, 3.0]
     assert weighted.objective(*point) == pytest.approx(repeated.objective(*point), rel=1e-14)
     assert weighted.elbo_constant == pytest.approx(repeated.elbo_constant, rel=1e-14)
@@ -246,7 +254,7 @@ def test_sample_weights_act_as_repetitions():
 @pytest.mark.filterwarnings("error")
 def test_component_without_weight_changes_nothing():
     X = [0.0, 1.0, 5.0]
-    one, two = GaussianMixture(X, 1), GaussianMixture(X, 2)
+    one, two = GaussianMixture(X, 1, covariance="known"), GaussianMixture(X, 2, covariance="known")
     expected = pytest.approx(one.objective([1.0], [2.0]), rel=1e-14)
     assert two.objective([1.0, 0.0], [2.0, 100.0]) == expected
     tau = two.responsibilities([1.0, 0.0], [2.0, 2.0])
@@ -257,14 +265,14 @@ def test_component_without_weight_changes_nothing():
 
 @pytest.mark.filterwarnings("error")
 def test_far_components_do_not_underflow():
-    problem = GaussianMixture([0.0], 1)
+    problem = GaussianMixture([0.0], 1, covariance="known")
     assert problem.objective([1.0], [1e4]) == pytest.approx(0.5e8)
     np.testing.assert_array_equal(problem.responsibilities([1.0], [1e4]), [[1.0]])
 
 
 def test_data_far_from_zero_lose_no_digits():
     X, means = np.array([0.0, 1.0, 2.5]), np.array([0.5, 2.0])
-    near, far = GaussianMixture(X, 2), GaussianMixture(X + 2.0**20, 2)
+    near, far = GaussianMixture(X, 2, covariance="known"), GaussianMixture(X + 2.0**20, 2, covariance="known")
     assert far.objective([0.5, 0.5], means + 2.0**20) == near.objective([0.5, 0.5], means)
 
 

@@ -71,7 +71,9 @@ def test_every_mixture_below_the_limit_hits_every_set(case, slack, prior):
     """With a limit above the optimum, so that there are such mixtures."""
     x, w = line(*case, weighted=case[0] % 2 == 1)
     K = case[2]
-    problem = gopfast.GaussianMixture(x, K, prior=prior, sample_weight=w, prior_variance_bounds=(0.1, 1e4))
+    problem = gopfast.GaussianMixture(
+        x, K, prior=prior, sample_weight=w, prior_variance_bounds=(0.1, 1e4), covariance="known"
+    )
     family = engine.family(problem)
     search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), 0.01, max_nodes=1)
     search.run()
@@ -98,7 +100,7 @@ def test_every_mixture_below_the_limit_hits_every_set(case, slack, prior):
 
 def test_well_separated_clusters_leave_a_small_box():
     x, _ = line(0, 300, 7, 5)
-    family = engine.family(gopfast.GaussianMixture(x, 7))
+    family = engine.family(gopfast.GaussianMixture(x, 7, covariance="known"))
     search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.01, max_nodes=1)
     search.run()
     fields, solution = search.summary()
@@ -115,7 +117,7 @@ def test_fitting_a_box_loses_no_point_that_hits_all_sets():
     emptied = empty = 0
     for _ in range(300):
         K = int(rng.integers(1, 4))
-        family = engine.family(gopfast.GaussianMixture(x, K))
+        family = engine.family(gopfast.GaussianMixture(x, K, covariance="known"))
         sets = HittingSets(family)
         places = np.linspace(-5.5, 5.5, 12)  # the core's coordinates are centred
         known = []
@@ -143,7 +145,7 @@ def test_fitting_a_box_loses_no_point_that_hits_all_sets():
 
 
 def test_disjoint_sets_are_hit_in_their_order():
-    sets = HittingSets(engine.family(gopfast.GaussianMixture(np.arange(12.0), 4)))
+    sets = HittingSets(engine.family(gopfast.GaussianMixture(np.arange(12.0), 4, covariance="known")))
     sets.know([[(-4.0, -3.0)], [(0.0, 1.0)], [(3.5, 4.5), (5.0, 5.2)]])
     low, high = sets.cut([-5.5] * 4, [5.5] * 4)
     assert low.tolist() == [-5.5, -4.0, 0.0, 3.5]
@@ -164,12 +166,12 @@ def run(problem, reduce_from=8, **arguments):
 
 
 PROBLEMS = [
-    gopfast.GaussianMixture(galaxies(), 5),
-    gopfast.GaussianMixture(galaxies(), 7),
-    gopfast.GaussianMixture(line(1, 150, 4, 4)[0], 4),
-    gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6, sample_weight=line(2, 300, 6, 5, True)[1]),
-    gopfast.GaussianMixture(line(3, 20_000, 4, 4)[0], 4),
-    gopfast.GaussianMixture(line(4, 80, 4, 2)[0], 4),
+    gopfast.GaussianMixture(galaxies(), 5, covariance="known"),
+    gopfast.GaussianMixture(galaxies(), 7, covariance="known"),
+    gopfast.GaussianMixture(line(1, 150, 4, 4)[0], 4, covariance="known"),
+    gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6, sample_weight=line(2, 300, 6, 5, True)[1], covariance="known"),
+    gopfast.GaussianMixture(line(3, 20_000, 4, 4)[0], 4, covariance="known"),
+    gopfast.GaussianMixture(line(4, 80, 4, 2)[0], 4, covariance="known"),
     gopfast.GaussianMixture(line(5, 200, 6, 5)[0], 6, prior="empirical"),
     gopfast.GaussianMixture(line(6, 150, 5, 5)[0], 5, prior=50.0),
 ]
@@ -207,7 +209,7 @@ def test_no_node_loses_a_solution_that_is_known(number, epsilon):
 
 class TestLimits:
     def test_it_goes_on_after_a_stop(self):
-        problem = gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6)
+        problem = gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6, covariance="known")
         search, status = run(problem, max_nodes=40)
         assert status == gopfast.result.Status.NODE_LIMIT
         first, _ = search.summary()
@@ -217,7 +219,7 @@ class TestLimits:
 
     @pytest.mark.parametrize("limit", [0.0, 1e-3, 5e-3, 2e-2])
     def test_a_time_limit_leaves_valid_bounds(self, limit):
-        problem = gopfast.GaussianMixture(line(1, 500, 8, 5)[0], 8)
+        problem = gopfast.GaussianMixture(line(1, 500, 8, 5)[0], 8, covariance="known")
         result = gopfast.solve(problem, time_limit=limit)
         full = gopfast.solve(problem)
         assert full.success
@@ -225,7 +227,7 @@ class TestLimits:
         assert result.objective >= full.lower_bound
 
     def test_a_cutoff_from_outside(self):
-        problem = gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6)
+        problem = gopfast.GaussianMixture(line(2, 300, 6, 5)[0], 6, covariance="known")
         full, _ = run(problem)
         objective = full.summary()[0]["objective"]
         family = engine.family(problem)
@@ -243,9 +245,9 @@ class TestLimits:
     "problem",
     [
         gopfast.GaussianMixture(galaxies(), 3, prior=10.0, posterior="gaussian"),
-        gopfast.GaussianMixture(np.stack([galaxies().ravel()] * 2, axis=1), 3),
-        gopfast.GaussianMixture(np.linspace(0, 1000, 50), 3),
-        gopfast.GaussianMixture(np.arange(20.0), 2, sample_weight=np.append(np.ones(19), 1e-200)),
+        gopfast.GaussianMixture(np.stack([galaxies().ravel()] * 2, axis=1), 3, covariance="known"),
+        gopfast.GaussianMixture(np.linspace(0, 1000, 50), 3, covariance="known"),
+        gopfast.GaussianMixture(np.arange(20.0), 2, sample_weight=np.append(np.ones(19), 1e-200), covariance="known"),
     ],
 )
 def test_models_that_it_is_not_for(problem):

@@ -112,7 +112,7 @@ def test_an_estimated_prior_variance_is_held_where_it_is_asked_for():
     ("mixture", "options", "words"),
     [
         (problem(posterior="point"), {}, "^problem must have posterior='gaussian'"),
-        (gopfast.GaussianMixture(X, 2), {}, "^problem must have posterior='gaussian'"),
+        (gopfast.GaussianMixture(X, 2, covariance="known"), {}, "^problem must have posterior='gaussian'"),
         (gopfast.PoissonMixture([0, 3, 9], 2), {}, "^problem must be a GaussianMixture"),
         (problem(prior="empirical"), {}, "^prior_variance must be given"),
         (problem(prior="empirical"), {"prior_variance": -1.0}, "^prior_variance must be a positive"),

@@ -106,7 +106,7 @@ def free_variance_likelihood(theta, x):
 def test_known_variance_ends_where_scipy_does(method, theirs):
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(-2.0, 1.0, 30), rng.normal(1.5, 1.0, 50)])
-    fit = method(gopfast.GaussianMixture(x, 2), start=[-1.0, 1.0], tol=1e-12)
+    fit = method(gopfast.GaussianMixture(x, 2, covariance="known"), start=[-1.0, 1.0], tol=1e-12)
     other = minimize(known_variance_likelihood, [0.0, 0.0, -1.0, 1.0], args=(x,), method=theirs)
     assert fit.objective == pytest.approx(other.fun, abs=1e-6)
     np.testing.assert_allclose(fit.solution.means.ravel(), other.x[2:], atol=2e-3)
@@ -125,7 +125,7 @@ def test_free_variances_end_where_scipy_does(method, theirs):
 
 def test_the_trace_of_quasi_newton_is_that_of_scipy_itself():
     """The same function and box by hand give the same iterates."""
-    problem = gopfast.GaussianMixture([-10.0, -10.0, 5.0, 25.0, 26.0], 2)
+    problem = gopfast.GaussianMixture([-10.0, -10.0, 5.0, 25.0, 26.0], 2, covariance="known")
     coordinates = Coordinates(problem)
     vector = coordinates.pack(local.starts.initial_state(problem, [-1.0, 20.0], 0))
     values = [coordinates.evaluate(vector)[0]]
@@ -186,7 +186,7 @@ def test_a_gradient_that_underflows_is_none():
 
 def test_a_line_search_that_fails_away_from_an_optimum_is_no_convergence(monkeypatch):
     """Slopes of the wrong sign: no trial lies lower, which SciPy reports by its status 2."""
-    problem = gopfast.GaussianMixture([-10.0, -10.0, 5.0, 25.0], 2)
+    problem = gopfast.GaussianMixture([-10.0, -10.0, 5.0, 25.0], 2, covariance="known")
     evaluate = Coordinates.evaluate
 
     def wrong(self, vector):

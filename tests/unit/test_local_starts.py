@@ -41,7 +41,7 @@ def test_other_seeds_give_other_starts(strategy):
 @pytest.mark.parametrize("draw", [starts.samples, starts.kmeans_plus_plus])
 def test_means_are_distinct_samples_of_positive_weight(draw):
     X, weight = np.arange(8.0), np.array([1, 0, 2, 0, 1, 1, 0, 3.0])
-    problem = gopfast.GaussianMixture(X, 5, sample_weight=weight)
+    problem = gopfast.GaussianMixture(X, 5, sample_weight=weight, covariance="known")
     for seed in range(10):
         means = draw(problem, np.random.default_rng(seed))["means"].ravel()
         np.testing.assert_array_equal(np.sort(means), X[weight > 0.0])
@@ -57,7 +57,7 @@ def test_the_default_start_is_the_strategy_samples():
 
 
 def test_more_components_than_samples_of_positive_weight_repeat_some():
-    problem = gopfast.GaussianMixture([1.0, 2.0, 3.0], 3, sample_weight=[1.0, 0.0, 1.0])
+    problem = gopfast.GaussianMixture([1.0, 2.0, 3.0], 3, sample_weight=[1.0, 0.0, 1.0], covariance="known")
     for strategy in ("samples", "kmeans_plus_plus"):
         means = local.start(problem, strategy).means.ravel()
         assert set(means) <= {1.0, 3.0}
@@ -66,7 +66,7 @@ def test_more_components_than_samples_of_positive_weight_repeat_some():
 def test_kmeans_plus_plus_prefers_samples_that_lie_apart():
     """Two tight clusters: with two draws both are hit, where plain draws hit one of them half the time."""
     X = np.concatenate([np.zeros(10), np.full(10, 100.0)]) + np.linspace(0.0, 0.01, 20)
-    problem = gopfast.GaussianMixture(X, 2)
+    problem = gopfast.GaussianMixture(X, 2, covariance="known")
     for seed in range(20):
         assert np.ptp(local.start(problem, "kmeans_plus_plus", seed).means) > 99.0
     plain = [np.ptp(local.start(problem, "samples", seed).means) > 99.0 for seed in range(20)]
@@ -76,7 +76,7 @@ def test_kmeans_plus_plus_prefers_samples_that_lie_apart():
 @pytest.mark.parametrize("kind", ["dirichlet", "gamma", "uniform"])
 def test_random_responsibilities_are_followed_by_an_m_step(kind):
     """The weights of an M step are the responsibilities' means, its means their weighted averages."""
-    problem = gopfast.GaussianMixture(np.arange(6.0), 2)
+    problem = gopfast.GaussianMixture(np.arange(6.0), 2, covariance="known")
     rng, again = np.random.default_rng(3), np.random.default_rng(3)
     draws = {
         "dirichlet": lambda: again.dirichlet([1.0, 1.0], 6),
@@ -91,7 +91,7 @@ def test_random_responsibilities_are_followed_by_an_m_step(kind):
 
 @pytest.mark.parametrize("kind", ["dirichlet", "gamma"])
 def test_a_small_concentration_gives_nearly_hard_assignments(kind):
-    problem = gopfast.GaussianMixture(np.concatenate([np.zeros(30), np.full(30, 50.0)]), 2)
+    problem = gopfast.GaussianMixture(np.concatenate([np.zeros(30), np.full(30, 50.0)]), 2, covariance="known")
     spread = [
         np.ptp(starts.random_responsibilities(problem, np.random.default_rng(0), kind, concentration=c)["weights"])
         for c in (1e-3, 1e3)
@@ -131,13 +131,13 @@ def test_columns_of_one_value_do_no_harm():
 )
 def test_a_bad_argument_is_named(arguments, named):
     with pytest.raises(gopfast.InputError, match=named):
-        local.start(**{"problem": gopfast.GaussianMixture(MINIMAL, 2), **arguments})
+        local.start(**{"problem": gopfast.GaussianMixture(MINIMAL, 2, covariance="known"), **arguments})
 
 
 @pytest.mark.parametrize(
     ("options", "named"), [({"kind": "normal"}, "^kind"), ({"concentration": 0.0}, "^concentration")]
 )
 def test_a_bad_option_of_random_responsibilities_is_named(options, named):
-    problem = gopfast.GaussianMixture(MINIMAL, 2)
+    problem = gopfast.GaussianMixture(MINIMAL, 2, covariance="known")
     with pytest.raises(gopfast.InputError, match=named):
         starts.random_responsibilities(problem, np.random.default_rng(0), **options)

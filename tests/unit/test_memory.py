@@ -31,7 +31,7 @@ def test_a_million_nodes_fit_in_a_gigabyte(n_connected):
 def test_a_node_holds_nothing_per_sample(relaxation):
     def size(n_samples):
         X = np.linspace(0.0, 30.0, n_samples)[:, None] * np.ones(3)
-        relaxed = relaxation(engine.family(gopfast.GaussianMixture(X, 10)))
+        relaxed = relaxation(engine.family(gopfast.GaussianMixture(X, 10, covariance="known")))
         assert relaxed.n_connected == 30
         return Tree(relaxed.n_connected, relaxed.n_warm).node_bytes
 

@@ -58,7 +58,7 @@ def test_elbo_turns_the_bounds_over(ax):
 
 
 def test_without_a_prior_the_values_are_likelihoods(ax):
-    gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2)).plot(ax=ax, elbo=True)
+    gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2, covariance="known")).plot(ax=ax, elbo=True)
     assert ax.get_ylabel() == "log-likelihood (nats)"
 
 
@@ -97,7 +97,7 @@ def test_bad_results_are_refused():
 
 
 def galaxies_fit(K=3):
-    return gopfast.solve(gopfast.GaussianMixture(galaxies(), K), epsilon=1.0)
+    return gopfast.solve(gopfast.GaussianMixture(galaxies(), K, covariance="known"), epsilon=1.0)
 
 
 def test_density_of_one_column_is_a_density_over_a_histogram_of_the_data(ax):
@@ -141,7 +141,7 @@ def test_density_of_two_columns_has_an_ellipse_of_each_covariance(ax, covariance
 
 def test_density_of_chosen_columns_is_the_marginal_one(ax):
     X = np.random.default_rng(0).standard_normal((30, 3)) + [0.0, 0.0, 50.0]
-    fit = gopfast.solve(gopfast.GaussianMixture(X, 2), max_nodes=1)
+    fit = gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="known"), max_nodes=1)
     with pytest.raises(InputError, match="columns"):
         plot.density(fit)
     assert ax.get_lines()[:] == []

@@ -23,7 +23,7 @@ def test_the_result_names_the_file_and_claims_what_is_in_it(path):
     assert result.lower_bound <= found.lower_bound <= found.objective
     assert found.gap <= 0.01
     assert any("did without what has no entry in proofs" in note for note in result.notes)
-    assert gopfast.solve(gopfast.GaussianMixture(X, 2), log=False).proof is None
+    assert gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="known"), log=False).proof is None
 
 
 @pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_nodes": 7}, {"callback": lambda state: True}])
@@ -55,7 +55,7 @@ def test_one_component_goes_through_the_search(path):
 )
 def test_what_no_proof_can_be_written_of_is_refused_before_any_work(options, message):
     with pytest.raises(gopfast.InputError, match=message):
-        gopfast.solve(gopfast.GaussianMixture(X, 2), **options)
+        gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="known"), **options)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_proof_in_memory_is_what_its_file_would_hold(path):
 
 def test_a_proof_that_cannot_be_accurate_is_not_written(path):
     far = 1e30 + 1e15 * X
-    result = gopfast.solve(gopfast.GaussianMixture(far, 2), proof=path, log=False)
+    result = gopfast.solve(gopfast.GaussianMixture(far, 2, covariance="known"), proof=path, log=False)
     if result.proof is None:
         assert any("no proof was written" in note for note in result.notes) and not path.exists()
     else:
@@ -95,7 +95,7 @@ def test_a_proof_that_cannot_be_accurate_is_not_written(path):
 
 def test_a_wrong_bound_of_the_search_is_not_in_the_proof(path):
     """A search that believes a node to be closed too early claims more than its leaves prove."""
-    problem = gopfast.GaussianMixture(gopfast.datasets.load("galaxies") / 1000, 3)
+    problem = gopfast.GaussianMixture(gopfast.datasets.load("galaxies") / 1000, 3, covariance="known")
     # half of the nodes: what is open counts with its own bound, not with that of the incumbent
     result = gopfast.solve(problem, proof=path, log=False, n_threads=1, max_nodes=40)
     header, arrays = proofs.parts(path)

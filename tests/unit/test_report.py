@@ -133,12 +133,12 @@ class Closed(io.StringIO):
 def test_a_stream_that_fails_does_not_end_the_search(monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(Heartbeat, "FIRST", 1e-9)
-    assert gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 9.0], 2)).success
+    assert gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 9.0], 2, covariance="known")).success
 
 
 PROBLEMS = {
-    "mixture": lambda: gopfast.GaussianMixture(datasets.galaxies(), 4),
-    "one component": lambda: gopfast.GaussianMixture([0.0, 1.0], 1),
+    "mixture": lambda: gopfast.GaussianMixture(datasets.galaxies(), 4, covariance="known"),
+    "one component": lambda: gopfast.GaussianMixture([0.0, 1.0], 1, covariance="known"),
     "biconvex": lambda: gopfast.BiconvexProblem(
         [-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3, lower=0, upper=5
     ),
@@ -193,7 +193,7 @@ def test_a_large_mixture_is_watched_from_its_first_local_search(monkeypatch, cap
     monkeypatch.setattr(Heartbeat, "watching", lambda self: watched.append(self) or threading.Lock())
     gopfast.solve(PROBLEMS["mixture"]())
     assert watched == []
-    gopfast.solve(gopfast.GaussianMixture(np.zeros((100_000, 5)), 2), time_limit=0)
+    gopfast.solve(gopfast.GaussianMixture(np.zeros((100_000, 5)), 2, covariance="known"), time_limit=0)
     gopfast.solve(PROBLEMS["biconvex"]())
     assert len(watched) == 2
 

@@ -92,7 +92,7 @@ def test_the_distance_of_samples_is_that_of_exact_arithmetic():
     rng = np.random.default_rng(5)
     for spread in (1.0, 1e5, 1e14):
         X = np.concatenate([rng.normal(size=(20, 2)), spread * rng.normal(size=(20, 2))])
-        problem = gopfast.GaussianMixture(X, 2, noise_variance=[1.0, 0.3])
+        problem = gopfast.GaussianMixture(X, 2, noise_variance=[1.0, 0.3], covariance="known")
         family = engine.family(problem)
         data, _ = family.data.arrays()
         center, scale, order = family.data.center, family.data.scale, family.data.order
@@ -107,7 +107,7 @@ def test_the_distance_of_samples_is_that_of_exact_arithmetic():
 
 def test_ordinary_data_lose_nothing():
     """Their rounding is within the margins of the bounds: only the reserve for returned means is kept."""
-    problem = gopfast.GaussianMixture(two_groups(0.0, 1.0), 2)
+    problem = gopfast.GaussianMixture(two_groups(0.0, 1.0), 2, covariance="known")
     representation = Representation(problem, engine.family(problem))
     result = gopfast.solve(problem)
     assert representation.loss(result.objective) == 0.0

@@ -15,7 +15,7 @@ HISTORY = [[0.0, 1, -math.inf, 90.0, 1], [0.001, 9, 84.0251, 84.0302, 3]]
 
 
 def make_solution(prior="empirical", means=((15.0,), (-10.0,))):
-    problem = GaussianMixture(datasets.minimal(), 2, prior=prior)
+    problem = GaussianMixture(datasets.minimal(), 2, prior=prior, covariance="known")
     gamma = problem.best_prior_variance(means)
     return MixtureSolution.canonical(problem, [0.4, 0.6], means, gamma)
 
@@ -60,7 +60,7 @@ def test_derived_values():
 @pytest.mark.parametrize(
     ("problem", "label"),
     [
-        (GaussianMixture(datasets.minimal(), 2), "log-likelihood"),
+        (GaussianMixture(datasets.minimal(), 2, covariance="known"), "log-likelihood"),
         (GaussianMixture(datasets.minimal(), 2, covariance="diag"), "log-likelihood"),
         (GaussianMixture(datasets.minimal(), 1, covariance="diag"), "log-likelihood"),
         (gopfast.PoissonMixture([1, 2, 9], 2), "log-likelihood"),
@@ -105,7 +105,7 @@ def test_result_and_solution_cannot_be_changed():
 
 
 def test_canonical_order_is_by_mean_first_coordinate_first():
-    problem = GaussianMixture(np.zeros((4, 2)), 4)
+    problem = GaussianMixture(np.zeros((4, 2)), 4, covariance="known")
     means = [[1.0, 0.0], [0.0, 9.0], [1.0, -1.0], [0.0, 9.0]]
     solution = MixtureSolution.canonical(problem, [0.1, 0.4, 0.3, 0.2], means)
     np.testing.assert_array_equal(solution.means, [[0, 9], [0, 9], [1, -1], [1, 0]])
@@ -114,7 +114,7 @@ def test_canonical_order_is_by_mean_first_coordinate_first():
 
 def test_responsibilities_follow_from_the_parameters():
     solution = make_solution()
-    problem = GaussianMixture(datasets.minimal(), 2)
+    problem = GaussianMixture(datasets.minimal(), 2, covariance="known")
     np.testing.assert_array_equal(
         solution.responsibilities, problem.responsibilities(solution.weights, solution.means)
     )
@@ -134,7 +134,7 @@ def test_summary_reads_well():
 
 
 def test_summary_of_a_large_solution_stays_short():
-    problem = GaussianMixture(np.zeros((50, 20)), 50)
+    problem = GaussianMixture(np.zeros((50, 20)), 50, covariance="known")
     solution = MixtureSolution.canonical(problem, np.full(50, 0.02), np.zeros((50, 20)))
     text = str(make_result(solution=solution))
     assert "38 more components" in text

@@ -59,7 +59,7 @@ def test_no_state_lies_below_the_bound(kind):
 def test_the_bounds_hold_in_exact_arithmetic(offset, gamma):
     rng = np.random.default_rng(6)
     X, w = offset + rng.normal(size=201), rng.choice(WEIGHTS, 201)
-    result = gopfast.solve(gopfast.GaussianMixture(X, 1, prior=gamma, sample_weight=w))
+    result = gopfast.solve(gopfast.GaussianMixture(X, 1, prior=gamma, sample_weight=w, covariance="known"))
     x, w = [Fraction(value) for value in X], [Fraction(value) for value in w]
     W, T = sum(w), sum(a * b for a, b in zip(w, x, strict=True))
     e = Fraction(0) if gamma is None else 1 / Fraction(gamma)
@@ -194,7 +194,7 @@ def test_the_result_does_what_every_result_does(tmp_path):
 
 
 def test_a_tolerance_below_rounding_is_not_claimed():
-    result = gopfast.solve(gopfast.GaussianMixture(SMALL, 1), 1e-300)
+    result = gopfast.solve(gopfast.GaussianMixture(SMALL, 1, covariance="known"), 1e-300)
     assert result.status is Status.NUMERICAL
     assert result.lower_bound < result.objective
 
@@ -232,4 +232,4 @@ def test_shares_far_apart_keep_their_digits(light):
 
 
 def test_several_components_have_no_closed_form():
-    assert optimum(gopfast.GaussianMixture(SMALL, 2)) is None
+    assert optimum(gopfast.GaussianMixture(SMALL, 2, covariance="known")) is None

@@ -65,4 +65,7 @@ def test_a_bad_start_is_named(start, named):
 
 def test_a_fit_of_another_family_is_no_start():
     with pytest.raises(gopfast.InputError, match="^start must have means"):
-        gopfast.solve(gopfast.GaussianMixture(X, 2), start=gopfast.local.em(gopfast.PoissonMixture([0, 3, 9], 2)))
+        gopfast.solve(
+            gopfast.GaussianMixture(X, 2, covariance="known"),
+            start=gopfast.local.em(gopfast.PoissonMixture([0, 3, 9], 2)),
+        )

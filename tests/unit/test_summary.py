@@ -138,7 +138,7 @@ def test_levels_change_neither_the_optimum_nor_the_validity_of_the_bound(prior):
 def test_many_samples_are_proved_and_their_objective_counts_every_one(n_samples):
     rng = np.random.default_rng(1)
     x = 4 * rng.integers(3, size=n_samples) + rng.standard_normal(n_samples)
-    problem = gopfast.GaussianMixture(x, 3)
+    problem = gopfast.GaussianMixture(x, 3, covariance="known")
     results = [gopfast.solve(problem, epsilon=0.01, n_threads=threads) for threads in (1, 2, 3)]
     for result in results:
         assert result.success

@@ -70,6 +70,6 @@ def test_pickles_of_earlier_versions_are_read():
 
 
 def test_the_status_of_a_result_reads_as_a_word():
-    result = gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2))
+    result = gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2, covariance="known"))
     assert f"{result.status}" == "OPTIMAL" and result.status == "OPTIMAL" and result.status in {"OPTIMAL", "CUTOFF"}
     assert result.to_dict()["status"] == result.status

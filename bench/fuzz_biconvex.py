@@ -30,7 +30,8 @@ from gopfast import BiconvexProblem, Status
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
 REL_TOL = 1e-6
-KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved")
+KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
+         "switched")
 
 
 class Instance:
@@ -172,6 +173,24 @@ def draw(rng):
         for _ in range(int(rng.integers(0, 3))):
             a = rng.integers(-3, 4, n).astype(float)
             bounded.append((np.zeros((n, n)), a, *[float(a @ planted)] * 2))
+    if kind == "switched":
+        # z_k (a'z + b) = 0, or z_k z_i <= 0, met by the planted point; some variables without bounds
+        planted = np.where(rng.random(n) < 0.5, np.clip(0.0, lower, upper), planted)
+        z = fractions(planted)
+        bounded = [row for row in bounded if within(row, z)]
+        for k in range(n):
+            a = rng.integers(-2, 3, n) * (rng.random(n) < 0.6).astype(float)
+            P = np.zeros((n, n))
+            for i in range(n):
+                P[min(i, k), max(i, k)] = a[i]
+            if rng.random() < 0.3:
+                continue
+            linear = np.zeros(n)
+            linear[k] = float(rng.integers(-2, 3)) if planted[k] == 0 else -float(a @ planted)
+            bounded.append((P, linear, 0.0, 0.0))
+        which = rng.random(n) < 0.6
+        lower, upper = np.where(which & (rng.random(n) < 0.3), -np.inf, lower), np.where(which, np.inf, upper)
+        point = planted
     sense = str(rng.choice(["min", "max"]))
     constant = float(rng.choice([0.0, 0.0, rng.integers(-9, 10), 1000.0]))
     if kind == "scaled" or rng.random() < 0.1:
@@ -320,7 +339,7 @@ def audit(instance, points, rng):
 
     from gopfast.biconvex.lifting import Lifting
 
-    if not points or not np.isfinite([*instance.lower, *instance.upper]).all():
+    if not points or not (instance.kind == "switched" or np.isfinite([*instance.lower, *instance.upper]).all()):
         return []
     lifting = Lifting(instance.problem())
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)

@@ -21,7 +21,7 @@ from gopfast.biconvex.data cimport BiconvexData
 from gopfast.lp.lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.search.relaxation cimport Effort, Primal, no_effort
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport LP_FAILED, OK, real
+from gopfast.search.types cimport LP_FAILED, OK, index, real
 
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 # Greatest violation of a point that counts as feasible, relative as in `BiconvexProblem.violations`; a fourth of what
@@ -32,6 +32,8 @@ cdef real SETTLED = 1e-14           # violations that are rounding errors
 cdef real TANGENT_TOLERANCE = 1e-9
 cdef real LEFT_BY_TANGENTS = 5e-9   # violations of a row with forms
 cdef real CANCELLED = 1e-13         # of the terms' size
+cdef int FEW_LPS = 300               # linear programs that improve() may take in any case, and as a share of the others
+cdef real SHARE_OF_LPS = 0.5
 cdef int MOST_STEPS = 40             # of alternation
 cdef int MOST_LINEARISATIONS = 40
 cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
@@ -134,11 +136,19 @@ cdef class AlternatingPrimal(Primal):
 
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
-        """From the point; if that is no better than the target, from the next start."""
-        cdef real value = self.search(point, tolerance, solution, effort)
+        """From the point; if that is no better than the target, from the next start.
+
+        Not while local searches have taken more than their share of all programs; without an incumbent always.
+        """
+        cdef real value
+        cdef index before = effort.n_lps
+        if isfinite(target) and self.n_improving > FEW_LPS + SHARE_OF_LPS * (before - self.n_improving):
+            return INFINITY
+        value = self.search(point, tolerance, solution, effort)
         if not value < target and self.next_start < self.starts.shape[0]:
             value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
             self.next_start += 1
+        self.n_improving += effort.n_lps - before
         return value
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:

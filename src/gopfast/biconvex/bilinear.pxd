@@ -17,12 +17,15 @@ cdef class BilinearWorker(ProgramWorker):
     cdef real slack                     # by which the open row is loosened
     cdef real[::1] col_lower, col_upper     # (n_cols,) of the node's program
     cdef real[::1] old_low, old_high    # (n,) the box before it was tightened
-    cdef int n_tangents
+    cdef int n_tangents, n_new          # in the program; those of its rounds
+    cdef int most_tangents, most_new
     cdef int first_lifted               # row
     cdef int[::1] cut_row_of            # (MOST_CUTS,) in the last program
-    cdef real[::1] tangents             # (N_TANGENTS, 1 + n) the form, and the point where each touches
+    cdef int[::1] tangent_row_of, tangent_block     # (most_tangents,) row and form
+    cdef float[:, ::1] tangents         # (most_tangents, variables of a form) the point where each touches
+    cdef real[::1] at                   # (n,) such a point
     cdef real[::1] gradient             # (n,) of a form; 0 between its uses
-    cdef real[::1] weights              # (n_products,) what a product costs in the Lagrangian
+    cdef real[::1] weights              # (n_cols - n,) what products and forms cost in the Lagrangian
     cdef real[::1] cost                 # (n_split,) what the products of a variable miss
     cdef real[::1] importance           # (n_split,) of splitting a variable, -1: it cannot be split
     cdef int[::1] basis                 # (n_cols + max_rows,) HiGHS's statuses
@@ -44,6 +47,12 @@ cdef class BilinearWorker(ProgramWorker):
     cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void note_cuts(self) noexcept nogil
     cdef void tangent_rows(self, Node *node) noexcept nogil
+    cdef void tangent(self, int block, const real *at) noexcept nogil
+    cdef void tangent_at(self, int block, int variable, real value) noexcept nogil
+    cdef void kept_rows(self, Node *node) noexcept nogil
+    cdef bint keep_tangents(self, Node *node) noexcept nogil
+    cdef void weigh(self) noexcept nogil
+    cdef bint forms_miss_more(self) noexcept nogil
     cdef void square_row(self, int block, real at) noexcept nogil
     cdef void tangent_row(self, int block, const real *at) noexcept nogil
     cdef int add_tangents(self, real tolerance) noexcept nogil
@@ -78,6 +87,10 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     cdef real[:, ::1] cut_vector        # (MOST_CUTS, 1 + members)
     cdef void find_cuts(self, const real *x)
     cdef void keep_cuts(self) noexcept nogil
+    cdef int[::1] member_start, member  # variables of each form
+    cdef int kept_from, n_kept_floats   # in a node's warm start: where its tangents are, and their room
+    cdef int find_members(self) except -1
+    cdef int widest_block(self) noexcept nogil
     cdef int[::1] wanted                # (n,) variables of products: their bounds are worth programs
     cdef readonly int max_rounds, root_sweeps
     cdef real[::1] low, high            # (n,) the root box

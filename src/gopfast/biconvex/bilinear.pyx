@@ -9,7 +9,8 @@ q_b for a convex form, and has
       w >= l_i z_j + l_j z_i - l_i l_j,   w >= u_i z_j + u_j z_i - u_i u_j,   w <= l_i z_j + u_j z_i - l_i u_j, ...;
 
 - lifted rows: a linear row b + a'z >= 0 times z_j - l_j >= 0 or u_j - z_j >= 0, with w for the products;
-- tangents of the convex forms, added in rounds at the solution of the linear program;
+- tangents of the convex forms, added in rounds at the solution of the linear program; children begin with those that
+  hold the parent's solution;
 - where most pairs of some variables are products: semidefinite cuts, v'(1 z'; z w) v >= 0 for eigenvectors v of
   negative eigenvalues, found in rounds at the root. They hold in every box, and nodes have those that the root needed.
 
@@ -39,10 +40,14 @@ from gopfast.search.rounding cimport ROUND
 
 cdef real LP_TOLERANCE = 1e-9
 cdef int PROPAGATION_ROUNDS = 10
-cdef int N_TANGENTS = 64            # tangents of a node's program, beside those that it starts with
+cdef int N_TANGENTS = 64            # tangents of a node's program, beside those that it starts with; and for each form
+cdef int TANGENTS_EACH = 2
+cdef int KEPT_EACH = 4              # tangents of a form, on average, that a child may begin with,
+cdef int MOST_KEPT_FLOATS = 4096    # in so much memory of a node
 cdef enum:
     PACKED = 8                      # basis statuses, 3 bits each, in one float
-    BASIC = 1                       # HiGHS's status
+    AT_LOWER = 0                    # HiGHS's statuses
+    BASIC = 1
 cdef real MOST_WORK = 3e7           # iterations times rows, of the programs for a node's bounds
 cdef int PRIMAL_SIMPLEX_BELOW = 300  # rows; on large programs the dual method takes a quarter of the iterations
 # A tangent is added where a form is undercut by this share of what the node lacks to the cutoff, or by so much where
@@ -50,6 +55,7 @@ cdef int PRIMAL_SIMPLEX_BELOW = 300  # rows; on large programs the dual method t
 cdef real TANGENT_SHARE = 1e-3
 cdef real TANGENT_WITHOUT_CUTOFF = 1e-6
 cdef real LEAST_TANGENT = 1e-10
+cdef real FORMS_SHARE = 0.5         # of what products miss: forms that miss less wait for the children
 cdef real LEAST_REDUCED_COST = 1e-9  # beside LP_TOLERANCE a smaller one is no slope
 cdef real NARROW = 1e-9             # width of an interval, relative to its end where that is above 1, left as it is
 cdef real ON_BOUND = 1e-3           # share of an interval's width within which a solution shows its bound to be needed
@@ -77,11 +83,14 @@ cdef class BilinearWorker(ProgramWorker):
 
     def __init__(self, BilinearRelaxation owner, StopSignal stop, int number):
         cdef BiconvexData data = owner.data
-        cdef int n_blocks = <int> data.block_column.shape[0], P = data.n_products
-        cdef int max_rows = data.n_rows + 4 * P + data.n_lifted + 5 * n_blocks + N_TANGENTS
-        cdef int max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted
-                            + (5 * n_blocks + N_TANGENTS) * (data.n + 1))
-        cdef int g, k
+        cdef int P = data.n_products, widest = max(owner.widest_block(), 1), g, k
+        cdef int max_rows = data.n_rows + 4 * P + data.n_lifted
+        cdef int max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted)
+        # those at ends of intervals, at the incumbent and the parent's solution; the parent's; and new ones
+        self.most_new = N_TANGENTS + TANGENTS_EACH * <int> data.block_column.shape[0]
+        self.most_tangents = 4 * <int> data.block_column.shape[0] + owner.n_kept_floats // 2 + self.most_new
+        max_rows += self.most_tangents
+        max_nnz += self.most_tangents * (widest + 1)
         self.owner, self.data, self.offset = owner, data, data.constant
         if data.n_moments > 0:
             max_rows += MOST_CUTS
@@ -95,8 +104,10 @@ cdef class BilinearWorker(ProgramWorker):
         self.col_lower, self.col_upper = reals(data.n_cols), reals(data.n_cols)
         self.cost = reals(data.n_cols)
         self.old_low, self.old_high = reals(data.n), reals(data.n)
-        self.gradient, self.weights = reals(data.n), reals(P)
-        self.tangents = reals(N_TANGENTS * (data.n + 1))
+        self.gradient, self.weights = reals(data.n), reals(data.n_cols - data.n)
+        self.tangent_row_of, self.tangent_block = ints(self.most_tangents), ints(self.most_tangents)
+        self.tangents = np.zeros((max(self.most_tangents, 1), widest), dtype=np.float32)
+        self.at = reals(data.n)
         self.basis = ints(data.n_cols + self.max_rows)
         self.seen, self.ranked = ints(2 * data.n), ints(data.n)
 
@@ -116,7 +127,6 @@ cdef class BilinearWorker(ProgramWorker):
         cdef int attempt
         cdef bint warm = node.parent >= 0
         effort.n_subproblems += 1
-        self.n_tangents = 0
         if self.milp is not None:
             node_choice(node, self.data.n, self.owner.n_warm)[0] = 0
         if not self.data.propagate(low, high, cutoff, PROPAGATION_ROUNDS, &self.col_lower[0], &self.col_upper[0]):
@@ -153,9 +163,10 @@ cdef class BilinearWorker(ProgramWorker):
             self.select(node, effort)
 
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
-        """Linear programs until none of the convex forms is undercut by a share of the gap."""
+        """Linear programs until none of the convex forms is undercut by a share of the gap, or products miss more."""
         cdef LpStatus status = self.solve(node, cutoff, effort)
         while (status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number)
+               and (node.parent < 0 or self.forms_miss_more())
                and self.add_tangents(TANGENT_SHARE * (cutoff - node.lower) if cutoff < INFINITY
                                      else TANGENT_WITHOUT_CUTOFF) > 0):
             status = self.solve(node, cutoff, effort)
@@ -173,7 +184,7 @@ cdef class BilinearWorker(ProgramWorker):
 
     cdef int load(self, Node *node, bint warm, bint with_cuts) noexcept nogil:
         cdef int t
-        self.n_rows = self.nnz = 0
+        self.n_rows = self.nnz = self.n_tangents = self.n_new = 0
         self.fixed_rows()
         self.product_rows()
         self.first_lifted = self.n_rows
@@ -182,6 +193,7 @@ cdef class BilinearWorker(ProgramWorker):
             for t in range(self.owner.n_cuts):
                 self.cut_row(t)
         self.n_base = self.n_rows
+        self.kept_rows(node)
         self.tangent_rows(node)
         if self.load_rows(self.data.n_cols, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0]) != OK:
             return LP_FAILED
@@ -299,29 +311,79 @@ cdef class BilinearWorker(ProgramWorker):
         self.end_row(-v[0] * v[0], INFINITY)
 
     cdef void tangent_rows(self, Node *node) noexcept nogil:
-        """Tangents of the convex forms: at the incumbent, at the parent's solution, and where rounds found them."""
-        cdef int b, t, i
+        """Tangents of the convex forms at the incumbent, at the parent's solution, and of squares at their ends."""
+        cdef int b, i
         for b in range(self.data.block_column.shape[0]):
             if not self.data.presses(b):
                 continue
             if self.data.is_square(b):
                 i = self.data.block_i[self.data.block_start[b]]
-                for t in range(3):
-                    self.square_row(b, self.col_lower[i] if t == 0 else self.col_upper[i] if t == 1
-                                    else node_point(node, self.data.n)[i])
+                self.tangent_at(b, i, self.col_lower[i])
+                self.tangent_at(b, i, self.col_upper[i])
+                self.tangent_at(b, i, node_point(node, self.data.n)[i])
             else:
-                self.tangent_row(b, node_point(node, self.data.n))
+                self.tangent(b, node_point(node, self.data.n))
             if self.owner.has_incumbent:
-                self.tangent_row(b, &self.owner.incumbent[0])
+                self.tangent(b, &self.owner.incumbent[0])
+
+    cdef void tangent_at(self, int block, int variable, real value) noexcept nogil:
+        """Of a square, where its variable has a value."""
+        if isfinite(value):
+            self.at[variable] = value
+            self.tangent(block, &self.at[0])
+
+    cdef void tangent(self, int block, const real *at) noexcept nogil:
+        """Adds a tangent, and notes where it touches: in single precision, as any point will do."""
+        cdef int k, t = self.n_tangents, first = self.owner.member_start[block]
+        if t == self.most_tangents:
+            return
+        self.tangent_row_of[t], self.tangent_block[t] = self.n_rows, block
+        for k in range(first, self.owner.member_start[block + 1]):
+            self.tangents[t, k - first] = <float> at[self.owner.member[k]]
+        if self.data.is_square(block):
+            self.square_row(block, at[self.owner.member[first]])
+        else:
+            self.tangent_row(block, at)
+        self.n_tangents += 1
+
+    cdef void kept_rows(self, Node *node) noexcept nogil:
+        """The tangents that held the parent's solution."""
+        cdef const float *kept = node_warm(node, self.data.n) + self.owner.kept_from
+        cdef int _kept, k, block, at = 1
+        for _kept in range(<int> kept[0]):
+            block = <int> kept[at]
+            at += 1
+            for k in range(self.owner.member_start[block], self.owner.member_start[block + 1]):
+                self.at[self.owner.member[k]] = kept[at]
+                at += 1
+            self.tangent(block, &self.at[0])
+
+    cdef bint keep_tangents(self, Node *node) noexcept nogil:
+        """Notes those that hold the last solution, which are not basic; whether there was room for all."""
+        cdef float *kept = node_warm(node, self.data.n) + self.owner.kept_from
+        cdef int t, k, block, size, at = 1, n = 0
         for t in range(self.n_tangents):
-            self.tangent_row(<int> self.tangents[t * (self.data.n + 1)], &self.tangents[t * (self.data.n + 1) + 1])
+            block = self.tangent_block[t]
+            size = self.owner.member_start[block + 1] - self.owner.member_start[block]
+            if self.basis[self.data.n_cols + self.tangent_row_of[t]] == BASIC:
+                continue
+            if at + 1 + size > 1 + self.owner.n_kept_floats:
+                break
+            kept[at] = <float> block
+            for k in range(size):
+                kept[at + 1 + k] = self.tangents[t, k]
+            at += 1 + size
+            n += 1
+        else:
+            kept[0] = <float> n
+            return True
+        kept[0] = <float> n
+        return False
 
     cdef void square_row(self, int block, real at) noexcept nogil:
         """column >= v (2 t z - t^2)."""
         cdef int k = self.data.block_start[block]
         cdef real v = self.data.block_value[k]
-        if not isfinite(at):
-            return
         self.begin_row()
         self.term(self.data.block_column[block], 1, 0)
         self.term(self.data.block_i[k], -2 * v * at, fabs(2 * v * at))
@@ -355,20 +417,44 @@ cdef class BilinearWorker(ProgramWorker):
     cdef int add_tangents(self, real tolerance) noexcept nogil:
         """Adds a tangent at the solution to each form that it undercuts by more than the tolerance; how many."""
         cdef int b, first = self.n_rows, first_entry = self.nnz
-        cdef real *entry
         for b in range(self.data.block_column.shape[0]):
-            if self.n_tangents == N_TANGENTS:
+            if self.n_new == self.most_new or self.n_tangents == self.most_tangents:
                 break
             if not self.data.presses(b):
                 continue
             if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, LEAST_TANGENT):
-                # Kept for the node's next program: its box is another
-                entry = &self.tangents[self.n_tangents * (self.data.n + 1)]
-                entry[0] = b
-                memcpy(entry + 1, self.lp.x, self.data.n * sizeof(real))
-                self.tangent_row(b, entry + 1)
-                self.n_tangents += 1
+                self.tangent(b, self.lp.x)
+                self.n_new += 1
         return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
+
+    cdef void weigh(self) noexcept nogil:
+        """OUT weights: what each product and each form costs in the Lagrangian of the problem's rows."""
+        cdef int k, row, e, n = self.data.n
+        for k in range(self.data.n_cols - n):
+            self.weights[k] = self.data.cost[n + k]
+        for row in range(self.data.n_rows):
+            if self.lp.row_dual[row] == 0:
+                continue
+            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+                if self.data.row_index[e] >= n:
+                    self.weights[self.data.row_index[e] - n] -= self.lp.row_dual[row] * self.data.row_value[e]
+
+    cdef bint forms_miss_more(self) noexcept nogil:
+        """Whether tangents are worth a program: splitting does nothing for forms, but children keep them."""
+        cdef const real *x = self.lp.x
+        cdef int b, k, n = self.data.n
+        cdef real forms = 0, products = 0, off
+        self.weigh()
+        for b in range(self.data.block_column.shape[0]):
+            if self.data.presses(b):
+                off = self.data.block_at(b, x) - x[self.data.block_column[b]]
+                forms += max(off, 0.0) * fabs(self.weights[self.data.block_column[b] - n])
+        for k in range(self.data.n_products):
+            off = x[n + k] - x[self.data.first[k]] * x[self.data.second[k]]
+            # a square from below is a form
+            if self.data.own[k] and (off > 0 or self.data.first[k] != self.data.second[k]):
+                products += fabs(off * self.weights[k])
+        return forms >= FORMS_SHARE * products
 
     # Semidefinite cuts
 
@@ -412,21 +498,24 @@ cdef class BilinearWorker(ProgramWorker):
         packed[0] = 0
         if self.lp.get_basis(&self.basis[0]) != OK:
             return
+        # without all of its tangents a basis has not as many members as rows
+        if not self.keep_tangents(node):
+            return
         for i in range((size + PACKED - 1) // PACKED):
             word = pack(&self.basis[0] + PACKED * i, min(<int> PACKED, size - PACKED * i))
             packed[1 + i] = <float> word
         packed[0] = <float> size
 
     cdef int restore_basis(self, Node *node) noexcept nogil:
-        """The tangents' rows, which a basis does not cover, become basic."""
+        """The parent's tangents come first after the rows that the basis covers, and are not basic; the others are."""
         cdef const float *packed = node_warm(node, self.data.n)
-        cdef int i, size = self.data.n_cols + self.n_base
+        cdef int i, size = self.data.n_cols + self.n_base, n_kept = <int> packed[self.owner.kept_from]
         if packed[0] != size:
             return OK
         for i in range((size + PACKED - 1) // PACKED):
             unpack(<int> packed[1 + i], &self.basis[0] + PACKED * i, min(<int> PACKED, size - PACKED * i))
         for i in range(size, self.data.n_cols + self.n_rows):
-            self.basis[i] = BASIC
+            self.basis[i] = AT_LOWER if i < size + n_kept else BASIC
         return self.lp.set_basis(&self.basis[0])
 
     # Tightening by optimality
@@ -651,18 +740,12 @@ cdef class BilinearWorker(ProgramWorker):
         cdef const real *low = node_low(node)
         cdef const real *high = node_high(node, self.data.n)
         cdef const real *x = self.lp.x
-        cdef int j, k, row, e, attempt, branch = -1
+        cdef int j, k, e, attempt, branch = -1
         cdef real best, off, share
         for j in range(self.data.n):
             if isfinite(x[j]):
                 point[j] = min(high[j], max(low[j], x[j]))
-        for k in range(self.data.n_products):
-            self.weights[k] = self.data.cost[self.data.n + k]
-        for row in range(self.data.n_rows):
-            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
-                k = self.data.row_index[e] - self.data.n
-                if 0 <= k < self.data.n_products:
-                    self.weights[k] -= self.lp.row_dual[row] * self.data.row_value[e]
+        self.weigh()
         for attempt in range(2):
             best = 0
             for j in range(self.data.n_split):
@@ -755,8 +838,10 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split
         self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
-        self.n_warm = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted
-                           + (<int> MOST_CUTS if data.n_moments else 0)) // PACKED
+        self.kept_from = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted
+                              + (<int> MOST_CUTS if data.n_moments else 0)) // PACKED
+        self.find_members()
+        self.n_warm = self.kept_from + 1 + self.n_kept_floats
         self.cut_moment, self.cut_needed = ints(MOST_CUTS), ints(MOST_CUTS)
         if data.n_moments:
             widest = np.diff(np.asarray(data.moment_start)).max()
@@ -770,6 +855,27 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         for k in range(data.n_products):
             self.wanted[data.first[k]] = self.wanted[data.second[k]] = 1
 
+    cdef int find_members(self) except -1:
+        """Variables of each form, and room for tangents."""
+        cdef int b, e, n = <int> self.data.block_column.shape[0], wanted = 0
+        members, start = [], [0]
+        for b in range(n):
+            own = sorted({self.data.block_i[e] for e in range(self.data.block_start[b], self.data.block_start[b + 1])})
+            members += own
+            start.append(len(members))
+            if self.data.presses(b):
+                wanted += KEPT_EACH * (1 + len(own))
+        self.member = np.array(members + [0], dtype=np.intc)
+        self.member_start = np.array(start, dtype=np.intc)
+        self.n_kept_floats = min(wanted, MOST_KEPT_FLOATS)
+        return 0
+
+    cdef int widest_block(self) noexcept nogil:
+        cdef int b, widest = 0
+        for b in range(<int> self.data.block_column.shape[0]):
+            widest = max(widest, self.member_start[b + 1] - self.member_start[b])
+        return widest
+
     cdef ProgramWorker worker(self, StopSignal stop, int number):
         return BilinearWorker(self, stop, number)
 
@@ -778,7 +884,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         for j in range(self.data.n):
             node_low(node)[j], node_high(node, self.data.n)[j] = self.low[j], self.high[j]
             node_point(node, self.data.n)[j] = middle(self.low[j], self.high[j])
-        node_warm(node, self.data.n)[0] = 0
+        node_warm(node, self.data.n)[0] = node_warm(node, self.data.n)[self.kept_from] = 0
 
     cdef void calibrate(self, const real *solution) noexcept nogil:
         cdef int j

@@ -9,6 +9,7 @@ from gopfast.biconvex import complementarity, grouping
 from gopfast.biconvex.data import BiconvexData
 from gopfast.biconvex.forms import components, convexity_defect, is_convex
 from gopfast.biconvex.partition import find as find_partition
+from gopfast.biconvex.problem import terms_of
 
 # Lifted rows and the products that they add
 MOST_LIFTED_ROWS = 600
@@ -30,6 +31,7 @@ class Row:
         self.linear, self.lower, self.upper = linear, lower, upper
         self.products = defaultdict(float)  # (i, j), i <= j -> coefficient
         self.forms = []  # dicts (i, j), i <= j -> coefficient of a convex form
+        self.floor = None  # see Lifting.violation_floor, once asked for
         self.mixed = []  # such dicts that are not convex as a whole, until their variables have groups
 
     def negated(self):
@@ -118,12 +120,8 @@ class Lifting:
         row = Row({int(i): float(a[i]) for i in np.flatnonzero(a)}, lower, upper)
         if Q.nnz == 0:
             return row
-        entries = Q.tocoo()
-        terms = {
-            (i, j): value if i == j else 2.0 * value
-            for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
-            if i <= j
-        }
+        i, j, coefficients = terms_of(Q)
+        terms = dict(zip(zip(i.tolist(), j.tolist(), strict=True), coefficients.tolist(), strict=True))
         for form in components(terms):
             if convex and is_convex(form):
                 row.forms.append(form)
@@ -221,7 +219,12 @@ class Lifting:
 
     def violation_floor(self, row):
         """Return the least magnitude that a violation of a row is relative to, see `BiconvexProblem.violations`."""
-        largest = np.maximum(abs(self.low), abs(self.high))
+        if row.floor is None:
+            row.floor = self._floor(row)
+        return row.floor
+
+    def _floor(self, row):
+        largest = np.maximum(abs(self.low), abs(self.high)).tolist()
         coefficients = [(abs(a), largest[i]) for i, a in row.linear.items()]
         for terms in (row.products, *row.forms):
             for (i, j), a in terms.items():

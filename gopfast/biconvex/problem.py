@@ -273,11 +273,11 @@ class BiconvexProblem:
         np.maximum.at(linear, rows, np.abs(self.A.data) * size[self.A.indices])
         greatest = [linear]
         for row in self.quadratic_rows:
-            form, used = sparse.triu(abs(row.Q)).tocoo(), np.flatnonzero(row.a)
+            (i, j, coefficient), used = terms_of(row.Q), np.flatnonzero(row.a)
             # where a variable may be infinite another may be 0
-            first, second = size[form.row], size[form.col]
+            first, second = size[i], size[j]
             products = np.where((first == 0) | (second == 0), 0.0, first) * np.where(first == 0, 0.0, second)
-            products = form.data * np.where(form.row == form.col, 1.0, 2.0) * products
+            products *= np.abs(coefficient)
             greatest.append([max((np.abs(row.a[used]) * size[used]).max(initial=0.0), products.max(initial=0.0))])
         return np.concatenate(greatest)
 
@@ -451,9 +451,8 @@ class BiconvexProblem:
     def _terms(self, a, Q, constant):
         quad = []
         if Q is not None:
-            upper = sparse.triu(Q).tocoo()
-            for i, j, value in zip(upper.row, upper.col, upper.data, strict=True):
-                quad.append([self.names[i], self.names[j], float(value if i == j else 2.0 * value)])
+            for i, j, value in zip(*(part.tolist() for part in terms_of(Q)), strict=True):
+                quad.append([self.names[i], self.names[j], value])
         lin = {self.names[i]: float(a[i]) for i in np.flatnonzero(a)}
         return {"const": constant, "lin": lin, "quad": quad}
 
@@ -556,6 +555,26 @@ def _symmetric(name, value, n):
     array = sparse.csr_array(0.5 * (array + array.T))
     array.eliminate_zeros()
     return array
+
+
+def terms_of(Q):
+    """
+    Return the terms of z'Qz.
+
+    Parameters
+    ----------
+    Q : csr_array, shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    i, j, coefficient : ndarray
+        Of ``coefficient z_i z_j``, i <= j.
+    """
+    i, j = np.repeat(np.arange(Q.shape[0]), np.diff(Q.indptr)), Q.indices
+    upper = i <= j
+    i, j, value = i[upper], j[upper], Q.data[upper]
+    return i, j, np.where(i == j, value, 2.0 * value)
 
 
 def _quadratic_rows(rows, n):

@@ -1,4 +1,4 @@
-"""Tangents of convex forms in the relaxed dual: kept for the children, and of forms that are convex but for rounding."""
+"""Tangents of convex forms in the relaxed dual: kept for children, and of forms that are convex but for rounding."""
 
 import numpy as np
 from gopfast.biconvex.alternating import AlternatingPrimal

@@ -19,7 +19,7 @@ cdef class BilinearWorker(ProgramWorker):
     cdef real[::1] old_low, old_high    # (n,) the box before it was tightened
     cdef int n_tangents, n_new          # in the program; those of its rounds
     cdef int most_tangents, most_new
-    cdef int first_lifted               # row
+    cdef int[::1] lifted_row_of         # (n_lifted,) in the last program
     cdef int[::1] cut_row_of            # (MOST_CUTS,) in the last program
     cdef int[::1] tangent_row_of, tangent_block     # (most_tangents,) row and form
     cdef float[:, ::1] tangents         # (most_tangents, variables of a form) the point where each touches
@@ -43,6 +43,10 @@ cdef class BilinearWorker(ProgramWorker):
     cdef void fixed_rows(self) noexcept nogil
     cdef void product_rows(self) noexcept nogil
     cdef void lifted_rows(self) noexcept nogil
+    cdef void lifted_row(self, int t) noexcept nogil
+    cdef real lifted_excess(self, int t) noexcept nogil
+    cdef int take_violated(self) noexcept nogil
+    cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void cut_row(self, int t) noexcept nogil
     cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void note_cuts(self) noexcept nogil
@@ -80,7 +84,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     cdef readonly BiconvexData data
     cdef int[::1] kept                  # (n_lifted,) lifted rows in use: those that the root's programs needed
     cdef int[::1] needed                # (n_lifted,) found at the root
-    cdef int n_kept
+    cdef void forget_rows(self) noexcept nogil
     cdef bint chosen                    # whether `kept` is final
     cdef int n_cuts                     # semidefinite cuts in use
     cdef int[::1] cut_moment, cut_needed    # (MOST_CUTS,) the set of variables; whether the root's program needed it

@@ -8,7 +8,8 @@ q_b for a convex form, and has
 
       w >= l_i z_j + l_j z_i - l_i l_j,   w >= u_i z_j + u_j z_i - u_i u_j,   w <= l_i z_j + u_j z_i - l_i u_j, ...;
 
-- lifted rows: a linear row b + a'z >= 0 times z_j - l_j >= 0 or u_j - z_j >= 0, with w for the products;
+- lifted rows: a linear row b + a'z >= 0 times z_j - l_j >= 0 or u_j - z_j >= 0, with w for the products; those that
+  solutions of the root violate;
 - tangents of the convex forms, added in rounds at the solution of the linear program; children begin with those that
   hold the parent's solution;
 - where most pairs of some variables are products: semidefinite cuts, v'(1 z'; z w) v >= 0 for eigenvectors v of
@@ -65,6 +66,9 @@ cdef real WIDEST_SHARE = 4.0        # of the root's widths, for the scores of va
 cdef real SMALLEST = 1e-300         # stands for 0 in a quotient
 cdef real SUM_ROUNDING = 1 + 1e-12  # covers the rounding of a sum of squares
 cdef real PRODUCT_ROUNDING = 1 + 1e-9   # covers that of a product of widths, for rows that prove nothing
+cdef int MOST_LIFTS = 30            # rounds of lifted rows
+cdef real LEAST_EXCESS = 1e-7       # by which a solution violates a lifted row that is taken,
+cdef real EXCESS_SHARE = 0.2        # and as a share of what it violates the worst by
 cdef enum:
     MOST_CUTS = 300                 # semidefinite
     CUTS_A_ROUND = 12               # of one set of variables
@@ -97,6 +101,7 @@ cdef class BilinearWorker(ProgramWorker):
             k = max(data.moment_start[g + 1] - data.moment_start[g] for g in range(data.n_moments))
             max_nnz += MOST_CUTS * (k + 1) * (k + 2) // 2
             self.cut_row_of = ints(MOST_CUTS)
+        self.lifted_row_of = ints(data.n_lifted)
         if owner.selects:
             max_rows, max_nnz = max(max_rows, 2 * data.n_split + 8 * P), max(max_nnz, 4 * data.n_split + 32 * P)
         self.begin(stop, number, max_rows, max_nnz, data.n_cols, data.n_split if owner.selects else -1)
@@ -135,10 +140,14 @@ cdef class BilinearWorker(ProgramWorker):
         self.place_middle(node)
         if self.open() != OK:
             return
+        if node.parent < 0 and not self.owner.chosen:
+            self.owner.forget_rows()
         for attempt in range(self.owner.max_rounds):
             if self.load(node, warm or attempt > 0, True) != OK:
                 return
             status = self.solve_with_tangents(node, cutoff, effort)
+            if node.parent < 0 and not self.owner.chosen and status == LP_OPTIMAL and node.lower < cutoff:
+                status = self.lift(node, cutoff, effort)
             if (node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0 and not self.owner.chosen
                     and status == LP_OPTIMAL and node.lower < cutoff):
                 status = self.separate(node, cutoff, effort)
@@ -187,7 +196,6 @@ cdef class BilinearWorker(ProgramWorker):
         self.n_rows = self.nnz = self.n_tangents = self.n_new = 0
         self.fixed_rows()
         self.product_rows()
-        self.first_lifted = self.n_rows
         self.lifted_rows()
         if with_cuts:
             for t in range(self.owner.n_cuts):
@@ -273,28 +281,69 @@ cdef class BilinearWorker(ProgramWorker):
                     self.end_row(-INFINITY, INFINITY)
 
     cdef void lifted_rows(self) noexcept nogil:
+        cdef int t
+        for t in range(self.data.n_lifted):
+            if self.owner.kept[t]:
+                self.lifted_row(t)
+
+    cdef void lifted_row(self, int t) noexcept nogil:
         """(b + a'z) (z_j - l) >= 0 or (b + a'z) (u - z_j) >= 0."""
-        cdef int t, e, j
-        cdef real b, at, sign, share, own, rounded
+        cdef int e, j = self.data.lift_factor[t]
+        cdef real b = self.data.lift_constant[t], share, rounded = 0
+        cdef real at = self.col_lower[j] if self.data.lift_side[t] == 0 else self.col_upper[j]
+        cdef real sign = 1 if self.data.lift_side[t] == 0 else -1
+        cdef real own = sign * b
+        self.lifted_row_of[t] = self.n_rows
+        self.begin_row()
+        for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
+            self.term(self.data.n + self.data.lift_product[e], sign * self.data.lift_value[e], 0)
+            share = at * self.data.lift_value[e]
+            if self.data.lift_variable[e] == j:
+                own -= sign * share
+                rounded = fabs(share) + fabs(own)
+            else:
+                self.term(self.data.lift_variable[e], -sign * share, fabs(share))
+        self.term(j, own, rounded)
+        self.slack += 2 * ROUND * fabs(b * at)
+        self.end_row(sign * b * at, INFINITY)
+
+    cdef real lifted_excess(self, int t) noexcept nogil:
+        """By how much the last solution violates a lifted row; at most 0 where it does not."""
+        cdef const real *x = self.lp.x
+        cdef int e, j = self.data.lift_factor[t]
+        cdef real at = self.col_lower[j] if self.data.lift_side[t] == 0 else self.col_upper[j]
+        cdef real total = self.data.lift_constant[t] * (x[j] - at)
+        for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
+            total += self.data.lift_value[e] * (
+                x[self.data.n + self.data.lift_product[e]] - at * x[self.data.lift_variable[e]])
+        return -total if self.data.lift_side[t] == 0 else total
+
+    cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Programs with the lifted rows that their solutions violate."""
+        cdef LpStatus status = LP_OPTIMAL
+        cdef int _round
+        for _round in range(MOST_LIFTS):
+            if self.take_violated() == 0:
+                break
+            status = self.solve_with_tangents(node, cutoff, effort)
+            if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
+                break
+        return status
+
+    cdef int take_violated(self) noexcept nogil:
+        """Adds the lifted rows that the last solution violates the worst; how many."""
+        cdef int t, first = self.n_rows, first_entry = self.nnz
+        cdef real worst = LEAST_EXCESS
         for t in range(self.data.n_lifted):
             if not self.owner.kept[t]:
-                continue
-            j, b = self.data.lift_factor[t], self.data.lift_constant[t]
-            at = self.col_lower[j] if self.data.lift_side[t] == 0 else self.col_upper[j]
-            sign = 1 if self.data.lift_side[t] == 0 else -1
-            self.begin_row()
-            own, rounded = sign * b, 0
-            for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
-                self.term(self.data.n + self.data.lift_product[e], sign * self.data.lift_value[e], 0)
-                share = at * self.data.lift_value[e]
-                if self.data.lift_variable[e] == j:
-                    own -= sign * share
-                    rounded = fabs(share) + fabs(own)
-                else:
-                    self.term(self.data.lift_variable[e], -sign * share, fabs(share))
-            self.term(j, own, rounded)
-            self.slack += 2 * ROUND * fabs(b * at)
-            self.end_row(sign * b * at, INFINITY)
+                worst = max(worst, self.lifted_excess(t))
+        if worst <= LEAST_EXCESS:
+            return 0
+        for t in range(self.data.n_lifted):
+            if not self.owner.kept[t] and self.lifted_excess(t) > EXCESS_SHARE * worst:
+                self.owner.kept[t] = 1
+                self.lifted_row(t)
+        return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
 
     cdef void cut_row(self, int t) noexcept nogil:
         """(v0 + v'z)^2 >= 0 with w for the products; its coefficients are exact."""
@@ -618,6 +667,15 @@ cdef class BilinearWorker(ProgramWorker):
                 if status == LP_INFEASIBLE:
                     ok = 0
                 elif status == LP_OPTIMAL:
+                    if not self.owner.chosen and self.take_violated() > 0:
+                        # for this bound, and for those that come
+                        self.lp.set_cost(j, 1 if side == 0 else -1)
+                        status = self.lp.solve(INFINITY)
+                        effort.n_lps += 1
+                        self.work += <real> self.lp.n_iterations() * self.n_rows
+                        self.lp.set_cost(j, 0)
+                        if status != LP_OPTIMAL:
+                            continue
                     # the bound was of the costs before the last set_cost: row duals are its proof for these
                     self.lp.cost[j] = 1 if side == 0 else -1
                     bound = self.lp.safe_bound()
@@ -651,11 +709,11 @@ cdef class BilinearWorker(ProgramWorker):
 
     cdef void note_needed(self) noexcept nogil:
         """Lifted rows that hold the solution of a program of the root."""
-        cdef int t, row = self.first_lifted
+        cdef int t
         if self.owner.chosen:
             return
         for t in range(self.data.n_lifted):
-            if self.lp.row_dual[row + t] != 0:
+            if self.owner.kept[t] and self.lp.row_dual[self.lifted_row_of[t]] != 0:
                 self.owner.needed[t] = 1
 
     cdef void remember(self, Node *node) noexcept nogil:
@@ -848,8 +906,6 @@ cdef class BilinearRelaxation(ProgramRelaxation):
             self.cut_vector = np.zeros((MOST_CUTS, 1 + widest))
         self.batch_size, self.parallel_from = 4, 2
         self.kept, self.needed = ints(data.n_lifted) , ints(data.n_lifted)
-        self.n_kept = data.n_lifted
-        np.asarray(self.kept)[:] = 1
         self.incumbent = reals(data.n)
         self.wanted = ints(data.n)
         for k in range(data.n_products):
@@ -899,11 +955,15 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         cdef int t
         if not self.chosen:
             self.chosen = True
-            self.n_kept = 0
             for t in range(self.data.n_lifted):
                 self.kept[t] = self.needed[t]
-                self.n_kept += self.kept[t]
             self.keep_cuts()
+
+    cdef void forget_rows(self) noexcept nogil:
+        """No lifted row: the root's programs take those that they violate."""
+        cdef int t
+        for t in range(self.data.n_lifted):
+            self.kept[t] = 0
 
     cdef void keep_cuts(self) noexcept nogil:
         """Drops the cuts that the root did not need."""

@@ -64,13 +64,15 @@ def test_the_bound_is_that_of_all_lifted_rows(seed):
     Q, rows = np.zeros((2 * n, 2 * n)), np.block([[A, 0 * A], [0 * B, B]])
     Q[:n, n:] = C
     limits = np.concatenate([a, b])
-    problem = BiconvexProblem(c, Q=Q, A=rows, row_lower=np.full(len(limits), -np.inf), row_upper=limits, lower=0, upper=2)
+    none = np.full(len(limits), -np.inf)
+    problem = BiconvexProblem(c, Q=Q, A=rows, row_lower=none, row_upper=limits, lower=0, upper=2)
     lifting = Lifting(problem)
     data, _, unit = lifting.data(lifting.low, lifting.high)
     assert data.n_lifted == 4 * len(a) * n
     expected = with_all_rows(C, c, A, a, B, b)
     assert expected.status == 0
-    cloud = 2 * np.random.default_rng(seed).random((2000, 2 * n))
+    rng = np.random.default_rng(seed)
+    cloud = 2 * rng.random((2000, 1)) * rng.random((2000, 2 * n))  # towards 0, which is feasible
     least = min(problem.objective(z) for z in cloud if (rows @ z <= limits).all())
     without, _, _ = lifting.data(lifting.low, lifting.high, lifted=False)
     assert BilinearRelaxation(without).bound_box(*without.box)[0] * unit <= least

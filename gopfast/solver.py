@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, overload
@@ -612,6 +613,8 @@ def _check_proof(proof):
     """Check where a proof is to go: the path as text, True for memory, None where there is to be none."""
     if proof is None or isinstance(proof, bool):
         return proof or None
+    if not isinstance(proof, (str, bytes, os.PathLike)):
+        raise InputTypeError(f"proof must be a path, True or None; got {type(proof).__name__}")
     return checks.writable("proof", proof)
 
 

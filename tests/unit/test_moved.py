@@ -37,9 +37,10 @@ def test_an_old_pickle_is_of_the_class_that_there_is_now(name):
 
 # Written after the package had rooms: there are no pickles of them that name an old module.
 NEWER = {
-    "Bootstrap", "Checked", "CheckpointError", "Clustering", "ClusteringResult", "GlobalBernoulliMixture",
-    "GlobalCategoricalMixture", "GlobalExponentialMixture", "GlobalKMeans", "GlobalLatentClass", "GlobalPoissonMixture",
-    "KMeans", "LatentClass", "LatentClassFit", "LikelihoodRatio", "LocalOptimum", "Optima", "ProofError",
+    "Bootstrap", "Checked", "CheckedBiconvex", "CheckpointError", "Clustering", "ClusteringResult",
+    "GlobalBernoulliMixture", "GlobalCategoricalMixture", "GlobalExponentialMixture", "GlobalKMeans",
+    "GlobalLatentClass", "GlobalPoissonMixture", "KMeans", "LatentClass", "LatentClassFit", "LikelihoodRatio",
+    "LocalOptimum", "Optima", "Proof", "ProofError",
 }  # fmt: skip
 
 

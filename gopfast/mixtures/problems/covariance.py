@@ -502,7 +502,7 @@ class Tied(Full):
 KINDS = {kind.name: kind for kind in (Known, Spherical, Diagonal, Tied, TiedSpherical, Full)}
 
 # Columns up to which matrices are solved for, as `families/matrix` has it.
-MOST_COLUMNS_OF_MATRICES = 6
+MOST_COLUMNS_OF_MATRICES = 32
 
 
 def default_kind(prior=None, posterior=None, noise_variance=None) -> type[CovarianceKind]:

@@ -396,6 +396,8 @@ def test_coordinates_reach_as_far_as_the_cell(seed):
         if trial == 0:
             assert coordinates(chart, parameters(chart, y).reshape(K, -1)) == pytest.approx(y, abs=1e-7)
         farthest = np.maximum(farthest, [-y, y])
+        beyond = chart.at(y)[1] - 0.5 * (y**2).sum(axis=1)
+        assert (np.abs(beyond) <= 0.5 * (found["bend"] * y**2).sum(axis=1) + 1e-12).all()
     assert np.median(np.maximum(*farthest) / np.maximum(found["down"], found["up"])) > 0.2  # not much too far
 
 
@@ -803,3 +805,44 @@ def test_third_derivatives_are_those_of_the_curves_less_the_samples_cumulants(se
         )
         third = np.einsum("abc,a,b,c->", found["derivatives"][2], *[np.hstack([b[:, np.newaxis], y]).ravel()] * 3)
         assert third == pytest.approx(curves - cumulants, abs=2e-5 * size)
+
+
+def covariances_in(family, report, rng):
+    """Covariances (K, 2, 2) of two columns in the box, in units of the floor, whatever their floor."""
+    part = rng.integers(0, 2, len(report["low"])) if rng.random() < 0.5 else rng.random(len(report["low"]))
+    cells = (report["low"] + part * (report["high"] - report["low"])).reshape(family.n_components, -1)
+    v, b, u = cells.T[2:]
+    C = np.array([[v, b * (v + family.ridge)], [b * (v + family.ridge), u + b * b * (v + family.ridge)]])
+    return np.moveaxis(C, 2, 0)
+
+
+def test_a_box_around_matrices_ends_where_the_floor_begins():
+    spread = gaussian(6, 150, 2, 2, "full", 0.01)
+    _, vector, _ = solved(spread)
+    family = engine.family(spread)
+    least = min(np.linalg.eigvalsh(C)[0] for C in family.parameters(vector)["covariances"])
+    problem = gopfast.GaussianMixture(
+        spread.X, 2, covariance="full", variance_floor=least / 1.05, sample_weight=spread.sample_weight
+    )
+    family, vector, _ = solved(problem)
+    inverse = np.linalg.inv(np.linalg.cholesky(family.axes @ family.axes.T * least / 1.05))
+    basin, rng, held = Neighbourhood(MixturePrimal(family), family.chart(bounds)), np.random.default_rng(0), 0
+    assert basin.find(vector, 1.0)
+    first = basin.report()
+    middle = first["center"][2:-1]
+    for scale in 1.3 ** np.arange(-3, 12):
+        low, high = (middle + scale * (first[side] - middle) for side in ("low", "high"))
+        other = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+        if not other.covers(vector, 1.0, low, high):
+            continue
+        held, report = held + 1, other.report()
+        for _ in range(300):
+            C = inverse @ covariances_in(family, report, rng) @ inverse.T
+            assert np.linalg.eigvalsh(C).min() >= 1 - 1e-9
+    assert held
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_matrices_on_the_floor_have_no_box(d):
+    family, vector, _ = solved(gaussian(6, 100, 2, d, "full", 4.0))
+    assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(vector, 1.0)

@@ -665,7 +665,7 @@ def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPS
                 f"relaxation='pricing' needs at most {MOST_PRICED:,} samples, posterior='point' and, with "
                 "covariance='full', at most two columns"
             )
-        return (_marginal_reduction(problem, family) if wanted else None), REDUCED_FROM
+        return (_marginal_reduction(problem, family) if wanted else None), ASKED_FROM
 
     def price(solution, limit):
         begun("single components are priced")

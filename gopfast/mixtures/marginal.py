@@ -58,11 +58,17 @@ class MarginalBound:
         if found:
             self.marginal = max(found, key=lambda one: one.limit)
             self.constant = constant_beside(problem, self.marginal.rows)
+            self.share = work_of_pass(self.marginal.family) / work_of_pass(family)
 
     @property
     def pricing(self):
-        """Cells of a component of the marginal."""
-        return self.marginal.pricing if self.marginal is not None else _Nothing
+        """What counts passes."""
+        return self
+
+    @property
+    def n_passes(self):
+        """Passes over the marginal so far, as many as of all columns would have taken the time."""
+        return int(self.share * self.marginal.pricing.n_passes) if self.marginal is not None else 0
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
@@ -97,10 +103,10 @@ class MarginalBound:
         return bound
 
 
-class _Nothing:
-    """Where there is no marginal: no pass was taken."""
-
-    n_passes = 0
+def work_of_pass(family):
+    """Multiplications per sample and component, about."""
+    F = family.n_statistics
+    return F * (8 + F)
 
 
 def constant_beside(problem, rows):

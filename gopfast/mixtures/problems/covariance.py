@@ -449,7 +449,7 @@ class Full(CovarianceKind):
         """Make the family of matrices for as many columns as there are."""
         if self.n_features == 1:
             return core.full.LineFamily(_columns_with_squares(core, problem, self), self.n_components, True)
-        self._check_columns(core.matrix.FEW_COLUMNS)
+        self._check_columns(core.matrix.MOST_COLUMNS)
         kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
         X, weight, K = problem.X, problem.sample_weight, self.n_components
         return kind(X, weight, K, self.least, core.component_axes(kind, X, weight, K, self.least))

@@ -68,8 +68,8 @@ class GaussianMixture(MixtureProblem):
         per component and coordinate ("diag"), one matrix that all components share ("tied"), or one matrix per
         component ("full"). "tied_spherical": one variance shared by all components and coordinates. In one
         column "tied" and "tied_spherical" coincide, and so do "spherical", "diag" and "full". `solve` takes
-        "tied" for at most 32 columns, "full" for at most six; with more than two, bounds of "full" seldom close, and
-        of "tied" only with two components.
+        "tied" and "full" for at most 32 columns; with more than two, bounds of "full" seldom close, and of "tied" only
+        with two components.
     noise_variance : float or array_like of shape (d,), optional
         Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
         ``covariance="known"``.

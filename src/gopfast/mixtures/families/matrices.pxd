@@ -10,6 +10,7 @@ from gopfast.search.types cimport real
 # Packed matrices as in families.matrix; all of a component is in the core's coordinates.
 cdef class MatrixFamily(AffineFamily):
     cdef readonly FlooredCost cost
+    cdef int n_bounded              # entries that have facets: all or none
     cdef real data_covariance[MOST_ENTRIES]     # of all samples about their average as computed
     cdef real sizes[MOST_ENTRIES]   # bound of the products of two coordinates of a sample about any center
     # Error bound of <P, (x - c)(x - c)'> by the rounding of products and coefficients, in nats per unit of mass.

@@ -5,7 +5,8 @@ a component costs S G(C), G of families.matrix. Cells are boxes in the mean and 
 k + <P, C> over the entries is linear in the statistics up to -S m'Pm, which is bounded over the box of m. Facets: the
 box of m, and of the entries, in which m_a m_b lies between planes over the box of m.
 
-Such boxes hold matrices that are no covariances; with two coordinates gopfast.mixtures.families.full does better.
+Such boxes hold matrices that are no covariances; with two coordinates gopfast.mixtures.families.full does better. Of more
+than FEW_COLUMNS coordinates boxes of entries have no facets: they would cost more than they bound.
 """
 
 import numpy as np
@@ -16,7 +17,9 @@ from gopfast.mixtures.families.family cimport (
     DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, Subproblem, bound_mean, clear,
     half_width, has_width, middle_of, order_components,
 )
-from gopfast.mixtures.families.matrix cimport LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor
+from gopfast.mixtures.families.matrix cimport (
+    FEW_COLUMNS, LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor,
+)
 from gopfast.mixtures.families.variance cimport within
 from gopfast.search.rounding cimport ROUND
 
@@ -39,7 +42,8 @@ cdef class MatrixFamily(AffineFamily):
         self.fill(np.vstack([columns, columns[rows] * columns[others]]), weights, False)
         self.n_cell, self.n_shared = self.n_columns, 0
         self.n_connected = n_components * self.n_cell
-        self.n_facets = n_components * (2 * self.d + N_PLANES * self.cost.n)
+        self.n_bounded = self.cost.n if self.d <= FEW_COLUMNS else 0
+        self.n_facets = n_components * (2 * self.d + N_PLANES * self.n_bounded)
         largest = 2 * np.abs(columns).max(axis=1)
         z = columns - np.asarray(self.average)[:, None]
         for e in range(self.cost.n):
@@ -145,7 +149,7 @@ cdef class MatrixFamily(AffineFamily):
         """Facets of the entries of C, with planes above or below m_a m_b; returns the next."""
         cdef int d = self.d, F = self.n_statistics, e, a, b, which, side
         cdef real mass = self.data.core.total_weight / self.n_components, span, end, t, t_a, t_b
-        for e in range(self.cost.n):
+        for e in range(self.n_bounded):
             a, b = self.cost.row[e], self.cost.column[e]
             span = 0.5 * (high[e] - low[e])
             for which in range(N_PLANES):
@@ -225,8 +229,8 @@ cdef class MatrixFamily(AffineFamily):
                 point[k * self.n_cell + self.d + j] = self.data_covariance[j] / (K * K)
 
     def chart(self, bounds):
-        """Means and precisions."""
-        return bounds.matrix_charts.EntriesChart(self)
+        """Means and precisions; None: they are too many."""
+        return bounds.matrix_charts.EntriesChart(self) if self.d <= FEW_COLUMNS else None
 
     @property
     def has_marginals(self):

@@ -5,8 +5,8 @@ a component costs S G(C), G of families.matrix. Cells are boxes in the mean and 
 k + <P, C> over the entries is linear in the statistics up to -S m'Pm, which is bounded over the box of m. Facets: the
 box of m, and of the entries, in which m_a m_b lies between planes over the box of m.
 
-Such boxes hold matrices that are no covariances; with two coordinates gopfast.mixtures.families.full does better. Of more
-than FEW_COLUMNS coordinates boxes of entries have no facets: they would cost more than they bound.
+Such boxes hold matrices that are no covariances; with two coordinates gopfast.mixtures.families.full does better. With
+more than FEW_COLUMNS boxes of entries have no facets: they would cost more than they bound.
 """
 
 import numpy as np

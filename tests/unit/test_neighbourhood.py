@@ -847,3 +847,34 @@ def test_a_box_around_matrices_ends_where_the_floor_begins():
 def test_matrices_on_the_floor_have_no_box(d):
     family, vector, _ = solved(gaussian(6, 100, 2, d, "full", 4.0))
     assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(vector, 1.0)
+
+
+@pytest.mark.parametrize("name", ["counts", "waits", "items"])
+def test_a_prior_adds_its_own_derivatives(name):
+    """What it costs, by the models' formulas, against derivatives with it less those without."""
+    problem = PROBLEMS[name][0]()
+    prior = type(problem)(problem.X, problem.n_components, prior=(3.0, 2.0))
+    families = [engine.family(one) for one in (problem, prior)]
+    rng, K, p = np.random.default_rng(0), problem.n_components, families[0].n_columns
+    center = np.concatenate([np.full(K, 1 / K), np.sort(rng.uniform(0.2, 0.8, (K, p)), axis=0).ravel(), [0.0]])
+    found = [
+        Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, center[K:-1], center[K:-1])
+        for family in families
+    ]
+    chart = Chart(problem, families[0], found[0]["center"])
+    first, second, third = (b - a for a, b in zip(*(one["derivatives"] for one in found), strict=True))
+
+    def cost(y):
+        vector = np.concatenate([chart.weights, parameters(chart, y), [0.0]])
+        return prior.objective(chart.weights, **families[1].parameters(vector)) - problem.objective(
+            chart.weights, **families[0].parameters(vector)
+        )
+
+    for _ in range(10):
+        y = 0.02 * rng.standard_normal((K, p))
+        z = np.hstack([np.zeros((K, 1)), y]).ravel()
+        odd, even = 0.5 * (cost(y) - cost(-y)), 0.5 * (cost(y) + cost(-y)) - cost(0 * y)
+        cubic = np.einsum("abc,a,b,c->", third, z, z, z) / 6
+        size = np.einsum("abc,a,b,c->", np.abs(third), *[np.abs(z)] * 3) / 6
+        assert odd == pytest.approx(first @ z + cubic, abs=0.05 * size)
+        assert even == pytest.approx(0.5 * z @ second @ z, rel=2e-2)

@@ -12,7 +12,7 @@ cdef extern from *:
 cpdef enum:
     MOST_COLUMNS = 32
     MOST_ENTRIES = 528      # of a symmetric matrix: MOST_COLUMNS (MOST_COLUMNS + 1) / 2
-    FEW_COLUMNS = 6         # up to which boxes of entries are worth facets, and a matrix per component is taken
+    FEW_COLUMNS = 6         # up to which boxes of entries are worth facets
     N_PLANES = 4            # facets per entry
 
 # IN/OUT: ranges of the entries of a positive semidefinite [x z; z y]; 0: there is none.

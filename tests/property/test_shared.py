@@ -320,3 +320,12 @@ def test_the_coordinates_of_a_matrix_are_as_exact_as_is_stated(offset, seed):
             for a in range(d) for i, w in enumerate(weights.tolist())
         )  # fmt: skip
         assert mpmath.sqrt(squares) <= slices.distance
+
+
+def test_what_overflows_proves_nothing():
+    slices = engine.family(make("known, empirical prior", 1, 10, 2, 1)).slices(bounds)
+    bound = SharedBound(slices, 1.0, 0.0, 0.01, None, None)
+    bound.lines = lambda: [Line(0.0, 0.0), Line(1.0, 5.0)]
+    assert np.isfinite(bound.least().bound)
+    slices.phi = lambda s: math.nan if s > 1.0 else 100.0
+    assert bound.least().bound == -math.inf

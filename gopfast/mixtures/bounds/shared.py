@@ -183,11 +183,15 @@ class SharedBound:
             # beyond a finite end phi rises and the line is level
             inner = [s for s in self.slices.breaks if start < s < end]
             points = [float(start), *inner, *[float(end)] * math.isfinite(end)]
-            found += [Crossing(self.slices.phi(s) + line.at(s), s, line) for s in points]
+            found += [self._crossing(s, line) for s in points]
         if not found:  # one point is left
             line = max(lines, key=lambda line: line.at(low))
-            found = [Crossing(self.slices.phi(low) + line.at(low), float(low), line)]
+            found = [self._crossing(float(low), line)]
         return min(found, key=lambda crossing: crossing.bound)
+
+    def _crossing(self, s, line):
+        bound = self.slices.phi(s) + line.at(s)
+        return Crossing(-math.inf if math.isnan(bound) else bound, s, line)  # what overflows proves nothing
 
     def _choose(self, least):
         """Return the slope of a new line, or a search that goes on, or neither."""

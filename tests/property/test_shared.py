@@ -329,3 +329,30 @@ def test_what_overflows_proves_nothing():
     assert np.isfinite(bound.least().bound)
     slices.phi = lambda s: math.nan if s > 1.0 else 100.0
     assert bound.least().bound == -math.inf
+
+
+def squares_within(columns, tau):
+    """Half the squares within components, in extended precision, of columns of numbers."""
+    total = mpmath.mpf(0)
+    for k in range(tau.shape[1]):
+        t = [mpmath.mpf(float(x)) for x in tau[:, k]]
+        for column in columns:
+            m = mpmath.fsum(a * x for a, x in zip(t, column, strict=True)) / mpmath.fsum(t)
+            total += mpmath.fsum(a * (x - m) ** 2 for a, x in zip(t, column, strict=True)) / 2
+    return total
+
+
+@pytest.mark.parametrize("kind", ["tied", "tied_spherical"])
+def test_what_the_scaling_rounds_is_within_the_loss(kind):
+    rng = np.random.default_rng(0)
+    problem = make(kind, 3, 12, 2, 2)
+    slices, lost = engine.family(problem).slices(bounds), 0
+    for _ in range(20):
+        alpha, tau = 10.0 ** rng.uniform(-3, 3), rng.dirichlet([1.0, 1.0], 12)
+        scaled, _ = slices.family(alpha).data.arrays()
+        with mpmath.workdps(40):
+            exact = alpha * squares_within([list(map(mpmath.mpf, row)) for row in slices.columns.tolist()], tau)
+            found = squares_within([list(map(mpmath.mpf, row)) for row in scaled.tolist()], tau)
+            assert found - slices.loss(alpha) <= exact
+            lost += found > exact
+    assert lost > 0  # rounding does raise it

@@ -538,3 +538,21 @@ def test_what_is_proved_of_solutions_below_a_limit_is_at_most_the_limit(below):
     while bound.step(math.inf):
         pass
     assert bound.lower <= value - below
+
+
+@pytest.mark.parametrize("variance", [0.04, 1.0, 30.0])
+def test_a_fixed_prior_counts_with_its_normalisation(variance):
+    """In a cell of one point, by its definition: of a precision above 1 too, whose logarithm has the other sign."""
+    rng = np.random.default_rng(2)
+    problem = make("known, fixed prior", 1, 20, 2, 2, prior=variance)
+    pricing = ComponentPricing(single(problem, engine.family(problem)))
+    w = pricing.family.data.arrays()[1]
+    for _ in range(20):
+        mean = problem.X[rng.integers(20)] * rng.uniform(0.5, 1.0)
+        (point,) = pricing.family.data.from_user(mean[None])
+        costs = 0.5 * (np.square(problem.X - mean) / problem.noise_variance).sum(axis=1)
+        prior = 0.5 * mean @ mean / variance + 0.5 * len(mean) * math.log(variance)
+        prices = costs + rng.uniform(-1, 4, 20)
+        pricing.set_prices(prices)
+        wanted = float(saving(prices, costs, w)) - prior
+        assert pricing.bound_cell(point, point, n_passes=3) == pytest.approx(wanted, abs=1e-8 * (1 + costs.sum()))

@@ -77,7 +77,7 @@ MOST_PRICED = 20_000  # samples; prices are one for each
 # second moments), and so many more.
 REDUCED_FROM = 256
 ASKED_FROM = 1
-TERMS_BEFORE_PRICES = 20_000_000
+TERMS_BEFORE_PRICES = 5_000_000
 TERMS_OF_A_NODE = 350
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "

@@ -283,7 +283,7 @@ def test_cuts_leave_every_solution_below_the_limit(kind, excess, monkeypatch):
     family = engine.family(problem)
     # prices from a worse solution
     worse = as_solution(problem, random_state(problem, np.random.default_rng(1)))
-    monkeypatch.setattr(pricing_root, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(pricing_root, "MOST_OPEN", 5_000)
     reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
     reduction.learn_all(worse, value + excess)
     assert reduction.floor <= value + 1e-9 * (1 + abs(value))
@@ -469,7 +469,7 @@ def test_cells_are_the_same_for_every_thread_count(kind, monkeypatch):
     problem, value, known = fitted(kind)
     family = engine.family(problem)
     start = as_solution(problem, random_state(problem, np.random.default_rng(1)))
-    monkeypatch.setattr(pricing_root, "MOST_CELLS", 2000)
+    monkeypatch.setattr(pricing_root, "MORE_CELLS", 2000)
     monkeypatch.setattr(pricing_root, "MOST_SHAVED", 1000)
     found = []
     for threads in (1, 2, 4):

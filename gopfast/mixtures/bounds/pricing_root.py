@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from gopfast.mixtures.bounds.master import SHRINK, Master
+from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 
 
@@ -22,16 +22,20 @@ N_ROUNDS = 25
 PART_FOR_PRICES = 0.4  # of the time that is left
 ALIKE = 0.03  # columns that differ by less of their mass are one atom
 N_ASCENT = 40
+LATER = 0.05  # weight of the barrier where prices are nearly known, nats
 MOST_LOOKED_AT = 200
 COARSE = 0.05  # nats that prices and suprema may lose in all, at first
 FINEST = 5e-4  # and in the end, where the bound by prices is that near to the limit
 SHARE_OF_GAP = 0.25  # that they may lose, of how far the bound by prices is from the limit
 FINER = 0.5  # factor from one tolerance of the suprema to the next
+FINE_CELLS = 4_000  # cells until then are few enough to go on to a finer one: so many and,
+FINE_FACTOR = 1.5  # times those of the coarse one; where parameters are many a finer one costs many times as much
 SUMMED = 2.0**-51  # relative, of a sum of few terms
-MOST_CELLS = 100_000
-MORE_CELLS = 50_000  # of each further step
+MORE_CELLS = 4_000  # of each step
+MOST_TURNS = 20  # of new prices once there are cells
 MOST_OPEN = 200_000  # for their memory, 0.4 to 1 kB each
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
+MOST_PASSES = 80_000  # for it
 
 
 class PricingBound:
@@ -70,7 +74,8 @@ class PricingBound:
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.done = None, -math.inf, 0
-        self.barrier, self.begun, self.tight = None, False, False
+        self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
+        self.n_proved = self.n_coarse = 0
 
     @property
     def total(self):
@@ -87,9 +92,13 @@ class PricingBound:
                 return True
         elif self.done == 1:
             before = self.pricing.n_cells
-            reason = self.go_on(deadline) if self.begun else self.prove(self.tolerance, MOST_CELLS, deadline)
-            self.begun, self.tight = True, reason == "tight"
-            if reason == "cells" and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
+            reason = self.prove(self.tolerance, MORE_CELLS, deadline)
+            self.n_proved += self.pricing.n_cells - before
+            self.tight = reason == "tight"
+            if self.tolerance == COARSE:
+                self.n_coarse = self.n_proved
+            few = self.tolerance == COARSE or self.n_proved < FINE_CELLS + FINE_FACTOR * self.n_coarse
+            if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
                 return True
         elif self.done == 2:
             self.eliminate(deadline=deadline)
@@ -119,12 +128,12 @@ class PricingBound:
 
     def solve_master(self, tolerance, deadline=math.inf):
         """Prices for the atoms at hand; atoms that play no part go."""
-        first, last = self.barrier is None, tolerance / 3 / len(self.points)
+        first, last = not self.begun, tolerance / 3 / len(self.points)
         self.prices, sigma, z = self.master.solve(
             self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
-            np.array([float(self.n_components)]), last, 1.0 if first else max(last, SHRINK * self.barrier), deadline,
+            np.array([float(self.n_components)]), last, 1.0 if first else LATER, deadline,
         )  # fmt: skip
-        self.barrier, self.sigma = last, sigma[0]
+        self.begun, self.sigma = True, sigma[0]
         used = z > IDLE * self.n_components
         if used.any():
             self.points = self.points[used]
@@ -147,21 +156,23 @@ class PricingBound:
             return points[:0]
         return points[order[unlike(self.pricing.columns(self.prices, points[order])[0], MOST_ADDED)]]
 
-    def prove(self, tolerance, max_cells=100_000, deadline=math.inf, max_turns=20):
+    def prove(self, tolerance, max_cells=100_000, deadline=math.inf):
         """
         Bound the suprema over the cells that are left; prices improve where they exceed the master's.
+
+        Goes on where it stopped.
 
         Returns
         -------
         str
-            As `ComponentPricing.search`.
+            As `ComponentPricing.search`, but for "attained".
         """
-        K, halfway = self.n_components, 0.5 * (time.monotonic() + deadline)
-        for turn in range(max_turns):
-            last = turn == max_turns - 1 or time.monotonic() > halfway
-            self.pricing.set_prices(self.prices)
-            self.pricing.climb(self.points, N_ASCENT)
-            self.pricing.cover(*self.root)
+        K = self.n_components
+        if not self.n_turns:
+            self.halfway = 0.5 * (time.monotonic() + deadline)
+            self._cover()
+        while True:
+            last = self.n_turns >= MOST_TURNS or time.monotonic() > self.halfway
             reason = self.pricing.search(
                 self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, max_cells,
                 deadline,
@@ -169,21 +180,22 @@ class PricingBound:
             self._count()
             # the cells that are left are those of the prices that are left
             if reason != "attained":
-                break
+                return reason
             _, _, upper, points = self.pricing.cells()
             points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
             values, points = self.pricing.climb(np.concatenate([points, self.pricing.best()[None]]), N_ASCENT)
-            if not self._add(values, points, tolerance):
-                break
-            self._follow(points, tolerance, deadline)
-        return reason
+            if self._add(values, points, tolerance):
+                self._follow(points, tolerance, deadline)
+                self._cover()
+            else:
+                self.n_turns = MOST_TURNS
 
-    def go_on(self, deadline):
-        """Divide more cells at the same prices; returns as `prove` does."""
-        K = self.n_components
-        reason = self.pricing.search(self.total, self.limit, K, self.tolerance / K, math.inf, MORE_CELLS, deadline)
-        self._count()
-        return reason
+    def _cover(self):
+        """Begin with the root's cell at the prices at hand."""
+        self.n_turns += 1
+        self.pricing.set_prices(self.prices)
+        self.pricing.climb(self.points, N_ASCENT)
+        self.pricing.cover(*self.root)
 
     def _follow(self, starts, tolerance, deadline):
         """Column generation with ascents from given parameters, before cells are divided again."""
@@ -203,9 +215,10 @@ class PricingBound:
 
     def eliminate(self, share=0.25, deadline=math.inf):
         """Drop cells; what is left is what nodes of the tree look up."""
-        self.pricing.shave(self.total, self.limit, self.n_components, share, MOST_SHAVED, deadline)
+        pricing = self.pricing
+        pricing.shave(self.total, self.limit, self.n_components, share, MOST_SHAVED, deadline, MOST_PASSES)
         self._count()
-        low, high, upper, _ = self.pricing.cells()
+        low, high, upper, _ = pricing.cells()
         self.cells, self.table_total = (low, high, upper), self.total
 
 

@@ -39,6 +39,7 @@ cdef class CellPricing:
     cdef public int max_passes
     cdef public real patience
     cdef int lay_out(self) except -1
+    cdef index passes(self) noexcept nogil
     # What no component of the cell exceeds at the multipliers q, by one data pass.
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil
     cdef void gradient(self, Pricing *at) noexcept nogil

@@ -99,7 +99,14 @@ cdef class CellPricing:
     @property
     def n_passes(self):
         """Data passes of cells and ascents."""
-        return sum(self.spaces[thread].n_passes for thread in range(self.n_threads))
+        return self.passes()
+
+    cdef index passes(self) noexcept nogil:
+        cdef index total = 0
+        cdef int thread
+        for thread in range(self.n_threads):
+            total += self.spaces[thread].n_passes
+        return total
 
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil:
         """One data pass at the multipliers: what no component of the cell exceeds, rounding included."""

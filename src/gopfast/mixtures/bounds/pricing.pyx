@@ -330,12 +330,14 @@ cdef class ComponentPricing(CellPricing):
             self.expand(threshold, max(threshold, self.attained))
         return "proved"
 
-    def shave(self, real total, real limit, int K, real share, index max_cells=1 << 62, real deadline=INFINITY):
+    def shave(self, real total, real limit, int K, real share, index max_cells=1 << 62, real deadline=INFINITY,
+              index max_passes=1 << 62):
         """Divide all cells whose minorants lose more than `share` of what they exceed the threshold by.
 
         Drops those that hold no component of any solution below the limit. Returns whether there is more to do.
         """
         cdef index i, n_held, end = self.n_cells + max_cells, n = self.family.n_connected
+        cdef index last = min(1 << 62, max_passes) + self.passes()
         cdef Node **held
         cdef Node *cell
         cdef real threshold, sup
@@ -357,7 +359,7 @@ cdef class ComponentPricing(CellPricing):
                     self.n_dropped += 1
                     self.tree.free_node(cell)
                 elif (cell.branch < 0 or node_warm(cell, n)[self.family.n_facets] < share * (-cell.lower - threshold)
-                        or self.n_cells >= end or clock() > deadline):
+                        or self.n_cells >= end or self.passes() >= last or clock() > deadline):
                     self.tree.push(cell)
                 else:
                     divided = True
@@ -367,7 +369,7 @@ cdef class ComponentPricing(CellPricing):
             self.expand(threshold, threshold)
             free(held)
             if not divided:
-                more = self.n_cells >= end or clock() > deadline
+                more = self.n_cells >= end or self.passes() >= last or clock() > deadline
                 break
         return more and self.tree.n_open > 0
 

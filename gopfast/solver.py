@@ -73,7 +73,7 @@ WATCHED_FROM = 1_000_000
 MOST_PRICED = 20_000  # samples; prices are one for each
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
 # sets, and prices that were asked for. Otherwise prices begin once the tree has cost this many terms of its sums (about
-# 0.3 s), of which a node has one for each sample, component and statistic (more where statistics are many, for their
+# 0.08 s), of which a node has one for each sample, component and statistic (more where statistics are many, for their
 # second moments), and so many more.
 REDUCED_FROM = 256
 ASKED_FROM = 1

@@ -1,5 +1,6 @@
 """Primal problem of a mixture: EM and its starts, for any component family."""
 
+from gopfast.mixtures.bounds.crossing cimport Crossing
 from gopfast.mixtures.bounds.moves cimport Moves
 from gopfast.mixtures.families.family cimport Family
 from gopfast.mixtures.data.passes cimport N_PARTS, pass_sums
@@ -34,6 +35,7 @@ cdef class MixturePrimal(Primal):
     cdef real known_value
     cdef int n_improved, next_kick, kick_gap, n_restarts
     cdef Moves moves
+    cdef Crossing crossing
     cdef int describe(self, ties) except -1
     cdef Samples draw(self)
     cdef bint late(self) noexcept nogil
@@ -52,6 +54,7 @@ cdef class MixturePrimal(Primal):
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
     cdef bint due(self) noexcept nogil

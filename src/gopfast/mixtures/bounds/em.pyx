@@ -6,6 +6,7 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from gopfast.clustering.line import best_stretches
+from gopfast.mixtures.bounds.crossing cimport Crossing
 from gopfast.mixtures.bounds.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
@@ -52,7 +53,7 @@ cdef int CLUSTER_TURNS = 20     # of k-means
 cdef int LONG = 100             # steps of EM after a move, if it promises to help
 cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
 cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
-cdef int N_RESTARTS = 40        # long runs from more clusters and moves at random, and half of K more
+cdef int N_RESTARTS = 40        # turns of long runs from more clusters, moves at random, crossings; half of K more
 cdef int MANY = 8               # components from which on these are mostly moves, below mostly runs from clusters
 cdef real FINE = 0.03           # their tolerance, in units of the others'
 cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
@@ -125,6 +126,7 @@ cdef class MixturePrimal(Primal):
             from gopfast.mixtures.families.exponential import ExponentialFamily
             self.moves = Moves(family, BLEND if isinstance(family, ExponentialFamily) else 0.0)
             self.moves.prepare(&self.coarse)
+            self.crossing = Crossing(self.moves)
 
     cdef int describe(self, ties) except -1:
         """Weight, mean and mean square of the core's columns of each group of samples."""
@@ -392,6 +394,7 @@ cdef class MixturePrimal(Primal):
             self.start_from(0, kicked)
         # to its end: where components overlap EM may stand nearly still before it falls
         objective = self.run(&self.coarse, kicked, INFINITY, FINE * tolerance, 2 * LONG, effort)
+        self.crossing.keep(kicked, objective, tolerance)
         if not objective < best - tolerance:
             return best
         memcpy(solution, kicked, self.n_solution * sizeof(real))
@@ -410,13 +413,27 @@ cdef class MixturePrimal(Primal):
                 return best
         objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
         objective = self.move(objective, tolerance, kicked, effort)
+        self.crossing.keep(kicked, objective, tolerance)
         if not objective < best - tolerance:
             return best
         memcpy(solution, kicked, self.n_solution * sizeof(real))
         return objective
 
+    cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what a crossing of two solutions leads to."""
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective
+        if not self.crossing.cross(solution, &self.seed, kicked):
+            return best
+        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
+        self.crossing.keep(kicked, objective, tolerance)
+        if not objective < best - tolerance:
+            return best
+        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        return self.move(objective, tolerance, solution, effort)
+
     cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        """IN/OUT solution: improved by moves, restarts and moves at random."""
+        """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
         cdef int K = self.family.n_components, turn
         # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
         cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
@@ -431,6 +448,8 @@ cdef class MixturePrimal(Primal):
                 best = self.kick(best, tolerance, solution, effort)
             if not brief and (turn % 4 == 0 or K < MANY):
                 best = self.restart(best, tolerance, solution, effort)
+            if not brief and K > 2:
+                best = self.breed(best, tolerance, solution, effort)
         return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:

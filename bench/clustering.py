@@ -28,8 +28,10 @@ CASES = (
     ("u1060", (10,), "best of 300 k-means runs: 1.7548735e9"),
 )
 PLANAR = (
-    (10_000, "AVOC: gaps below 3 % in most cases"), (210_000, "Hua, Shi & Cao (2021): 1 % on 100 cores"), (1_000_000, "")
-)  # fmt: skip
+    (10_000, "AVOC: gaps below 3 % in most cases"),
+    (210_000, "Hua, Shi & Cao (2021): 1 % on 100 cores"),
+    (1_000_000, ""),
+)
 
 
 def planar(n):

@@ -54,7 +54,8 @@ def main():
         machine.heading("The first local search"),
         f"Objectives (nats) that a search reaches before its second node, and the best of {N_RESTARTS} runs of EM "
         "(NumPy) from k-means++ draws.",
-        "Simulated data of tests/system/test_primal.py, neighbours 5 standard deviations apart or 2; differences below 0 are nats that the restarts miss.",
+        "Simulated data of tests/system/test_primal.py, neighbours 5 standard deviations apart or 2; differences below "
+        "0 are nats that the restarts miss.",
         "",
         "| model | K | samples | ours | restarts | difference | passes | CPU seconds | restarts' |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",

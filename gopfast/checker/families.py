@@ -20,6 +20,9 @@ rounded down, so that sum_ij w_i tau_i (a_j + b_j y_ij + q_j y_ij^2) bounds the 
     Poisson               h = m - m log m
     exponential           h = 1 + log m: all concave in m, of the mean x itself and not of y
 
+Where a variable's entries are missing, S is the mass of the samples that have one, whose labels' columns add up to 1.
+Means of a variable's labels add up to 1, so that cells lose what leaves too little or too much for the others.
+
 A conjugate prior adds pseudo-observations to S, T and Q (`priors`); m and v are then those of the sums. The root's
 cells hold all m and v that there can be: means of samples, and of samples and what the prior adds, for 0 < S <= W;
 variances up to the square of half the range (Popoviciu), of samples of mean m up to (m - min)(max - m) (Bhatia and
@@ -36,6 +39,7 @@ from .rounding import ULPS, UNIT, Interval, down
 
 LOG_2_PI = Interval(math.nextafter(math.log(2 * math.pi), 0.0), math.nextafter(math.log(2 * math.pi), 3.0))
 WIDER = 1e-12  # relative: more than the rounding of the few operations that a root's cell takes
+LABEL_SLACK = 1e-12  # more than the rounding of a sum of thousands of means of labels
 
 
 class Known:
@@ -126,9 +130,14 @@ class Exponential:
     def __init__(self, problem, columns, weights):
         self.n_columns = self.n_cell = len(columns)
         self.kinds = {kind: np.array([k == kind for k in problem.kinds]) for kind in dict.fromkeys(problem.kinds)}
+        numbers = np.array(problem.groups)
+        self.groups = [np.flatnonzero(numbers == group) for group in sorted(set(problem.groups) - {-1})]
         low, high = columns.min(axis=1), columns.max(axis=1)
+        W = np.full(len(columns), math.fsum(weights))
+        for own in problem.partial:
+            seen = columns[own].sum(axis=0) > 0
+            low[own], high[own], W[own] = columns[own][:, seen].min(axis=1), 1.0, math.fsum(weights[seen])
         nu, chi = (part.high for part in priors.pseudo_observations(problem))
-        W = math.fsum(weights)
         # (T + chi) / (S + nu) goes one way from S = W to S = 0, where it is chi / nu
         with np.errstate(all="ignore"):
             empty = np.where(nu > 0, chi / nu, np.inf)
@@ -141,7 +150,12 @@ class Exponential:
                 self.high[own] = np.minimum(self.high[own], 1.0)
 
     def tightened(self, low, high):
-        """Cells (L, K, p) as they are."""
+        """Cells (L, K, p) without means of labels that cannot add up to 1."""
+        low, high = low.copy(), high.copy()
+        for own in self.groups:
+            least, most = low[..., own], high[..., own]
+            low[..., own] = np.maximum(least, 1.0 - (most.sum(axis=-1, keepdims=True) - most) - LABEL_SLACK)
+            high[..., own] = np.minimum(most, 1.0 - (least.sum(axis=-1, keepdims=True) - least) + LABEL_SLACK)
         return low, high
 
     def quadratic(self, slopes):

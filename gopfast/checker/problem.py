@@ -6,7 +6,8 @@
     diag, spherical                variance_floor (d,)
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
-    labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet
+    labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet.
+                                   An entry that is None or NaN is missing: its column's factor is left out
 
 The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)`` and the negative logarithm of the prior's density, without
 the constants ``sum_i w_i log(2 pi v_j) / 2`` and ``log(2 pi) / 2`` of known variances and their prior.
@@ -38,7 +39,9 @@ class Problem:
     kinds : list of str
         Of every column.
     groups : list of int
-        Columns of labels with the same number add up to 1.
+        Columns of labels with the same number add up to 1, or to 0 where the sample's entry is missing.
+    partial : list of ndarray
+        Columns of every variable of labels of which entries are missing.
     prior : list of (float, float), (float, float) or None
         Of every column the two parameters of its prior; of known variances the range of Gamma.
     """
@@ -59,11 +62,11 @@ class Problem:
         if X.ndim != 2 or not X.size:
             raise ProofError("X", "must have shape (N, d)")
         self.n_components = whole(record, "n_components", "problem", 1, len(X))
-        self.columns = self._labels(X) if self.family == "labels" else self._numbers(X)
         weights = reals(np.ones(len(X)) if sample_weight is None else sample_weight, "sample_weight")
         if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
-        self.weights = weights
+        self.weights, self.partial = weights, []
+        self.columns = self._labels(X) if self.family == "labels" else self._numbers(X)
         d = self.columns.shape[1]
         if self.family == "known":
             self.noise_variance = numbers(record, "noise_variance", "problem", (d,), 1 / 1e100)
@@ -87,7 +90,7 @@ class Problem:
         return X
 
     def _labels(self, X):
-        """Make a column for each of a variable's labels; of two the second is enough, of one none."""
+        """Make a column for each of a variable's labels; of two, where none is missing, of the second; of one none."""
         lists = self.record["labels"]
         alpha = None if self.record["prior"] is None else number(self.record, "prior", "problem")
         if not isinstance(lists, list) or len(lists) != X.shape[1] or not all(isinstance(own, list) for own in lists):
@@ -98,13 +101,20 @@ class Problem:
         for j, own in enumerate(lists):
             if not all(isinstance(label, (str, int)) for label in own) or len(set(own)) != len(own):
                 raise ProofError("problem", f"the labels of column {j} must be different texts or whole numbers")
-            found = [X[:, j] == label for label in own]
-            if not own or not np.logical_or.reduce(found).all():
+            missing = np.array([entry is None or entry != entry for entry in X[:, j]])
+            found = [(X[:, j] == label) & ~missing for label in own]
+            if not own or not np.logical_or.reduce([*found, missing]).all():
                 raise ProofError("problem", f"column {j} has a label that the proof does not know")
-            found = found if len(own) > 2 else found[1:]
+            used = self.weights > 0
+            if missing[used].all():
+                raise ProofError("problem", f"all entries of column {j} are missing")
+            is_partial = len(own) > 1 and missing[used].any()
+            found = found if len(own) > 2 or is_partial else found[1:]
+            if is_partial:
+                self.partial.append(np.arange(len(columns), len(columns) + len(found)))
             columns += found
-            self.kinds += ["label" if len(own) > 2 else "bernoulli"] * len(found)
-            self.groups += [j if len(own) > 2 else -1] * len(found)
+            self.kinds += ["label" if len(own) > 2 or is_partial else "bernoulli"] * len(found)
+            self.groups += [j if len(own) > 2 or is_partial else -1] * len(found)
         if not columns:
             raise ProofError("problem", "no column has two labels")
         # of a label alpha and the number of labels, of two labels a Beta density

@@ -159,18 +159,35 @@ class Bounds:
         n_slopes = rules.n_columns * (1 + rules.has_squares)
         if slopes.shape != (len(low), K, n_slopes) or log_weights.shape != (len(low), K):
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
+        if any((reference[own] != 0).any() for own in self.problem.partial):
+            raise ProofError("reference", "of a variable with missing entries must be 0")
         if log_weights.min(initial=0.0) < LEAST_LOG_WEIGHT or log_weights.max(initial=0.0) > -LEAST_LOG_WEIGHT:
             raise ProofError("log_weights", "are out of range")
         y, parts = self.columns - reference, [np.zeros(0)]
         for i in range(0, len(low), MOST_LEAVES):
             here = slice(i, i + MOST_LEAVES)
             a, own = self.intercepts(low[here], high[here], slopes[here], reference), slopes[here]
-            total = a.sum(axis=2) - 4 * rules.n_columns * UNIT * np.abs(a).sum(axis=2)
             b = own[..., : rules.n_columns]
-            found = leaf.bounds(y, self.weights, total, b, rules.quadratic(own), log_weights[here])
+            total, tilted = self.folded(a, b)
+            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_weights[here])
             terms = found + priors.leaf_terms(self.problem, a, b, reference)
             parts.append(down(down(terms + self.constant.low)) - UNIT * np.abs(found))
         return np.concatenate(parts)
+
+    def folded(self, a, b):
+        """
+        Sum constants over the columns, rounded down: (L, K), and put those of partial variables into the slopes.
+
+        Samples without a label cost nothing there: the variable's constants count once for the one label of the others,
+        whose column is 1, so that they can be added to the slopes of all of its labels.
+        """
+        if self.problem.partial:
+            a, b = a.copy(), b.copy()
+            for own in self.problem.partial:
+                part = a[..., own]
+                total = part.sum(axis=2, keepdims=True) - 4 * len(own) * UNIT * np.abs(part).sum(axis=2, keepdims=True)
+                a[..., own], b[..., own] = 0.0, down(b[..., own] + total)
+        return a.sum(axis=2) - 4 * self.rules.n_columns * UNIT * np.abs(a).sum(axis=2), b
 
     def intercepts(self, low, high, slopes, reference):
         """Constants of the affine functions (L, K, d)."""

@@ -114,6 +114,7 @@ class Recorder:
             own = nodes[short]
             explained = relaxation.explain(rows.low[own], rows.high[own], rows.warm[own])
             new, constants, logs = statement.slopes(*explained)
+            new = statement.unfolded(low[short], high[short], new)
             # The checker's constants are higher than the core's; with these weights its responsibilities are the same.
             logs = logs + statement.constants(low[short], high[short], new) - constants
             logs = np.clip(np.nan_to_num(logs - logs.max(axis=1, keepdims=True)), LEAST_LOG_WEIGHT, 0.0)
@@ -207,6 +208,8 @@ class _Statement:
         self.scale = np.broadcast_to(np.asarray(data.scale, dtype=float), (d,))
         self.center = np.broadcast_to(np.asarray(data.center, dtype=float), (d,))
         self.reference = np.median(self.bounds.columns, axis=0)
+        for own in problem.partial:
+            self.reference[own] = 0.0
         self.n_cell, self.n_components = family.n_cell, family.n_components
         # place in the checker's cell of each of the core's variables: means, and one variance or one per column
         rest = d + self.order if self.n_cell == 2 * d else np.arange(d, self.n_cell)
@@ -251,7 +254,34 @@ class _Statement:
 
     def constants(self, low, high, slopes):
         """Return the checker's constants, summed over the columns: (L, K)."""
-        return self.bounds.intercepts(low, high, slopes, self.reference).sum(axis=2)
+        return self.bounds.folded(self.bounds.intercepts(low, high, slopes, self.reference), slopes)[0]
+
+    def unfolded(self, low, high, slopes):
+        """
+        Take what the constants of partial variables add to their slopes out again, so that the checker adds the same.
+
+        With b - A in the place of slopes b the checker's are b + F(A), F(A) = sum_l a_l(b - A) - A, which is concave in
+        A and linear between the places where a label's cost is the same at both ends of its cell: it is 0 beyond the
+        last of these where it is not negative, if there is one.
+        """
+        for own in self.problem.partial:
+            b, ends = slopes[..., own], [side[..., own] for side in (low, high)]
+            costs = [np.where(m > 0, -m * np.log(np.where(m > 0, m, 1.0)), 0.0) for m in ends]
+            width = ends[1] - ends[0]
+            chord = np.where(width > 0, (costs[1] - costs[0]) / np.where(width > 0, width, 1.0), 0.0)
+            # and one place beyond them all
+            places = np.sort(b - chord, axis=2)
+            places = np.concatenate([places, places[..., -1:] + 1.0], axis=2)
+            tilted = b[..., np.newaxis] - places[..., np.newaxis, :]
+            found = [cost[..., np.newaxis] - tilted * m[..., np.newaxis] for cost, m in zip(costs, ends, strict=True)]
+            F = np.minimum(*found).sum(axis=2) - places
+            last = np.where(F >= 0, np.arange(F.shape[2]), -1).max(axis=2)
+            at = np.clip(np.where(last >= 0, last, F.argmax(axis=2)), 0, F.shape[2] - 2)[..., np.newaxis]
+            pairs = ([np.take_along_axis(part, at + i, 2)[..., 0] for i in range(2)] for part in (F, places))
+            (F0, F1), (A0, A1) = pairs
+            share = np.where((last >= 0) & (F0 > F1), F0 / np.where(F0 > F1, F0 - F1, 1.0), 0.0)
+            slopes[..., own] = b - (A0 + share * (A1 - A0))[..., np.newaxis]
+        return slopes
 
     def header(self):
         """Return what the file says of the problem."""

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast.checker import ProofError, check
+from gopfast.checker import ProofError, check, tree
+from gopfast.checker.problem import Problem
+from gopfast.checker.verify import Bounds
 from tests.support import proofs
 
 EPSILON = 0.1
@@ -34,6 +36,39 @@ def test_every_proof_is_accepted_and_no_solution_is_below_its_bound(tmp_path, fa
         state = problem.maximize(tau, weights=result.solution.weights, **state)
         weights = state.pop("weights")
         assert problem.objective(weights, **state) >= found.lower_bound - 1e-9
+
+
+@pytest.mark.parametrize("family", proofs.FAMILIES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
+    """Any slopes and weights: of the whole, and of leaves of a random tree, one of which holds each mixture."""
+    rng = np.random.default_rng([seed, len(family), 3])
+    problem = proofs.random_problem(rng, family)
+    bounds = Bounds(Problem(problem._record_of_proof(), *proofs.arguments(problem)))
+    K, n = problem.n_components, bounds.rules.n_columns
+    reference = np.median(bounds.columns, axis=0)
+    for own in bounds.problem.partial:
+        reference[own] = 0.0
+    splits, points = [-1], [0.0]
+    cells = np.where(np.isinf(bounds.rules.high), bounds.rules.low + 5.0, bounds.rules.high), bounds.rules.low
+    for _ in range(int(rng.integers(0, 4))):  # the last leaf in two
+        j = int(rng.integers(len(cells[0])))
+        splits[-1:], points[-1:] = [int(rng.integers(K)) * len(cells[0]) + j, -1, -1], [
+            cells[1][j] + rng.random() * (cells[0][j] - cells[1][j]), 0.0, 0.0]  # fmt: skip
+    low, high, empty = tree.leaves(np.array(splits), np.array(points), bounds.rules, K, 0)
+    low, high = low[~empty], high[~empty]
+    found = np.full(len(low), -np.inf)
+    for _ in range(40):
+        # where a cell is endless most slopes prove nothing
+        slopes = rng.normal(size=(len(low), K, n * (1 + bounds.rules.has_squares))) * rng.choice([0.03, 0.3, 2.0])
+        if bounds.rules.has_squares:
+            slopes[..., n:] = np.abs(slopes[..., [n]])
+        logs = rng.normal(size=(len(low), K)) * rng.choice([0.0, 1.0])
+        with np.errstate(all="ignore"):
+            found = np.fmax(found, bounds.of(low, high, slopes, logs, reference))
+    least = min(gopfast.local.em(problem, random_state=s).objective for s in range(4))
+    assert np.isfinite(found).all() or family == "endless"
+    assert found.min() <= least + 1e-9 * (1 + abs(least))
 
 
 @pytest.mark.parametrize("change", proofs.CHANGES)

@@ -10,6 +10,7 @@ from gopfast.checker import ProofError, check
 FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
+    "missing", "missing prior",
 )  # fmt: skip
 
 
@@ -42,6 +43,10 @@ def random_problem(rng, family):
     X = np.array([["red", "green", "blue"][i] for i in rng.integers(0, 3, n)], dtype=object)
     X[:2] = ["red", "green"]
     X = np.stack([X, rng.integers(0, 2, n)], axis=1) if d == 2 else X[:, np.newaxis]
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.3] = None
+        X[0], X[1] = ["red", 0][: X.shape[1]], ["green", 1][: X.shape[1]]
+        return gopfast.LatentClass(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
     return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
 
 

@@ -85,6 +85,28 @@ def test_the_rest_is_nowhere_in_the_box_below_what_is_said(seed):
     assert min(values) >= Fraction(least)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_in_a_box_of_one_point_the_rest_is_its_value_rounded_down(seed):
+    rng = np.random.default_rng([seed, 1])
+    first, second, multipliers = random_certificate(rng, 12)
+    z = rng.uniform([-1.0, 0.5, -4.0], [2.0, 3.0, 1.0])
+    least, _ = rule().least(first, second, multipliers, z, z)
+    own = slacks([Fraction(x) for x in z.tolist()], z, z)
+    terms = [Fraction(m) * own[a] * own[b] for a, b, m in zip(first, second, multipliers.tolist(), strict=True)]
+    size = float(sum(map(abs, terms))) + 100 * multipliers.sum()
+    assert -sum(terms) - Fraction(1e-11 * (1 + abs(size))) <= Fraction(least) <= -sum(terms)
+
+
+def test_monomials_lie_in_their_ranges_and_reach_their_ends():
+    low, high = np.array([-1.0, 0.5, -4.0]), np.array([2.0, 3.0, -1.0])
+    least, most = rule()._monomials(low, high)
+    assert least[0].tolist() == [1.0, *low] and most[0].tolist() == [1.0, *high]
+    expected = {(1, 1): (0.0, 4.0), (2, 2): (0.25, 9.0), (3, 3): (1.0, 16.0), (1, 2): (-3.0, 6.0), (1, 3): (-8.0, 4.0),
+                (2, 3): (-12.0, -0.5)}  # fmt: skip
+    for place, (a, b) in expected.items():
+        assert least[place] <= a <= least[place] + 1e-14 and most[place] >= b >= most[place] - 1e-14
+
+
 def test_a_rest_without_products_is_bounded_at_a_corner():
     # (x + 1) + (3 - y) + 2: least where x is least and y greatest, with the other sign
     least, of_cutoff = rule().least(np.array([1, 5]), np.array([0, 0]), np.array([1.0, 1.0]), *BOX)

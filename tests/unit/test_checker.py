@@ -17,6 +17,7 @@ from gopfast.checker import ProofError, check, leaf, objective, priors, tree
 from gopfast.checker.families import FAMILIES
 from gopfast.checker.problem import Problem
 from gopfast.checker.rounding import Interval
+from gopfast.checker.verify import Bounds
 from tests.support import proofs
 
 X = np.array([[-10.0], [-10.0], [5.0], [25.0]])
@@ -449,6 +450,45 @@ def test_lists_of_labels_must_be_those_of_the_data(labels):
     record = {"family": "labels", "n_components": 1, "prior": None, "labels": labels}
     with pytest.raises(ProofError, match="problem"):
         Problem(record, np.array([["a"], ["b"], ["c"]], dtype=object), None)
+
+
+def test_entries_that_are_missing_cost_nothing():
+    """A variable with missing entries has a column for each label, of two too, and its affine function none of 1."""
+    record = {"family": "labels", "n_components": 1, "prior": None, "labels": [["a", "b"], [0, 1, 2]]}
+    data = np.array([["a", 0], ["b", 1], [None, 2], ["a", float("nan")]], dtype=object)
+    problem = Problem(record, data, None)
+    assert problem.kinds == ["label"] * 5 and [own.tolist() for own in problem.partial] == [[0, 1], [2, 3, 4]]
+    assert problem.columns.sum(axis=1).tolist() == [2.0, 2.0, 1.0, 1.0]
+    whole = Problem(record, data, [1.0, 1.0, 0.0, 0.0])  # of the samples that count none is missing
+    assert whole.kinds == ["bernoulli"] + ["label"] * 3 and not whole.partial
+    bounds = Bounds(problem)
+    b = np.random.default_rng(0).normal(size=(1, 1, 5))
+    a = bounds.intercepts(bounds.rules.low[None, None], bounds.rules.high[None, None], b, np.zeros(5))
+    total, tilted = bounds.folded(a, b)
+    assert abs(total[0, 0]) < 1e-12
+    for own in problem.partial:
+        assert tilted[0, 0, own] == pytest.approx(b[0, 0, own] + a[0, 0, own].sum(), abs=1e-12)
+        assert (tilted[0, 0, own] <= b[0, 0, own] + a[0, 0, own].sum()).all()
+    with pytest.raises(ProofError, match="reference"):
+        bounds.of(bounds.rules.low[None, None], bounds.rules.high[None, None], b, np.zeros((1, 1)), np.ones(5))
+    with pytest.raises(ProofError, match="all entries of column 0 are missing"):
+        Problem(record, np.array([[None, 0], [None, 1]], dtype=object), None)
+
+
+def test_means_of_labels_add_up_to_one():
+    problem = Problem({"family": "labels", "n_components": 1, "prior": None, "labels": [["a", "b", "c"]]},
+                      np.array([["a"], ["b"], ["c"]], dtype=object), None)  # fmt: skip
+    rules = rules_of(problem)
+    low, high = rules.tightened(np.array([[[0.2, 0.3, 0.0]]]), np.array([[[1.0, 1.0, 0.1]]]))
+    assert low[0, 0] == pytest.approx([0.2, 0.3, 0.0], abs=1e-9)
+    assert high[0, 0] == pytest.approx([0.7, 0.8, 0.1], abs=1e-9)
+    low, high = rules.tightened(np.array([[[0.0, 0.0, 0.0]]]), np.array([[[0.3, 0.3, 0.3]]]))
+    assert (low > high).any()
+    rng = np.random.default_rng(0)
+    for m in rng.dirichlet(np.ones(3), 200):
+        ends = [np.array([[m * (1 - share * rng.random(3))]]) for share in (1.0, -1.0)]
+        low, high = rules.tightened(ends[0], ends[1])
+        assert (low <= m).all() and (m <= high).all()
 
 
 def test_equal_samples_are_one_of_their_weights():

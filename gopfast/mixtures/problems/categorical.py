@@ -172,15 +172,16 @@ class CategoricalMixture(SeparableMixture):
         return arrays
 
     def _record_of_proof(self):
-        """Name the labels of every column and the prior; None where no column has two, or an entry is missing."""
-        if max(self.n_categories) < 2 or (self.X == MISSING).any():
+        """Name the labels of every column and the prior; None where no column has two, or one has no entry."""
+        if max(self.n_categories) < 2 or (self.X[self.sample_weight > 0] == MISSING).all(axis=0).any():
             return None
         labels = [own.tolist() for own in self.categories]
         return {"family": "labels", "n_components": self.n_components, "prior": self.prior, "labels": labels}
 
     def _data_of_proof(self):
-        """Return the labels."""
-        columns = [own.astype(object)[codes] for own, codes in zip(self.categories, self.X.T, strict=True)]
+        """Return the labels; None where an entry is missing."""
+        columns = [np.append(own.astype(object), None)[codes]  # MISSING is the last
+                   for own, codes in zip(self.categories, self.X.T, strict=True)]  # fmt: skip
         return np.stack(columns, axis=1)
 
     def _coordinates(self, blocks):

@@ -1,5 +1,6 @@
 """The rule of biconvex certificates against rational arithmetic, and what it refuses."""
 
+import itertools
 import json
 from fractions import Fraction
 
@@ -95,6 +96,22 @@ def test_in_a_box_of_one_point_the_rest_is_its_value_rounded_down(seed):
     terms = [Fraction(m) * own[a] * own[b] for a, b, m in zip(first, second, multipliers.tolist(), strict=True)]
     size = float(sum(map(abs, terms))) + 100 * multipliers.sum()
     assert -sum(terms) - Fraction(1e-11 * (1 + abs(size))) <= Fraction(least) <= -sum(terms)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_cancels_leaves_its_rounding(seed):
+    """An equation times x - l, times u - x, and times l - u: what is left is linear, and mostly rounding."""
+    rng = np.random.default_rng([seed, 2])
+    low, high = np.sort(rng.uniform([-1.0, 0.5, -4.0], [2.0, 3.0, 1.0], (2, 3)), axis=0)
+    M = 1e6 * rng.random()
+    multipliers = np.array([M, M, -M * (high[0] - low[0])])
+    least, _ = rule().least(np.array([9, 9, 9]), np.array([1, 4, 0]), multipliers, low, high)
+    values = []
+    for corner in itertools.product(*zip(low.tolist(), high.tolist(), strict=True)):
+        own = slacks([Fraction(x) for x in corner], low, high)
+        m = [Fraction(x) for x in multipliers.tolist()]
+        values.append(-own[9] * (m[0] * own[1] + m[1] * own[4] + m[2]))
+    assert Fraction(least) <= min(values) <= Fraction(least) + Fraction(1e-5)
 
 
 def test_monomials_lie_in_their_ranges_and_reach_their_ends():

@@ -62,8 +62,9 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
         own = biconvex.BiconvexProblem(json.loads(problem.to_json()))
         claimed = _claimed(result, value, bound, tolerance)
         arrays = prove(own, claimed, result.n_nodes, seconds)
-    except (Unproved, ProofError) as error:
-        return dataclasses.replace(result, notes=[*notes, f"no proof was written: {error}"])
+    except (Unproved, ProofError, KeyboardInterrupt) as error:
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error
+        return dataclasses.replace(result, notes=[*notes, f"no proof was written: {reason}"])
     claim = {"bound": claimed, "objective": None, "solution": None, "violation": 0.0}
     if result.solution is not None:
         z = result.solution.z

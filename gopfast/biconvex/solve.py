@@ -84,7 +84,8 @@ def solve(problem, options, monitor, start=None, proof=None):
         rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
         tolerance = max(found.epsilon, rel_tol * abs(result.objective))
         # as long again as the search may take
-        result = with_proof(problem, result, tolerance, proof, options.time_limit or np.inf)
+        limit = np.inf if options.time_limit is None else options.time_limit
+        result = with_proof(problem, result, tolerance, proof, limit)
     return result
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gopfast
+from gopfast.biconvex import proof
 from gopfast.checker import ProofError, check, file
 from gopfast.datasets import load_problem
 from tests.support import proofs
@@ -153,9 +154,9 @@ def test_forged_proofs_are_refused(tmp_path, forge):
 
 def test_the_proof_of_another_problem_is_refused():
     problem = gopfast.BiconvexProblem([-1, -1], Q=[[0, 1], [0, 0]], A=[[-6, 8], [3, -1]], row_upper=3, lower=0, upper=5)
-    proof = proved(problem).proof
+    own = proved(problem).proof
     record = json.loads(problem.to_json())
-    assert check(proof, record).n_leaves >= 1
+    assert check(own, record).n_leaves >= 1
     changes = [
         ("sense", "max"), ("variables", {"z0": [0.0, 5.0], "z1": [0.0, 5.0 + 1e-15]}),
         ("variables", {"z0": [0.0, 5.0], "z1": [0.0, None]}), ("constraints", record["constraints"][:1]),
@@ -163,11 +164,11 @@ def test_the_proof_of_another_problem_is_refused():
     ]  # fmt: skip
     for name, value in changes:
         with pytest.raises(ProofError, match="digest: the proof is of another problem"):
-            check(proof, record | {name: value})
+            check(own, record | {name: value})
     with pytest.raises(ProofError, match="must be given in place of data"):
-        check(proof, [1.0, 2.0])
+        check(own, [1.0, 2.0])
     with pytest.raises(ProofError, match="digest|problem"):
-        check(proof, gopfast.BiconvexProblem([1.0], lower=0, upper=1))
+        check(own, gopfast.BiconvexProblem([1.0], lower=0, upper=1))
 
 
 def test_every_number_of_a_proof_matters_or_does_not_change_what_is_true():
@@ -197,6 +198,26 @@ def test_published_problems_have_proofs(name):
     result = gopfast.solve(problem, proof=True, n_threads=1, log=False)
     found = check(result.proof, problem)
     assert result.success and found.gap <= 2e-6 * (1 + abs(found.objective))
+
+
+def test_a_limit_or_an_interrupt_leaves_the_result_without_a_proof(monkeypatch):
+    problem = load_problem("ex5_2_2_case2")
+    result = gopfast.solve(problem, proof=True, n_threads=1, log=False, time_limit=0.0)
+    assert result.proof is None and "no proof was written: " in result.notes[-1]
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(proof, "prove", interrupt)
+    result = gopfast.solve(load_problem("st_e23"), proof=True, n_threads=1, log=False)
+    assert result.success and result.notes[-1] == "no proof was written: interrupted"
+
+
+def test_a_search_for_a_proof_ends_after_so_many_nodes(monkeypatch):
+    monkeypatch.setattr(proof, "MOST_NODES", 3)
+    monkeypatch.setattr(proof, "MOST_NODES_EACH", 0)
+    result = gopfast.solve(load_problem("ex5_2_2_case2"), proof=True, n_threads=1, log=False)
+    assert result.proof is None and result.notes[-1] == "no proof was written: it takes more than 3 nodes"
 
 
 def test_what_has_no_proof_says_why():

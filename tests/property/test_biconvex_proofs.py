@@ -86,6 +86,12 @@ def move_the_solution(rng, header, arrays):
     header["claim"]["solution"] = [x + 10.0 for x in header["claim"]["solution"]]
 
 
+def claim_a_violation(rng, header, arrays):
+    """A point that is said to violate what it does."""
+    move_the_solution(rng, header, arrays)
+    header["claim"] |= {"violation": 1e9, "objective": 1e9}
+
+
 def drop_a_certificate(rng, header, arrays):
     """A leaf without multipliers."""
     for name in ("first", "second", "multipliers"):
@@ -120,8 +126,8 @@ def one_leaf(rng, header, arrays):
         arrays[name] = arrays[name][:0]
 
 
-FORGERIES = (claim_more, claim_infeasible, claim_a_better_solution, move_the_solution, drop_a_certificate, cut_more,
-             turn_signs, shift_factors, one_leaf)  # fmt: skip
+FORGERIES = (claim_more, claim_infeasible, claim_a_better_solution, move_the_solution, claim_a_violation,
+             drop_a_certificate, cut_more, turn_signs, shift_factors, one_leaf)  # fmt: skip
 
 
 def forged(forge, seed, data):
@@ -134,7 +140,7 @@ def forged(forge, seed, data):
     header, arrays = proofs.parts(data)
     forge(np.random.default_rng(seed), header, arrays)
     # whatever it is that such a change leaves: what is claimed is better than what is known
-    if forge is not claim_infeasible:
+    if forge not in (claim_infeasible, claim_a_violation):
         header["claim"]["bound"] = max(header["claim"]["bound"], header["claim"]["objective"] + 1e-6)
     proofs.put(data, header, arrays)
     return problem

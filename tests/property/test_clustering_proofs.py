@@ -173,3 +173,11 @@ def test_no_cluster_saves_more_than_is_shown(seed):
     groups = Groups(X, weights, group, apart)
     assert not groups.save_at_most(prices, most * (1 - 1e-9) - 1e-9)
     assert groups.save_at_most(prices, most + 1e-5)
+
+
+def test_of_two_apart_neither_is_dropped_before_the_other_surely_saves_more():
+    # the first saves more at its own place, the second beside the third
+    groups = Groups(np.array([[0.0], [1.0], [1.0]]), np.ones(3), np.arange(3), [(0, 1)])
+    prices = np.array([2.0, 1.9, 5.0])
+    assert not groups.save_at_most(prices, 6.7)
+    assert groups.save_at_most(prices, 6.9 + 1e-9)

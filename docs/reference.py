@@ -10,6 +10,9 @@ SECTIONS = [
         ("gopfast.result", ["SearchResult"]),
         ("gopfast.mixtures.summary", ["Summary"]), ("gopfast.mixtures.information", ["Estimate"]),
     ]),
+    ("Long searches and large data", "What survives, spreads and streams.", [
+        ("gopfast", ["resume"]), ("gopfast.data", None),
+    ]),
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
@@ -21,7 +24,7 @@ SECTIONS = [
         ("gopfast", ["select", "Selection"]), ("gopfast.candidates", ["Candidate", "SelectionStatus"]),
         ("gopfast", [
             "bootstrap", "Bootstrap", "lrt", "LikelihoodRatio", "optima", "Optima", "LocalOptimum", "certify",
-            "Certificate", "Verdict", "check", "Checked",
+            "Certificate", "Verdict", "check", "Checked", "CheckedBiconvex", "Proof",
         ]),
         ("gopfast.comparison", ["compare", "Comparison"]),
     ]),
@@ -50,7 +53,7 @@ SECTIONS = [
         ("gopfast.report", ["Progress", "ProgressLog", "ProgressBar", "Heartbeat"]),
     ]),
     ("Errors", "Messages name the argument.", [
-        ("gopfast", ["GopfastError", "InputError", "InputTypeError", "ProofError"]),
+        ("gopfast", ["GopfastError", "InputError", "InputTypeError", "CheckpointError", "ProofError"]),
     ]),
 ]  # fmt: skip
 

@@ -20,6 +20,7 @@ from gopfast.search import snapshot
 ALONE = 0.5  # seconds before the first part is handed out, at least: small problems are done by then
 PART = 1.0  # seconds of work in a part
 SHORT_PART = 0.25  # where there are few open nodes
+MANY = 256  # workers, beyond which parts are longer: one process hands them out
 PARTS = 2  # handed out at a time for each worker
 NODES = 256  # most in a part
 FEWEST_OPEN = 128  # nodes for which a part has room, however little there is
@@ -97,6 +98,11 @@ def n_workers(executor):
     return os.cpu_count() or 1
 
 
+def part_seconds(count):
+    """Return the seconds of work in a part for so many workers."""
+    return PART * max(1.0, count / MANY)
+
+
 class Spread:
     """
     Runs a search on an executor.
@@ -123,6 +129,7 @@ class Spread:
         self.version, self.learnt, self.counted = None, None, -np.inf
         self.missing, self.alone = set(), False
         self.records = []  # (seconds, nodes) of the parts that came back
+        self.busy = 0.0  # seconds spent on handing out and taking back
 
     def run(self, time_limit, max_nodes):
         """
@@ -142,8 +149,10 @@ class Spread:
         try:
             while True:
                 reason = self._limit(deadline, max_nodes)
+                began = time.monotonic()
                 if reason or not self._hand_out(max_nodes):
                     break
+                self.busy += time.monotonic() - began
                 reason = self._collect()
                 if reason:
                     break
@@ -203,7 +212,7 @@ class Spread:
             if nodes is None:
                 break
             share = max(1, (max_nodes - self.search.n_nodes) // wanted)
-            seconds = PART if left >= wanted else SHORT_PART
+            seconds = part_seconds(self.count) if left >= wanted else SHORT_PART
             setup = self.setup if self.n_sent < self.count or "setup" in self.missing else None
             with_learnt = len(self.learnt) <= SMALL or self.n_learnt_sent < self.count or "learnt" in self.missing
             try:
@@ -234,10 +243,12 @@ class Spread:
     def _collect(self):
         """Take what came back; return why to stop, or 0."""
         done, _ = concurrent.futures.wait(self.out, POLL, return_when=concurrent.futures.FIRST_COMPLETED)
+        began = time.monotonic()
         for future in done:
             nodes, _ = self.out.pop(future)
             self._take(future, nodes)
         self._tell()
+        self.busy += time.monotonic() - began
         if done:
             before = snapshot.n_restarts(self.search)
             stop = snapshot.learn_and_report(self.search)

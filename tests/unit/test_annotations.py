@@ -16,7 +16,7 @@ import gopfast
 from gopfast import annotations
 
 # What the reference describes: docs/reference.py.
-PACKAGES = ["gopfast", "gopfast.datasets", "gopfast.local", "gopfast.models"]
+PACKAGES = ["gopfast", "gopfast.data", "gopfast.datasets", "gopfast.local", "gopfast.models"]
 MODULES = [
     "gopfast.annotations", "gopfast.candidates", "gopfast.comparison", "gopfast.errors", "gopfast.landscape",
     "gopfast.mixtures.local.starts", "gopfast.mixtures.summary", "gopfast.plot", "gopfast.profiles", "gopfast.report",

@@ -1,7 +1,11 @@
 """Data that need not fit into memory: chunks of rows, one after another, as often as they are asked for."""
 
-import numpy as np
+from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
 
 ROWS = 1_000_000  # of a chunk of an array
@@ -19,10 +23,10 @@ class Chunks:
     n_columns : int
     """
 
-    def __init__(self, factory, n_columns):
+    def __init__(self, factory: Callable[[], Iterable[ArrayLike]], n_columns: int) -> None:
         self.factory, self.n_columns = factory, n_columns
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[FloatArray]:
         """Yield arrays of float64, shape (m, n_columns)."""
         for chunk in self.factory():
             array = np.asarray(chunk)

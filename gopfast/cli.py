@@ -16,7 +16,7 @@ import gopfast
 from gopfast import checks
 from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError
-from gopfast.mixtures.problems.covariance import Diagonal, Known, default_kind
+from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
@@ -377,10 +377,8 @@ def _given(options):
 
 
 def _model(options):
-    """Return the arguments of the model; its default covariance follows from the others."""
-    given = _given(options)
-    stated = {name: given.get(name) for name in ("prior", "posterior", "noise_variance")}
-    return {"covariance": default_kind(**stated).name, **given}
+    """Return the arguments of the model."""
+    return _given(options)
 
 
 def _model_of(record, options):

@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike, NDArray
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.estimation import GlobalMixture
 from gopfast.mixtures.problems import GaussianMixture
-from gopfast.mixtures.problems.covariance import default_kind
-from gopfast.mixtures.problems.gaussian import refuse_two_names
 from gopfast.mixtures.result import Result
 
 
@@ -145,15 +143,13 @@ class GlobalGaussianMixture(GlobalMixture):
     _other_way_out = " or a larger variance_floor"
 
     def _make(self, X, sample_weight):
-        kind = self.covariance_type if self.covariance is None else self.covariance
-        if self.covariance is not None and self.covariance_type is not None:
-            refuse_two_names(self.covariance, self.covariance_type)
         return GaussianMixture(
             X,
             self.n_components,
             prior=self.prior,
             posterior=self.posterior,
-            covariance=default_kind(self.prior, self.posterior, self.noise_variance).name if kind is None else kind,
+            covariance=self.covariance,
+            covariance_type=self.covariance_type,
             noise_variance=self.noise_variance,
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,

@@ -168,7 +168,7 @@ def test_gaussian_posterior_needs_a_prior():
 def test_bad_point_is_named(name, value):
     point = {"weights": [0.5, 0.5], "means": np.zeros((2, 2)), name: value}
     with pytest.raises(InputError, match=f"^{name} must"):
-        GaussianMixture(**GOOD).objective(**point)
+        GaussianMixture(**GOOD, covariance="known").objective(**point)
 
 
 def test_fixed_prior_variance_may_be_repeated_but_not_changed():
@@ -313,3 +313,8 @@ def test_who_names_no_variance_gets_them_estimated():
     assert default_kind().name == default_kind(posterior="point").name == "diag"
     for stated in {"prior": 4.0}, {"prior": "empirical"}, {"posterior": "gaussian"}, {"noise_variance": 1.0}:
         assert default_kind(**stated).name == "known"
+    X = [1.0, 2.0, 4.0, 9.0]
+    assert GaussianMixture(X, 2).covariance == GaussianMixture(X, 2, variance_floor=0.1).covariance == "diag"
+    assert GaussianMixture(X, 2, prior=4.0).covariance == "known"
+    assert GaussianMixture(X, 2, noise_variance=1.0).covariance == "known"
+    assert GaussianMixture(X, 2, prior=4.0, posterior="gaussian").covariance == "known"

@@ -1,7 +1,6 @@
 """Gaussian mixtures: known component variance with or without a prior on the means, and free variances."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from gopfast.errors import InputError
 from gopfast.mixtures import spikes
 from gopfast.mixtures.problems import gaussian_notes
 from gopfast.mixtures.problems.base import MixtureProblem, average
-from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, Known
+from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, default_kind
 from gopfast.mixtures.problems.floors import constant_columns, default_floors
 from gopfast.mixtures.problems.gaussian_closed_form import free_variance, known_variance
 
@@ -20,18 +19,12 @@ from gopfast.mixtures.problems.gaussian_closed_form import free_variance, known_
 LEAST_VARIANCE = 1e-300
 
 
-class _Default(str):
-    """A default that can be told from the same value given."""
-
-    __slots__ = ()
-
-
-_KNOWN: Any = _Default(Known.name)
-
-
 class GaussianMixture(MixtureProblem):
     """
     Gaussian mixture with known or with free component variances.
+
+    Variances are estimated, one for each component and column ("diag"), unless `covariance` says otherwise, or a
+    `prior`, a Gaussian posterior or a `noise_variance` names the model of the source, whose variances are known.
 
     *Known variance* (``covariance="known"``, the model of the source). A solver minimises the negative evidence
     lower bound (ELBO) without its constant, over the mixture weights pi, the means m_k, the responsibilities tau
@@ -63,9 +56,10 @@ class GaussianMixture(MixtureProblem):
         A positive number: Gamma itself, in squared units of X. Free variances take None only.
     posterior : {"point", "gaussian"}
         Form of the posterior of the means; "gaussian" needs a prior, and known variances.
-    covariance : {"known", "spherical", "diag", "tied", "tied_spherical", "full"}
-        "known": `noise_variance`. Free, with scikit-learn's names: one variance per component ("spherical"), one
-        per component and coordinate ("diag"), one matrix that all components share ("tied"), or one matrix per
+    covariance : {"known", "spherical", "diag", "tied", "tied_spherical", "full"}, optional
+        "diag" by default; "known" with a prior, a Gaussian posterior or a `noise_variance`. "known": the latter. Free,
+        with scikit-learn's names: one variance per component ("spherical"), one per component and coordinate ("diag"),
+        one matrix that all components share ("tied"), or one matrix per
         component ("full"). "tied_spherical": one variance shared by all components and coordinates. In one
         column "tied" and "tied_spherical" coincide, and so do "spherical", "diag" and "full". `solve` takes
         "tied" and "full" for at most 32 columns; with more than two, bounds of "full" seldom close, and of "tied" only
@@ -144,7 +138,7 @@ class GaussianMixture(MixtureProblem):
         *,
         prior: GaussianPrior = None,
         posterior: Posterior = "point",
-        covariance: Covariance = _KNOWN,
+        covariance: Covariance | None = None,
         noise_variance: ArrayLike | None = None,
         variance_floor: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -153,12 +147,14 @@ class GaussianMixture(MixtureProblem):
     ) -> None:
         columns, X = checks.column_names(X), checks.data_matrix("X", X)
         prior = _check_prior(prior)
+        posterior = checks.choice("posterior", posterior, ("point", "gaussian"))
         if covariance_type is not None:
-            if covariance is not _KNOWN:
+            if covariance is not None:
                 refuse_two_names(covariance, covariance_type)
             covariance = checks.choice("covariance_type", covariance_type, tuple(KINDS))
+        if covariance is None:
+            covariance = default_kind(prior, posterior, noise_variance).name
         covariance = checks.choice("covariance", covariance, tuple(KINDS))
-        posterior = checks.choice("posterior", posterior, ("point", "gaussian"))
         kind = KINDS[covariance]
         if kind.estimated:
             _refuse_with_free_variances(covariance, prior, posterior, noise_variance)

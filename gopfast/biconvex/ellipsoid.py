@@ -24,6 +24,7 @@ EIGENVALUE_ERROR = 1e-13  # of a matrix with ones on its diagonal, per row of it
 LEAST_CURVATURE = 1e-9  # of the same: less is none
 MOST_FREE = 200  # unbounded variables of a row
 MOST_ROUNDS = 20
+MOST_TERMS = 30_000  # of all rows and rounds: rationals take about 30 microseconds each
 WIDEST = 1e15  # bounds beyond this are none: nothing can be computed with them
 
 
@@ -49,12 +50,14 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
     rows = [(row, sign, limit) for row in lifting.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]
     rows = [(lifting.objective, 1, upper), *rows]
     equations = [row for row in lifting.rows if row.lower == row.upper and not row.products and not row.forms]
+    n_terms = 0
     for _ in range(MOST_ROUNDS):
         if np.isfinite(low).all() and np.isfinite(high).all():
             break
         new_low, new_high = low.copy(), high.copy()
         for row, sign, limit in rows:
-            if math.isfinite(limit) and (row.products or row.forms):
+            if math.isfinite(limit) and (row.products or row.forms) and n_terms <= MOST_TERMS:
+                n_terms += sum(map(len, (row.products, *row.forms)))
                 _take(_bounds(row, sign, limit, equations, new_low, new_high), new_low, new_high)
         if np.array_equal(new_low, low) and np.array_equal(new_high, high):
             break
@@ -82,7 +85,7 @@ def _bounds(row, sign, limit, equations, low, high):
     plain = _Terms(row, sign, limit, low, high)
     found = _of_parts(plain)
     equations = [equation for equation in equations if curved.intersection(equation.linear)]
-    if found or not equations:
+    if found or not equations or sum(len(equation.linear) ** 2 for equation in equations) > MOST_TERMS:
         return found
     squared = _Terms(row, sign, limit, low, high)
     for equation in equations:

@@ -54,6 +54,28 @@ def test_no_feasible_point_of_a_box_is_below_its_bound_or_outside_the_tightened_
             (a if rng.random() < 0.5 else b)[j] = middle
 
 
+def test_reduced_costs_keep_points_as_good_as_the_cutoff():
+    # z0 + z1 + z0 z1 over [0, 10]^2: a variable at 3 costs just 3
+    problem = BiconvexProblem([1, 1], Q=[[0, 1], [0, 0]], lower=0, upper=10)
+    data, scale, unit = Lifting(problem).data(problem.lower, problem.upper)
+    _, low, high, _, _ = BilinearRelaxation(data).bound_box(*data.box, 3.0 / unit)
+    assert (high * scale >= 3.0).all() and (high * scale <= 3.0 + 1e-6).all() and (low <= 0).all()
+
+
+def test_squares_that_underflow_cut_nothing_off():
+    # the lifted row has squares, of numbers whose squares are no doubles
+    tiny = 1e-300
+    problem = BiconvexProblem(
+        [1e50, -1e100], Q=[[0, 1], [0, 0]], A=[[1e-50, 1]], row_upper=1e20, lower=-tiny, upper=tiny,
+        quadratic_rows=[([[0, 1e-20], [0, 0]], [1, 1], 0, 1e100)],
+    )  # fmt: skip
+    lifting = Lifting(problem)
+    data, scale, unit = lifting.data(problem.lower, problem.upper)
+    low, high = lifting.to_user(data.tighten(), scale)
+    assert (low <= -tiny).all() and (high >= tiny).all()
+    assert BilinearRelaxation(data).bound_box(*data.box)[0] * unit <= -1e-200
+
+
 def test_an_empty_box_has_an_infinite_bound_or_the_cutoff():
     problem = BiconvexProblem([1, 1], quadratic_rows=[([[0, 1], [0, 0]], None, 10, None)], lower=0, upper=2)
     lifting = Lifting(problem)

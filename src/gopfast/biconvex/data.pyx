@@ -19,12 +19,18 @@ cdef real WORTH_A_ROUND = 0.05      # of an interval's width: what lets the roun
 cdef real HALF_LINE_CHANGE = 0.01   # what a step of a half-line counts as: it could shrink for ever
 cdef int BOX_ROUNDS = 50            # of propagation, from Python
 cdef real UNDERFLOW = 1e-300        # far above what products of tiny numbers lose
+cdef real TINY = 1e-280             # terms may underflow where their sum is below this
 cdef real LARGEST_BOUND = 1e15      # bounds beyond this are not derived: nothing can be computed with them
 
 
 cdef inline real product(real a, real b) noexcept nogil:
     """a b, where 0 times an infinite bound is 0."""
     return 0 if a == 0 or b == 0 else a * b
+
+
+cdef inline bint lost(real a, real b, real p) noexcept nogil:
+    """Whether the product p of a and b has an error that its size does not bound: it may have underflowed."""
+    return a != 0 and b != 0 and fabs(p) < UNDERFLOW
 
 
 cdef inline real below(real x) noexcept nogil:
@@ -42,6 +48,9 @@ cdef void product_bounds(real a, real b, real c, real d, real *low, real *high) 
     cdef real p = product(a, c), q = product(a, d), r = product(b, c), s = product(b, d)
     low[0] = below(min(min(p, q), min(r, s)))
     high[0] = above(max(max(p, q), max(r, s)))
+    if lost(a, c, p) or lost(a, d, q) or lost(b, c, r) or lost(b, d, s):
+        low[0] -= UNDERFLOW
+        high[0] += UNDERFLOW
 
 
 cdef class BiconvexData:
@@ -351,6 +360,8 @@ cdef class BiconvexData:
                 most += high
                 size += fabs(high)
         error = (end - start + 8) * 2 * ROUND * size
+        if 0 < size < TINY:
+            error += UNDERFLOW
         if low_open == 0 and least - error > row_upper:
             return 0
         if high_open == 0 and most + error < row_lower:

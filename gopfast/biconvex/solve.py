@@ -294,6 +294,8 @@ class _Preparation:
             if _is_bounded(low[curved], high[curved]):
                 if self.lifting.switches or relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
                     return low, high, {}
+        if self._bound_linear(low, high):
+            return low, high, {}
         # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
         # proves nothing along an infinite range, so that this box is searched, but proves nothing of the rest.
         limits = {}
@@ -303,6 +305,15 @@ class _Preparation:
                 i = self.lifting.order[j - len(self.lifting.switches)]
                 limits[self.problem.names[i]] = LARGEST * self.scale[i]
         return low, high, limits
+
+
+    def _bound_linear(self, low, high):
+        """Bound what is left by all linear rows together, in the core's box; whether everything is bounded then."""
+        user = tightening.bound_by_linear_rows(self.lifting, *self.lifting.to_user((low, high), self.scale), self.stop)
+        first = len(self.lifting.switches)
+        for own, bound, better in ((low, user[0], np.maximum), (high, user[1], np.minimum)):
+            own[first:] = better(own[first:], (bound / self.scale)[self.lifting.order])
+        return _is_bounded(low, high)
 
 
 def _is_bounded(low, high):

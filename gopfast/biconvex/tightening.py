@@ -47,7 +47,7 @@ def tighten(lifting, stop):
     box = _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:
         return box
-    low, high = _bound_polyhedra(lifting, *box, stop)
+    low, high = bound_by_linear_rows(lifting, *box, stop)
     box = None if (low > high).any() else _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:
         return box
@@ -98,9 +98,9 @@ def _propagate(lifting, low, high, value=math.inf):
     return None if box is None else lifting.to_user(box, scale)
 
 
-def _bound_polyhedra(lifting, low, high, stop):
+def bound_by_linear_rows(lifting, low, high, stop):
     """
-    Bound unbounded variables by all linear rows together.
+    Bound unbounded variables by all linear rows together; in the user's units and order.
 
     A box is put around. Where each of its faces is shown, by linear programs, to be out of reach within it, the
     polyhedron lies inside: a segment to a point outside would cross a face. Rows of variables that do reach theirs are

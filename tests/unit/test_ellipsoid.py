@@ -190,3 +190,11 @@ def test_problems_without_bounds_of_variables_are_proved(name):
     result = gopfast.solve(problem, n_threads=1)
     assert result.status == "OPTIMAL" and not any("unbounded" in note for note in result.notes)
     assert result.bound <= optimum + 1e-9 * abs(optimum) and result.objective == pytest.approx(optimum, abs=1e-4)
+
+
+def test_linear_rows_bound_what_only_linear_terms_have():
+    # one point, of which a dual that is off by rounding proves nothing without bounds
+    rows = [[2.0, -3.0], [3.0, -3.0]]
+    problem = BiconvexProblem([-2, 4], A=rows, row_lower=[-6, -9], row_upper=[-6, -9], constant=1000)
+    result = gopfast.solve(problem, n_threads=1)
+    assert result.status == "OPTIMAL" and result.objective == pytest.approx(1006) and not result.notes

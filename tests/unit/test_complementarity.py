@@ -125,3 +125,18 @@ def test_orthants_branch_on_no_switch():
     for options in ({"branching": "orthant"}, {"partition": "paper", "relaxation": "linear"}):
         result = gopfast.solve(problem, n_threads=1, time_limit=5, **options)
         assert result.bound <= value + 1e-7 and result.objective == pytest.approx(value, abs=1e-4)
+
+
+@pytest.mark.parametrize("upper", [5.0, INF])
+def test_products_that_no_switch_decides_are_searched_beside_them(upper):
+    # z0 z1 >= 1 costs 2 at (1, 1); z2 z3 = 0 and z2 + z3 >= 1 cost 2 or 3
+    bilinear, switch = np.zeros((2, 4, 4))
+    bilinear[0, 1] = switch[2, 3] = 1.0
+    problem = BiconvexProblem(
+        [1, 1, 3, 2], A=[[0, 0, 1, 1]], row_lower=1, lower=0, upper=upper,
+        quadratic_rows=[(bilinear, None, 1.0, INF), (switch, None, 0.0, 0.0)],
+    )  # fmt: skip
+    lifting = Lifting(problem)
+    assert len(lifting.switches) == 1 and lifting.essential == {0, 1}
+    result = gopfast.solve(problem, n_threads=1, max_nodes=2000)
+    assert result.status == "OPTIMAL" and result.bound <= 4 and result.objective == pytest.approx(4, abs=1e-5)

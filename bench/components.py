@@ -61,7 +61,7 @@ def row(columns, n_samples, gap, n_components, seconds):
     data = (line if columns == 1 else plane)(n_samples, n_components, gap)
     began = time.process_time()
     result = gopfast.solve(
-        gopfast.GaussianMixture(data, n_components, prior=None), n_threads=1, time_limit=seconds, log=False
+        gopfast.GaussianMixture(data, n_components, covariance="known"), n_threads=1, time_limit=seconds, log=False
     )
     spent, other = time.process_time() - began, restarts(data, n_components)
     cells = [

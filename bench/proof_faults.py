@@ -61,7 +61,7 @@ from tests.support import proofs
 kind, path = sys.argv[1:]
 galaxies = gopfast.datasets.load("galaxies") / 1000
 problem = {
-    "known": lambda: gopfast.GaussianMixture(galaxies, 3),
+    "known": lambda: gopfast.GaussianMixture(galaxies, 3, covariance="known"),
     "diag": lambda: gopfast.GaussianMixture(galaxies, 2, covariance="diag", variance_floor=0.09),
     "poisson": lambda: gopfast.PoissonMixture(np.random.default_rng(1).poisson(np.repeat([2.0, 10.0], 40)), 2),
     "biconvex": lambda: gopfast.datasets.load_problem("ex5_2_2_case2"),

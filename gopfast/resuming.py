@@ -66,7 +66,7 @@ def resume(
     >>> X = gopfast.datasets.load("galaxies")
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = os.path.join(folder.name, "galaxies.checkpoint")
-    >>> problem = gopfast.GaussianMixture(X, 3)
+    >>> problem = gopfast.GaussianMixture(X, 3, covariance="known")
     >>> gopfast.solve(problem, 0.01, max_nodes=20, checkpoint=path).status.name
     'NODE_LIMIT'
     >>> gopfast.resume(path, X).status.name

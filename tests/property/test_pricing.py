@@ -450,7 +450,7 @@ def test_prices_alone_prove_clusters_that_are_apart(columns):
     rng = np.random.default_rng(1)
     centers = 6.0 * np.array([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]) if columns == 2 else 6 * np.arange(6.0)
     X = np.repeat(centers.reshape(6, -1), 40, axis=0) + rng.standard_normal((240, columns))
-    problem = gopfast.GaussianMixture(X, 6, prior=None)
+    problem = gopfast.GaussianMixture(X, 6, covariance="known")
     family = engine.family(problem)
     state = problem.maximize(np.repeat(np.eye(6), 40, axis=0))
     for _ in range(200):
@@ -515,7 +515,7 @@ def test_costs_far_above_what_they_save_are_rounded_up(isa):
     passes.use_instruction_set(isa)
     try:
         rng = np.random.default_rng(8)
-        problem = gopfast.GaussianMixture(rng.normal(size=40) * 1e6, 2, prior=None)
+        problem = gopfast.GaussianMixture(rng.normal(size=40) * 1e6, 2, covariance="known")
         pricing = ComponentPricing(single(problem, engine.family(problem)))
         (z,), w = pricing.family.data.arrays()
         for _ in range(200):

@@ -277,7 +277,7 @@ def test_ctrl_c_ends_a_mixed_integer_program(tmp_path):
         import numpy as np, gopfast
         rng = np.random.default_rng(0)
         X = rng.standard_normal(300) + 4.0 * rng.integers(0, 3, 300)
-        problem = gopfast.GaussianMixture(X, 3)
+        problem = gopfast.GaussianMixture(X, 3, covariance="known")
         print("ready", flush=True)
         result = gopfast.solve(problem, relaxation="linear", subproblem="milp", n_threads={threads})
         print(result.status.name, result.lower_bound, result.objective, result.n_milps)

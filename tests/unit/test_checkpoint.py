@@ -33,9 +33,9 @@ def outcome(result):
 def problems():
     rng = np.random.default_rng(0)
     return {
-        "known variance": gopfast.GaussianMixture(GALAXIES, 5),
+        "known variance": gopfast.GaussianMixture(GALAXIES, 5, covariance="known"),
         "empirical prior": gopfast.GaussianMixture(GALAXIES, 4, prior="empirical"),
-        "summaries": gopfast.GaussianMixture(3.0 * rng.normal(size=(3000, 1)), 3),
+        "summaries": gopfast.GaussianMixture(3.0 * rng.normal(size=(3000, 1)), 3, covariance="known"),
         "free variances": gopfast.GaussianMixture(GALAXIES, 3, covariance="diag"),
         "two columns": gopfast.GaussianMixture(FAITHFUL, 2, covariance="diag"),
         "matrices": gopfast.GaussianMixture(FAITHFUL[:40], 2, covariance="full"),
@@ -80,7 +80,7 @@ def test_prices_in_the_making_are_made_again(tmp_path):
 
 
 def test_a_checkpoint_of_what_is_proved_says_so(tmp_path):
-    problem, path = gopfast.GaussianMixture(GALAXIES, 3), tmp_path / "search.checkpoint"
+    problem, path = gopfast.GaussianMixture(GALAXIES, 3, covariance="known"), tmp_path / "search.checkpoint"
     result = gopfast.solve(problem, checkpoint=path, log=False)
     resumed = gopfast.resume(path, GALAXIES, log=False)
     assert (resumed.status, resumed.objective, resumed.lower_bound, resumed.n_nodes) == (
@@ -90,7 +90,7 @@ def test_a_checkpoint_of_what_is_proved_says_so(tmp_path):
 
 def test_weights_are_data(tmp_path):
     path, weights = tmp_path / "search.checkpoint", np.linspace(1.0, 2.0, len(GALAXIES))
-    problem = gopfast.GaussianMixture(GALAXIES, 4, sample_weight=weights)
+    problem = gopfast.GaussianMixture(GALAXIES, 4, covariance="known", sample_weight=weights)
     whole = gopfast.solve(problem, log=False)
     gopfast.solve(problem, log=False, checkpoint=path, callback=lambda state: state.n_nodes >= 50)
     with pytest.raises(CheckpointError, match="of other data"):
@@ -108,7 +108,8 @@ def stopped(tmp_path):
     """A checkpoint of a search of galaxies."""
     path = tmp_path / "search.checkpoint"
     gopfast.solve(
-        gopfast.GaussianMixture(GALAXIES, 5), log=False, checkpoint=path, callback=lambda state: state.n_nodes >= 300
+        gopfast.GaussianMixture(GALAXIES, 5, covariance="known"), log=False, checkpoint=path,
+        callback=lambda state: state.n_nodes >= 300,
     )
     return path
 
@@ -184,7 +185,7 @@ def full_disk(*_):
 
 
 def test_a_full_disk_stops_no_search_and_spoils_no_file(tmp_path, monkeypatch):
-    path, problem = tmp_path / "search.checkpoint", gopfast.GaussianMixture(GALAXIES, 5)
+    path, problem = tmp_path / "search.checkpoint", gopfast.GaussianMixture(GALAXIES, 5, covariance="known")
     options = {"log": False, "checkpoint": path, "checkpoint_every": 0.0}
     gopfast.solve(problem, **options, callback=lambda state: state.n_nodes >= 300)
     before = path.read_bytes()
@@ -201,7 +202,7 @@ def test_a_full_disk_stops_no_search_and_spoils_no_file(tmp_path, monkeypatch):
 
 
 def test_bad_paths_are_named_before_the_search(tmp_path):
-    problem = gopfast.GaussianMixture(GALAXIES, 3)
+    problem = gopfast.GaussianMixture(GALAXIES, 3, covariance="known")
     for bad in (tmp_path, tmp_path / "absent" / "file"):
         with pytest.raises(InputError, match="^checkpoint: .* cannot be written"):
             gopfast.solve(problem, checkpoint=bad)
@@ -219,7 +220,7 @@ def test_the_handler_of_sigterm_is_set_in_the_main_thread_and_put_back(tmp_path)
     with keeper.on_termination():
         assert signal.getsignal(signal.SIGTERM) != before
     assert signal.getsignal(signal.SIGTERM) == before
-    problem, results = gopfast.GaussianMixture(GALAXIES, 3), []
+    problem, results = gopfast.GaussianMixture(GALAXIES, 3, covariance="known"), []
     other = threading.Thread(
         target=lambda: results.append(gopfast.solve(problem, checkpoint=tmp_path / "c", log=False, n_threads=1))
     )

@@ -185,7 +185,7 @@ from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.memory import Memory
 from gopfast.search.search import Search
 X = 20.0 * np.random.default_rng(0).standard_normal((8, 2))
-family = engine.family(gopfast.GaussianMixture(X, 4))
+family = engine.family(gopfast.GaussianMixture(X, 4, covariance="known"))
 def search(limit, memory=None, monitor=None):
     relaxation = EntropicRelaxation(family, max_passes=1)  # bounds that close hardly any node
     return Search(relaxation, MixturePrimal(family), 1e-9, max_nodes=limit, memory=memory, monitor=monitor)

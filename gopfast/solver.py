@@ -72,12 +72,13 @@ SAME = 1e-6  # components whose parameters differ by less, relative to the large
 WATCHED_FROM = 1_000_000
 MOST_PRICED = 20_000  # samples; prices are one for each
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
-# sets, and prices that were asked for. Otherwise prices begin once the tree has cost this many terms of its sums (about
-# 0.08 s), of which a node has one for each sample, component and statistic (more where statistics are many, for their
-# second moments), and so many more.
+# sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
+# sample, about what prices cost, but at least and at most so many (0.08 and 0.3 s). A node has one for each sample,
+# component and statistic (more where statistics are many, for their second moments), and so many more.
 REDUCED_FROM = 256
 ASKED_FROM = 1
-TERMS_BEFORE_PRICES = 5_000_000
+TERMS_OF_A_PRICE = 20_000
+LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
 TERMS_OF_A_NODE = 350
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
@@ -677,7 +678,8 @@ def _reduction(problem, family, relaxation, begun=lambda what: None, epsilon=EPS
 
     F = family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
-    begin = max(REDUCED_FROM, TERMS_BEFORE_PRICES // terms)
+    before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * family.data.n_samples))
+    begin = max(REDUCED_FROM, before // terms)
     if relaxation == "pricing" or (slices is not None and slices.at_once):
         begin = ASKED_FROM
     return SharedReduction(family, cut) if one is None else PricingReduction(family, price), begin

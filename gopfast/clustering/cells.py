@@ -11,7 +11,7 @@ cell s and cluster a share and G_s that of all of s, and the cost of a cluster i
 
 import numpy as np
 
-from gopfast.clustering.master import MOST_WORTH, means, sum_of_squares
+from gopfast.clustering.master import MOST_WORTH, Columns
 from gopfast.clustering.program import FINEST, Program
 
 
@@ -45,7 +45,7 @@ def divide(X, groups, n_parts):
     return done
 
 
-class CellMaster:
+class CellMaster(Columns):
     """
     The linear program of cells; as `gopfast.clustering.master.Master`, but for the number of cells.
 
@@ -59,7 +59,8 @@ class CellMaster:
     """
 
     def __init__(self, X, weights, n_clusters, inertia, low, high, labels, n_cells):
-        self.X, self.weights, self.low, self.unit = X, weights, low, inertia / n_clusters
+        super().__init__(X, weights)
+        self.low, self.unit, self.shares = low, inertia / n_clusters, []
         self.reach = np.minimum(high - low, MOST_WORTH * inertia / weights)
         cells = divide(X, [np.flatnonzero(labels == k) for k in np.unique(labels)], n_cells)
         self.cell = np.empty(len(X), dtype=np.intp)
@@ -68,8 +69,6 @@ class CellMaster:
         self.n_cells = len(cells)
         # of samples that are as far from the next center as from their own nothing is to be priced
         self.most = np.maximum(np.bincount(self.cell, weights * self.reach, self.n_cells), 1e-12 * self.unit)
-        self.known = set()
-        self.columns, self.costs, self.shares = [], [], []
         self.program = Program(self.n_cells, n_clusters)
         self.program.limit(self.most / self.unit)
 
@@ -77,20 +76,14 @@ class CellMaster:
         """Whether limits that may be widened keep the value down: these may not."""
         return False
 
-    def add(self, own):
-        """Add the cluster of given samples (m,); whether it is new."""
-        own = np.sort(own).astype(np.int32)
-        if own.tobytes() in self.known:
-            return False
-        self.known.add(own.tobytes())
+    def enter(self, own, cost):
+        """Take a new cluster into the program."""
         w = self.weights[own]
         shares = np.bincount(self.cell[own], w * self.reach[own], self.n_cells) / self.most
-        self.columns.append(own)
-        self.costs.append(sum_of_squares(self.X[own], w) - float(w @ self.low[own]))
+        self.costs.append(cost - float(w @ self.low[own]))
         self.shares.append(shares)
         rows = np.flatnonzero(shares)
         self.program.add(self.costs[-1] / self.unit, rows, shares[rows])
-        return True
 
     def solve(self, seconds, tolerance=FINEST):
         """As of `Master`."""
@@ -98,9 +91,5 @@ class CellMaster:
         if dual is None:
             return None, None
         dual = np.minimum(dual * self.unit, self.most)
-        self.saved = np.array(self.shares) @ dual - self.costs
-        return self.low + (dual / self.most)[self.cell] * self.reach, max(float(self.saved.max()), 0.0)
-
-    def best_centers(self, most):
-        """As of `Master`."""
-        return means(self.X, self.weights, [self.columns[a] for a in np.argsort(-self.saved)[:most]])
+        self.saved = np.reshape(self.shares, (-1, self.n_cells)) @ dual - self.costs
+        return self.low + (dual / self.most)[self.cell] * self.reach, float(self.saved.max(initial=0.0))

@@ -22,12 +22,31 @@ def sum_of_squares(x, w):
     return float(w @ np.square(x - w @ x / w.sum()).sum(axis=1))
 
 
-def means(X, weights, clusters):
-    """Return the means (m, d) of clusters, each by its samples."""
-    return np.array([weights[own] @ X[own] / weights[own].sum() for own in clusters])
+class Columns:
+    """The clusters of a master problem, each once; `saved` is what they save at the last prices."""
+
+    def __init__(self, X, weights):
+        self.X, self.weights, self.known = X, weights, set()
+        self.columns, self.costs, self.saved = [], [], np.zeros(0)
+
+    def add(self, own):
+        """Add the cluster of given samples (m,); whether it is new."""
+        own = np.sort(own).astype(np.int32)
+        if own.tobytes() in self.known:
+            return False
+        self.known.add(own.tobytes())
+        self.columns.append(own)
+        self.enter(own, sum_of_squares(self.X[own], self.weights[own]))
+        return True
+
+    def best_centers(self, most):
+        """Return the means of clusters that save most at the last prices."""
+        best = [self.columns[a] for a in np.argsort(-self.saved)[:most]]
+        centers = [self.weights[own] @ self.X[own] / self.weights[own].sum() for own in best]
+        return np.reshape(centers, (-1, self.X.shape[1]))
 
 
-class Master:
+class Master(Columns):
     """
     The linear program, to which clusters are added.
 
@@ -43,9 +62,8 @@ class Master:
     """
 
     def __init__(self, X, weights, n_clusters, inertia, low, high):
-        self.X, self.weights, self.unit = X, weights, inertia / n_clusters or 1.0
-        self.known = set()
-        self.columns, self.costs, self.places = [], [], []
+        super().__init__(X, weights)
+        self.unit, self.places = inertia / n_clusters or 1.0, []
         self.program = Program(len(weights), n_clusters)
         # No cluster need be worth more than all is: without this, distances between clusters far apart spoil the scale.
         self.low, self.high = low, np.minimum(high, low + MOST_WORTH * inertia / weights)
@@ -75,16 +93,10 @@ class Master:
         """Return the fraction of every cluster, in the order of `columns`."""
         return self.values[self.places]
 
-    def add(self, own):
-        """Add the cluster of given samples (m,); whether it is new."""
-        own = np.sort(own).astype(np.int32)
-        if own.tobytes() in self.known:
-            return False
-        self.known.add(own.tobytes())
-        self.columns.append(own)
-        self.costs.append(sum_of_squares(self.X[own], self.weights[own]))
-        self.places.append(self.program.add(self.costs[-1] / self.unit, own, np.ones(len(own))))
-        return True
+    def enter(self, own, cost):
+        """Take a new cluster into the program."""
+        self.costs.append(cost)
+        self.places.append(self.program.add(cost / self.unit, own, np.ones(len(own))))
 
     def solve(self, seconds, tolerance=FINEST):
         """
@@ -102,8 +114,4 @@ class Master:
             return None, None
         y = dual * self.unit
         self.saved = np.array([y[own].sum() - cost for own, cost in zip(self.columns, self.costs, strict=True)])
-        return y / self.weights, max(self.saved.max(), 0.0)
-
-    def best_centers(self, most):
-        """Return the means of clusters that save most at the last prices."""
-        return means(self.X, self.weights, [self.columns[a] for a in np.argsort(-self.saved)[:most]])
+        return y / self.weights, float(self.saved.max(initial=0.0))

@@ -12,6 +12,7 @@ import gopfast
 from gopfast.clustering import node
 from gopfast.clustering.cells import divide
 from gopfast.clustering.node import Node
+from gopfast.clustering.search import Pool
 from gopfast.clustering.solve import Search
 from gopfast.options import Options
 
@@ -232,12 +233,23 @@ def test_nodes_bound_the_clusterings_that_keep_their_pairs(seed):
         for labels in partitions(n, K)
         if all(labels[i] == labels[j] for i, j in together) and all(labels[i] != labels[j] for i, j in apart)
     )
-    from gopfast.clustering.search import Pool
-
     pool = Pool(X, w, K, 0)
     pool.fill(lambda: False)
     bounded.bound(pool, 1e3, 1e-6, StopSignal(), lambda: 60.0, 10**6)
     assert 0.0 < bounded.lower and Fraction(bounded.lower) <= best
+
+
+@pytest.mark.parametrize("few", [400, 0])
+def test_a_node_that_breaks_all_clusters_known_is_bounded(monkeypatch, few):
+    monkeypatch.setattr(node, "FEW_PRICED", few)
+    X = np.concatenate([np.random.default_rng(0).random((8, 2)), 4.0 + np.random.default_rng(1).random((8, 2))])
+    pool = Pool(X, np.ones(16), 2, 0)
+    pool.offer(X[[0, 8]])
+    assert len(pool.columns) == 2
+    bounded = Node(X, np.ones(16), 2, together=((0, 8),))
+    assert not list(bounded.columns(pool.columns.values()))
+    bounded.bound(pool, 1e3, 1e-6, StopSignal(), lambda: 60.0, 10**6)
+    assert pool.inertia < bounded.lower < 1e3
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FAMILIES, BOUNDS = "src/gopfast/mixtures/families/", "src/gopfast/mixtures/bounds/"
 # What is wrong, where, the text and what it becomes, and the problem that shows it.
 FAULTS = (
-    *(("none", FAMILIES + "gaussian.pyx", "", "", kind) for kind in ("known", "diag", "poisson", "biconvex", "k-means")),
+    *(("none", FAMILIES + "gaussian.pyx", "", "", kind)
+      for kind in ("known", "diag", "poisson", "biconvex", "k-means")),
     ("known variance: the cell's half width with the wrong sign", FAMILIES + "gaussian.pyx",
      "costs.offsets[k] += CURVATURE * half * half * (1 + 8 * ROUND)",
      "costs.offsets[k] -= CURVATURE * half * half * (1 + 8 * ROUND)", "known"),

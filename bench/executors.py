@@ -1,9 +1,9 @@
 """The same search on threads, process pools, Dask and MPI, and what 1,024 workers would do; writes executors.md.
 
-Run: python bench/executors.py [--epsilon 0.3]      (needs distributed, mpi4py and an mpiexec for their rows)
-     A search of 20 seconds of a processor. Wall times mean something on an idle machine only; processor seconds of all
-     processes together are given beside. The table of 1,024 workers is a simulation: parts take the times recorded
-     here, and the process that hands them out takes what was measured here for each.
+Run: python bench/executors.py [--columns 8]      (needs distributed, mpi4py and an mpiexec for their rows)
+     A search of 20 seconds of a processor; of 3 with 7 columns. Wall times mean something on an idle machine only;
+     processor seconds of all processes together are given beside. The table of 1,024 workers is a simulation: parts
+     take the times recorded here, and the process that hands them out takes what was measured here for each.
 """
 
 import argparse
@@ -20,18 +20,19 @@ from pathlib import Path
 
 import numpy as np
 
+EPSILON = 0.3  # nats
 HOURS = 10.0  # of work in the simulated search
 WORKERS = (1, 2, 4, 16, 64, 256, 1024)
 
 
-def problem():
+def problem(n_columns):
     """Return the problem of all runs."""
     import gopfast
 
-    return gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 8)), 2)
+    return gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, n_columns)), 2)
 
 
-def search(epsilon, executor=None, n_threads=1):
+def search(n_columns, executor=None, n_threads=1):
     """Solve; return what is compared, and the times of parts."""
     import gopfast
     from gopfast.search import spread
@@ -47,7 +48,7 @@ def search(epsilon, executor=None, n_threads=1):
 
     spread.Spread.run = recorded
     started = time.perf_counter()
-    result = gopfast.solve(problem(), epsilon, n_threads=n_threads, log=False, executor=executor)
+    result = gopfast.solve(problem(n_columns), EPSILON, n_threads=n_threads, log=False, executor=executor)
     spread.Spread.run = run
     return {
         "status": result.status.name, "objective": result.objective, "lower": result.lower_bound,
@@ -60,32 +61,32 @@ def processor():
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def run(kind, count, epsilon):
+def run(kind, count, n_columns):
     """One row."""
     if kind == "threads":
-        return search(epsilon, n_threads=count)
+        return search(n_columns, n_threads=count)
     if kind == "processes":
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
         with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as executor:
-            return search(epsilon, executor)
+            return search(n_columns, executor)
     if kind == "dask":
         import distributed
 
         with distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, dashboard_address=None
         ) as cluster, distributed.Client(cluster) as client:
-            return search(epsilon, client.get_executor())
+            return search(n_columns, client.get_executor())
     from mpi4py.futures import MPIPoolExecutor
 
     with MPIPoolExecutor() as executor:
-        return search(epsilon, executor)
+        return search(n_columns, executor)
 
 
-def child(kind, count, epsilon):
+def child(kind, count, n_columns):
     """Run a row in processes of its own; return it with the processor seconds of all."""
-    command = [sys.executable, __file__, "run", kind, str(count), str(epsilon)]
+    command = [sys.executable, __file__, "run", kind, str(count), str(n_columns)]
     if kind == "mpi":
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         mpiexec = shutil.which("mpiexec", path=path)
@@ -136,7 +137,7 @@ def main():
     from gopfast.search import spread
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epsilon", type=float, default=0.3)
+    parser.add_argument("--columns", type=int, default=8)
     options = parser.parse_args()
     kinds = [("threads", 1), ("threads", 2), ("processes", 1), ("processes", 2), ("processes", 4)]
     if importlib.util.find_spec("distributed"):
@@ -145,7 +146,7 @@ def main():
         kinds += [("mpi", 2)]
     rows, parts, service, alone = [], [], [], None
     for kind, count in kinds:
-        found = child(kind, count, options.epsilon)
+        found = child(kind, count, options.columns)
         alone = alone or found
         assert found["status"] == "OPTIMAL" and abs(found["objective"] - alone["objective"]) < 1e-4, found
         assert not found["notes"], found
@@ -166,7 +167,7 @@ def main():
             f"| {count:,} | {spread.part_seconds(count):.3g} | {seconds:,.0f} | {work / seconds / count:.3f} |"
         )
     text = machine.heading("A search on executors", "distributed", "mpi4py", "mpich") + f"""
-`{problem()!r}`, gap {options.epsilon:g}. *Processor s*: of all processes together, with the start of the
+`{problem(options.columns)!r}`, gap {EPSILON:g}. *Processor s*: of all processes together, with the start of the
 interpreters (about one each). *Parts*: handed out.
 
 | engine | workers | UBD | LBD | nodes | parts | processor s | s |
@@ -188,6 +189,6 @@ than are in the table above.
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["run"]:
-        print(json.dumps(run(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))))
+        print(json.dumps(run(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))
     else:
         main()

@@ -17,7 +17,7 @@ def problem():
     """Return a problem without structure, whose tree is large: noise, in three columns."""
     import gopfast
 
-    return gopfast.GaussianMixture(2.0 * np.random.default_rng(2).normal(size=(20, 3)), 5, covariance="known")
+    return gopfast.GaussianMixture(2.0 * np.random.default_rng(2).normal(size=(30, 3)), 6, covariance="known")
 
 
 def run(nodes, limit, folder):

@@ -129,7 +129,7 @@ class Spread:
         self.version, self.learnt, self.counted = None, None, -np.inf
         self.missing, self.alone = set(), False
         self.records = []  # (seconds, nodes) of the parts that came back
-        self.busy = 0.0  # seconds spent on handing out and taking back
+        self.busy = 0.0  # processor seconds spent on handing out and taking back
 
     def run(self, time_limit, max_nodes):
         """
@@ -149,10 +149,10 @@ class Spread:
         try:
             while True:
                 reason = self._limit(deadline, max_nodes)
-                began = time.monotonic()
+                began = time.process_time()
                 if reason or not self._hand_out(max_nodes):
                     break
-                self.busy += time.monotonic() - began
+                self.busy += time.process_time() - began
                 reason = self._collect()
                 if reason:
                     break
@@ -202,8 +202,9 @@ class Spread:
         now = time.monotonic()
         if now - self.counted > RECOUNT:
             self.count, self.counted = n_workers(self.executor), now
-        self._renew()
         wanted = PARTS * self.count
+        if len(self.out) < wanted:
+            self._renew()
         while len(self.out) < wanted and not self.alone:
             left = snapshot.n_open(self.search)
             most_open = max(FEWEST_OPEN, snapshot.spare_nodes(self.search) // wanted)
@@ -243,12 +244,12 @@ class Spread:
     def _collect(self):
         """Take what came back; return why to stop, or 0."""
         done, _ = concurrent.futures.wait(self.out, POLL, return_when=concurrent.futures.FIRST_COMPLETED)
-        began = time.monotonic()
+        began = time.process_time()
         for future in done:
             nodes, _ = self.out.pop(future)
             self._take(future, nodes)
         self._tell()
-        self.busy += time.monotonic() - began
+        self.busy += time.process_time() - began
         if done:
             before = snapshot.n_restarts(self.search)
             stop = snapshot.learn_and_report(self.search)

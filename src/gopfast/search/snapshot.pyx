@@ -7,6 +7,7 @@ all its nodes are in its tree (and on disk, which `Room.blocks` tells).
 import numpy as np
 
 from libc.math cimport INFINITY
+from libc.stdlib cimport free, malloc
 
 from gopfast.search.domain cimport Domain
 from gopfast.search.incumbent cimport Incumbent
@@ -191,21 +192,25 @@ cdef take_knowledge(Search search, state):
 def hand_out(Search search, index n):
     """Up to n of the best open nodes, for others to work on: arrays, and their least bound.
 
-    Where there is nothing below the limit the arrays are empty. Their bounds count for LBD until `take_back`.
+    Where there is nothing below the limit there are no arrays: None. Their bounds count for LBD until `take_back`.
     """
     cdef Tree tree = search.tree
-    cdef list chosen = []
-    cdef Node *node
+    cdef Node **chosen = <Node **> malloc(max(n, 1) * sizeof(Node *))
     cdef real limit = search.incumbent.limit(), lower = INFINITY
-    while len(chosen) < n and tree.n_open and max(search.given, tree.next().lower) < limit:
-        node = tree.pop()
-        lower = min(lower, node.lower)
-        chosen.append(nodes_to_arrays(tree, &node, 1))
-        tree.free_node(node)
-        search.room.fetch()
-    if not chosen:
-        return None, lower
-    return {name: np.concatenate([one[name] for one in chosen]) for name in chosen[0]}, lower
+    cdef index count = 0, i
+    if chosen == NULL:
+        raise MemoryError
+    try:
+        while count < n and tree.n_open and max(search.given, tree.next().lower) < limit:
+            chosen[count] = tree.pop()
+            lower = min(lower, chosen[count].lower)
+            count += 1
+            search.room.fetch()
+        return (nodes_to_arrays(tree, chosen, count) if count else None), lower
+    finally:
+        for i in range(count):
+            tree.free_node(chosen[i])
+        free(chosen)
 
 
 def take_back(Search search, arrays):

@@ -29,6 +29,7 @@ from gopfast import BiconvexProblem, Status
 
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
+UNDERFLOW = Fraction(1, 10**300)  # the square of a variable at 1e-300 is no double
 REL_TOL = 1e-6
 KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
          "switched")
@@ -312,7 +313,7 @@ def check(instance, result, points):
     if violation > FEASIBLE:
         wrong.append(f"{result.status.name} with violation {float(violation):.3g}")
     value, size = instance.value(z)
-    if abs(sign * value - Fraction(result.objective)) > ROUNDING * size:
+    if abs(sign * value - Fraction(result.objective)) > Fraction(ROUNDING) * size + UNDERFLOW:
         wrong.append(f"objective {result.objective} where the solution has {float(sign * value)}")
     if not result.lower_bound <= result.objective <= result.upper_bound:
         wrong.append(f"bounds in disorder: {result.lower_bound}, {result.objective}, {result.upper_bound}")

@@ -29,6 +29,5 @@ cdef class PricingReduction(Reduction):
     cdef readonly real total, limit
     cdef readonly bint idle
     cdef real[::1] sup, cut_low, cut_high
-    cdef object first                   # the solution that prices began from
-    cdef list lessons                   # of [limit, steps of learning at it]
+    cdef object lessons                 # Lessons
     cdef int learn(self, const real *solution, real limit, Effort *effort) except -1

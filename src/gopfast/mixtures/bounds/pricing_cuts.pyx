@@ -10,6 +10,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, isfinite
 
 from gopfast.mixtures.families.family cimport order_components
+from gopfast.search.lessons import Lessons
 from gopfast.search.types cimport STOP_INTERRUPTED
 
 # Turns of cutting: what one component loses lets the others lose more.
@@ -163,7 +164,7 @@ cdef class PricingReduction(Reduction):
         self.sup, self.cut_low, self.cut_high = np.zeros(family.n_components), np.zeros(n), np.zeros(n)
         family.root(&self.low[0], &self.high[0])
         self.idle, self.tree = False, None
-        self.first, self.lessons = None, []
+        self.lessons = Lessons()
 
     cdef int prepare(self, StopSignal stop) except -1:
         self.stop = stop
@@ -188,8 +189,8 @@ cdef class PricingReduction(Reduction):
         cdef index n = self.n_connected, n_solution = n + self.family.n_components + 1
         cdef index before
         if self.bound is None and not self.idle:
-            self.first = np.array(<real[:n_solution]> <real *> solution)
-            self.bound = self.make(self.first, limit)
+            self.lessons.begin(np.array(<real[:n_solution]> <real *> solution))
+            self.bound = self.make(self.lessons.first, limit)
         if limit < self.limit:
             self.limit = limit
             if self.bound is not None:
@@ -198,9 +199,7 @@ cdef class PricingReduction(Reduction):
                 self.lower = limit
         if self.idle:
             return 0
-        if not self.lessons or self.lessons[len(self.lessons) - 1][0] != limit:
-            self.lessons.append([limit, 0])
-        self.lessons[len(self.lessons) - 1][1] += 1
+        self.lessons.count(limit)
         before = self.bound.pricing.n_passes
         more = self.bound.step(self.stop.deadline)
         effort.n_passes += (self.bound.pricing.n_passes - before) // self.family.n_components
@@ -256,8 +255,8 @@ cdef class PricingReduction(Reduction):
         That takes its time, but prices and cells in the making are large and many. With `learning` False it is what
         others need who learn nothing.
         """
-        if learning and not self.idle and self.lessons:
-            return {"first": self.first, "lessons": np.array(self.lessons, dtype=np.float64)}
+        if learning and not self.idle and self.lessons.steps:
+            return self.lessons.state()
         found = {
             "low": np.array(self.low), "high": np.array(self.high), "idle": not learning or self.idle,
             "bounds": np.array([self.lower, self.floor, self.limit, self.total]),
@@ -273,12 +272,9 @@ cdef class PricingReduction(Reduction):
         effort.n_passes = 0
         if "lessons" in state:
             self.prepare(StopSignal(INFINITY))
-            first = np.array(state["first"], dtype=np.float64)
-            if first.shape[0] != self.n_connected + self.family.n_components + 1:
-                raise ValueError("prices of another problem")
-            for limit, n_steps in state["lessons"].tolist():
-                for _ in range(int(n_steps)):
-                    self.learn(&first[0], limit, &effort)
+            first, limits = Lessons.again(state, self.n_connected + self.family.n_components + 1)
+            for limit in limits:
+                self.learn(&first[0], limit, &effort)
             return
         np.asarray(self.low)[:], np.asarray(self.high)[:] = state["low"], state["high"]
         self.lower, self.floor, self.limit, self.total = state["bounds"].tolist()

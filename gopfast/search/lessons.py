@@ -1,0 +1,41 @@
+"""The steps by which something was learnt beside a tree, so that they can be taken again."""
+
+import numpy as np
+
+
+class Lessons:
+    """
+    Where learning began, and how many steps were taken at which limit.
+
+    Attributes
+    ----------
+    first : ndarray or None
+        The incumbent that it began with.
+    steps : list of [limit, number]
+        In their order.
+    """
+
+    def __init__(self):
+        self.first, self.steps = None, []
+
+    def begin(self, solution):
+        """Keep the incumbent that learning begins with."""
+        self.first = solution
+
+    def count(self, limit):
+        """Count a step at a limit."""
+        if not self.steps or self.steps[-1][0] != limit:
+            self.steps.append([limit, 0])
+        self.steps[-1][1] += 1
+
+    def state(self):
+        """Return them as arrays by name."""
+        return {"first": self.first, "lessons": np.array(self.steps, dtype=np.float64)}
+
+    @staticmethod
+    def again(state, size):
+        """Return the first incumbent (size,) and the limits of all steps, from what `state` returned."""
+        first = np.array(state["first"], dtype=np.float64)
+        if first.shape != (size,):
+            raise ValueError("what was learnt is of another problem")
+        return first, [limit for limit, number in state["lessons"].tolist() for _ in range(int(number))]

@@ -168,7 +168,7 @@ def test_covariance_type_is_another_name_of_covariance(kind):
     assert other.get_params()["covariance_type"] == clone(other).covariance_type == kind
     with pytest.raises(ValueError, match="covariance and covariance_type are two names of one argument: give one"):
         GlobalGaussianMixture(2, covariance="diag", covariance_type=kind).fit(X)
-    with pytest.raises(ValueError, match="^covariance must be one of"):
+    with pytest.raises(ValueError, match="^covariance_type must be one of"):
         GlobalGaussianMixture(2, covariance_type="round").fit(X)
 
 

@@ -240,12 +240,12 @@ def interrupt_once_running(code, folder, after=0.5):
 LONG_SOLVE = """
     import numpy as np, gopfast
     rng = np.random.default_rng(0)
-    problem = gopfast.GaussianMixture(rng.uniform(0, 40, 500), 8, prior={prior!r})
+    problem = gopfast.GaussianMixture(rng.uniform(0, 40, 500), 8, prior={prior!r}, covariance="known")
     print("ready", flush=True)
     result = gopfast.solve(problem, 1e-9, n_threads={threads}, callback={callback})
     fits = result.objective - problem.objective(result.solution.weights, result.solution.means)
     print(result.status.name, result.lower_bound, result.objective, fits, result.n_nodes)
-    best = gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2))
+    best = gopfast.solve(gopfast.GaussianMixture([0.0, 9.0], 2, covariance="known"))
     print(best.success)
 """
 

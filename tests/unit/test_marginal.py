@@ -17,8 +17,7 @@ from tests.support.problems import random_state
 @pytest.fixture(autouse=True)
 def few_cells(monkeypatch):
     """Whatever there is time for bounds the objective."""
-    monkeypatch.setattr(pricing_root, "MOST_CELLS", 8_000)
-    monkeypatch.setattr(pricing_root, "MOST_OPEN", 4_000)
+    monkeypatch.setattr(pricing_root, "MOST_OPEN", 20_000)
 
 
 def problem_of(seed, d, K, n=30, floor=None, flat=0):

@@ -7,7 +7,7 @@ import pytest
 from support.datasets import acidity, galaxies
 
 import gopfast
-from gopfast import select
+from gopfast import select, selection
 from gopfast.candidates import SelectionStatus
 from gopfast.mixtures.problems.covariance import MOST_COLUMNS_OF_MATRICES, compared
 from gopfast.options import Options
@@ -64,7 +64,8 @@ def test_losers_are_not_solved_to_the_end():
     assert three.upper - three.lower > 0.1
 
 
-def test_a_bound_of_all_numbers_of_components_ends_those_far_too_large():
+def test_a_bound_of_all_numbers_of_components_ends_those_far_too_large(monkeypatch):
+    monkeypatch.setattr(selection, "OUTER_BOUND_FROM", 128)  # before prices end them
     found = select(galaxies(), [3, 8, 12], covariance="diag", variance_floor=0.09)
     assert found.status is SelectionStatus.PROVED
     assert found.n_components == 3

@@ -1,5 +1,6 @@
 """Memory for the open nodes: what happens when it runs out."""
 
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Tree
 from gopfast.search.types cimport index, real
 
@@ -15,7 +16,7 @@ cdef class Room:
     cdef index turn, spill_from     # batches so far, and from which on the disk is tried (again)
     cdef readonly size_t most   # bytes that the open nodes may take, when it was last asked
     # Before a batch of so many parents at most, with so many children each: how many of them fit, 0: none.
-    cdef index make(self, index n_parents, index n_children) except -1
+    cdef index make(self, index n_parents, index n_children, StopSignal stop) except -1
     # Brings back from disk what comes before the next open node.
     cdef int fetch(self) except -1
     cdef int clear(self) except -1

@@ -11,7 +11,9 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
 from gopfast.search.nodes cimport nodes_to_arrays, push_arrays
+from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
+from gopfast.search.types cimport STOP_INTERRUPTED
 
 # How often what the whole process takes is looked at: every so many batches.
 cdef index ASK_EVERY = 256
@@ -49,12 +51,16 @@ cdef class Room:
         self.spill_from = 0
         self.follow()
 
-    cdef index make(self, index n_parents, index n_children) except -1:
+    cdef index make(self, index n_parents, index n_children, StopSignal stop) except -1:
         cdef index fitting, reserve
         if self.memory is None:
             return n_parents
         if self.turn % ASK_EVERY == 0:
-            self.most = <size_t> max(0, self.memory.room(self.tree.size_of(self.tree.n_most)))
+            try:
+                self.most = <size_t> max(0, self.memory.room(self.tree.size_of(self.tree.n_most)))
+            except KeyboardInterrupt:  # a Ctrl-C that waited for the next line of Python
+                stop.request(STOP_INTERRUPTED)
+                return 0
         self.turn += 1
         fitting = self.nodes_in(self.most)
         reserve = max(<index> (RESERVE * fitting), min(RESERVED, fitting // 2))

@@ -215,7 +215,9 @@ cdef class Search:
         cdef index most
         if self.stop.poll(0):
             return False
-        most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant))
+        most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant), self.stop)
+        if self.stop.reason != STOP_NONE:
+            return False
         self.room.fetch()
         while split < max(most, 1) and self.tree.n_open:
             if max(self.given, self.tree.next().lower) >= limit:

@@ -16,7 +16,7 @@ from gopfast.search.relaxation cimport Basin, no_effort
 from gopfast.search.search cimport Search
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree
-from gopfast.search.types cimport index, real
+from gopfast.search.types cimport STOP_INTERRUPTED, index, real
 
 cdef index NEVER = 1 << 62      # nodes after which learning begins
 
@@ -247,7 +247,11 @@ def begin_run(Search search, real time_limit):
 
 def make_room(Search search):
     """See to it that what others bring back fits; False: it does not."""
-    return search.room.make(search.relaxation.batch_size, search.tree.most_children(search.orthant)) > 0
+    cdef index n_children = search.tree.most_children(search.orthant)
+    cdef index most = search.room.make(search.relaxation.batch_size, n_children, search.stop)
+    if search.stop.reason == STOP_INTERRUPTED:
+        raise KeyboardInterrupt
+    return most > 0
 
 
 def spare_nodes(Search search):

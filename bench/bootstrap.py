@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture as SklearnMixture
 from sklearn_misses import MISS, POLISH, raised
 
 import gopfast
-from gopfast.resampling import _aligned, resampled
+from gopfast.inference.resampling import _aligned, resampled
 
 K, FLOOR, SEED = 3, 0.09, 0
 STARTS = (1, 10)  # n_init of scikit-learn

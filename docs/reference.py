@@ -21,7 +21,7 @@ SECTIONS = [
         ("gopfast.models", ["MixtureProblem"]),
     ]),
     ("Around a fit", "Model choice, standard errors, tests, the landscape, certificates.", [
-        ("gopfast", ["select", "Selection"]), ("gopfast.candidates", ["Candidate", "SelectionStatus"]),
+        ("gopfast", ["select", "Selection"]), ("gopfast.inference.candidates", ["Candidate", "SelectionStatus"]),
         ("gopfast", [
             "bootstrap", "Bootstrap", "lrt", "LikelihoodRatio", "optima", "Optima", "LocalOptimum", "certify",
             "Certificate", "Verdict", "check", "Checked", "CheckedBiconvex", "Proof",
@@ -33,7 +33,8 @@ SECTIONS = [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
             "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalKMeans",
         ]),
-        ("gopfast.counts_and_labels", ["GlobalFamilyMixture"]), ("gopfast.estimation", ["GlobalMixture"]),
+        ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
+        ("gopfast.estimators.base", ["GlobalMixture"]),
     ]),
     ("Clustering and biconvex problems", "The other problems.", [
         ("gopfast", ["KMeans", "Clustering", "ClusteringResult"]),

@@ -35,13 +35,15 @@ from gopfast import _moved, data, datasets, local
 from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
-from gopfast.candidates import Selection
 from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.checker import Checked, CheckedBiconvex, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError
-from gopfast.landscape import LocalOptimum, Optima, optima
+from gopfast.inference.candidates import Selection
+from gopfast.inference.landscape import LocalOptimum, Optima, optima
+from gopfast.inference.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
+from gopfast.inference.selection import select
 from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
@@ -54,15 +56,14 @@ from gopfast.mixtures.problems import (
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.proof import Proof
-from gopfast.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
 from gopfast.result import Status
 from gopfast.resuming import resume
-from gopfast.selection import select
 from gopfast.solver import solve
+from gopfast.version import VERSION
 
 _moved.install()
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "BernoulliMixture",
     "BiconvexProblem",
@@ -119,27 +120,27 @@ __all__ = [
 # Estimators and their modules, which need scikit-learn and are loaded on first use.
 _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
-    "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "estimator",
-    "GlobalKMeans": "clusterer", "GlobalLatentClass": "counts_and_labels",
+    "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
+    "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
     "GlobalPoissonMixture": "counts_and_labels",
 }  # fmt: skip
 
 if TYPE_CHECKING:
-    from gopfast.clusterer import GlobalKMeans
-    from gopfast.counts_and_labels import (
+    from gopfast.estimators.counts_and_labels import (
         GlobalBernoulliMixture,
         GlobalCategoricalMixture,
         GlobalExponentialMixture,
         GlobalLatentClass,
         GlobalPoissonMixture,
     )
-    from gopfast.estimator import GlobalGaussianMixture
+    from gopfast.estimators.gaussian import GlobalGaussianMixture
+    from gopfast.estimators.kmeans import GlobalKMeans
 else:  # hidden from type checkers: every misspelt name would pass as Any
 
     def __getattr__(name):
         """Load an estimator on first use, which needs scikit-learn; a module by the name that it had."""
         if name in _ESTIMATORS:
-            return getattr(importlib.import_module(f"gopfast.{_ESTIMATORS[name]}"), name)
+            return getattr(importlib.import_module(f"gopfast.estimators.{_ESTIMATORS[name]}"), name)
         return _moved.attribute(__name__, name)
 
 

@@ -83,6 +83,12 @@ MODULES = {
     "local._result": "mixtures.local._result",
     "local._state": "mixtures.local._state",
     "local.starts": "mixtures.local.starts",
+    "candidates": "inference.candidates",
+    "clusterer": "estimators.kmeans",
+    "counts_and_labels": "estimators.counts_and_labels",
+    "estimation": "estimators.base",
+    "estimator": "estimators.gaussian",
+    "landscape": "inference.landscape",
     "models._base": "mixtures.problems.base",
     "models._floors": "mixtures.problems.floors",
     "models._gamma": "mixtures.problems.priors",
@@ -92,12 +98,17 @@ MODULES = {
     "models.exponential": "mixtures.problems.exponential",
     "models.gaussian": "mixtures.problems.gaussian",
     "models.poisson": "mixtures.problems.poisson",
+    "profiles": "inference.profiles",
+    "resampling": "inference.resampling",
+    "selection": "inference.selection",
     "solution": "mixtures.solution",
 }
 # Classes that went from a module that is still there to another, likewise.
 NAMES = {"result.MixtureSolution": "mixtures.solution", "result.Result": "mixtures.result"}
 # Functions under the names that they had: old name -> module and new name.
-FUNCTIONS = {"select_components": ("selection", "select"), "selection.select_components": ("selection", "select")}
+FUNCTIONS = dict.fromkeys(
+    ("select_components", "inference.selection.select_components"), ("inference.selection", "select")
+)
 PACKAGE = __name__.partition(".")[0]
 
 

@@ -12,8 +12,9 @@ from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.options import EPSILON
 from gopfast.result import Status
-from gopfast.solver import EPSILON, solve
+from gopfast.solver import solve
 from gopfast.words import Word
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
 MOST_THREADS = 1024
 CHECKPOINT_EVERY = 60.0  # seconds
+EPSILON = 0.01  # default of mixtures, nats
 # As in the signature of `gopfast.solve`.
 DEFAULTS = {
     **dict.fromkeys(("rel_tol", "relaxation", "branching", "n_threads", "time_limit", "max_nodes", "callback", "log")),
@@ -196,6 +198,12 @@ class Options:
                 f"{MOST_ORTHANT_VARIABLES} connected variables use branching='bisect', or with relaxation='linear' "
                 "subproblem='milp'"
             )
+
+    def refuse(self, names: Sequence[str], where: str) -> None:
+        """Raise an InputError for the first of these options that is given, which are not offered `where`."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be None {where}")
 
     def progress_log(self) -> ProgressLog | Heartbeat | None:
         """Return what prints the progress, with `update`, or None for silence."""

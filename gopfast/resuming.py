@@ -9,9 +9,9 @@ from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.record import rebuild
 from gopfast.mixtures.result import Result
+from gopfast.mixtures.solve import MixtureSearch, checkpoint_header
 from gopfast.options import Options
 from gopfast.search.checkpoint import Stored
-from gopfast.solver import MixtureSearch, checkpoint_header
 
 
 def resume(

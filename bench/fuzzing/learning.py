@@ -12,9 +12,9 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
-from gopfast import solver
 from gopfast.mixtures import bounds
 from gopfast.mixtures.representation import Representation
+from gopfast.mixtures.solve import unpack
 
 from .definitions import LONG
 from .failure import Failure, slack
@@ -116,7 +116,7 @@ def attack_neighbourhood(problem, definition, family, chart, rng):
         at = labels_fitted(problem, family, center + near * (low + part * (high - low) - center), low, high)
         if at is None:
             continue
-        solution = solver.unpack(problem, family, np.concatenate([report["center"][:K], at, [0.0]]))
+        solution = unpack(problem, family, np.concatenate([report["center"][:K], at, [0.0]]))
         state = definition.read(solution)
         for _ in range(20):
             state["weights"] = definition.w @ definition.e_step(state) / definition.W

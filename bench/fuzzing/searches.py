@@ -8,8 +8,7 @@ from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
 import gopfast
-from gopfast import solver
-from gopfast.mixtures import bounds, engine
+from gopfast.mixtures import bounds, engine, methods
 from gopfast.mixtures.bounds import ceiling, pricing_root
 from gopfast.options import Options
 from gopfast.result import Status
@@ -122,7 +121,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     )  # fmt: skip
     pricing = "pricing" if priced(problem) and rng.random() < PRICED else None
     found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
-    relaxed, names = solver._relaxation(family, options)
+    relaxed, names = methods.relaxation_of(family, options)
     primal = MixturePrimal(family, n_starts=int(rng.integers(1, 7)), seed=options.seed)
     least = max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family))
     said = dict(epsilon=EXCESS, names=str(names), pricing=str(pricing), least=float(least))
@@ -138,7 +137,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
         if name != "paper":
             point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
             known = point, target.limit(W)
-    reduction, _ = solver._reduction(problem, family, pricing) if relaxation is None else (None, 0)
+    reduction, _ = methods.reduction_of(problem, family, pricing) if relaxation is None else (None, 0)
     search = Search(
         relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=names["branching"] == "orthant", known=known, trace=trace,
         basin=family.basin(bounds, primal) if relaxation is None else None,

@@ -13,8 +13,8 @@ from support.exhaustive import brute_force_optimum
 import gopfast
 from gopfast import Status
 from gopfast.mixtures import engine
+from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
-from gopfast.solver import MixtureSearch
 
 EPSILON = 0.01
 CASES = [(kind, seed) for kind in problems.KINDS for seed in (0, 1)]

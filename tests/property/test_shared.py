@@ -14,9 +14,8 @@ from support.exhaustive import brute_force_optimum
 from support.problems import make
 
 import gopfast
-from gopfast import solver
 from gopfast.errors import InputError
-from gopfast.mixtures import bounds, engine
+from gopfast.mixtures import bounds, engine, methods
 from gopfast.mixtures.bounds.shared import Line, SharedBound, cross, envelope
 
 SHARED = ["tied", "tied_spherical", "known, empirical prior"]
@@ -142,7 +141,7 @@ def shared_bound(problem, limit, epsilon=0.01):
     search.run()
     fields, vector = search.summary()
     slices = family.slices(bounds)
-    return SharedBound(slices, slices.first(vector), limit, epsilon, *solver._of_fixed(problem)), fields["objective"]
+    return SharedBound(slices, slices.first(vector), limit, epsilon, *methods.of_fixed(problem)), fields["objective"]
 
 
 @pytest.mark.parametrize("kind", SHARED)
@@ -207,7 +206,7 @@ def test_searches_with_and_without_agree(kind, n_components):
     problem = make(kind, 4, 25, n_components, 2)
     family, found = engine.family(problem), []
     for forced in (False, True):
-        reduction = solver._reduction(problem, family, "pricing")[0] if forced else None
+        reduction = methods.reduction_of(problem, family, "pricing")[0] if forced else None
         search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), 1e-3, reduction=reduction,
                         reduce_from=1, max_nodes=20_000)  # fmt: skip
         search.run()
@@ -223,7 +222,7 @@ def test_searches_with_and_without_agree(kind, n_components):
 def test_a_search_that_must_prove_too_much_does_not_end_by_proof(kind):
     problem = make(kind, 5, 12, 2, 2)
     family = engine.family(problem)
-    reduction, _ = solver._reduction(problem, family, "pricing")
+    reduction, _ = methods.reduction_of(problem, family, "pricing")
     search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), -1e-3, reduction=reduction,
                     reduce_from=1, max_nodes=1_000)  # fmt: skip
     reason = search.run()

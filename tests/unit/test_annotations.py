@@ -18,9 +18,10 @@ from gopfast import annotations
 # What the reference describes: docs/reference.py.
 PACKAGES = ["gopfast", "gopfast.data", "gopfast.datasets", "gopfast.local", "gopfast.models"]
 MODULES = [
-    "gopfast.annotations", "gopfast.candidates", "gopfast.comparison", "gopfast.errors", "gopfast.landscape",
-    "gopfast.mixtures.local.starts", "gopfast.mixtures.summary", "gopfast.plot", "gopfast.profiles", "gopfast.report",
-    "gopfast.resampling", "gopfast.restart", "gopfast.result",
+    "gopfast.annotations", "gopfast.comparison", "gopfast.errors", "gopfast.inference.candidates",
+    "gopfast.inference.landscape", "gopfast.inference.profiles", "gopfast.inference.resampling",
+    "gopfast.mixtures.local.starts", "gopfast.mixtures.summary", "gopfast.plot", "gopfast.report", "gopfast.restart",
+    "gopfast.result",
 ]  # fmt: skip
 OTHERS = {"gopfast.biconvex.problem": ["QuadraticRow"], "gopfast.options": ["Options", "seed_from"]}
 HIDDEN = {"gopfast.result.to_json_types"}  # of anything, for the package itself

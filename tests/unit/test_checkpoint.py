@@ -15,10 +15,10 @@ import pytest
 
 import gopfast
 from gopfast import CheckpointError, InputError
+from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 from gopfast.search import files
 from gopfast.search.checkpoint import Checkpoint, Stored
-from gopfast.solver import MixtureSearch
 
 GALAXIES = gopfast.datasets.load("galaxies")
 FAITHFUL = gopfast.datasets.load("faithful")
@@ -121,7 +121,7 @@ def test_other_data_are_refused(stopped):
 
 
 def test_a_file_of_another_version_is_refused(stopped, monkeypatch):
-    monkeypatch.setattr(gopfast, "__version__", "99.0")
+    monkeypatch.setattr("gopfast.version.VERSION", "99.0")
     with pytest.raises(CheckpointError, match=r"written by gopfast .*; this is 99\.0"):
         gopfast.resume(stopped, GALAXIES)
 

@@ -130,7 +130,7 @@ def test_a_fit_is_limited_by_default_and_the_warning_says_what_to_do(monkeypatch
         asked.append((time_limit, options["log"]))
         return gopfast.solve(problem, epsilon, time_limit=0.0, **options)
 
-    monkeypatch.setattr("gopfast.estimation.solve", stopped)
+    monkeypatch.setattr("gopfast.estimators.base.solve", stopped)
     X = np.random.default_rng(0).standard_normal((60, 4))
     with pytest.warns(ConvergenceWarning) as caught:
         model = GlobalGaussianMixture(4, variance_floor=0.2, random_state=0).fit(X)
@@ -176,7 +176,7 @@ def test_ctrl_c_sets_the_attributes_and_is_raised(monkeypatch):
     def interrupted(problem, *arguments, **options):
         return gopfast.solve(problem, callback=lambda state: True)
 
-    monkeypatch.setattr("gopfast.estimation.solve", interrupted)
+    monkeypatch.setattr("gopfast.estimators.base.solve", interrupted)
     model = GlobalGaussianMixture(2, covariance="known")
     with pytest.raises(KeyboardInterrupt):
         model.fit(two_clusters())
@@ -231,7 +231,7 @@ def test_the_proved_fit_beats_or_equals_a_hundred_fits_of_scikit_learn():
 
 
 def test_advice_without_scikit_learn(monkeypatch):
-    for module in ("gopfast.estimator", "gopfast.estimation"):
+    for module in ("gopfast.estimators.gaussian", "gopfast.estimators.base"):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     with pytest.raises(ImportError, match=r"pip install 'gopfast\[sklearn\]'"):

@@ -5,7 +5,7 @@ import pytest
 from support.datasets import galaxies
 
 import gopfast
-from gopfast.landscape import profile
+from gopfast.inference.landscape import profile
 
 RNG = np.random.default_rng(0)
 PROBLEMS = {

@@ -15,7 +15,9 @@ import gopfast
 PACKAGE = Path(gopfast.__file__).resolve().parent
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "gopfast"
 # What the rooms import from the top: below them all. The rest of the top is above.
-GROUND = {"annotations", "checks", "errors", "options", "proof", "report", "result", "words", "_moved"}
+GROUND = {
+    "annotations", "checks", "errors", "monitor", "options", "proof", "report", "result", "version", "words", "_moved",
+}  # fmt: skip
 # Room -> what it may import beside itself and the ground.
 BELOW = {
     "search": set(),

@@ -8,8 +8,8 @@ import pytest
 from support.datasets import galaxies
 
 import gopfast
+from gopfast.inference.resampling import _aligned, _share, resampled, simulated
 from gopfast.report import Tally
-from gopfast.resampling import _aligned, _share, resampled, simulated
 
 
 def problem(K=2, **arguments):

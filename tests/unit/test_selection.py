@@ -7,13 +7,14 @@ import pytest
 from support.datasets import acidity, galaxies
 
 import gopfast
-from gopfast import select, selection
-from gopfast.candidates import SelectionStatus
+from gopfast import select
+from gopfast.inference import selection
+from gopfast.inference.candidates import SelectionStatus
+from gopfast.inference.selection import FIRST_NODES, OUTER_BOUND_FROM
 from gopfast.mixtures.problems.covariance import MOST_COLUMNS_OF_MATRICES, compared
+from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 from gopfast.result import Status
-from gopfast.selection import FIRST_NODES, OUTER_BOUND_FROM
-from gopfast.solver import MixtureSearch
 
 
 def criteria(X, sizes, criterion, model=gopfast.GaussianMixture, **arguments):
@@ -240,7 +241,7 @@ def test_one_model_under_two_names_is_no_rival():
 
 
 def test_the_old_name_finds_the_function():
-    from gopfast import selection
+    from gopfast.inference import selection
 
     assert gopfast.select_components is selection.select_components is select
     assert "select_components" not in dir(gopfast)

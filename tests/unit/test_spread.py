@@ -11,9 +11,9 @@ import pytest
 
 import gopfast
 from gopfast import InputTypeError
+from gopfast.mixtures.solve import MixtureSearch, worker_search
 from gopfast.options import Options
 from gopfast.search import snapshot, spread
-from gopfast.solver import MixtureSearch, worker_search
 
 EPSILON = 0.05
 PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gopfast
+from gopfast.inference.selection import SelectionStatus
 from gopfast.result import Status
-from gopfast.selection import SelectionStatus
 
 KINDS = [Status, gopfast.Verdict, SelectionStatus]
 MEMBERS = [member for kind in KINDS for member in kind]

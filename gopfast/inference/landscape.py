@@ -20,9 +20,10 @@ from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.mixtures.solve import unpack
 from gopfast.options import seed_from
 from gopfast.search.probe import probe, root_box
-from gopfast.solver import solve, unpack
+from gopfast.solver import solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

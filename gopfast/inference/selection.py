@@ -12,19 +12,19 @@ from scipy.special import xlogy
 
 from gopfast import _moved, checks
 from gopfast.annotations import Covariance, Criterion, Log, Seed
-from gopfast.candidates import Candidate, Selection, SelectionStatus
 from gopfast.errors import InputError, InputTypeError
+from gopfast.inference.candidates import Candidate, Selection, SelectionStatus
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS, Known, compared
 from gopfast.mixtures.representation import Representation
+from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 from gopfast.parallel import n_processes
 from gopfast.report import Heartbeat
 from gopfast.result import Status
-from gopfast.solver import MixtureSearch
 
 # Nodes of each model's first turn, and how many times as many it has had after each further one.
 FIRST_NODES = 64

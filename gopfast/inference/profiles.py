@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gopfast import drawing
-from gopfast.candidates import OWN_NAME, Selection
-from gopfast.landscape import Optima, in_users_units, profile
+from gopfast.inference.candidates import OWN_NAME, Selection
+from gopfast.inference.landscape import Optima, in_users_units, profile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from gopfast.annotations import FloatArray, PairPrior
 from gopfast.errors import InputError
-from gopfast.estimation import GlobalMixture, validate_data
+from gopfast.estimators.base import GlobalMixture, validate_data
 from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
@@ -101,7 +101,7 @@ class GlobalBernoulliMixture(GlobalFamilyMixture):
     Parameters
     ----------
     n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is (a, b) of a Beta density.
+        As of `GlobalFamilyMixture`; the prior is (a, b) of a Beta density.
     binarize : float or None, default 0.0
         Values above it count as 1, others as 0, as in `sklearn.naive_bayes.BernoulliNB`; None: X must be binary.
 
@@ -109,7 +109,7 @@ class GlobalBernoulliMixture(GlobalFamilyMixture):
     ----------
     probabilities_ : ndarray, shape (K, d)
     weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+        As of `GlobalFamilyMixture`.
 
     Examples
     --------
@@ -154,13 +154,13 @@ class GlobalPoissonMixture(GlobalFamilyMixture):
     Parameters
     ----------
     n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is (shape, rate) of a Gamma density.
+        As of `GlobalFamilyMixture`; the prior is (shape, rate) of a Gamma density.
 
     Attributes
     ----------
     rates_ : ndarray, shape (K, d)
     weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+        As of `GlobalFamilyMixture`.
 
     Examples
     --------
@@ -189,14 +189,14 @@ class GlobalExponentialMixture(GlobalFamilyMixture):
     Parameters
     ----------
     n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is (shape, rate) of a Gamma density, without
+        As of `GlobalFamilyMixture`; the prior is (shape, rate) of a Gamma density, without
         which times must be positive.
 
     Attributes
     ----------
     rates_ : ndarray, shape (K, d)
     weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+        As of `GlobalFamilyMixture`.
 
     Examples
     --------
@@ -226,7 +226,7 @@ class GlobalCategoricalMixture(GlobalFamilyMixture):
     Parameters
     ----------
     n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
+        As of `GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ class GlobalCategoricalMixture(GlobalFamilyMixture):
     categories_ : tuple of d ndarrays, shape (C_j,)
         The labels of each column. Those that `fit` has not seen are refused by `predict`.
     weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+        As of `GlobalFamilyMixture`.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class GlobalLatentClass(GlobalCategoricalMixture):
     Parameters
     ----------
     n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
+        As of `GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
 
     Attributes
     ----------
@@ -284,7 +284,7 @@ class GlobalLatentClass(GlobalCategoricalMixture):
     fit_statistics_ : LatentClassFit
         G^2, X^2, relative entropy, bivariate residuals, tables.
     weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
-        As of `gopfast.counts_and_labels.GlobalFamilyMixture`.
+        As of `GlobalFamilyMixture`.
 
     Examples
     --------

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
-from gopfast.estimation import GlobalMixture
+from gopfast.estimators.base import GlobalMixture
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.result import Result
 

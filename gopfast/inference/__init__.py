@@ -1,0 +1,1 @@
+"""What is asked of many fits: model choice, resampling, all local optima."""

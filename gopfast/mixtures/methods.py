@@ -1,0 +1,90 @@
+"""What bounds the nodes of a mixture's search, and what is learnt beside its tree, as options and model have it."""
+
+from gopfast.errors import InputError
+from gopfast.mixtures import bounds
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.mixtures.bounds.pricing_root import single as single_component
+from gopfast.mixtures.bounds.shared import SharedBound
+from gopfast.mixtures.bounds.shared_cuts import SharedReduction
+from gopfast.mixtures.marginal import MarginalBound
+from gopfast.options import EPSILON
+
+MOST_PRICED = 20_000  # samples; prices are one for each
+# Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
+# sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
+# sample, about what prices cost, but at least and at most so many (0.08 and 0.3 s). A node has one for each sample,
+# component and statistic (more where statistics are many, for their second moments), and so many more.
+REDUCED_FROM = 256
+ASKED_FROM = 1
+TERMS_OF_A_PRICE = 20_000
+LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
+TERMS_OF_A_NODE = 350
+
+
+def relaxation_of(family, options, provable=False):
+    """Return the relaxation that the options ask for and the names of the methods used."""
+    kind = options.relaxation or "entropic"
+    branching = options.branching or "bisect"
+    if kind == "linear":
+        relaxed = family.linear_dual(bounds, options.partition == "paper", options.subproblem == "milp")
+        if relaxed is None:
+            raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
+    else:
+        relaxed = EntropicRelaxation(family, provable=provable)
+    options.check_orthants(relaxed.n_connected)
+    return relaxed, {
+        "relaxation": kind, "partition": options.partition, "branching": branching, "subproblem": options.subproblem,
+    }  # fmt: skip
+
+
+def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1):
+    """Return what is learnt beside the tree, where the model has it, and the nodes from which on."""
+    learnt = family.reduction(bounds)
+    if learnt is not None and relaxation != "pricing":
+        return learnt, REDUCED_FROM
+    one = slices = None
+    wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
+    if wanted and family.data.n_samples <= MOST_PRICED:
+        one = single_component(problem, family)
+        slices = family.slices(bounds) if one is None else None
+    if one is None and slices is None:
+        if relaxation == "pricing":
+            raise InputError(
+                f"relaxation='pricing' needs at most {MOST_PRICED:,} samples, posterior='point' and, with "
+                "covariance='full', at most two columns"
+            )
+        return (_marginal_reduction(problem, family) if wanted else None), ASKED_FROM
+
+    def price(solution, limit):
+        begun("single components are priced")
+        return PricingBound(family, one, solution, limit, threads=threads)
+
+    def cut(solution, limit):
+        begun("mixtures in which the shared parameter is fixed are bounded")
+        return SharedBound(slices, slices.first(solution), limit, epsilon, *of_fixed(problem))
+
+    F = family.n_statistics
+    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
+    before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * family.data.n_samples))
+    begin = max(REDUCED_FROM, before // terms)
+    if relaxation == "pricing" or (slices is not None and slices.at_once):
+        begin = ASKED_FROM
+    return SharedReduction(family, cut) if one is None else PricingReduction(family, price), begin
+
+
+def of_fixed(problem):
+    """Return what is learnt beside the tree of a mixture whose shared parameter is fixed, and around its incumbent."""
+
+    def beside(family):
+        return reduction_of(problem, family, None)[0], REDUCED_FROM
+
+    return beside, lambda family, primal: family.basin(bounds, primal)
+
+
+def _marginal_reduction(problem, family):
+    """Return what is learnt of the marginal of a mixture whose components have too many parameters; None: nothing."""
+    if not family.has_marginals or family.data.n_samples > MOST_PRICED:
+        return None
+    return PricingReduction(family, lambda solution, limit: MarginalBound(problem, family, solution, limit))

@@ -1,0 +1,372 @@
+"""The search of a mixture: built from the problem and the options, run, and told in the user's units."""
+
+import contextlib
+import hashlib
+import json
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from gopfast import version
+from gopfast.errors import CheckpointError, InputError
+from gopfast.mixtures import bounds, engine, large
+from gopfast.mixtures.bounds import ceiling, single
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.data.ties import groups
+from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
+from gopfast.mixtures.notes import notes_of
+from gopfast.mixtures.problems.large import LargeGaussianMixture
+from gopfast.mixtures.proof import Recorder, tolerance_kept
+from gopfast.mixtures.record import digest, record
+from gopfast.mixtures.representation import COUNTED, Representation
+from gopfast.mixtures.result import Result
+from gopfast.mixtures.solution import MixtureSolution
+from gopfast.monitor import Monitor
+from gopfast.options import EPSILON
+from gopfast.proof import keep
+from gopfast.result import CLOSED_FORM, Status
+from gopfast.search.checkpoint import Checkpoint
+from gopfast.search.files import Spill
+from gopfast.search.memory import Memory
+from gopfast.search.search import Search
+from gopfast.search.spread import Spread
+from gopfast.search.threads import n_threads
+
+SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
+WITHOUT = (
+    "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
+    "cells, what is learnt beside the tree, closed forms"
+)
+# Options that a search's state depends on.
+KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
+# What a worker does without.
+ALONE = {
+    "executor": None, "checkpoint": None, "spill": None, "callback": None, "log": False, "n_threads": 1,
+    "time_limit": None, "max_nodes": None, "memory_limit": None,
+}  # fmt: skip
+N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
+
+
+def solve(problem, options, start=None, proof=None):
+    """
+    Solve a mixture: in closed form, where there is one and no method is named, or by search.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    options : Options
+    start : array_like, Result, MixtureSolution, LocalResult or None
+    proof : str, True or None
+        File for a proof; True: it is kept in memory.
+
+    Returns
+    -------
+    Result
+    """
+    if isinstance(problem, LargeGaussianMixture):
+        return _solve_large(problem, options, start, proof)
+    if proof is not None:
+        _check_provable(options)
+        options.refuse(("checkpoint", "executor", "spill"), "with a proof, whose nodes are kept in memory")
+    started = time.perf_counter()
+    # Who names a method wants it run.
+    if problem.n_components == 1 and options.relaxation is None and options.branching is None and proof is None:
+        if start is not None:
+            engine.start_parameters(problem, start)
+        found = single.optimum(problem)
+        if found is not None:
+            return _closed_form(problem, found, options, started)
+    search = MixtureSearch(problem, options, start, proof)
+    left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
+    return search.run(max(left, 0.0), options.max_nodes)
+
+
+class MixtureSearch:
+    """
+    Search of a mixture, which can go on where it stopped.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    options : Options
+        Its limits are those of `run`.
+    start : array_like, Result, MixtureSolution, LocalResult or None
+    proof : str, True or None
+        File for a proof of what is reached; True: it is kept in memory.
+    """
+
+    def __init__(self, problem, options, start=None, proof=None):
+        self.problem, self.family, self.proof, self.options = problem, engine.family(problem), proof, options
+        start = engine.start_parameters(problem, start)
+        if proof is not None:
+            self.family = self.family.provable()
+            self.recorder = Recorder(problem, self.family)
+        self.relaxed, self.names = relaxation_of(self.family, options, proof is not None)
+        self.monitor, self.n_threads = Monitor(options), n_threads(options.n_threads)
+        ties = _ties_to_try(problem)
+        self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
+        entropic = self.names["relaxation"] != "linear"
+        self.epsilon = EPSILON if options.epsilon is None else options.epsilon
+        self.rel_tol = options.rel_tol or 0.0
+        self.representation = Representation(problem, self.family)
+        self.notes = []
+        self.spill = None if options.spill is None else Spill(options.spill, self.note)
+        self.keeper = None
+        if options.checkpoint is not None:
+            header = {
+                **checkpoint_header(problem, options), "names": self.names, "coordinates": self.coordinates(),
+            }  # fmt: skip
+            self.keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, self.note, self.spill)
+        kept = self.representation.tolerance_kept(self.epsilon)
+        if proof is not None:
+            kept *= tolerance_kept(problem, self.epsilon)
+        self.search = Search(
+            self.relaxed,
+            primal,
+            kept * self.epsilon,
+            rel_tol=kept * self.rel_tol,
+            orthant=self.names["branching"] == "orthant",
+            n_threads=self.n_threads,
+            monitor=self.monitor if self.monitor.wanted else None,
+            memory=Memory(options.memory_limit),
+            spill=self.spill,
+            keeper=self.keeper,
+            **self._beside_the_tree(entropic, options.relaxation),
+        )
+
+    def _beside_the_tree(self, entropic, relaxation):
+        """Return what else the search knows and learns: for a proof nothing that has no entry there."""
+        if self.proof is not None:
+            return {"proof": self.recorder.nodes}
+        problem, family = self.problem, self.family
+        reduction, reduce_from = None, REDUCED_FROM
+        if entropic:
+            reduction, reduce_from = reduction_of(
+                problem, family, relaxation, self._priced, self.epsilon, self.n_threads
+            )
+        return {
+            "basin": family.basin(bounds, self.primal) if entropic else None,
+            "reduction": reduction,
+            "reduce_from": reduce_from,
+            "least": max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family)),
+        }
+
+    def _priced(self, what):
+        """Pricing begins: the result and the log say so."""
+        self.names["relaxation"] = "pricing"
+        self.monitor.note(f"{what} beside the tree from here on (relaxation='pricing')")
+
+    def note(self, text):
+        """Add a line to the table of the progress, and to the result's notes."""
+        self.notes.append(text)
+        self.monitor.note(text)
+
+    def restore(self, stored, names):
+        """
+        Take the state of a checkpoint of the same problem and options.
+
+        Parameters
+        ----------
+        stored : Stored
+        names : dict
+            The methods that it had come to.
+        """
+        if stored.header["coordinates"] != self.coordinates():
+            raise CheckpointError(
+                f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes"
+            )
+        self.names.update(names)
+        stored.restore(self.search)
+        if self.spill is not None:
+            self.spill.hold([name for _, _, _, name in stored.header["blocks"]])
+
+    def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
+        """
+        Start the search, or go on with it.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds of this run.
+        max_nodes : int or None
+            Most nodes of all runs together.
+        cutoff : float
+            Stop also once no point is proved to have an objective below this, with status CUTOFF. At most that of
+            the run before.
+
+        Returns
+        -------
+        Result
+            Counts and time are those of all runs.
+        """
+        cutoff += 2.0 * self.representation.loss(cutoff)
+        watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
+        time_limit, max_nodes = np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes
+        with self.monitor.watching(self.problem), watched:
+            if self.options.executor is None:
+                reason = self.search.resume(time_limit, max_nodes, cutoff)
+            else:
+                reason = self._spread().run(time_limit, max_nodes)
+        self._keep(Status(reason))
+        fields, vector = self.search.summary()
+        solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
+        return self._in_users_units(Status(reason), solution, attained, fields)
+
+    def coordinates(self):
+        """Return a digest of what boxes of nodes refer to, as text: arithmetic that differs may give other axes."""
+        columns, weights = self.family.data.arrays()
+        arrays = (columns, weights, getattr(self.family, "axes", np.empty(0)))
+        return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+
+    def _spread(self):
+        """Return what runs the search on the executor."""
+        plain = replace(self.options, **ALONE)
+        key = f"{checkpoint_header(self.problem, plain)['digest']}-{self.options.seed}"
+        setup = worker_search, (self.problem, plain), self.coordinates()
+        spread = Spread(self.search, self.options.executor, key, setup, self.keeper, self.note)
+        if self.keeper is not None:
+            self.keeper.elsewhere = spread.outstanding
+        return spread
+
+    def _keep(self, status):
+        """Write the last checkpoint, and remove nodes on disk that nobody needs."""
+        finished = status in (Status.OPTIMAL, Status.NUMERICAL)
+        if self.keeper is not None and self.keeper.begun:
+            self.keeper.write(self.search, finished)
+        if self.spill is not None and (finished or self.keeper is not None):
+            self.spill.close()
+
+    def _memory_notes(self):
+        """Tell what became of open nodes that did not fit."""
+        if self.search.n_dives:
+            yield "the open nodes filled the memory: the search went depth first, which takes more nodes"
+        if self.search.n_blocks:
+            yield f"open nodes were kept on disk at times, in {self.search.n_blocks} blocks"
+
+    def _in_users_units(self, status, solution, attained, fields):
+        """Make the result of what the core found, less what rounding between its units and the user's costs."""
+        upper, lower = fields["objective"], fields["lower_bound"]
+        # Two evaluations of the same sum differ by less than their margin.
+        same = abs(attained - upper) <= COUNTED * (self.problem.total_weight + abs(upper))
+        objective = upper if same else attained
+        raised, lost = max(0.0, objective - upper), self.representation.loss(lower)
+        fields.update(objective=objective, lower_bound=min(objective, lower - lost))
+        notes = [*self.notes, *self._memory_notes()]
+        if self.proof is not None:
+            notes.append(WITHOUT)
+            with np.errstate(all="ignore"):
+                proved = self.recorder.pack(self.relaxed, solution, fields["lower_bound"])
+            if proved is None:
+                notes.append("no proof was written: its arithmetic is not accurate enough for these data")
+            else:
+                lower, data = proved
+                fields.update(lower_bound=min(fields["lower_bound"], lower), proof=keep(data, self.proof))
+        history = fields["history"]
+        history[:, 2] = np.minimum(history[:, 2] - lost, objective)
+        history[:, 3] = np.where(history[:, 3] == upper, objective, history[:, 3] + raised)
+        tolerance = max(self.epsilon, self.rel_tol * abs(objective))
+        # as the search sees it: a bound may be exactly that much below, and their difference is rounded
+        closed = fields["lower_bound"] >= objective - tolerance - SPACINGS * np.spacing(abs(objective))
+        if self.proof is not None and status is Status.OPTIMAL and not closed:
+            notes.append(f"the proof's own rounding leaves a gap of {objective - fields['lower_bound']:.3g} nats")
+        elif raised + lost > 0.5 * tolerance or (status is Status.OPTIMAL and not closed):
+            notes.append(
+                f"rounding in the units of X costs {raised + lost:.3g} nats: subtract an offset from X, so that its "
+                "values are not much larger than their differences"
+            )
+        if status is Status.OPTIMAL and not closed:
+            status = Status.NUMERICAL
+        elif closed and status is not Status.CUTOFF:
+            status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
+        return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
+
+
+def _closed_form(problem, found, options, started):
+    """Return the result of one component, whose best fit is known; a callback is asked once, as of a search."""
+    lower, upper = found.lower_bound, found.objective
+    tolerance = max(EPSILON if options.epsilon is None else options.epsilon, (options.rel_tol or 0.0) * abs(upper))
+    seconds = time.perf_counter() - started
+    monitor = Monitor(options)
+    if monitor.wanted:
+        monitor(seconds, 0, 0, lower, upper, True)
+    return _report(
+        problem,
+        MixtureSolution.canonical(problem, [1.0], **found.parameters),
+        monitor,
+        status=Status.OPTIMAL if upper - lower <= tolerance else Status.NUMERICAL,
+        objective=upper,
+        lower_bound=lower,
+        n_passes=N_CLOSED_FORM_PASSES,
+        time=seconds,
+        rounding_margin=upper - lower,
+        history=[(seconds, 0, lower, upper, 0)],
+        relaxation=CLOSED_FORM,
+    )
+
+
+def _solve_large(problem, options, start, proof):
+    """Solve a mixture of data in chunks, on a summary."""
+    if proof is not None:
+        raise InputError("proof must be None for data in chunks")
+    options.refuse(("checkpoint",), "for data in chunks: their summary is what is searched")
+    epsilon = EPSILON if options.epsilon is None else options.epsilon
+    monitor = Monitor(options)
+
+    def search(points, tolerance):
+        inner = MixtureSearch(points, replace(options, epsilon=tolerance, rel_tol=None), start)
+        return inner.run(options.time_limit, options.max_nodes)
+
+    found, fields = large.solve(problem, epsilon, monitor.note, search)
+    closed = fields["objective"] - fields["lower_bound"] <= max(epsilon, (options.rel_tol or 0.0) * fields["objective"])
+    status = Status.OPTIMAL if closed else Status.NUMERICAL if found.success else found.status
+    return replace(found, **fields, status=status, elbo_constant=problem.elbo_constant, message="")
+
+
+def _report(problem, solution, monitor, notes=(), **fields):
+    """Make the result and end the log."""
+    notes = [*notes, *notes_of(problem, solution, fields["status"])]
+    result = Result(
+        solution=solution, elbo_constant=problem.elbo_constant, notes=notes,
+        caution=problem._caution(solution), **fields,
+    )  # fmt: skip
+    monitor.finish(result)
+    return result
+
+
+def worker_search(problem, options):
+    """Return the search of a worker, and what tells the coordinates of its boxes."""
+    made = MixtureSearch(problem, options)
+    return made.search, made.coordinates()
+
+
+def unpack(problem, family, vector):
+    """Make a MixtureSolution in the user's units from the core's solution vector."""
+    weights = vector[: problem.n_components]
+    return MixtureSolution.canonical(problem, weights / weights.sum(), **family.parameters(vector))
+
+
+def checkpoint_header(problem, options):
+    """Return what a checkpoint says of a problem and its options, in JSON types."""
+    kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
+    text = json.dumps([digest(problem), kept], sort_keys=True)
+    return {
+        "gopfast": version.VERSION, "problem": record(problem), "options": kept,
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+    }  # fmt: skip
+
+
+def _ties_to_try(problem):
+    """Return groups of tied samples where a component can be narrow enough to sit on one."""
+    if problem._can_sit_on_ties and problem.n_components > 1:
+        return groups(problem.X, problem.sample_weight)
+    return []
+
+
+def _check_provable(options):
+    """Check that a proof can be written of such a search of a mixture."""
+    if options.relaxation not in (None, "entropic") or options.branching == "orthant":
+        name = "branching" if options.relaxation in (None, "entropic") else "relaxation"
+        value = getattr(options, name)
+        raise InputError(f"proof must be None with {name}={value!r}: proofs are of relaxation='entropic' by bisection")

@@ -1,27 +1,43 @@
 """A function for each data set, which completion finds; the sources are in their docstrings and in ``README.md``."""
 
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from gopfast.datasets.files import as_asked, labels, numbers
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame, FloatArray, StrArray
 
+# What all of them take and return, in their docstrings.
+COMMON = """\
+Parameters
+----------
+as_frame : bool, default False
+    Whether to return a data frame with the names of the columns; needs pandas.
 
+Returns
+-------
+ndarray, shape (n, d), or pandas.DataFrame
+
+"""
+_Loader = TypeVar("_Loader", bound=Callable[..., object])
+
+
+def described(load: _Loader) -> _Loader:
+    """Put what all loaders take and return before the references of a loader's docstring."""
+    if load.__doc__ is not None:  # none under python -OO
+        what, heading, references = inspect.cleandoc(load.__doc__).partition("References\n")
+        load.__doc__ = what + COMMON + heading + references
+    return load
+
+
+@described
 def load_minimal(as_frame: bool = False) -> "FloatArray | DataFrame":
     """
     Read the minimal data set of the method's source.
 
     n = 4: -10, -10, 5, 25.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -30,20 +46,12 @@ def load_minimal(as_frame: bool = False) -> "FloatArray | DataFrame":
     return as_asked(*numbers("minimal"), as_frame)
 
 
+@described
 def load_galaxies(as_frame: bool = False) -> "FloatArray | DataFrame":
     """
     Read the velocities of 82 galaxies in the Corona Borealis region.
 
     Column "velocity_km_s", in km/s; divide by 1000 as usual.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -54,20 +62,12 @@ def load_galaxies(as_frame: bool = False) -> "FloatArray | DataFrame":
     return as_asked(*numbers("galaxies"), as_frame)
 
 
+@described
 def load_acidity(as_frame: bool = False) -> "FloatArray | DataFrame":
     """
     Read the acidity index of 155 lakes in Wisconsin.
 
     One column, the log acid-neutralising capacity.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -76,20 +76,12 @@ def load_acidity(as_frame: bool = False) -> "FloatArray | DataFrame":
     return as_asked(*numbers("acidity"), as_frame)
 
 
+@described
 def load_enzyme(as_frame: bool = False) -> "FloatArray | DataFrame":
     """
     Read the enzymatic activity in the blood of 245 people.
 
     One column.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -98,20 +90,12 @@ def load_enzyme(as_frame: bool = False) -> "FloatArray | DataFrame":
     return as_asked(*numbers("enzyme"), as_frame)
 
 
+@described
 def load_faithful(as_frame: bool = False) -> "FloatArray | DataFrame":
     """
     Read 272 eruptions of Old Faithful.
 
     Columns "eruption_min" and "waiting_min": length and waiting time for the next, in minutes.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -120,20 +104,12 @@ def load_faithful(as_frame: bool = False) -> "FloatArray | DataFrame":
     return as_asked(*numbers("faithful"), as_frame)
 
 
+@described
 def load_carcinoma(as_frame: bool = False) -> "StrArray | DataFrame":
     """
     Read the ratings of 118 slides by seven pathologists.
 
     Items A to G: "1" or "2" (carcinoma).
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -142,20 +118,12 @@ def load_carcinoma(as_frame: bool = False) -> "StrArray | DataFrame":
     return as_asked(*labels("carcinoma"), as_frame)
 
 
+@described
 def load_cheating(as_frame: bool = False) -> "StrArray | DataFrame":
     """
     Read the answers of 319 students on four kinds of cheating.
 
     Lying about an exam and a paper, fraud, copying.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -164,20 +132,12 @@ def load_cheating(as_frame: bool = False) -> "StrArray | DataFrame":
     return as_asked(*labels("cheating"), as_frame)
 
 
+@described
 def load_gss82(as_frame: bool = False) -> "StrArray | DataFrame":
     """
     Read attitudes to surveys of 1202 respondents of the General Social Survey of 1982.
 
     Four items.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------
@@ -186,20 +146,12 @@ def load_gss82(as_frame: bool = False) -> "StrArray | DataFrame":
     return as_asked(*labels("gss82"), as_frame)
 
 
+@described
 def load_values(as_frame: bool = False) -> "StrArray | DataFrame":
     """
     Read 216 answers on four situations of role conflict.
 
     Four items: universalistic or particularistic values.
-
-    Parameters
-    ----------
-    as_frame : bool, default False
-        Whether to return a data frame with the names of the columns; needs pandas.
-
-    Returns
-    -------
-    ndarray, shape (n, d), or pandas.DataFrame
 
     References
     ----------

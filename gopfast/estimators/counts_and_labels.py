@@ -57,7 +57,7 @@ class GlobalFamilyMixture(GlobalMixture):
     """
 
     _problem_class: type
-    _negative = True  # whether data may be
+    _input_tags: tuple[str, ...] = ()  # of scikit-learn, that hold of the data
 
     def __init__(
         self,
@@ -86,7 +86,16 @@ class GlobalFamilyMixture(GlobalMixture):
             setattr(self, f"{name}_", getattr(solution, name))
 
     def _validated(self, X, **options):
-        return validate_data(self, X, dtype=np.float64, ensure_non_negative=not self._negative, **options)
+        return validate_data(
+            self, X, dtype=np.float64, ensure_non_negative="positive_only" in self._input_tags, **options
+        )
+
+    def __sklearn_tags__(self):
+        """Say what data are."""
+        tags = super().__sklearn_tags__()
+        for name in self._input_tags:
+            setattr(tags.input_tags, name, True)
+        return tags
 
     def _rows(self, X):
         return self._problem._rows_like(super()._rows(X))
@@ -171,13 +180,7 @@ class GlobalPoissonMixture(GlobalFamilyMixture):
 
     rates_: FloatArray
     _problem_class = PoissonMixture
-    _negative = False
-
-    def __sklearn_tags__(self):
-        """Say that data are whole numbers of at least 0."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = tags.input_tags.positive_only = True
-        return tags
+    _input_tags = ("categorical", "positive_only")
 
 
 class GlobalExponentialMixture(GlobalFamilyMixture):
@@ -208,13 +211,7 @@ class GlobalExponentialMixture(GlobalFamilyMixture):
 
     rates_: FloatArray
     _problem_class = ExponentialMixture
-    _negative = False
-
-    def __sklearn_tags__(self):
-        """Say that data are positive."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    _input_tags = ("positive_only",)
 
 
 class GlobalCategoricalMixture(GlobalFamilyMixture):
@@ -247,6 +244,7 @@ class GlobalCategoricalMixture(GlobalFamilyMixture):
     probabilities_: tuple[FloatArray, ...]
     categories_: tuple[NDArray[np.int64 | np.str_], ...]
     _problem_class = CategoricalMixture
+    _input_tags = ("categorical", "string")
     _missing: bool | str = True  # scikit-learn's ensure_all_finite
 
     def _validated(self, X, **options):
@@ -258,12 +256,6 @@ class GlobalCategoricalMixture(GlobalFamilyMixture):
     def _take(self, problem, solution):
         super()._take(problem, solution)
         self.categories_ = problem.categories
-
-    def __sklearn_tags__(self):
-        """Say that data are labels."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
 
 
 class GlobalLatentClass(GlobalCategoricalMixture):
@@ -297,14 +289,9 @@ class GlobalLatentClass(GlobalCategoricalMixture):
 
     fit_statistics_: LatentClassFit
     _problem_class = LatentClass
+    _input_tags = (*GlobalCategoricalMixture._input_tags, "allow_nan")
     _missing = False
 
     def _take(self, problem, solution):
         super()._take(problem, solution)
         self.fit_statistics_ = problem.fit_statistics(self.result_)
-
-    def __sklearn_tags__(self):
-        """Say that entries may be missing."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

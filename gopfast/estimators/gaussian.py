@@ -1,12 +1,11 @@
 """The global fit as a scikit-learn estimator; needs scikit-learn, which ``pip install gopfast[sklearn]`` brings."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.estimators.base import GlobalMixture
 from gopfast.mixtures.problems import GaussianMixture
-from gopfast.mixtures.result import Result
 
 
 class GlobalGaussianMixture(GlobalMixture):
@@ -97,19 +96,10 @@ class GlobalGaussianMixture(GlobalMixture):
     [0, 1]
     """
 
-    weights_: FloatArray
     means_: FloatArray
     covariances_: FloatArray
     precisions_: FloatArray
     precisions_cholesky_: FloatArray
-    converged_: bool
-    n_iter_: int
-    lower_bound_: float
-    elbo_bound_: float
-    gap_: float
-    result_: Result
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
 
     def __init__(
         self,

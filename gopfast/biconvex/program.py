@@ -17,7 +17,6 @@ MOST_SQUARES = 400
 SQUARES_A_ROUND = 12
 TOO_SMALL = 1e-11  # a multiplier, in the program's scale, that is left out
 LEAST_VIOLATION = 1e-7  # of a square, in the program's scale
-EIGENVALUE = 1e-9
 MOST_IN_MOMENTS = 30
 BASIC = 1  # HiGHS's status
 TOLERANCE = 1e-9

@@ -9,6 +9,7 @@ from gopfast.clustering.lloyd import nearest_two
 from gopfast.clustering.master import Master
 from gopfast.clustering.pricing import CenterSearch
 from gopfast.clustering.program import FINEST
+from gopfast.roundoff import ROUND
 
 MOST_PRICED = 5000  # samples, each of which may have a price of its own: one linear program's rows
 FEW_PRICED = 400  # samples whose prices are found at once
@@ -30,7 +31,7 @@ COARSEST = 1e-2
 PROVED_EVERY = 8
 COARSE = 1e-3
 FEW_CELLS = 100_000
-ROUNDING = 64 * 2.0**-53
+ROUNDING = 64 * ROUND
 MARGINS = 1.01  # kept for what a bound loses by rounding, and for that of the supremum aimed at
 WHOLE = 1e-6  # fractions
 
@@ -77,7 +78,7 @@ class Node:
         self.scatter = float(weights @ np.square(away - moved[self.group]).sum(axis=1))
         # how far a mean is from its rounded place, per unit of distance to a center; each center may have all means
         many = np.bincount(self.group, minlength=n) > 1
-        far = 8 * 2.0**-53 * len(X) * math.sqrt(X.shape[1]) * np.abs(X).max()
+        far = 8 * ROUND * len(X) * math.sqrt(X.shape[1]) * np.abs(X).max()
         self.blur = self.n_clusters * far * float(self.weights[many].sum())
 
     def _partners(self):

@@ -13,10 +13,10 @@ from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.clustering.search import Pool, best_line
 from gopfast.errors import InputError
 from gopfast.result import CLOSED_FORM, Status
+from gopfast.roundoff import ROUND
 from gopfast.search.stop import StopSignal
 
 REL_TOL = 1e-4
-UNIT = 2.0**-53
 KEPT = 0.98  # share of the tolerance that the search may leave open: the rest is for what rounding costs
 FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
 MOST_CELLS = 20_000_000  # of one proof
@@ -94,9 +94,9 @@ class Search:
 
     def in_users_units(self, inertia):
         """Return a bound in the core's units in the user's, less what the rounding of differences costs."""
-        error = 4.0 * UNIT * self.radius
+        error = 4.0 * ROUND * self.radius
         loss = 2.0 * math.sqrt(max(inertia, 0.0)) * error + error * error
-        bound = max(0.0, (inertia - loss) * (1.0 - 64 * UNIT)) * self.scale
+        bound = max(0.0, (inertia - loss) * (1.0 - 64 * ROUND)) * self.scale
         return math.nextafter(bound, 0.0)  # among the smallest numbers rounding is not relative
 
     def offer(self, centers):
@@ -148,7 +148,7 @@ class Search:
             mean = self.weights @ self.X / self.weights.sum()
             inertia = math.fsum(self.weights * np.square(self.X - mean).sum(axis=1))
             self.offer(mean[None])
-            loss = 8 * (N + self.X.shape[1] + 8) * UNIT
+            loss = 8 * (N + self.X.shape[1] + 8) * ROUND
             self.lower = self.in_users_units(inertia * (1.0 - loss) - (loss * self.radius) ** 2)
             method = CLOSED_FORM
         elif self.X.shape[1] == 1:
@@ -157,7 +157,7 @@ class Search:
             centers = np.bincount(labels, self.weights * self.X[:, 0], K) / mass
             inertia = math.fsum(self.weights * np.square(self.X[:, 0] - centers[labels]))
             self.offer(centers[:, None])
-            self.lower = self.in_users_units(inertia * (1.0 - 8 * (N + 9) * UNIT) - error)
+            self.lower = self.in_users_units(inertia * (1.0 - 8 * (N + 9) * ROUND) - error)
             method = DYNAMIC
         else:
             return None

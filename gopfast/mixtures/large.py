@@ -15,8 +15,8 @@ from gopfast.errors import InputError
 from gopfast.mixtures.data.grid import corners, spread
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.roundoff import ROUND
 
-ULP = 2.0**-53
 LOSS = 0.05  # of the tolerance, that the summary may lose
 SEARCHED = 0.8  # of the tolerance, to which the summary is solved
 MOST_CELLS = 8_000_000  # of 8 to 30 bytes each
@@ -74,10 +74,10 @@ class Summary:
         if missing > 0:  # a mixture has at least as many samples as components, be they without weight
             self.points = np.append(self.points, np.full(missing, low))
             self.weights = np.append(self.weights, np.zeros(missing))
-        self.loss = math.fsum(excess) * (1.0 + ULP * (n + 8)) / (2.0 * variance) * (1.0 + 4 * ULP)
+        self.loss = math.fsum(excess) * (1.0 + ROUND * (n + 8)) / (2.0 * variance) * (1.0 + 4 * ROUND)
         # shares and corners are rounded, as if each sample had moved by some ulps: the slope times that
-        self.loss += n * (high - low) / variance * 8 * ULP * (high - low + max(abs(low), abs(high)))
-        self.rounding = ULP * (most + len(excess) + 16)
+        self.loss += n * (high - low) / variance * 8 * ROUND * (high - low + max(abs(low), abs(high)))
+        self.rounding = ROUND * (most + len(excess) + 16)
 
 
 def solve(problem, epsilon, note, search):

@@ -19,9 +19,9 @@ from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.roundoff import ROUND
 
 N_DIRECTIONS = 2
-ULP = 2.0**-53
 # Of the marginal's floor: B is orthonormal and X in units of the floor but for a few ulps. So many nats per sample.
 ROOM = 1e-9
 SUMMED = 1e-12  # relative, of a sum of few terms
@@ -117,7 +117,7 @@ def constant_beside(problem, rows):
     terms = [*scales, 0.5 * (d - N_DIRECTIONS) * math.log(2 * math.pi)]
     constant = W * math.fsum(terms)
     # The rows of the marginal are off by as much as their sums round: as `families.axes` has it.
-    off = (d + 8) * ULP * np.abs(rows).sum(axis=1)
+    off = (d + 8) * ROUND * np.abs(rows).sum(axis=1)
     root = math.sqrt(N_DIRECTIONS * float(weights @ np.square(off)) / W)
     error = W * (math.sqrt(N_DIRECTIONS) * root + root**2) * (1 + 1e-6)
     return constant - error - SUMMED * W * (math.fsum(np.abs(terms)) + d)

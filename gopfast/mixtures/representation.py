@@ -20,8 +20,8 @@ import numpy as np
 from gopfast.mixtures.bounds import ceiling
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.roundoff import ROUND
 
-ROUND = 2.0**-53
 # Of W and the squares: this much the margins of the core's own bounds hold besides what they were counted out for.
 COUNTED = 16 * ROUND
 # Rounding error of a model's own formula, in units of the magnitude of its terms.

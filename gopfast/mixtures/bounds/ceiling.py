@@ -9,9 +9,11 @@ import math
 
 import numpy as np
 
+from gopfast.roundoff import ROUND
+
 # Far above the rounding of sums of this few terms, far below what these bounds miss.
 ROUNDING = 1e-12
-ENTROPY_ROUNDING = 64 * 2.0**-53
+ENTROPY_ROUNDING = 64 * ROUND
 
 
 def least_objective(problem):

@@ -14,12 +14,13 @@ import numpy as np
 
 from gopfast.mixtures.bounds.mixing import MOST_ATOMS, MOST_POINTS, MixingDistribution
 from gopfast.mixtures.data.samples import Samples
+from gopfast.roundoff import ROUND
 
 WIDEST = 1000.0  # standard deviations: the best distribution of a wider range may have too many atoms
 FLOOR_GAP = 0.05  # nats to which the bound of free variances is found
 MOST_FREE_SAMPLES = 1000  # beyond, a search would do much in the time that this bound takes
 POINTS_PER_SAMPLE = 32  # cells around an atom at a sample on which its gradient function is bounded
-ROUNDING = 64 * 2.0**-53
+ROUNDING = 64 * ROUND
 
 
 def nonparametric_bound(samples, weights, gap):

@@ -24,9 +24,9 @@ import numpy as np
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.result import Status
+from gopfast.roundoff import ROUND
 from gopfast.search.search import Search
 
-ULP = 2.0**-53
 EXACT = 0.125  # part of the tolerance to which mixtures of fixed parameter are solved
 FEW_NODES = 4096  # of all lines' searches, where phi is less than the cost: a proof is not to be expected
 FIRST_NODES = 128  # of a line's search, and at least so many more each time that it goes on
@@ -35,7 +35,7 @@ SAME = 1e-7  # lines whose relative slopes differ by less are one
 VAGUE = 0.1  # a line's search goes on before there are others while it lacks this part of the most that R can be
 TURN = 0.2  # part of the time that is left which a search may take before another has its turn
 FARTHEST = 3.0  # a new line is no steeper than the steepest by more than this factor
-SUM = 64 * ULP  # of the magnitude of few terms
+SUM = 64 * ROUND  # of the magnitude of few terms
 
 
 class Line(NamedTuple):
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
     def at(self, s):
         """Return the value at s, rounded down."""
-        return self.beta - self.alpha * s - 4 * ULP * (abs(self.beta) + self.alpha * s)
+        return self.beta - self.alpha * s - 4 * ROUND * (abs(self.beta) + self.alpha * s)
 
 
 class Crossing(NamedTuple):

@@ -16,8 +16,8 @@ from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.scatter import least_within
+from gopfast.roundoff import ROUND
 
-ULP = 2.0**-53
 LOG_2_PI = math.log(2.0 * math.pi)
 SLACK = 1e-9  # relative, of what a few operations derive: far above their rounding
 MOST_SCATTERED = 6  # columns in which the least variance over all directions is looked for
@@ -25,7 +25,7 @@ MOST_SCATTERED = 6  # columns in which the least variance over all directions is
 
 def rounded_down(terms):
     """Return the sum of terms that are each within a few ulps, less what rounding may have added."""
-    return math.fsum(terms) - 64 * ULP * math.fsum(map(abs, terms))
+    return math.fsum(terms) - 64 * ROUND * math.fsum(map(abs, terms))
 
 
 class Scaled:
@@ -61,7 +61,7 @@ class Scaled:
 
     def loss(self, alpha):
         """Return a bound by Cauchy and Schwarz, as in ``representation``; the scaling rounds twice."""
-        off = math.sqrt(alpha) * (self.distance + 4 * ULP * self.size)
+        off = math.sqrt(alpha) * (self.distance + 4 * ROUND * self.size)
         return (off * math.sqrt(alpha) * self.size + 0.5 * off * off) * (1 + SLACK)
 
 
@@ -123,13 +123,13 @@ class MatrixSlices(Scaled):
         L = (vectors / np.sqrt(wide)).T @ whiten
         self.axes, self.average = L, core @ weights / total
         columns = L @ core
-        super().__init__(family, columns, weights, (d + 4) * ULP * (np.abs(L) @ np.abs(core)))
+        super().__init__(family, columns, weights, (d + 4) * ROUND * (np.abs(L) @ np.abs(core)))
         # the floor's part of the covariance that stands for I, in the coordinates z
         added = np.maximum(0.0, 1.0 - values)
         pooled = L @ Q @ L.T
         # bounds of the rounding of Q, and of centring, in the coordinates z
         reach = np.abs(L) @ np.sqrt((weights * np.square(core)).sum(axis=1) / total)
-        error = (2 * n + 64) * ULP * np.outer(reach, reach)
+        error = (2 * n + 64) * ROUND * np.outer(reach, reach)
         self.eta = float((np.abs(pooled + np.diag(added) - np.eye(d)) + error).sum(axis=1).max()) * (1 + SLACK)
         self.within_one = float(np.trace(pooled) + np.trace(error)) * (1 + SLACK)  # at least tr L Q L'
         self.trace = float(np.trace(pooled) - np.trace(error)) * (1 - SLACK)       # at most that
@@ -185,7 +185,7 @@ class MatrixSlices(Scaled):
         costs = [full * self._cost(self.cap), self._cost(delta), free * self._cost(0.0)]
         # the trace's rounding, times the slope; near a break that of its other side
         steep = self._precision(self.cap if min(delta, self.cap - delta) < SLACK else delta)
-        slip = 8 * ULP * steep * (self.within_one + self.cap * self.rank)
+        slip = 8 * ROUND * steep * (self.within_one + self.cap * self.rank)
         return rounded_down([*(self.total * x for x in costs), -self.total * slip, *self.fixed])
 
     def slope(self, s):
@@ -230,7 +230,7 @@ class PriorSlices:
 
     def loss(self, alpha):
         """Return what the shift's logarithm rounds; nothing else is rounded anew."""
-        return 8 * ULP * abs(self.shift(alpha))
+        return 8 * ROUND * abs(self.shift(alpha))
 
     def slope(self, s):
         """Return the best e."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from gopfast.mixtures.data.grid import corners
 from gopfast.mixtures.data.grid import spread as spread_over_grid
+from gopfast.roundoff import ROUND
 
 COARSEST = 0.5  # grid step in standard deviations of a component
 WIDEST_STEP = 1.0  # of data too wide for COARSEST: what a wider one loses makes it useless
@@ -21,7 +22,6 @@ SMALLEST_SAVING = 2  # a level must have this many times fewer points than the s
 MOST_CELLS = 4_000_000  # of any grid: 12 bytes each
 MOST_FEATURES = 3
 FEWEST_SAMPLES = 256
-ULP = 2.0**-53
 
 
 class Level(NamedTuple):
@@ -96,8 +96,8 @@ def _summarise(source, low, width, n_cells):
     return Level(
         np.stack(points),
         total[used],
-        curvature_loss + lost * (1.0 + ULP * (len(weights) + 8)),
+        curvature_loss + lost * (1.0 + ROUND * (len(weights) + 8)),
         # sums of at most `most` terms, each a product of d shares with an error of 4 ulps
-        rounding + ULP * (most + 4 * len(columns) + 8),
+        rounding + ROUND * (most + 4 * len(columns) + 8),
         reach + width / n_cells * (1.0 + 1e-9),
     )

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-ULP = 2.0**-53
+from gopfast.roundoff import ROUND
+
 # What a coordinate system may cost per unit of weight before a safer one is tried, in nats.
 SAFE = 1e-9
 # Relative slack of error bounds: far above their own rounding, which a few operations leave.
@@ -64,7 +65,7 @@ def coordinates(X, weights, center, axes, floor):
     whiten = whitening(exact_floor)
     error = _column_error(centred, weights / total, axes, whiten) + _floor_error(whiten, exact_floor)
     constant = -total * log_abs_det(axes) if np.isfinite(error) else 0.0
-    return Coordinates(axes @ centred.T, whiten, exact_floor, constant, total * error + 8 * ULP * d * total)
+    return Coordinates(axes @ centred.T, whiten, exact_floor, constant, total * error + 8 * ROUND * d * total)
 
 
 def safest(candidates, X, weights, center, floor):
@@ -87,7 +88,7 @@ def _column_error(centred, shares, axes, whiten):
     # a difference, and a sum of d products: each within d + 3 ulps of its terms' magnitudes
     off = (np.abs(whiten) @ np.abs(axes)) @ np.abs(centred.T)
     mean = float(shares @ np.square(off).sum(axis=0))
-    root = (d + 3) * ULP * math.sqrt(mean) * (1.0 + SLACK)
+    root = (d + 3) * ROUND * math.sqrt(mean) * (1.0 + SLACK)
     return math.sqrt(d) * root + 0.5 * root * root
 
 

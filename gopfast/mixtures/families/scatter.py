@@ -12,6 +12,8 @@ import itertools
 
 import numpy as np
 
+from gopfast.roundoff import ROUND
+
 # Samples along a direction are gathered in so many bins: what that loses is subtracted.
 N_BINS = 128
 # Splitting ends at this share of the ratio of a direction that was found: more would hardly raise the floor.
@@ -19,11 +21,10 @@ CLOSE = 0.8
 # Directions per column, and samples times directions, that are tried at most: some seconds at the worst.
 MOST_DIRECTIONS = 400
 MOST_WORK = 10_000_000
-ULP = 2.0**-53
 # Rounding of sums of squares, in units of the range squared, and of what is made of them: far above it.
 ROUNDING = 1e-9
 # Bins are summed sample after sample: their rounding in the same unit, times the number of samples.
-BIN_ROUNDING = 16.0 * ULP
+BIN_ROUNDING = 16.0 * ROUND
 
 
 def least_within(columns, weights, n_groups):
@@ -55,7 +56,7 @@ def least_within(columns, weights, n_groups):
         nonlocal best
         direction = np.insert(center, face, 1.0)
         # where the columns cancel, the sum may be nothing but rounding
-        root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ULP * (np.abs(direction) @ largest))
+        root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ROUND * (np.abs(direction) @ largest))
         best = min(best, (root / np.linalg.norm(direction)) ** 2)
         # what the root may lose up to the corners, for the worst signs of the correlations
         move = np.insert(half, face, 0.0)

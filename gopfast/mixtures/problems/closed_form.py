@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast.roundoff import ROUND
+
 BLOCK = 64
-ROUND = 2.0**-53
 ERROR = (BLOCK + 32) * ROUND
 # Of a sum of squares about the mean, relative to that about the point near it, which Cauchy and Schwarz compare.
 SQUARES_ERROR = 4 * ERROR

@@ -3,13 +3,14 @@
 import numpy as np
 
 from gopfast.errors import InputError
+from gopfast.roundoff import ROUND
 
 # Share of a column's standard deviation below which no component's may fall, unless the user says otherwise.
 FLOOR_SHARE = 0.05
 # What scikit-learn adds to every variance: the floor where all columns are constant, in squared units of X.
 CONSTANT_FLOOR = 1e-6
 # Distances that rounding makes between equal numbers, relative to the largest: of doubles, and of single precision.
-DOUBLE_NOISE, SINGLE_NOISE = 16 * 2.0**-53, 16 * 2.0**-24
+DOUBLE_NOISE, SINGLE_NOISE = 16 * ROUND, 16 * 2.0**-24
 # Distinct values from which equal distances show a resolution: those of three are equal too easily.
 FEWEST_VALUES = 4
 # A resolution must be this many times the noise, and distances may be this share of it away from its multiples.

@@ -10,8 +10,8 @@ from gopfast.annotations import FloatArray, ParameterLike
 from gopfast.errors import InputError
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.problems.gaussian import GaussianMixture
+from gopfast.roundoff import ROUND
 
-ROUND = 2.0**-53
 # Rounding error of the objective, in units of the magnitude of its terms: a cost has less than 20 operations, sums are
 # pairwise.
 EVALUATION = 64 * ROUND

@@ -217,7 +217,7 @@ class MixtureSearch:
     def coordinates(self):
         """Return a digest of what boxes of nodes refer to, as text: arithmetic that differs may give other axes."""
         columns, weights = self.family.data.arrays()
-        arrays = (columns, weights, getattr(self.family, "axes", np.empty(0)))
+        arrays = (columns, weights) if self.family.frame is None else (columns, weights, self.family.frame)
         return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
     def _spread(self):

@@ -122,9 +122,7 @@ cdef class MixturePrimal(Primal):
         self.known_value = INFINITY
         self.n_improved, self.next_kick, self.kick_gap, self.n_restarts = 0, KICKS_FROM, 1, 0
         if self.movable:
-            # here and not above: the families of matrices import this module
-            from gopfast.mixtures.families.exponential import ExponentialFamily
-            self.moves = Moves(family, BLEND if isinstance(family, ExponentialFamily) else 0.0)
+            self.moves = Moves(family, BLEND if family.has_ends else 0.0)
             self.moves.prepare(&self.coarse)
             self.crossing = Crossing(self.moves)
 

@@ -28,6 +28,11 @@ cdef class AffineFamily(Family):
         diagonal (where all share one, the unit matrix) and the first coordinate tells the components apart.
     """
 
+    @property
+    def frame(self):
+        """Axes along which covariances are about diagonal."""
+        return self.axes
+
     cdef object set_up(self, X, sample_weight, int n_components, floor, axes, bint about_average):
         used = sample_weight > 0
         X, weights = X[used], np.ascontiguousarray(sample_weight[used])

@@ -497,6 +497,11 @@ cdef class ExponentialFamily(Family):
         data, *others = self.arguments
         return ExponentialFamily(data, self.n_components, *others, cuts=False)
 
+    @property
+    def has_ends(self):
+        """Probabilities and rates of 0."""
+        return True
+
     def one_component(self, problem):
         """The same columns and prior."""
         data, *others = self.arguments

@@ -218,6 +218,16 @@ cdef class Family:
         return False
 
     @property
+    def has_ends(self):
+        """Whether parameters can reach an end that EM then does not leave, such as a probability of 0."""
+        return False
+
+    @property
+    def frame(self):
+        """Axes of the core's coordinates, (d, d), of families that choose them from the data; None."""
+        return None
+
+    @property
     def normal_on_a_line(self):
         """Whether components are normal, of free variances above 1, in one column."""
         return False

@@ -27,6 +27,8 @@ PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 
 class Fixed:
     """Room for so many open nodes."""
 
+    unasked = 0
+
     def __init__(self, n_nodes):
         self.n_nodes, self.most = n_nodes, 0
 
@@ -148,6 +150,7 @@ def test_damaged_nodes_on_disk_end_the_search(tmp_path, whole):
 
 def limited(monkeypatch, n_nodes):
     """Let solves have room for so many nodes."""
+    monkeypatch.setattr(memory, "UNASKED", 0)
     monkeypatch.setattr(memory.Memory, "room", lambda self, taken: n_nodes * node_bytes())
 
 
@@ -218,7 +221,56 @@ def test_biconvex_searches_keep_to_the_limit():
 
 
 def test_what_is_free_is_the_default():
-    assert memory.Memory().limit == pytest.approx(memory.resident() + 0.8 * memory.available(), rel=0.05)
+    found = memory.Memory()
+    assert found.room(0) == pytest.approx(0.8 * memory.available(), rel=0.05)
+    assert found.limit == pytest.approx(memory.resident() + 0.8 * memory.available(), rel=0.05)
+
+
+def test_the_default_is_looked_for_once_there_are_many_nodes(monkeypatch, whole):
+    """Small searches do not wait for it; a given limit holds from the start."""
+    _, fields, most = whole
+    asked = []
+    monkeypatch.setattr(memory.Memory, "room", lambda self, taken: asked.append(taken) or 2**40)
+    assert search(memory=memory.Memory(), max_nodes=500).run() == Status.NODE_LIMIT
+    assert asked == []
+    search(memory=memory.Memory(1e9), max_nodes=500).run()
+    assert asked == [node_bytes()]
+    monkeypatch.setattr(memory, "UNASKED", most * node_bytes() // 2)
+    asked.clear()
+    run = search(memory=memory.Memory())
+    assert run.run() == Status.OPTIMAL
+    assert 0.9 * memory.UNASKED < asked[0] <= memory.UNASKED
+    assert len(asked) > 1
+    assert run.summary()[0]["n_nodes"] == fields["n_nodes"]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_limits_of_groups_within_groups_hold(tmp_path, monkeypatch, version):
+    """As of a batch job: the tightest counts, and copies of files that the system may let go of are free."""
+    names = {1: ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+             2: ("", "memory.max", "memory.current", "inactive_file")}  # fmt: skip
+    controller, limit, used, files_ = names[version]
+    groups = [(".", "9223372036854771712" if version == 1 else "max", 900, 0), ("job", "5000", 1400, 400)]
+    groups += [("job/step", "7000", 10, 0)]
+    for folder, most, taken, kept in groups:
+        path = tmp_path / "mount" / folder
+        path.mkdir(parents=True, exist_ok=True)
+        (path / limit).write_text(f"{most}\n")
+        (path / used).write_text(f"{taken}\n")
+        (path / "memory.stat").write_text(f"cache 1\n{files_} {kept}\n")
+    listed = tmp_path / "cgroup"
+    monkeypatch.setattr(memory, "CGROUPS", str(listed))
+    monkeypatch.setattr(memory, "MOUNTS", ((controller, str(tmp_path / "mount"), limit, used, files_),))
+    own = "4:cpu,memory:/job/step" if version == 1 else "0::/job/step"
+    listed.write_text(f"9:name=systemd:/\n{own}\n")
+    assert memory.available() == 5000 - (1400 - 400)
+    listed.write_text("9:name=systemd:/\n")  # only the root can be seen
+    unlimited = memory.available()
+    assert unlimited > 5000
+    (tmp_path / "mount" / limit).write_text("2000\n")
+    assert memory.available() == 2000 - 900
+    (tmp_path / "mount" / used).write_text("2900\n")
+    assert memory.available() == 0
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,7 @@ def test_a_kill_between_parts_loses_none(tmp_path, alone, monkeypatch):
 
 def test_memory_limits_hold_for_what_comes_back(monkeypatch, alone):
     monkeypatch.setattr("gopfast.search.memory.Memory.room", lambda self, taken: 400_000)
+    monkeypatch.setattr("gopfast.search.memory.UNASKED", 0)
     rows = []
     result = solve(Inline(), callback=lambda state: rows.append(state.n_open))
     assert same(result, alone)

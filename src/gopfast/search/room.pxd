@@ -14,6 +14,7 @@ cdef class Room:
     cdef readonly index n_spilled
     cdef readonly index n_dives, n_blocks   # begun, and written, since the start
     cdef index turn, spill_from     # batches so far, and from which on the disk is tried (again)
+    cdef size_t unasked         # bytes of the open nodes up to which nobody asks; 0: from now on always
     cdef readonly size_t most   # bytes that the open nodes may take, when it was last asked
     # Before a batch of so many parents at most, with so many children each: how many of them fit, 0: none.
     cdef index make(self, index n_parents, index n_children, StopSignal stop) except -1

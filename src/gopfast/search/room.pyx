@@ -39,8 +39,8 @@ cdef class Room:
     Parameters
     ----------
     tree : Tree
-    memory : None or object with room(taken) -> bytes
-        What they may take, told what they have taken at most.
+    memory : None or object with room(taken) -> bytes, and unasked
+        What they may take, told what they have taken at most; and the bytes below which it need not be asked.
     spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name)
         `write` returns None where it could not.
     """
@@ -49,12 +49,16 @@ cdef class Room:
         self.tree, self.memory, self.spill = tree, memory, spill
         self.blocks, self.turn, self.n_dives, self.n_blocks = [], 0, 0, 0
         self.spill_from = 0
+        self.unasked = 0 if memory is None else memory.unasked
         self.follow()
 
     cdef index make(self, index n_parents, index n_children, StopSignal stop) except -1:
         cdef index fitting, reserve
         if self.memory is None:
             return n_parents
+        if self.tree.size_of(self.tree.n_open + n_parents * n_children) <= self.unasked and not self.tree.diving:
+            return n_parents
+        self.unasked = 0
         if self.turn % ASK_EVERY == 0:
             try:
                 self.most = <size_t> max(0, self.memory.room(self.tree.size_of(self.tree.n_most)))

@@ -62,8 +62,9 @@ cdef class Search:
         For tests: takes (serial, parent, lower, low, high) of every node that was bounded.
     proof : None or list
         For proofs: takes (serial, parent, branch, split point, low, high, warm start) of every node that was bounded.
-    memory : None or object with room(taken) -> bytes
-        What the open nodes may take; it is told what they have taken at most. See `gopfast.search.memory`.
+    memory : None or object with room(taken) -> bytes, and unasked
+        What the open nodes may take; it is told what they have taken at most, once they take more than `unasked`
+        bytes. See `gopfast.search.memory`.
     spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name)
         Keeps on disk what does not fit. See `gopfast.search.files`.
     keeper : None or callable (search) -> stop

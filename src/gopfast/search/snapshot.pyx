@@ -242,6 +242,7 @@ def begin_run(Search search, real time_limit):
     """A run begins in which others bound the nodes."""
     search.history.resume()
     search.stop = StopSignal(time_limit)
+    search.room.unasked = 0
     search.prepare()
 
 
@@ -280,7 +281,7 @@ def begin_part(Search search, arrays, shared, index most_open):
     search.is_part = True
     take_knowledge(search, shared)
     replace_nodes(search, [arrays])
-    search.room.memory, search.room.turn = Nodes(search, most_open), 0
+    search.room.memory, search.room.turn, search.room.unasked = Nodes(search, most_open), 0, 0
     search.domain.learn_from = NEVER
     search.history.rows = []
     search.tree.n_created = int(np.max(arrays["serial"], initial=0)) + 1

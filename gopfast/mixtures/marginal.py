@@ -61,14 +61,9 @@ class MarginalBound:
             self.share = work_of_pass(self.marginal.family) / work_of_pass(family)
 
     @property
-    def pricing(self):
-        """What counts passes."""
-        return self
-
-    @property
     def n_passes(self):
         """Passes over the marginal so far, as many as of all columns would have taken the time."""
-        return int(self.share * self.marginal.pricing.n_passes) if self.marginal is not None else 0
+        return int(self.share * self.marginal.n_passes) if self.marginal is not None else 0
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""

@@ -122,4 +122,4 @@ def test_where_the_marginal_cannot_be_built_there_is_no_bound(monkeypatch):
     monkeypatch.setattr(MarginalBound, "_marginal", lambda *_: None)
     bound = learnt(problem, family, vector, objective)
     assert bound.lower == -np.inf
-    assert bound.pricing.n_passes == 0
+    assert bound.n_passes == 0

@@ -82,6 +82,11 @@ class PricingBound:
         """At most sum w lambda plus the family's constant."""
         return total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
 
+    @property
+    def n_passes(self):
+        """Data passes of one component so far."""
+        return self.pricing.n_passes
+
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
         if self.done == 0:

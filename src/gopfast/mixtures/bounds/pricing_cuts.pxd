@@ -1,8 +1,6 @@
 """The pricing bound, told to the nodes of a tree of boxes of all components."""
 
-from gopfast.mixtures.families.family cimport Family
-from gopfast.search.relaxation cimport Effort, Reduction
-from gopfast.search.stop cimport StopSignal
+from gopfast.mixtures.bounds.stepwise cimport StepwiseReduction
 from gopfast.search.types cimport index, real
 
 
@@ -20,14 +18,7 @@ cdef class CellTree:
                    real *out_high) noexcept nogil
 
 
-cdef class PricingReduction(Reduction):
-    cdef Family family
-    cdef readonly object bound          # PricingBound
-    cdef object make
-    cdef StopSignal stop
+cdef class PricingReduction(StepwiseReduction):
     cdef readonly CellTree tree         # None: nothing is known yet
     cdef readonly real total, limit
-    cdef readonly bint idle
     cdef real[::1] sup, cut_low, cut_high
-    cdef object lessons                 # Lessons
-    cdef int learn(self, const real *solution, real limit, Effort *effort) except -1

@@ -7,11 +7,9 @@ cells add up to no more than the prices less the limit: K look-ups, before any d
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs
 
-from gopfast.mixtures.families.family cimport order_components
-from gopfast.search.lessons import Lessons
-from gopfast.search.types cimport STOP_INTERRUPTED
+from gopfast.mixtures.families.family cimport Family, order_components
 
 # Turns of cutting: what one component loses lets the others lose more.
 cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
@@ -145,7 +143,7 @@ cdef class CellTree:
         return sup, np.asarray(out_low), np.asarray(out_high)
 
 
-cdef class PricingReduction(Reduction):
+cdef class PricingReduction(StepwiseReduction):
     """Cells of one component outside which no solution below a limit has any.
 
     Parameters
@@ -157,60 +155,25 @@ cdef class PricingReduction(Reduction):
 
     def __init__(self, Family family, make):
         cdef index n = family.n_connected
-        self.family, self.make = family, make
-        self.n_connected = n
+        super().__init__(family, make)
+        self.passes_of_one = family.n_components
         self.limit = INFINITY
-        self.low, self.high = np.empty(n), np.empty(n)
         self.sup, self.cut_low, self.cut_high = np.zeros(family.n_components), np.zeros(n), np.zeros(n)
-        family.root(&self.low[0], &self.high[0])
-        self.idle, self.tree = False, None
-        self.lessons = Lessons()
 
-    cdef int prepare(self, StopSignal stop) except -1:
-        self.stop = stop
-        return 0
-
-    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
-        cdef bint more = False
-        if not isfinite(limit):
-            return False
-        with gil:
-            try:
-                more = self.learn(solution, limit, effort) > 0
-            except KeyboardInterrupt:
-                self.stop.request(STOP_INTERRUPTED)
-            except BaseException as error:
-                self.stop.exception = error
-                self.stop.request(STOP_INTERRUPTED)
-        return more
-
-    cdef int learn(self, const real *solution, real limit, Effort *effort) except -1:
-        """One step: prices, suprema, or cells."""
-        cdef index n = self.n_connected, n_solution = n + self.family.n_components + 1
-        cdef index before
-        if self.bound is None and not self.idle:
-            self.lessons.begin(np.array(<real[:n_solution]> <real *> solution))
-            self.bound = self.make(self.lessons.first, limit)
+    cdef int take_limit(self, real limit) except -1:
+        StepwiseReduction.take_limit(self, limit)
         if limit < self.limit:
             self.limit = limit
-            if self.bound is not None:
-                self.bound.limit = limit
             if self.tree is not None:
                 self.lower = limit
-        if self.idle:
-            return 0
-        self.lessons.count(limit)
-        before = self.bound.pricing.n_passes
-        more = self.bound.step(self.stop.deadline)
-        effort.n_passes += (self.bound.pricing.n_passes - before) // self.family.n_components
-        if self.bound.cells is not None:
-            self.tree, self.total = CellTree(*self.bound.cells), self.bound.table_total
-            self.lower = self.limit
-            if not self.fit(&self.low[0], &self.high[0]):
-                more = False
-        self.floor = max(self.floor, self.bound.lower)
-        self.idle = not more
-        return 1 if more else 0
+        return 0
+
+    cdef bint take(self, real limit) except -1:
+        if self.bound.cells is None:
+            return True
+        self.tree, self.total = CellTree(*self.bound.cells), self.bound.table_total
+        self.lower = self.limit
+        return self.fit(&self.low[0], &self.high[0]) != 0
 
     cdef int fit(self, real *low, real *high) noexcept nogil:
         cdef int K = self.family.n_components, k, j, n = self.family.n_cell, turn
@@ -249,51 +212,27 @@ cdef class PricingReduction(Reduction):
         self.rest = min(self.rest, self.limit)
         return 1
 
-    def state(self, bint learning=True):
-        """The cells and bounds that are known; while more is to be learnt what is needed to learn it again.
-
-        That takes its time, but prices and cells in the making are large and many. With `learning` False it is what
-        others need who learn nothing.
-        """
-        if learning and not self.idle and self.lessons.steps:
-            return self.lessons.state()
+    def known(self):
+        """The cells and bounds."""
         found = {
-            "low": np.array(self.low), "high": np.array(self.high), "idle": not learning or self.idle,
+            "low": np.array(self.low), "high": np.array(self.high),
             "bounds": np.array([self.lower, self.floor, self.limit, self.total]),
         }
         if self.tree is not None:
             found |= {f"cells_{name}": value for name, value in self.tree.state().items()}
         return found
 
-    def restore(self, state):
-        """Take what `state` returned; what was being learnt is learnt again, in the same steps."""
-        cdef Effort effort
-        cdef real[::1] first
-        effort.n_passes = 0
-        if "lessons" in state:
-            self.prepare(StopSignal(INFINITY))
-            first, limits = Lessons.again(state, self.n_connected + self.family.n_components + 1)
-            for limit in limits:
-                self.learn(&first[0], limit, &effort)
-            return
+    def take_known(self, state):
+        """Take what `known` returned."""
         np.asarray(self.low)[:], np.asarray(self.high)[:] = state["low"], state["high"]
         self.lower, self.floor, self.limit, self.total = state["bounds"].tolist()
-        self.idle, self.tree, self.bound = bool(state["idle"]), None, None
+        self.tree = None
         cells = {name[6:]: value for name, value in state.items() if name.startswith("cells_")}
         if cells:
             self.tree = CellTree.__new__(CellTree)
             self.tree.restore(cells)
             if self.tree.n_cell != self.family.n_cell:
                 raise ValueError("cells of another problem")
-
-    def learn_all(self, real[::1] solution, real limit):
-        """For tests: all that there is to learn."""
-        cdef Effort effort
-        effort.n_passes = 0
-        self.prepare(StopSignal(INFINITY))
-        while self.work(&solution[0], limit, &effort):
-            pass
-        return effort.n_passes
 
     def cut(self, low, high):
         """For tests: what is left of a box, or None."""

@@ -104,7 +104,7 @@ def test_it_is_all_but_exact_where_the_other_columns_are_constant():
     best = gopfast.solve(flat, 0.05, time_limit=60).objective
     rest = problem.total_weight * np.log(2 * np.pi * 0.5)  # two columns of half that each
     assert bound.lower <= best + rest + 1e-6
-    assert bound.lower >= best + rest - 0.7  # what prices lose of 24 samples
+    assert bound.lower >= best + rest - 0.1  # what prices and suprema lose at first
 
 
 def test_a_search_has_it_as_its_bound():

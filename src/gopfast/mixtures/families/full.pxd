@@ -71,6 +71,8 @@ cdef class FullFamily(AffineFamily):
     cdef Matrix slopes(self, int kind, Factors low, Factors high) noexcept nogil
     # A lower bound of G - <P, C> over a cell: the constant of a minorant of slopes P.
     cdef real constant_at(self, Factors low, Factors high, Matrix P) noexcept nogil
+    # What the minorant of component k lacks at factors of the cell, in nats per unit of mass.
+    cdef real lost_at(self, const Subproblem *sub, int k, const real *low, const real *high, Factors f) noexcept nogil
     # The constant of the best minorant of a cell at hand. OUT: its slopes, in nats per squared unit and unit of mass.
     cdef real minorant(self, Factors low, Factors high, Matrix *P) noexcept nogil
     # OUT: mean (2,) and covariance of statistics, moments (N_STATISTICS,) about a center (N_COLUMNS,).

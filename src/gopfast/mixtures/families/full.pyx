@@ -58,6 +58,9 @@ cdef real RIDGE = 0.1       # in units of the first coordinate's floor
 cdef real SPLIT_RESIDUAL = 0.3
 # Cells are widened to at least this relative width, or this part of the floor, where slopes between corners are taken.
 cdef real LEAST_WIDTH = 1e-6
+cdef real SMALLEST_RANGE = 1e-300
+# Errors of the variables do not tell where to split once the minorant loses so many times their sum.
+cdef real UNTOLD = 2
 # Bounds of a factor's typical multiplier times the range of its facet, in nats per unit of mass.
 cdef real LEAST_LOSS = 1e-4
 cdef real MOST_LOSS = 0.1
@@ -438,12 +441,24 @@ cdef class FullFamily(AffineFamily):
         set_typical(facets + RESIDUAL_MOST, 1, multiplier, TYPICAL_SLACK * mass * range_of)
         set_typical(facets + RESIDUAL_LEAST, 5, multiplier / 3, TYPICAL_SLACK * mass * range_of)
 
+    cdef real lost_at(self, const Subproblem *sub, int k, const real *low, const real *high, Factors f) noexcept nogil:
+        """What the minorant of component k lacks at factors of the cell, in nats per unit of mass."""
+        cdef const pass_costs *costs = &sub.minorant
+        cdef const real *center = costs.centers + N_COLUMNS * k
+        cdef Matrix P, C = self.matrix(f)
+        cdef real size
+        P.xx, P.yy = costs.quadratic[N_COLUMNS * k], costs.quadratic[N_COLUMNS * k + 1]
+        P.xy = 0.5 * costs.linear[N_COLUMNS * k + 2]
+        return self.cost(C, &size) - product(P, C) + costs.offsets[k] - bend(
+            P, half_width(low[MEAN], high[MEAN], center[0]), half_width(low[MEAN + 1], high[MEAN + 1], center[1]))
+
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, a
-        cdef real s, unit, slope_v, slope_u
+        cdef real s, unit, slope_v, slope_u, rest, told
         cdef real mean[2]
         cdef real slope[2]
+        cdef real range_of[3]
         cdef Factors f
         cdef Matrix C
         cdef const real *center
@@ -477,6 +492,17 @@ cdef class FullFamily(AffineFamily):
                 error[a + MEAN + j] = s * unit * (mean[j] - lo[MEAN + j]) * (hi[MEAN + j] - mean[j])
                 unit = sqrt(max(self.floor.xx, f.v)) if j == 0 else sqrt(max(self.floor.yy, C.yy))
                 point[a + MEAN + j] = split_inside(mean[j], lo[MEAN + j], hi[MEAN + j], unit)
+            # costs are no such sums, least of all at a corner: where errors do not tell what is lost, it is shared out
+            rest, told = s * self.lost_at(sub, k, lo, hi, f), 0
+            for j in range(N_CELL):
+                told += error[a + j]
+            if rest > UNTOLD * told:
+                range_of[0] = slope_v * (hi[VARIANCE] - lo[VARIANCE])
+                range_of[1] = 0.25 * slope_u * (f.v + self.ridge) * (hi[SLOPE] - lo[SLOPE]) * (hi[SLOPE] - lo[SLOPE])
+                range_of[2] = slope_u * (hi[RESIDUAL] - lo[RESIDUAL])
+                rest /= max(range_of[0] + range_of[1] + range_of[2], SMALLEST_RANGE)
+                for j in range(3):
+                    error[a + VARIANCE + j] += rest * range_of[j]
             point[a + VARIANCE] = split_factor(f.v, lo[VARIANCE], hi[VARIANCE], self.floor.xx)
             unit = sqrt(max(self.conditional_floor, f.u) / max(self.floor.xx, f.v))
             point[a + SLOPE] = split_inside(f.b, lo[SLOPE], hi[SLOPE], unit)

@@ -216,14 +216,14 @@ def within(row, z):
     return lower <= sum(exact_terms(Q, a, z), Fraction(0)) <= upper
 
 
-def known_points(instance, rng, with_scip):
+def known_points(instance, rng, scip_seconds):
     """Points that are exactly feasible."""
     points = [] if instance.point is None else [instance.point]
     low = np.where(np.isfinite(instance.lower), instance.lower, -4.0)
     high = np.where(np.isfinite(instance.upper), instance.upper, 4.0)
     points += list(low + (high - low) * rng.integers(0, 9, (30, instance.n)) / 8)
-    if with_scip:
-        points += in_child(scip_points, instance) or []
+    if scip_seconds > 0:
+        points += in_child(scip_points, instance, scip_seconds) or []
     found = []
     for point in points:
         z = fractions(point)
@@ -247,13 +247,13 @@ def in_child(function, *arguments):
         child.join()
 
 
-def scip_points(instance):
+def scip_points(instance, seconds):
     """SCIP's solution, and points between it and the planted one, which are interior where rows are convex."""
     from pyscipopt import Model
 
     model = Model()
     model.hideOutput()
-    for name, value in (("limits/time", 3.0), ("parallel/maxnthreads", 1)):
+    for name, value in (("limits/time", seconds), ("parallel/maxnthreads", 1)):
         model.setParam(name, value)
     finite = [(low if np.isfinite(low) else None, high if np.isfinite(high) else None)
               for low, high in zip(instance.lower.tolist(), instance.upper.tolist(), strict=True)]
@@ -378,11 +378,11 @@ def lost(trace, point):
             if not any(holds[child] for child in children[serial])]
 
 
-def one(seed, scip_share, audit_share, time_limit):
+def one(seed, scip_share, scip_seconds, audit_share, time_limit):
     """Draw, solve and check a problem: kind, status and what is wrong."""
     rng = np.random.default_rng(seed)
     instance = draw(rng)
-    points = known_points(instance, rng, rng.random() < scip_share)
+    points = known_points(instance, rng, scip_seconds if rng.random() < scip_share else 0.0)
     options = {"max_nodes": int(rng.choice([1, 20, 300, 1000])), "time_limit": time_limit}
     try:
         result = gopfast.solve(instance.problem(), n_threads=1, random_state=seed, **options)
@@ -406,6 +406,7 @@ def main():
     parser.add_argument("--number", type=int, default=None, help="problems, whatever the time")
     parser.add_argument("--only", type=int, default=None, help="one seed alone")
     parser.add_argument("--scip", type=float, default=0.3, help="share of problems that SCIP solves too")
+    parser.add_argument("--scip-limit", type=float, default=0.5, help="seconds of SCIP's; most take 0.05")
     parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
     arguments = parser.parse_args()
@@ -414,7 +415,7 @@ def main():
     counts, statuses, failed = Counter(), Counter(), Counter()
     end = time.monotonic() + arguments.seconds
     while (number is None and time.monotonic() < end) or sum(counts.values()) < (number or 0):
-        kind, status, wrong = one(seed, arguments.scip, arguments.audits, arguments.limit)
+        kind, status, wrong = one(seed, arguments.scip, arguments.scip_limit, arguments.audits, arguments.limit)
         counts[kind] += 1
         statuses[kind, status] += 1
         if wrong:

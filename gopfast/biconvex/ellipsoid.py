@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from gopfast.biconvex.forms import EXACT_UP_TO, components, dense, is_nonnegative, is_semidefinite
+from gopfast.biconvex.interruption import check
 
 ROUNDING = 2.0**-50
 EIGENVALUE_ERROR = 1e-13  # of a matrix with ones on its diagonal, per row of it
@@ -46,6 +47,11 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
     -------
     (ndarray, ndarray) or None
         None if the box is empty.
+
+    Raises
+    ------
+    Stopped
+        If the lifting's signal says so.
     """
     rows = [(row, sign, limit) for row in lifting.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]
     rows = [(lifting.objective, 1, upper), *rows]
@@ -58,7 +64,7 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
         for row, sign, limit in rows:
             if math.isfinite(limit) and (row.products or row.forms) and n_terms <= MOST_TERMS:
                 n_terms += sum(map(len, (row.products, *row.forms)))
-                _take(_bounds(row, sign, limit, equations, new_low, new_high), new_low, new_high)
+                _take(_bounds(row, sign, limit, equations, new_low, new_high, lifting.stop), new_low, new_high)
         if np.array_equal(new_low, low) and np.array_equal(new_high, high):
             break
         if (new_low > new_high).any():
@@ -76,18 +82,17 @@ def _take(found, low, high):
             low[i], high[i] = max(low[i], a), min(high[i], b)
 
 
-def _bounds(row, sign, limit, equations, low, high):
+def _bounds(row, sign, limit, equations, low, high, stop):
     """Return bounds of unbounded variables, by number; of all with a definite quadratic part, or of none."""
     free = ~(np.isfinite(low) & np.isfinite(high))
     curved = _curved(row, sign, free, low, high)
     if not 0 < len(curved) <= MOST_FREE:
         return {}
-    plain = _Terms(row, sign, limit, low, high)
-    found = _of_parts(plain)
+    found = _of_parts(_Terms(row, sign, limit, low, high, stop))
     equations = [equation for equation in equations if curved.intersection(equation.linear)]
     if found or not equations or sum(len(equation.linear) ** 2 for equation in equations) > MOST_TERMS:
         return found
-    squared = _Terms(row, sign, limit, low, high)
+    squared = _Terms(row, sign, limit, low, high, stop)
     for equation in equations:
         squared.add_square(equation)
     return _of_parts(squared)
@@ -122,8 +127,8 @@ class _Terms:
         Of the rest, less the limit.
     """
 
-    def __init__(self, row, sign, limit, low, high):
-        self.low, self.high = low, high
+    def __init__(self, row, sign, limit, low, high, stop):
+        self.low, self.high, self.stop = low, high, stop
         self.quadratic, self.linear = defaultdict(Fraction), defaultdict(lambda: [Fraction(0), Fraction(0)])
         self.least = -Fraction(limit)
         exact = defaultdict(Fraction)
@@ -164,6 +169,7 @@ class _Terms:
 
     def _add_product(self, pair, a):
         i, j = pair
+        check(self.stop)  # a pair takes some 10 microseconds
         if self._is_free(i) and self._is_free(j):
             self.quadratic[pair] += a
         elif not (self._is_free(i) or self._is_free(j)):
@@ -205,7 +211,7 @@ def _of_parts(terms):
         return {}
     parts, slack = [], -terms.least
     for pairs in components(terms.quadratic):
-        part = _Part(pairs, terms.linear)
+        part = _Part(pairs, terms.linear, terms.stop)
         if part.curvature > 0:
             parts.append(part)
             slack -= part.least
@@ -227,7 +233,8 @@ class _Part:
         Of the part, at most.
     """
 
-    def __init__(self, pairs, linear):
+    def __init__(self, pairs, linear, stop):
+        self.stop = stop
         self.pairs, self.members = pairs, sorted({i for pair in pairs for i in pair})
         self.curvature = 0.0
         matrix, k = dense(pairs), len(self.members)
@@ -256,6 +263,7 @@ class _Part:
         """Value and gradient of the part at a point, exactly."""
         place, gradient, value = {i: p for p, i in enumerate(self.members)}, list(linear), Fraction(0)
         for (i, j), a in self.pairs.items():
+            check(self.stop)
             p, q = place[i], place[j]
             value += a * x[p] * x[q]
             gradient[p] += a * x[q]

@@ -6,13 +6,14 @@ from collections import defaultdict
 import numpy as np
 
 from gopfast.biconvex.forms import EIGENVALUE_TOL, dense
+from gopfast.biconvex.interruption import check
 from gopfast.biconvex.partition import two_colouring
 
 N_STARTS = 8
 MOST_EVALUATIONS = 400
 
 
-def find(forms, products, given):
+def find(forms, products, given, stop=None):
     """
     Look for two groups such that each form is convex in each of them alone.
 
@@ -28,16 +29,21 @@ def find(forms, products, given):
         Products of the rows that take no convex forms.
     given : dict
         0 or 1 for the variables whose group is given.
+    stop : StopSignal, optional
 
     Returns
     -------
     dict
         0 or 1 for each variable of the forms; blocks need not be convex where no groups were found.
+
+    Raises
+    ------
+    Stopped
     """
     members = sorted({i for form in forms for pair in form for i in pair})
     apart, together = _edges(forms, products)
     units = _units(members, apart, given)
-    blocks = [_Block(form) for form in forms]
+    blocks = [_Block(form, stop) for form in forms]
     rng = np.random.default_rng(0)
     left = [MOST_EVALUATIONS]
     best, least = None, math.inf
@@ -54,12 +60,14 @@ def find(forms, products, given):
 class _Block:
     """One form, for the least eigenvalues of its two blocks."""
 
-    def __init__(self, form):
+    def __init__(self, form, stop):
+        self.stop = stop
         self.members = sorted({i for pair in form for i in pair})
         self.dense = dense(form)
         self.size = abs(self.dense).max()
 
     def defect(self, colour):
+        check(self.stop)
         sides = np.array([colour[i] for i in self.members])
         total = 0.0
         for side in (0, 1):

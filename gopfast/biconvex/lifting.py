@@ -8,11 +8,13 @@ import numpy as np
 from gopfast.biconvex import complementarity, grouping
 from gopfast.biconvex.data import BiconvexData
 from gopfast.biconvex.forms import components, convexity_defect, is_convex
+from gopfast.biconvex.interruption import check
 from gopfast.biconvex.partition import find as find_partition
 from gopfast.biconvex.problem import terms_of
 
-# Lifted rows and the products that they add
+# Lifted rows (of inequalities; entries of those of equations) and the products that they add
 MOST_LIFTED_ROWS = 600
+MOST_LIFTED_ENTRIES = 30_000
 MOST_ADDED_PRODUCTS = 150
 # Sets of variables whose products are bounded together, as a positive semidefinite matrix: so many variables, and this
 # share of their pairs must be products of the problem, for the others are added
@@ -48,6 +50,8 @@ class Lifting:
     problem : BiconvexProblem
     with_switches : bool
         Whether to branch on which side of a complementarity vanishes.
+    stop : StopSignal, optional
+        Ends it, and whatever is made of it later, with `Stopped`.
 
     Attributes
     ----------
@@ -68,8 +72,8 @@ class Lifting:
         -1 where the user maximises.
     """
 
-    def __init__(self, problem, with_switches=True):
-        self.problem = problem
+    def __init__(self, problem, with_switches=True, stop=None):
+        self.problem, self.stop = problem, stop
         n = problem.n_variables
         self.sign = -1 if problem.sense == "max" else 1
         self.objective = self._row(self.sign * problem.c, self.sign * problem.Q, -math.inf, math.inf, True)
@@ -117,6 +121,7 @@ class Lifting:
         self.essential = {i for pair in self.undecided for i in pair}
 
     def _row(self, a, Q, lower, upper, convex):
+        check(self.stop)
         row = Row({int(i): float(a[i]) for i in np.flatnonzero(a)}, lower, upper)
         if Q.nnz == 0:
             return row
@@ -142,7 +147,7 @@ class Lifting:
             return
         given = {i: side for side, group in enumerate((self.problem.x, self.problem.y)) for i in group or ()}
         products = [pair for row in rows for pair in row.products]
-        colour = grouping.find(forms, products, given)
+        colour = grouping.find(forms, products, given, self.stop)
         for row in rows:
             for form in row.mixed:
                 inside = {pair: value for pair, value in form.items() if colour[pair[0]] == colour[pair[1]]}
@@ -239,6 +244,7 @@ class Lifting:
         scale = np.where(largest > 0, largest, 1.0)
         # Unbounded: as large as the other terms of some row let it be
         for row in self.rows:
+            check(self.stop)
             for i, a in row.linear.items():
                 if not known[i]:
                     others = [abs(b) * scale[j] for j, b in row.linear.items() if j != i and known[j]]
@@ -259,6 +265,7 @@ class Lifting:
         for number, row in enumerate(self.rows):
             if row.products or row.forms or not row.linear:
                 continue
+            check(self.stop)
             support = set(row.linear)
             # A factor of any of the row's variables
             for j in sorted(set().union(*(partners[i] for i in support))):
@@ -266,6 +273,7 @@ class Lifting:
                     added = len(support - partners[j])
                     candidates.append((row.lower != row.upper, added, number, j))
         for inequality, _, number, j in sorted(candidates):
+            check(self.stop)
             lifts.add(self.rows[number], j, inequality)
         return lifts
 
@@ -296,6 +304,7 @@ class _Lifts:
         self.products = {pair: k for k, pair in enumerate(lifting.products)}
         self.n_own = len(self.products)
         self.equations = []  # (row, j)
+        self.n_entries = 0  # of those
         self.inequalities = []  # (coefficients of a'z + b >= 0 times `sign`, j)
         self.moments = []  # lists of variables all of whose products are there
 
@@ -304,11 +313,13 @@ class _Lifts:
         if len(self.products) + len(new) > 3 * self.n_own + MOST_ADDED_PRODUCTS:
             return
         count = 2 * (math.isfinite(row.lower) + math.isfinite(row.upper))
-        if inequality and len(self.inequalities) + count > MOST_LIFTED_ROWS:
+        if len(self.inequalities) + count > MOST_LIFTED_ROWS if inequality else (
+                self.n_entries + len(row.linear) > MOST_LIFTED_ENTRIES):
             return
         for pair in new:
             self.products.setdefault(pair, len(self.products))
         if not inequality:
+            self.n_entries += len(row.linear)
             self.equations.append((row, j))
             return
         for bound, sign in ((row.lower, 1.0), (row.upper, -1.0)):
@@ -370,6 +381,7 @@ class _Record:
         self.fields = fields
 
     def _row(self, row):
+        check(self.lifting.stop)
         terms = self._terms(row, self.zero)
         # a row of such terms alone shows whether the problem is infeasible
         return terms or self._terms(row, set()), row.lower, row.upper
@@ -409,6 +421,7 @@ class _Record:
 
     def _lifted_equation(self, row, j):
         """(a'z - b) z_j = 0."""
+        check(self.lifting.stop)
         terms = {self.n + self.products[_ordered((i, j))]: a * self.scale[i] * self.scale[j]
                  for i, a in row.linear.items() if i not in self.zero and j not in self.zero}
         if row.lower != 0 and terms:
@@ -419,6 +432,7 @@ class _Record:
         start, first, second, value, defect = [0], [], [], [], []
         columns = [self.n + len(self.products) + k for k in range(n_forms)] + self.form_columns
         for form, size in self.forms:
+            check(self.lifting.stop)
             for (i, j), a in form.items():
                 entry = a * self.scale[i] * self.scale[j] / size
                 for p, q in [(i, j)] if i == j else [(i, j), (j, i)]:
@@ -436,6 +450,7 @@ class _Record:
     def _lifted(self, inequalities):
         start, variable, product, value, constant, kept = [0], [], [], [], [], []
         for factor, bound, j, side in inequalities:
+            check(self.lifting.stop)
             # its distances from a bound are 0, and so are the rows of one that is fixed at 0
             terms = {i: a * self.scale[i] for i, a in factor.items() if i not in self.zero}
             if not terms or j in self.zero:
@@ -470,6 +485,7 @@ class _Record:
         n_products = len(self.products)
         under, over = np.zeros(n_products, bool), np.zeros(n_products, bool)
         for number, (terms, lower, upper) in enumerate(rows):
+            check(self.lifting.stop)
             last = number == len(rows) - 1
             for column, a in terms.items():
                 if self.n <= column < self.n + n_products:

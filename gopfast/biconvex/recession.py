@@ -13,11 +13,13 @@ rests on its tolerances but the feasibility of the point, as of every solution.
 
 import dataclasses
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
 
+from gopfast.biconvex.interruption import check
 from gopfast.biconvex.problem import BiconvexProblem, QuadraticRow
 from gopfast.result import Status
 
@@ -30,7 +32,7 @@ SMALL = 1e-7  # entries of a ray that are taken for 0, and slopes of rows
 FEASIBLE = 1e-9  # violation of a point, see BiconvexProblem.violations
 
 
-def find(problem, solve, options):
+def find(problem, solve, options, stop=None):
     """
     Look for a ray that proves that a problem is unbounded.
 
@@ -40,27 +42,36 @@ def find(problem, solve, options):
     solve : callable
         ``solve(problem, options, monitor)``, of problems whose variables all have bounds.
     options : Options
-        Of the solve that asks; its seed, threads and time limit are kept.
+        Of the solve that asks; its seed and threads are kept.
+    stop : StopSignal, optional
+        Of the solve that asks: how much time there is.
 
     Returns
     -------
     (ndarray, list of Fraction) or None
         A feasible point and a ray from it, each of shape (n,); None where none was found.
+
+    Raises
+    ------
+    Stopped
     """
-    seconds = MOST_SECONDS if options.time_limit is None else min(options.time_limit, MOST_SECONDS)
+    end = time.perf_counter() + (MOST_SECONDS if stop is None else min(stop.seconds_left, MOST_SECONDS))
     options = dataclasses.replace(
         options, epsilon=None, rel_tol=None, partition="joint", branching=None, subproblem="enumerate",
-        max_nodes=MOST_NODES, time_limit=seconds / len(REACHES), callback=None,
+        max_nodes=MOST_NODES, callback=None,
     )  # fmt: skip
     known = [problem.row_lower, problem.row_upper, problem.lower, problem.upper, *[row[2:] for row in _rows(problem)]]
     known = np.abs(np.concatenate(known))
     size = max(1.0, known[np.isfinite(known)].max(initial=0.0))
-    for reach in REACHES:
+    for number, reach in enumerate(REACHES):
+        check(stop)
+        seconds = max(0.0, end - time.perf_counter()) / (len(REACHES) - number)
+        options = dataclasses.replace(options, time_limit=seconds)
         result = solve(_search_problem(problem, reach * size), options, _UntilNegative())
         if result.status is Status.INTERRUPTED and not result.objective < -LEAST_FALL:
             raise KeyboardInterrupt  # there are no bounds to return
         if result.objective < -LEAST_FALL:
-            found = _proved(problem, *np.split(result.solution.z, 2))
+            found = _proved(problem, *np.split(result.solution.z, 2), stop)
             if found is not None:
                 return found
     return None
@@ -121,7 +132,7 @@ def _search_problem(problem, reach):
     )
 
 
-def _proved(problem, z, d):
+def _proved(problem, z, d, stop=None):
     """Return the point and the ray, rounded to simple numbers, if they prove it; None otherwise."""
     d = d / np.abs(d).max()
     points = [np.array([float(_near(x, most)) for x in z]) for most in DENOMINATORS] + [z]
@@ -131,7 +142,7 @@ def _proved(problem, z, d):
         rounded = [Fraction(0) if abs(x) < SMALL else _near(x, most) for x in d]
         for ray in (rounded, _onto_rows(problem, rounded)):
             for point in points:
-                if ray is not None and is_proof(problem, point, ray):
+                if ray is not None and is_proof(problem, point, ray, stop):
                     return point, ray
     return None
 
@@ -166,7 +177,7 @@ def _onto_rows(problem, d):
     return d if any(d) else None
 
 
-def is_proof(problem, point, ray):
+def is_proof(problem, point, ray, stop=None):
     """
     Whether a ray from a feasible point proves that the problem is unbounded, in exact arithmetic.
 
@@ -176,16 +187,22 @@ def is_proof(problem, point, ray):
     point : ndarray, shape (n,)
         A feasible point.
     ray : sequence of Fraction, length n
+    stop : StopSignal, optional
 
     Returns
     -------
     bool
+
+    Raises
+    ------
+    Stopped
     """
     z = [Fraction(x) for x in point.tolist()]
     for d, low, high in zip(ray, problem.lower, problem.upper, strict=True):
         if (d < 0 and low > -math.inf) or (d > 0 and high < math.inf):
             return False
     for Q, a, low, high in _rows(problem):
+        check(stop)
         slopes = _slopes(Q, a, z, ray)
         if (max(slopes) > 0 and high < math.inf) or (min(slopes) < 0 and low > -math.inf):
             return False

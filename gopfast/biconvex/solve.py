@@ -8,6 +8,7 @@ from gopfast import checks
 from gopfast.biconvex import recession, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
 from gopfast.biconvex.problem import FEASIBILITY_TOL, LARGEST_NUMBER
 from gopfast.biconvex.result import BiconvexSolution, make
@@ -71,7 +72,7 @@ def solve(problem, options, monitor, start=None, proof=None):
         else:
             preparation.run()
             found = _search(preparation, options, monitor)
-    except tightening.Stopped:
+    except Stopped:
         found = preparation.so_far(Status(stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
         found = found or preparation.so_far(Status.INTERRUPTED)
@@ -144,12 +145,12 @@ class _Preparation:
 
     def tighten(self):
         """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
-        self.lifting = Lifting(self.problem, with_switches=not self._has_one_side())
+        self.lifting = Lifting(self.problem, not self._has_one_side(), self.stop)
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
         if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
-            found = recession.find(self.problem, solve, self.options)
+            found = recession.find(self.problem, solve, self.options, self.stop)
             if found is not None:
                 self.point, self.ray = found
         return True
@@ -176,7 +177,8 @@ class _Preparation:
 
     def so_far(self, status):
         """Return what is known if the solve ends here."""
-        return _Found(status, self.least, self.point, n_lps=self.n_lps)
+        point = self.start if self.point is None else self.point
+        return _Found(status, self.least, point, n_lps=self.n_lps)
 
     def _has_one_side(self):
         """Whether only the smaller group of variables is split."""

@@ -10,16 +10,13 @@ from collections import defaultdict
 import numpy as np
 
 from gopfast.biconvex import ellipsoid
+from gopfast.biconvex.interruption import check
 from gopfast.lp.lp import Lp
 
 # Half-widths of the boxes put around unbounded variables, as multiples of the magnitudes in their rows
 TRIAL_REACHES = (1e3, 1e6)
 # Beyond which a variable is tried to be excluded, in the core's units
 TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
-
-
-class Stopped(Exception):
-    """The time limit or Ctrl-C came before the variables had bounds."""
 
 
 def tighten(lifting, stop):
@@ -166,12 +163,12 @@ def _bound_component(members, rows, free, low, high, reach, stop):
     lower, upper = [row.lower for row in rows], [row.upper for row in rows]
     bounds, reaching = {i: [-math.inf, math.inf] for i in free}, set()
     with Lp(np.zeros(len(members)), start, index, value, lower, upper, a, b) as program:
+        program.watch(stop)
         for i in free:
             for side, sign, edge in ((0, 1.0, a), (1, -1.0, b)):
                 if math.isfinite((low, high)[side][i]):
                     continue
-                if stop.stopped:
-                    raise Stopped
+                check(stop)
                 program.set_cost(place[i], sign)
                 status = program.solve()
                 bound = sign * program.safe_bound

@@ -49,6 +49,11 @@ cdef class StopSignal:
         self.poll(0)
         return self.reason
 
+    @property
+    def seconds_left(self):
+        """Up to the time limit; 0 once something stopped it."""
+        return 0.0 if self.stopped else self.deadline - clock()
+
     def reraise(self):
         """Raise what a signal handler raised, if it was not KeyboardInterrupt."""
         if self.exception is not None:

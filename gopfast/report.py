@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 import threading
 import time
@@ -9,6 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
 _T = TypeVar("_T")
+
+LEAST_WAIT = 1e-3  # seconds, of the thread that watches searches
 
 
 class Stream(Protocol):
@@ -205,27 +208,26 @@ class Heartbeat:
         """
         self._state = state
         if not final:
-            self._show()
+            self.show()
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
         """Print also while the search has no state to report, in its first local search and in long batches."""
-        over = threading.Event()
-
-        def watch():
-            while not over.wait(max(self._next - self._seconds(), 1e-3)):
-                self._show()
-
-        threading.Thread(target=watch, name="gopfast heartbeat", daemon=True).start()
+        _WATCH.add(self)
         try:
             yield
         finally:
-            over.set()
+            _WATCH.remove(self)
+
+    def left(self) -> float:
+        """Seconds until a line is due."""
+        return self._next - self._seconds()
 
     def _seconds(self):
         return self._clock() - self._started
 
-    def _show(self):
+    def show(self) -> None:
+        """Print a line if one is due."""
         if self._seconds() < self._next:
             return
         with self._lock:
@@ -250,6 +252,56 @@ class Heartbeat:
             f"{state.n_nodes:,} nodes, {state.lower:.7g} <= global optimum <= {state.upper:.7g}, gap {state.gap:.3g}"
             f"{hint}"
         )
+
+
+class _Watch:
+    """
+    One thread that prints what is due of all heartbeats; it ends when it finds none.
+
+    A thread for each search would cost one that takes a millisecond a tenth of it, and on a machine with other work
+    the time until a thread gets its turn.
+    """
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self._lock, self._sooner = threading.Lock(), threading.Event()
+        self._watched, self._thread, self._wakes = [], None, 0.0
+
+    def add(self, heartbeat):
+        with self._lock:
+            self._watched.append(heartbeat)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="gopfast heartbeat", daemon=True)
+                self._thread.start()
+            elif time.monotonic() + heartbeat.left() < self._wakes:
+                self._sooner.set()
+
+    def remove(self, heartbeat):
+        with self._lock:
+            self._watched.remove(heartbeat)
+
+    def _run(self):
+        while True:
+            with self._lock:
+                if not self._watched:
+                    self._thread = None
+                    return
+                wait = max(min(heartbeat.left() for heartbeat in self._watched), LEAST_WAIT)
+                self._wakes = time.monotonic() + wait
+                self._sooner.clear()
+            self._sooner.wait(wait)
+            with self._lock:
+                watched = list(self._watched)
+            for heartbeat in watched:
+                heartbeat.show()
+
+
+_WATCH = _Watch()
+if hasattr(os, "register_at_fork"):
+    # a child has none of its parent's threads, but locks as they were
+    os.register_at_fork(after_in_child=_WATCH.reset)
 
 
 class Tally:

@@ -47,9 +47,9 @@ def is_convex(form):
     """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
     if all(i == j for i, j in form):
         return all(value >= 0 for value in form.values())
-    matrix = dense(form)
-    if (np.diag(matrix) <= 0).any():
+    if any(form.get((i, i), 0.0) <= 0 for pair in form for i in pair):
         return False
+    matrix = dense(form)
     return np.linalg.eigvalsh(matrix)[0] >= -EIGENVALUE_TOL * abs(matrix).max()
 
 

@@ -44,10 +44,12 @@ def find(forms, products, given, stop=None):
     apart, together = _edges(forms, products)
     units = _units(members, apart, given)
     blocks = [_Block(form, stop) for form in forms]
-    rng = np.random.default_rng(0)
+    rng = None
     left = [MOST_EVALUATIONS]
     best, least = None, math.inf
     for attempt in range(N_STARTS):
+        if attempt == 1:
+            rng = np.random.default_rng(0)
         colour = _start(units, together, given, attempt, rng)
         value = _descend(colour, units, blocks, given, left)
         if value < least:
@@ -68,11 +70,11 @@ class _Block:
 
     def defect(self, colour):
         check(self.stop)
-        sides = np.array([colour[i] for i in self.members])
         total = 0.0
         for side in (0, 1):
-            chosen = sides == side
-            if chosen.any():
+            chosen = [k for k, i in enumerate(self.members) if colour[i] == side]
+            # diagonal entries are nonnegative
+            if len(chosen) > 1:
                 least = np.linalg.eigvalsh(self.dense[np.ix_(chosen, chosen)])[0] / self.size
                 total += max(0.0, -least) if least < -EIGENVALUE_TOL else 0.0
         return total

@@ -76,7 +76,7 @@ class Lifting:
         self.problem, self.stop = problem, stop
         n = problem.n_variables
         self.sign = -1 if problem.sense == "max" else 1
-        self.objective = self._row(self.sign * problem.c, self.sign * problem.Q, -math.inf, math.inf, True)
+        self.objective = self._row(problem.c, problem.Q, -math.inf, math.inf, True, self.sign)
         self.rows = [
             Row(linear, lower, upper)
             for linear, lower, upper in _csr_rows(problem.A, problem.row_lower, problem.row_upper)
@@ -85,7 +85,7 @@ class Lifting:
             if row.lower == -math.inf or row.upper == math.inf:
                 flip = 1 if row.lower == -math.inf else -1
                 lower, upper = (row.lower, row.upper) if flip == 1 else (-row.upper, -row.lower)
-                self.rows.append(self._row(flip * row.a, flip * row.Q, lower, upper, True))
+                self.rows.append(self._row(row.a, row.Q, lower, upper, True, flip))
             else:
                 self.rows.append(self._row(row.a, row.Q, row.lower, row.upper, False))
         everything = [self.objective, *self.rows]
@@ -97,6 +97,7 @@ class Lifting:
             row.products = {pair: value for pair, value in row.products.items() if value}
         self.products = sorted({pair for row in everything for pair in row.products})
         self.n, self.low, self.high = n, problem.lower, problem.upper
+        self.largest = np.maximum(abs(self.low), abs(self.high)).tolist()
         on_side = [{self.copies.get(i, i) for i, s in partition.side.items() if s == side} for side in (0, 1)]
         self.split, self.bilinear = sorted(on_side[0]), sorted(on_side[0] | on_side[1])
         rest = [i for i in self.bilinear if i not in on_side[0]]
@@ -120,13 +121,15 @@ class Lifting:
         self.undecided = {pair for row in undecided for pair in row.products}
         self.essential = {i for pair in self.undecided for i in pair}
 
-    def _row(self, a, Q, lower, upper, convex):
+    def _row(self, a, Q, lower, upper, convex, sign=1):
+        """Return the row of ``sign (a'z + z'Qz)``; convex: its forms need no lower bound."""
         check(self.stop)
-        row = Row({int(i): float(a[i]) for i in np.flatnonzero(a)}, lower, upper)
-        if Q.nnz == 0:
+        used = np.flatnonzero(a)
+        row = Row(dict(zip(used.tolist(), (sign * a[used]).tolist(), strict=True)), lower, upper)
+        if not len(Q.data):
             return row
         i, j, coefficients = terms_of(Q)
-        terms = dict(zip(zip(i.tolist(), j.tolist(), strict=True), coefficients.tolist(), strict=True))
+        terms = dict(zip(zip(i.tolist(), j.tolist(), strict=True), (sign * coefficients).tolist(), strict=True))
         for form in components(terms):
             if convex and is_convex(form):
                 row.forms.append(form)
@@ -229,7 +232,7 @@ class Lifting:
         return row.floor
 
     def _floor(self, row):
-        largest = np.maximum(abs(self.low), abs(self.high)).tolist()
+        largest = self.largest
         coefficients = [(abs(a), largest[i]) for i, a in row.linear.items()]
         for terms in (row.products, *row.forms):
             for (i, j), a in terms.items():

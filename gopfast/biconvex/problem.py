@@ -13,6 +13,7 @@ from scipy import sparse
 
 from gopfast import annotations, checks
 from gopfast.annotations import CsrArray, FloatArray, MatrixLike, QuadraticRowLike, Sense
+from gopfast.biconvex.terms import Terms
 from gopfast.errors import InputError, InputTypeError
 
 # Greatest violation of a solution, relative as in `BiconvexProblem.violations`
@@ -200,8 +201,7 @@ class BiconvexProblem:
 
     def row_values(self, point: ArrayLike) -> FloatArray:
         """Return the value of every row at a point, linear rows first: shape (n_rows,)."""
-        z = self._point(point)
-        return np.concatenate([self.A @ z, [row.a @ z + z @ (row.Q @ z) for row in self.quadratic_rows]])
+        return self._terms_of_rows().values(self._point(point))
 
     @property
     def row_bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -230,8 +230,9 @@ class BiconvexProblem:
         by 1e-8 of the row's terms at the point, or by 1e-8. Bounds, however wide, do not loosen it.
         """
         z = self._point(point)
-        rows = _excess(self.row_values(z), *self.row_bounds)
-        rows /= np.maximum(self._term_size(np.abs(z)), self._least_size())
+        terms = self._terms_of_rows()
+        rows = _excess(terms.values(z), *self.row_bounds)
+        rows /= np.maximum(terms.greatest(np.abs(z)), self._least_size(terms))
         largest = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
         return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, largest)])
 
@@ -259,27 +260,15 @@ class BiconvexProblem:
             feasible = feasible and _within(_exact_value(enumerate(row.a.tolist()), row.Q, z), row.lower, row.upper)
         return (-value if self.sense == "max" else value), feasible
 
-    def _least_size(self):
+    def _terms_of_rows(self):
+        forms = [(row.a, terms_of(row.Q)) for row in self.quadratic_rows]
+        return Terms(self.A, forms)
+
+    def _least_size(self, terms):
         """Return what violations of rows are relative to at least; tiny, not 0."""
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        least = np.minimum(np.minimum(self._term_size(1.0), self._term_size(largest)), 1.0)
-        return np.maximum(least, np.finfo(float).tiny)
-
-    def _term_size(self, magnitude):
-        """Greatest magnitude of a term of each row where the variables have these magnitudes."""
-        size = np.broadcast_to(np.asarray(magnitude, dtype=float), (self.n_variables,))
-        linear = np.zeros(self.A.shape[0])
-        rows = np.repeat(np.arange(len(linear)), np.diff(self.A.indptr))
-        np.maximum.at(linear, rows, np.abs(self.A.data) * size[self.A.indices])
-        greatest = [linear]
-        for row in self.quadratic_rows:
-            (i, j, coefficient), used = terms_of(row.Q), np.flatnonzero(row.a)
-            # where a variable may be infinite another may be 0
-            first, second = size[i], size[j]
-            products = np.where((first == 0) | (second == 0), 0.0, first) * np.where(first == 0, 0.0, second)
-            products *= np.abs(coefficient)
-            greatest.append([max((np.abs(row.a[used]) * size[used]).max(initial=0.0), products.max(initial=0.0))])
-        return np.concatenate(greatest)
+        least = np.minimum(terms.greatest(np.ones(self.n_variables)), terms.greatest(largest))
+        return np.maximum(np.minimum(least, 1.0), np.finfo(float).tiny)
 
     def _point(self, point):
         z = checks.real_array("point", point)

@@ -26,6 +26,7 @@ EPSILON_SHARE = 1e-8
 WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
 N_RANDOM_STARTS = 20
 MOST_SHOWN = 5  # variables in a note
+EXACT = 1e-14  # violations that are rounding errors
 NOTEWORTHY = 1e-9  # of an objective: what the solution gains by the feasibility tolerance
 LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
 # Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
@@ -62,7 +63,7 @@ def solve(problem, options, monitor, start=None, proof=None):
     started = time.perf_counter()
     start = _start(problem, start)
     stop = StopSignal(np.inf if options.time_limit is None else options.time_limit)
-    preparation = _Preparation(problem, options, start, stop)
+    preparation = _Preparation(problem, options, start, stop, started)
     found = None
     try:
         if not preparation.tighten():
@@ -71,7 +72,7 @@ def solve(problem, options, monitor, start=None, proof=None):
             found = _Found(Status.UNBOUNDED, -np.inf, preparation.point)
         else:
             preparation.run()
-            found = _search(preparation, options, monitor)
+            found = _proved(preparation, monitor) or _search(preparation, options, monitor)
     except Stopped:
         found = preparation.so_far(Status(stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
@@ -132,12 +133,15 @@ class _Preparation:
         A lower bound of the objective, minimised, in the user's units.
     n_lps : int
         Linear programs of the local searches.
+    started : float
+        When the solve began, as `time.perf_counter` has it.
     ray : list of Fraction, or None
         Along which the problem is unbounded from `point`, if that is known.
     """
 
-    def __init__(self, problem, options, start, stop):
+    def __init__(self, problem, options, start, stop, started):
         self.problem, self.options, self.start, self.stop = problem, options, start, stop
+        self.started = started
         self.lifting = self.data = self.point = self.ray = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
@@ -167,6 +171,9 @@ class _Preparation:
         self.options.check_orthants(self.data.n_split)
         lower, relaxed_point = self._relaxed()
         self.least = lower * self.objective_scale
+        if self.start is None and self._is_optimum(relaxed_point, lower):
+            self._take(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
+            return
         self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
         if self.start is not None:
             self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
@@ -174,6 +181,25 @@ class _Preparation:
         if not self.unbounded:
             self._search_near(box)
             self._narrow()
+
+    def _is_optimum(self, point, lower):
+        """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""
+        value, violation = self.data.evaluate(point)
+        epsilon, rel_tol = self.tolerances()
+        return violation <= EXACT and value - lower <= max(epsilon, rel_tol * abs(value))
+
+    def tolerances(self):
+        """Absolute, in the core's units, and relative tolerance of a gap, a trifle below what is promised."""
+        given, rel_tol = self.options.epsilon, self.options.rel_tol
+        epsilon = EPSILON_SHARE * _magnitude(self.data) if given is None else given / self.objective_scale
+        return epsilon * WITHIN, (REL_TOL if rel_tol is None else rel_tol) * WITHIN
+
+    def is_proved(self):
+        """Whether what is known before the search is all that is asked for."""
+        if not np.isfinite(self.value):
+            return False
+        epsilon, rel_tol = self.tolerances()
+        return self.value - self.least <= max(epsilon * self.objective_scale, rel_tol * abs(self.value))
 
     def so_far(self, status):
         """Return what is known if the solve ends here."""
@@ -337,6 +363,17 @@ def _local_search(data, starts, stop):
         primal.close()
 
 
+def _proved(preparation, monitor):
+    """Return what is found where the bound before the search proves it; None otherwise."""
+    if preparation.stop.stopped or not preparation.is_proved():
+        return None
+    value, least, sign = preparation.value, preparation.least, preparation.lifting.sign
+    if monitor.wanted:
+        monitor(time.perf_counter() - preparation.started, 1, 0, *sorted((sign * least, sign * value)), True)
+    epsilon = preparation.tolerances()[0] / WITHIN * preparation.objective_scale
+    return _Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
+
+
 def _search(preparation, options, monitor):
     """Search globally."""
     data, objective_scale, stop = preparation.data, preparation.objective_scale, preparation.stop
@@ -344,8 +381,7 @@ def _search(preparation, options, monitor):
     relaxed = BilinearRelaxation(data, low, high, milp=options.subproblem == "milp")
     given = None if preparation.point is None else preparation.to_core(preparation.point)
     primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps)
-    epsilon = options.epsilon / objective_scale if options.epsilon is not None else EPSILON_SHARE * _magnitude(data)
-    rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+    epsilon, rel_tol = preparation.tolerances()
     factor = preparation.lifting.sign * objective_scale
 
     # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
@@ -361,8 +397,8 @@ def _search(preparation, options, monitor):
     search = Search(
         relaxed,
         primal,
-        epsilon * WITHIN,
-        rel_tol=rel_tol * WITHIN,
+        epsilon,
+        rel_tol=rel_tol,
         orthant=options.branching == "orthant",
         n_threads=n_threads(options.n_threads),
         stop=stop,
@@ -387,7 +423,7 @@ def _search(preparation, options, monitor):
         status,
         -np.inf if status is Status.UNBOUNDED else min(search.least_bound, most) * objective_scale,
         preparation.to_user(point) if np.isfinite(point).all() else None,
-        epsilon * objective_scale,
+        epsilon / WITHIN * objective_scale,
         limits,
         whole,
         history=history,

@@ -188,3 +188,40 @@ def test_the_log_is_in_the_users_sense(capsys):
     problem = bilinear([1, 1], [(0, 1)], lower=-1, upper=1, sense="max")
     gopfast.solve(problem, n_threads=1, log=True)
     assert "<= global optimum <= 3" in capsys.readouterr().out
+
+
+def test_a_root_that_is_exact_takes_one_program():
+    problem = BiconvexProblem.from_json(INSTANCES / "st_bpk1.json")
+    states = []
+    result = gopfast.solve(problem, n_threads=1, callback=states.append)
+    assert result.status is Status.OPTIMAL and result.objective == pytest.approx(-13.0, rel=1e-9)
+    assert result.n_lps == result.n_nodes == 1 and result.gap <= 1e-6 * 13.0
+    # violations are those of rounding, as of points that were settled
+    assert result.solution.max_violation <= 1e-14
+    assert [(state.n_nodes, state.n_open, state.new_incumbent) for state in states] == [(1, 0, True)]
+    assert states[0].lower <= -13.0 + 1e-9 and result.history.shape == (1, 5)
+    # a start is looked at nevertheless: it may be better within the tolerance
+    assert gopfast.solve(problem, n_threads=1, start=result.solution.z).n_lps > 1
+
+
+def test_what_is_proved_before_the_search_holds_against_scattered_points():
+    """Random problems with exact roots: no feasible point is below the bound of the one program."""
+    rng = np.random.default_rng(5)
+    n_short = 0
+    for _ in range(150):
+        n = int(rng.integers(2, 5))
+        pairs = [(i, j) for i, j in itertools.combinations(range(n), 2) if rng.random() < 0.6] or [(0, 1)]
+        Q = np.zeros((n, n))
+        for i, j in pairs:
+            Q[i, j] = rng.integers(-5, 6)
+        A, room = rng.integers(-3, 6, (2, n)), rng.integers(1, 9, 2)
+        problem = BiconvexProblem(rng.integers(-5, 6, n), Q=Q, A=A, row_upper=room, lower=0, upper=2)
+        result = gopfast.solve(problem, n_threads=1)
+        n_short += result.n_lps == 1
+        points = 2.0 * rng.random((4000, n))
+        points[:2000] = np.round(points[:2000])
+        points = points[(points @ A.T <= room).all(axis=1)]
+        values = points @ problem.c + np.einsum("si,ij,sj->s", points, Q, points)
+        assert result.status is Status.OPTIMAL
+        assert values.min() >= result.bound - 1e-12
+    assert n_short > 20

@@ -1,4 +1,5 @@
 import io
+import multiprocessing
 import sys
 import threading
 
@@ -7,6 +8,7 @@ import pytest
 from support import datasets
 
 import gopfast
+from gopfast import report
 from gopfast.report import Heartbeat, Progress, ProgressLog, format_row
 
 
@@ -262,3 +264,42 @@ def test_tasks_are_counted_on_a_bar_where_there_is_one(monkeypatch, capsys):
         for one in range(3):
             tally.count(one)
     assert "1 of 3 tasks" in capsys.readouterr().err
+
+
+def test_searches_one_after_another_share_a_thread(monkeypatch):
+    started = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(self.name) or start(self))
+    monkeypatch.setattr(report, "_WATCH", report._Watch())
+    for _ in range(20):
+        with Heartbeat(io.StringIO()).watching():
+            pass
+    assert started == ["gopfast heartbeat"]
+
+
+def test_a_line_that_is_due_earlier_wakes_the_shared_thread(monkeypatch):
+    monkeypatch.setattr(report, "_WATCH", report._Watch())
+    late, early = Heartbeat(io.StringIO()), Heartbeat(stream := io.StringIO())
+    late._next, early._next = 1e4, 0.01
+    printed = threading.Event()
+    stream.flush = printed.set
+    with late.watching(), early.watching():
+        assert printed.wait(30.0)
+
+
+def test_a_forked_child_has_a_thread_of_its_own():
+    context = multiprocessing.get_context("fork")
+    with Heartbeat(io.StringIO()).watching():
+        child = context.Process(target=_watch_in_a_child)
+        child.start()
+        child.join(60.0)
+    assert child.exitcode == 0
+
+
+def _watch_in_a_child():
+    heartbeat = Heartbeat(stream := io.StringIO())
+    heartbeat._next = 0.01
+    printed = threading.Event()
+    stream.flush = printed.set
+    with heartbeat.watching():
+        sys.exit(0 if printed.wait(30.0) else 1)

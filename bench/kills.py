@@ -1,6 +1,6 @@
 """Kills a search at random times, resumes it from its checkpoint, and compares what it ends with; writes kills.md.
 
-Run: python bench/kills.py [--kills 100] [--chain 10] [--every 0.5] [--epsilon 0.3]
+Run: python bench/kills.py [--kills 100] [--chain 10] [--every 2] [--epsilon 1e-3]
      A chain is one search: killed, resumed, killed again, and at last left to end; with --chain 1 killed once. Each run
      is a process of its own, killed with SIGKILL, at a time drawn evenly from what it has left to do.
 """
@@ -38,7 +38,7 @@ def problem():
     """Return the problem of all runs."""
     import gopfast
 
-    return gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 8)), 2)
+    return gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 9)), 2)
 
 
 def start(path, every, epsilon):
@@ -88,8 +88,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--chain", type=int, default=10)
-    parser.add_argument("--every", type=float, default=0.5)
-    parser.add_argument("--epsilon", type=float, default=0.3)
+    parser.add_argument("--every", type=float, default=2.0)
+    parser.add_argument("--epsilon", type=float, default=1e-3)
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:

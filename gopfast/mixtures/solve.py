@@ -178,9 +178,7 @@ class MixtureSearch:
                 f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes"
             )
         self.names.update(names)
-        stored.restore(self.search)
-        if self.spill is not None:
-            self.spill.hold([name for _, _, _, name in stored.header["blocks"]])
+        stored.restore(self.search, self.spill)
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
         """
@@ -209,7 +207,7 @@ class MixtureSearch:
                 reason = self.search.resume(time_limit, max_nodes, cutoff)
             else:
                 reason = self._spread().run(time_limit, max_nodes)
-        self._keep(Status(reason))
+            self._keep(Status(reason))  # what ends the process waits for it
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
         return self._in_users_units(Status(reason), solution, attained, fields)

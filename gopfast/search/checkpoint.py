@@ -59,7 +59,7 @@ class Checkpoint:
         blocks = [] if finished else snapshot.blocks(search)
         header = {"kind": KIND, "version": VERSION, **self.header, "blocks": blocks}
         if self.spill is not None:
-            header["spill"] = os.path.abspath(self.spill.folder)
+            header |= {"spill": os.path.abspath(self.spill.folder), "spilled_by": self.spill.prefix}
             self.spill.sync([name for _, _, _, name in blocks])
         try:
             files.write(self.path, header, self._parts(search, finished))
@@ -86,13 +86,18 @@ class Checkpoint:
         if threading.current_thread() is not threading.main_thread():
             yield  # only the main thread may set handlers
             return
-        before = signal.signal(signal.SIGTERM, self._end)
+        self.process, before = os.getpid(), signal.signal(signal.SIGTERM, self._end)
+        self.before = before if before is not None else signal.SIG_DFL
         try:
             yield
         finally:
-            signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, self.before)
 
     def _end(self, *_):
+        if os.getpid() != self.process:  # a worker that was forked meanwhile: its pool must be able to end it
+            signal.signal(signal.SIGTERM, self.before)
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
         self.stopping = True
         if not self.begun:
             raise KeyboardInterrupt  # in the first local search, which has no state to keep
@@ -124,16 +129,24 @@ class Stored:
         if self.header.get("version") != VERSION:
             raise CheckpointError(f"{path}: a checkpoint of version {self.header.get('version')}; this is {VERSION}")
 
-    def restore(self, search):
+    def restore(self, search, spill=None):
         """
         Give a search of the same problem and options the state.
+
+        Parameters
+        ----------
+        search : Search
+        spill : Spill or None
+            Where it has nodes on disk.
 
         Raises
         ------
         CheckpointError
-            If the file is damaged.
+            If the file is damaged, or nodes on disk are missing.
         """
         try:
+            if spill is not None:
+                spill.adopt([name for _, _, _, name in self.header["blocks"]], self.header.get("spilled_by"))
             snapshot.restore(search, self.reader.part("state."), self.reader.parts("nodes"),
                              self.header["blocks"])
         except (OSError, ValueError, KeyError, TypeError) as error:

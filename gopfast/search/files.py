@@ -1,8 +1,11 @@
 """Arrays in files: written whole or not at all, and read without running any code."""
 
 import contextlib
+import errno
 import json
 import os
+import platform
+import re
 import uuid
 import zipfile
 
@@ -126,7 +129,7 @@ class Spill:
 
     def __init__(self, folder, note=None):
         self.folder, self.note = folder, note
-        self.prefix = f"gopfast-{uuid.uuid4().hex[:12]}"
+        self.prefix = f"gopfast-{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
         self.n_written = 0
         self.own, self.held, self.retired = set(), set(), set()
 
@@ -185,7 +188,54 @@ class Spill:
             self.remove(name)
         self.retired &= self.held
 
+    def adopt(self, names, prefix):
+        """
+        Own the nodes of an earlier process, and remove what it wrote after its checkpoint, where it has ended.
+
+        Parameters
+        ----------
+        names : list of str
+        prefix : str or None
+            That of the process which wrote the checkpoint.
+
+        Raises
+        ------
+        FileNotFoundError
+            If some are not there.
+        """
+        for name in names:
+            path = os.path.join(self.folder, name)
+            if not os.path.exists(path):
+                raise FileNotFoundError(errno.ENOENT, f"nodes on disk are missing: {path}")
+        self.hold(names)
+        if prefix is None or not _has_ended(prefix):
+            return
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self.folder):
+                if name.startswith(prefix) and name not in self.held:
+                    os.unlink(os.path.join(self.folder, name))
+
     def close(self):
         """Remove all that no checkpoint needs."""
         for name in self.own - self.held:
             self.remove(name)
+
+
+def _host():
+    """Return the machine's name, of letters that any file may have in its name."""
+    return re.sub(r"[^\w.-]", "_", platform.node())
+
+
+def _has_ended(prefix):
+    """Whether the process that named its files so has ended for sure: on this machine, nobody has its number."""
+    _, _, rest = prefix.partition("-")
+    host, pid, _ = rest.rsplit("-", 2)
+    if host != _host():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False

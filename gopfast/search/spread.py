@@ -124,7 +124,8 @@ class Spread:
     def __init__(self, search, executor, key, setup, keeper, note):
         self.search, self.executor, self.key, self.keeper, self.note = search, executor, key, keeper, note
         self.setup = pickle.dumps(setup)
-        self.out = {}  # future -> (nodes, their least bound)
+        self.away = {}  # number of a part -> (nodes, their least bound): until what became of it is in the tree
+        self.futures = {}  # future -> number
         self.n_sent = self.n_learnt_sent = self.failures = 0
         self.version, self.learnt, self.counted = None, None, -np.inf
         self.missing, self.alone = set(), False
@@ -165,7 +166,7 @@ class Spread:
 
     def outstanding(self):
         """Nodes that workers have, as arrays."""
-        return [nodes for nodes, _ in self.out.values()]
+        return [nodes for nodes, _ in self.away.values()]
 
     def _alone(self, time_limit, max_nodes):
         """Search here until there is enough to hand out; return the reason if it stopped for another one."""
@@ -203,15 +204,15 @@ class Spread:
         if now - self.counted > RECOUNT:
             self.count, self.counted = n_workers(self.executor), now
         wanted = PARTS * self.count
-        if len(self.out) < wanted:
+        if len(self.futures) < wanted:
             self._renew()
-        while len(self.out) < wanted and not self.alone:
+        while len(self.futures) < wanted and not self.alone:
             left = snapshot.n_open(self.search)
             most_open = max(FEWEST_OPEN, snapshot.spare_nodes(self.search) // wanted)
             size = int(np.clip(left // wanted, 1, min(NODES, most_open // 8)))
-            nodes, lower = snapshot.hand_out(self.search, size)
-            if nodes is None:
+            if not snapshot.hand_out(self.search, size, self.away, self.n_sent):
                 break
+            nodes, _ = self.away[self.n_sent]
             share = max(1, (max_nodes - self.search.n_nodes) // wanted)
             seconds = part_seconds(self.count) if left >= wanted else SHORT_PART
             setup = self.setup if self.n_sent < self.count or "setup" in self.missing else None
@@ -222,15 +223,15 @@ class Spread:
                     most_open, seconds, share,
                 )  # fmt: skip
             except (RuntimeError, concurrent.futures.BrokenExecutor) as error:
-                snapshot.take_back(self.search, nodes)
+                self._take_back(self.n_sent)
                 self._go_on_alone(error)
                 break
+            self.futures[future] = self.n_sent
             self.missing -= {"setup"} if setup else set()
             self.missing -= {"learnt"} if with_learnt else set()
             self.n_sent, self.n_learnt_sent = self.n_sent + 1, self.n_learnt_sent + with_learnt
-            self.out[future] = nodes, lower
         self._tell()
-        return bool(self.out)
+        return bool(self.futures)
 
     def _renew(self):
         """Take up what was learnt since; the incumbent goes with every part."""
@@ -243,11 +244,10 @@ class Spread:
 
     def _collect(self):
         """Take what came back; return why to stop, or 0."""
-        done, _ = concurrent.futures.wait(self.out, POLL, return_when=concurrent.futures.FIRST_COMPLETED)
+        done, _ = concurrent.futures.wait(self.futures, POLL, return_when=concurrent.futures.FIRST_COMPLETED)
         began = time.process_time()
         for future in done:
-            nodes, _ = self.out.pop(future)
-            self._take(future, nodes)
+            self._take(future)
         self._tell()
         self.busy += time.process_time() - began
         if done:
@@ -258,44 +258,54 @@ class Spread:
             return stop
         return 0
 
-    def _take(self, future, nodes):
+    def _take(self, future):
         """Take the outcome of a part; where there is none its nodes are open again."""
+        number = self.futures.pop(future)
         try:
-            found = future.result()
-        except (Exception, concurrent.futures.CancelledError) as error:
-            snapshot.take_back(self.search, nodes)
+            error = future.exception()
+        except concurrent.futures.CancelledError as cancelled:
+            error = cancelled
+        found = None if error is not None else future.result()
+        if error is not None or isinstance(found, str):
+            self._take_back(number)
+        if error is not None:
             self._failed(error)
-            return
-        if isinstance(found, str):
-            snapshot.take_back(self.search, nodes)
+        elif isinstance(found, str):
             self.missing.add(found)
             if found == "coordinates":
                 self._failed("the workers' arithmetic gives other coordinates")
-            return
-        self.failures = 0
-        self.records.append((found.pop("seconds"), found["n_nodes"]))
-        snapshot.take_part(self.search, found)
+        else:
+            self.failures = 0
+            self.records.append((found.pop("seconds"), found["n_nodes"]))
+            snapshot.take_part(self.search, found)
+            del self.away[number]
+
+    def _take_back(self, number):
+        """Open the nodes of a part again. Ctrl-C between the lines leaves them twice, never lost."""
+        snapshot.take_back(self.search, self.away[number][0])
+        del self.away[number]
 
     def _tell(self):
         """Bounds of what workers have count for LBD."""
-        lowers = [lower for _, lower in self.out.values()]
+        lowers = [lower for _, lower in self.away.values()]
         snapshot.away(
-            self.search, sum(len(nodes["lower"]) for nodes, _ in self.out.values()), min(lowers, default=np.inf)
+            self.search, sum(len(nodes["lower"]) for nodes, _ in self.away.values()), min(lowers, default=np.inf)
         )
 
     def _forget(self):
         """Let go of what workers have: the tree has begun again, and covers it."""
-        for future in self.out:
+        for future in self.futures:
             future.cancel()
-        self.out = {}
+        self.futures, self.away = {}, {}
         self._tell()
 
     def _take_all_back(self):
         """Nodes that workers have are open again; nobody waits for what they would bring."""
-        for future, (nodes, _) in self.out.items():
+        for future in self.futures:
             future.cancel()
-            snapshot.take_back(self.search, nodes)
-        self.out = {}
+        for number in list(self.away):
+            self._take_back(number)
+        self.futures = {}
         self._tell()
 
     def _failed(self, error):

@@ -281,3 +281,68 @@ def test_a_terminated_search_ends_with_its_bounds_and_goes_on(tmp_path, long_pro
     assert last.startswith("INTERRUPTED")
     assert Stored(str(path)).reader.part("state.")["search.n_nodes"] == int(last.split()[1])
     assert outcome(gopfast.resume(path, problem.X, log=False, n_threads=1)) == outcome(whole)
+
+
+TWICE = """
+import os, signal, sys
+import gopfast
+from gopfast.search import files
+
+problem, n = gopfast.GaussianMixture(gopfast.datasets.load("galaxies"), 5, covariance="known"), []
+
+def again(*paths, replace=os.replace):
+    n.append(paths)
+    signal.raise_signal(signal.SIGTERM)
+    replace(*paths)
+
+files.os.replace = again
+result = gopfast.solve(problem, checkpoint=sys.argv[1], log=False, n_threads=1,
+                       callback=lambda state: state.n_nodes >= 100 and signal.raise_signal(signal.SIGTERM))
+print(len(n), result.status, result.n_nodes)
+"""
+
+
+def test_sigterm_again_waits_for_the_last_checkpoint(tmp_path):
+    path = tmp_path / "search.checkpoint"
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE, str(path)], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    n_written, status, _ = done.stdout.split()
+    assert (n_written, status) == ("1", "INTERRUPTED")
+    assert gopfast.resume(path, GALAXIES, log=False).success
+
+
+def test_ctrl_c_while_a_checkpoint_is_written_ends_with_the_bounds(tmp_path, monkeypatch):
+    path, problem = tmp_path / "search.checkpoint", gopfast.GaussianMixture(GALAXIES, 5, covariance="known")
+    whole, n, replace = gopfast.solve(problem, log=False, n_threads=1), [], os.replace
+
+    def interrupted(*paths):
+        n.append(paths)
+        if len(n) == 3:
+            raise KeyboardInterrupt
+        replace(*paths)
+
+    monkeypatch.setattr(files.os, "replace", interrupted)
+    result = gopfast.solve(problem, log=False, n_threads=1, checkpoint=path, checkpoint_every=0.0)
+    assert result.status == "INTERRUPTED"
+    assert result.lower_bound <= whole.objective <= result.objective
+    assert len(n) == 4  # the last one is written
+    assert os.listdir(tmp_path) == ["search.checkpoint"]
+    assert outcome(gopfast.resume(path, GALAXIES, log=False, n_threads=1)) == outcome(whole)
+
+
+def test_other_threads_and_limits_change_nothing(tmp_path):
+    """Resumed with two threads, with limits, without, and once more when all is proved."""
+    kept = ("n_nodes", "objective", "lower_bound", "status")
+    path, problem = tmp_path / "search.checkpoint", gopfast.GaussianMixture(FAITHFUL, 2, covariance="diag")
+    whole = gopfast.solve(problem, 0.1, log=False, n_threads=1)
+    gopfast.solve(problem, 0.1, log=False, n_threads=2, checkpoint=path, callback=lambda state: state.n_nodes >= 100)
+    limited = gopfast.resume(path, FAITHFUL, log=False, n_threads=1, max_nodes=whole.n_nodes // 2)
+    assert limited.status == "NODE_LIMIT"
+    late = gopfast.resume(path, FAITHFUL, log=False, n_threads=2, time_limit=1e-6)
+    assert (late.status, late.n_nodes, late.lower_bound) == ("TIME_LIMIT", limited.n_nodes, limited.lower_bound)
+    for _ in range(2):
+        resumed = gopfast.resume(path, FAITHFUL, log=False, n_threads=2)
+        assert [getattr(resumed, name) for name in kept] == [getattr(whole, name) for name in kept]

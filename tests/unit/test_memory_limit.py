@@ -14,10 +14,11 @@ from gopfast.search.search import Search
 from gopfast.search.tree import Tree
 
 import gopfast
-from gopfast import InputError, checks
+from gopfast import CheckpointError, InputError, checks
 from gopfast.mixtures import engine
 from gopfast.result import Status
 from gopfast.search import files, memory
+from gopfast.search.checkpoint import Stored
 from gopfast.search.files import Spill
 
 EPSILON = 0.05
@@ -171,10 +172,81 @@ def test_a_stopped_search_finds_its_nodes_on_disk_again(tmp_path, monkeypatch, w
     assert any("kept on disk" in note for note in resumed.notes)
     assert os.listdir(folder) == []
     gopfast.solve(PROBLEM, EPSILON, **options, callback=lambda state: state.n_nodes >= half)
-    for name in os.listdir(folder):
-        os.unlink(folder / name)
-    with pytest.raises(OSError, match="nodes"):
+    os.unlink(folder / os.listdir(folder)[0])
+    with pytest.raises(CheckpointError, match="nodes on disk are missing"):
         gopfast.resume(path, PROBLEM.X, log=False)
+
+
+@pytest.mark.parametrize("method", ["write", "read", "remove"])
+def test_ctrl_c_while_nodes_travel_to_disk_or_back_loses_none(tmp_path, method, whole):
+    """Audited, and the search goes on from there."""
+    reference, fields, most = whole
+    vector = reference.summary()[1]
+    point = vector[PROBLEM.n_components : -1].reshape(PROBLEM.n_components, -1)
+    known = point[np.argsort(point[:, 0])].ravel(), fields["objective"] + 1e-6
+
+    class Interrupted(Spill):
+        n_calls = 0
+
+    def interrupted(self, *arguments):
+        self.n_calls += 1
+        if self.n_calls == 2:
+            raise KeyboardInterrupt
+        found = getattr(Spill, method)(self, *arguments)
+        if self.n_calls == 5:
+            raise KeyboardInterrupt
+        return found
+
+    setattr(Interrupted, method, interrupted)
+    spill = Interrupted(str(tmp_path))
+    run = search(memory=Fixed(most // 8), spill=spill, known=known)
+    for _ in range(2):
+        assert run.resume() == Status.INTERRUPTED
+        assert run.least_bound <= fields["objective"]
+    assert run.resume() == Status.OPTIMAL
+    assert run.n_audit_failures == 0
+    found, _ = run.summary()
+    assert found["objective"] == pytest.approx(fields["objective"], abs=1e-9)
+    assert found["n_nodes"] == pytest.approx(fields["n_nodes"], rel=0.1)  # in another order
+    spill.close()
+    assert os.listdir(tmp_path) == []
+
+
+KILLED = """
+import sys
+import numpy as np
+import gopfast
+from gopfast.search import memory
+
+memory.UNASKED = 0
+memory.Memory.room = lambda self, taken: int(sys.argv[1])
+problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+gopfast.solve(problem, 0.05, log=False, n_threads=1, checkpoint=sys.argv[2], spill=sys.argv[3], checkpoint_every=0.05,
+              callback=lambda state: print(state.n_nodes, flush=True))
+"""
+
+
+def test_a_search_killed_while_its_nodes_are_on_disk_goes_on_and_tidies_up(tmp_path, monkeypatch, whole):
+    _, fields, most = whole
+    path, folder = tmp_path / "search.checkpoint", tmp_path / "nodes"
+    limited(monkeypatch, most // 8)
+    unlimited = gopfast.solve(PROBLEM, EPSILON, log=False, n_threads=1)
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(most // 8 * node_bytes()), str(path), str(folder)],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1])},
+    )  # fmt: skip
+    for line in child.stdout:
+        if int(line) > 0.4 * fields["n_nodes"] and path.exists() and folder.exists() and os.listdir(folder):
+            break
+    child.kill()
+    child.communicate()
+    prefix = Stored(str(path)).header["spilled_by"]
+    (folder / f"{prefix}-999.nodes.new").write_text("in the making")
+    (folder / "gopfast-elsewhere-1-0123456789ab-3.nodes").write_text("of another machine")
+    resumed = gopfast.resume(path, PROBLEM.X, log=False, n_threads=1)
+    assert resumed.status == "OPTIMAL"
+    assert resumed.lower_bound >= unlimited.objective - EPSILON - 1e-9
+    assert os.listdir(folder) == ["gopfast-elsewhere-1-0123456789ab-3.nodes"]
 
 
 CHILD = """

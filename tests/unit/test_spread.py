@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -13,6 +15,7 @@ import gopfast
 from gopfast import InputTypeError
 from gopfast.mixtures.solve import MixtureSearch, worker_search
 from gopfast.options import Options
+from gopfast.result import Status
 from gopfast.search import snapshot, spread
 
 EPSILON = 0.05
@@ -59,7 +62,7 @@ class Inline(Executor):
         future = Future()
         try:
             future.set_result(self.change(function(*arguments, **named)))
-        except Exception as error:
+        except BaseException as error:  # Ctrl-C in a worker comes back, too
             future.set_exception(error)
         return future
 
@@ -192,6 +195,132 @@ def test_interrupts_and_callbacks_stop_all(alone):
         assert result.lower_bound <= alone.objective
 
 
+def test_an_interrupt_while_a_part_is_handed_out_loses_no_node():
+    least = []
+
+    class Interrupted(Inline):
+        def submit(self, function, /, *arguments, **named):
+            lower = arguments[5]["lower"].min()
+            if lower > 125.0:  # above what is known without a tree
+                least.append(lower)
+                raise KeyboardInterrupt
+            return super().submit(function, *arguments, **named)
+
+    result = solve(Interrupted())
+    assert result.status == "INTERRUPTED"
+    assert result.lower_bound <= least[0]
+
+
+def test_an_interrupt_in_a_worker_is_a_part_without_an_outcome(alone):
+    n = []
+
+    def interrupt(outcome):
+        n.append(outcome)
+        if len(n) in (3, 7):
+            raise KeyboardInterrupt
+        return outcome
+
+    assert same(solve(Inline(interrupt)), alone)
+    assert len(n) > 7
+
+
+class Idle(Executor):
+    """Workers that bring back every other part as it was handed out, and never the others."""
+
+    _max_workers = 2
+    n_parts = 0
+
+    def submit(self, function, /, *arguments, **named):
+        future = Future()
+        self.n_parts += 1
+        if self.n_parts % 2:
+            future.set_result({
+                "closed": np.inf, "rounding": 0.0, "n_nodes": 0, "effort": (0, 0, 0, 0), "upper": np.inf,
+                "solution": np.zeros(len(arguments[4]["incumbent.solution"])), "nodes": [arguments[5]], "seconds": 0.0,
+            })  # fmt: skip
+        return future
+
+
+def boxes(search):
+    """Return the boxes of the open nodes."""
+    return {row.tobytes() for arrays in snapshot.slabs(search) for row in arrays["box"]}
+
+
+@pytest.mark.skipif(sys.gettrace() is not None, reason="another tracer runs")
+def test_ctrl_c_between_any_two_steps_loses_no_node(monkeypatch):
+    """Raised before every so many byte codes of the module while parts go out and come back."""
+    monkeypatch.setattr(spread.Spread, "_alone", lambda self, *_: setattr(self, "count", 2))
+    monkeypatch.setattr(spread, "POLL", 0.0)
+    interrupted = steps = 0
+    for wanted in range(40, 4000, 61):
+        mixture = MixtureSearch(PROBLEM, Options.from_arguments(EPSILON, n_threads=1, **TREE))
+        search = mixture.search
+        search.resume(max_nodes=300)
+        before, steps = boxes(search), 0
+
+        def trace(frame, event, _, wanted=wanted):
+            nonlocal steps
+            if frame.f_code.co_filename != spread.__file__:
+                return None
+            frame.f_trace_opcodes = True
+            steps += event == "opcode"
+            if steps == wanted:
+                steps += 1
+                raise KeyboardInterrupt
+            return trace
+
+        run = spread.Spread(search, Idle(), "key", (worker_search, (), ""), None, print)
+        sys.settrace(trace)
+        try:
+            reason = run.run(60.0, 1 << 40)
+        except KeyboardInterrupt:
+            continue  # before the first part went out
+        finally:
+            sys.settrace(None)
+        interrupted += 1
+        assert reason == Status.INTERRUPTED
+        assert before <= boxes(search)
+        assert snapshot.n_open(search) == sum(len(arrays["lower"]) for arrays in snapshot.slabs(search))
+    assert interrupted > 50
+
+
+FORKED = """
+import multiprocessing, os, signal, sys
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+import gopfast
+from gopfast.search import spread
+
+spread.ALONE, spread.PART = 0.0, 0.02
+
+class Killed(ProcessPoolExecutor):
+    n_parts = 0
+
+    def submit(self, function, /, *arguments, **named):
+        self.n_parts += 1
+        if self.n_parts == 5:
+            os.kill(next(iter(self._processes)), signal.SIGKILL)
+        return super().submit(function, *arguments, **named)
+
+problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+with Killed(2, mp_context=multiprocessing.get_context("fork")) as executor:
+    result = gopfast.solve(
+        problem, 0.05, log=False, n_threads=1, executor=executor, checkpoint=sys.argv[1], relaxation="entropic"
+    )
+print(result.status, result.n_nodes, *result.notes)
+"""
+
+
+def test_workers_forked_during_a_search_with_a_checkpoint_can_be_ended(tmp_path, alone):
+    """The pool ends them by SIGTERM, which the search has taken for itself."""
+    command = [sys.executable, "-c", FORKED, str(tmp_path / "search.checkpoint")]
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("OPTIMAL")
+    assert "the search went on in its own process" in done.stdout
+
+
 def test_bounds_rise_and_count_what_workers_have(alone):
     rows = []
     solve(Inline(), callback=lambda state: rows.append(state))
@@ -217,7 +346,7 @@ def test_a_kill_between_parts_loses_none(tmp_path, alone, monkeypatch):
     collect = spread.Spread._collect
 
     def keep(self):
-        if self.keeper is not None and self.out and self.search.n_nodes > 4000 and not kept:
+        if self.keeper is not None and self.away and self.search.n_nodes > 4000 and not kept:
             self.keeper.write(self.search)
             kept.append(path.read_bytes())
         return collect(self)
@@ -242,7 +371,9 @@ def test_parts_are_of_the_open_nodes():
     search = MixtureSearch(PROBLEM, Options.from_arguments(EPSILON, n_threads=1)).search
     search.resume(max_nodes=500)
     before, least = snapshot.n_open(search), search.least_bound
-    nodes, lower = snapshot.hand_out(search, 7)
+    away = {}
+    assert snapshot.hand_out(search, 7, away, "first")
+    nodes, lower = away["first"]
     assert (len(nodes["lower"]), lower) == (7, nodes["lower"].min())
     assert snapshot.n_open(search) == before - 7
     snapshot.away(search, 7, lower)

@@ -19,8 +19,10 @@ cdef class Room:
     # Before a batch of so many parents at most, with so many children each: how many of them fit, 0: none.
     cdef index make(self, index n_parents, index n_children, StopSignal stop) except -1
     # Brings back from disk what comes before the next open node.
-    cdef int fetch(self) except -1
-    cdef int clear(self) except -1
+    cdef int fetch(self, StopSignal stop) except -1
+    cdef int clear(self, StopSignal stop) except -1
     cdef int follow(self) except -1
-    cdef bint spill_worst(self) except -1
+    cdef bint spill_worst(self, StopSignal stop) except -1
+    cdef bint write_worst(self) except -1
+    cdef int read_next(self) except -1
     cdef index nodes_in(self, size_t room) noexcept nogil

@@ -74,7 +74,7 @@ cdef class Room:
             if not self.tree.diving:
                 return n_parents
         elif self.spill is not None and self.turn > self.spill_from and self.tree.n_heap() >= FEWEST_SPILLED:
-            if self.spill_worst():
+            if self.spill_worst(stop):
                 return n_parents
             self.spill_from = self.turn + TRY_AGAIN
         if not self.tree.diving:
@@ -94,8 +94,15 @@ cdef class Room:
         self.n_spilled = sum([n for _, _, n, _ in self.blocks])
         return 0
 
-    cdef bint spill_worst(self) except -1:
+    cdef bint spill_worst(self, StopSignal stop) except -1:
         """Writes the nodes of the heap with the worst bounds; False: they could not be written."""
+        try:
+            return self.write_worst()
+        except KeyboardInterrupt:  # while Python writes: what is on disk by then is in the list, all else in the heap
+            stop.request(STOP_INTERRUPTED)
+            return True
+
+    cdef bint write_worst(self) except -1:
         cdef index n = self.tree.n_heap(), i, first, end
         cdef Node **sorted_nodes
         cdef Node **heap = self.tree.heap
@@ -127,7 +134,14 @@ cdef class Room:
             self.follow()
         return True
 
-    cdef int fetch(self) except -1:
+    cdef int fetch(self, StopSignal stop) except -1:
+        try:
+            return self.read_next()
+        except KeyboardInterrupt:  # while Python reads: a block is in the list until its nodes are in the heap
+            stop.request(STOP_INTERRUPTED)
+            return 0
+
+    cdef int read_next(self) except -1:
         cdef const Node *best
         if self.n_spilled == 0 or self.tree.n_stack:
             return 0
@@ -142,8 +156,13 @@ cdef class Room:
             self.spill.remove(name)
         return 0
 
-    cdef int clear(self) except -1:
-        for _, _, _, name in self.blocks:
-            self.spill.remove(name)
+    cdef int clear(self, StopSignal stop) except -1:
+        cdef list blocks = self.blocks
         self.blocks = []
-        return self.follow()
+        self.follow()
+        try:
+            for _, _, _, name in blocks:
+                self.spill.remove(name)
+        except KeyboardInterrupt:
+            stop.request(STOP_INTERRUPTED)
+        return 0

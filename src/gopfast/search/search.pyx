@@ -149,7 +149,10 @@ cdef class Search:
         self.merge()
         self.learn()
         self.report()
-        if self.keeper is not None and self.keeper(self):
+        try:
+            if self.keeper is not None and self.keeper(self):
+                self.stop.request(STOP_INTERRUPTED)
+        except KeyboardInterrupt:  # Ctrl-C while it writes
             self.stop.request(STOP_INTERRUPTED)
         return 0
 
@@ -219,7 +222,7 @@ cdef class Search:
         most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant), self.stop)
         if self.stop.reason != STOP_NONE:
             return False
-        self.room.fetch()
+        self.room.fetch(self.stop)
         while split < max(most, 1) and self.tree.n_open:
             if max(self.given, self.tree.next().lower) >= limit:
                 if self.tree.n_stack == 0:
@@ -235,7 +238,7 @@ cdef class Search:
                 break
             split += 1
             self.partition(self.tree.pop())
-            self.room.fetch()
+            self.room.fetch(self.stop)
         if split == 0 and self.stop.reason == STOP_NONE:
             self.stop.request(self.proved())
         return split > 0
@@ -350,15 +353,18 @@ cdef class Search:
     cdef int learn(self) except -1:
         """Looks for a basin; learns what holds for all solutions below the limit."""
         self.domain.settle(self.incumbent, self.n_nodes)
-        if self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop):
-            self.restart()
+        try:
+            if self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop):
+                self.restart()
+        except KeyboardInterrupt:  # Ctrl-C that waited for the next line of Python
+            self.stop.request(STOP_INTERRUPTED)
         return 0
 
     cdef int restart(self) except -1:
         """Begins the tree again, in the box that the reduction leaves."""
         cdef real lower = self.lower()
         self.tree.clear()
-        self.room.clear()
+        self.room.clear(self.stop)
         self.n_restarts += 1
         self.root(lower)
         self.domain.begin_again()

@@ -189,10 +189,11 @@ cdef take_knowledge(Search search, state):
 
 # Work for others
 
-def hand_out(Search search, index n):
-    """Up to n of the best open nodes, for others to work on: arrays, and their least bound.
+def hand_out(Search search, index n, dict away, number):
+    """Up to n of the best open nodes, for others to work on: away[number] is (arrays, their least bound).
 
-    Where there is nothing below the limit there are no arrays: None. Their bounds count for LBD until `take_back`.
+    False: nothing is open below the limit, and there is no such entry. That it is made here leaves no line of Python
+    before which Ctrl-C could lose the nodes. Their bounds count for LBD until `take_back`; see `away`.
     """
     cdef Tree tree = search.tree
     cdef Node **chosen = <Node **> malloc(max(n, 1) * sizeof(Node *))
@@ -205,8 +206,10 @@ def hand_out(Search search, index n):
             chosen[count] = tree.pop()
             lower = min(lower, chosen[count].lower)
             count += 1
-            search.room.fetch()
-        return (nodes_to_arrays(tree, chosen, count) if count else None), lower
+            search.room.fetch(search.stop)
+        if count:
+            away[number] = nodes_to_arrays(tree, chosen, count), lower
+        return count > 0
     finally:
         for i in range(count):
             tree.free_node(chosen[i])

@@ -10,6 +10,7 @@ from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
+from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.problem import FEASIBILITY_TOL, LARGEST_NUMBER
 from gopfast.biconvex.result import BiconvexSolution, make
 from gopfast.errors import InputError
@@ -142,7 +143,7 @@ class _Preparation:
     def __init__(self, problem, options, start, stop, started):
         self.problem, self.options, self.start, self.stop = problem, options, start, stop
         self.started = started
-        self.lifting = self.data = self.point = self.ray = None
+        self.lifting = self.data = self.point = self.ray = self.program = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
         self.unbounded = False
@@ -219,6 +220,14 @@ class _Preparation:
     def to_user(self, point):
         return point[self.lifting.place] * self.scale
 
+    def nonlinear(self, point):
+        """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
+        if self.program is None or self.program.scale is not self.scale:
+            self.program = NonlinearProgram(self.problem, *self.lifting.to_user(self.data.box, self.scale), self.scale,
+                                            self.stop)
+        found = self.program.search(self.to_user(point))
+        return None if found is None else self.to_core(found)
+
     def _relaxed(self):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
         lower, _, _, point, _ = BilinearRelaxation(self.data).bound_box(*self.data.box, signal=self.stop)
@@ -245,7 +254,7 @@ class _Preparation:
 
     def _search_locally(self):
         """Make local searches until one ends at a feasible point."""
-        value, point, n_lps, n_used = _local_search(self.data, self.starts, self.stop)
+        value, point, n_lps, n_used = _local_search(self.data, self.starts, self.stop, self.nonlinear)
         self.unbounded = value == -np.inf
         if self.unbounded:
             return  # the search finds the same
@@ -353,9 +362,9 @@ def _much_narrower(low, high, new_low, new_high):
     return bool((MUCH_NARROWER * now < before).any())
 
 
-def _local_search(data, starts, stop):
+def _local_search(data, starts, stop, nonlinear=None):
     """Search from the starts until one ends at a feasible point: objective, point, programs and starts used."""
-    primal = AlternatingPrimal(data, starts)
+    primal = AlternatingPrimal(data, starts, nonlinear=nonlinear)
     try:
         value, point = primal.run(1e-9, stop)
         return value, point, primal.n_lps, primal.next_start
@@ -380,7 +389,7 @@ def _search(preparation, options, monitor):
     low, high, limits = preparation.root_box()
     relaxed = BilinearRelaxation(data, low, high, milp=options.subproblem == "milp")
     given = None if preparation.point is None else preparation.to_core(preparation.point)
-    primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps)
+    primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps, preparation.nonlinear)
     epsilon, rel_tol = preparation.tolerances()
     factor = preparation.lifting.sign * objective_scale
 

@@ -20,6 +20,10 @@ cdef class AlternatingPrimal(Primal):
     cdef readonly int next_start                 # the first that has not been used
     cdef int[:, ::1] fixed              # (3, n) what is fixed: side 0, side 1, nothing
     cdef bint divided                   # whether no variable is on both sides
+    cdef bint is_convex                 # whether there is no product, but convex forms in rows
+    cdef object nonlinear               # callable: a local solution from a point (n,), or None; or None itself
+    cdef index work, next_nonlinear     # entries of all programs; what they must amount to for the next such call
+    cdef int n_vain                     # searches without a feasible point
     cdef int n_forms, n_own_rows        # columns q; rows without the objective
     cdef int n_cols, n_rows, nnz, max_rows
     cdef int[::1] start, col_index
@@ -32,7 +36,7 @@ cdef class AlternatingPrimal(Primal):
     cdef real[:, ::1] kept              # (N_KEPT, n) points of tangents, the latest
     cdef int[::1] kept_form
     cdef int n_kept                     # ever
-    cdef real[::1] coefficient, term_size, gradient, point, trial
+    cdef real[::1] coefficient, term_size, gradient, point, trial, nonlinear_point
     cdef real[::1] unit                 # (n,) of a correction of each variable, 0: it stays
 
     cdef int open(self) noexcept nogil
@@ -58,5 +62,8 @@ cdef class AlternatingPrimal(Primal):
     cdef real step(self, real *z, real share, real violation) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef bint is_ray(self, real *ray) noexcept nogil
+    cdef real search_nonlinear(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef bint find_nonlinear(self, const real *point) noexcept
+    cdef bint wants_nonlinear(self, bint found) noexcept nogil
     cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

@@ -10,6 +10,9 @@ Those programs keep rows to a tolerance relative to what their terms can be with
 meets the user's rows in the user's units, see `FEASIBLE`: so it is settled at the end. Newton steps, each the shortest
 that meets the linearised rows, in units of the point's own coordinates and with the violation for the unit of the rows,
 take the violations down to rounding errors. The objective is that of the point settled.
+
+Where that finds no feasible point, now and then where it takes long, and at once where a problem is convex, a solver
+for nonlinear programs starts from the same point, and its solution is settled and alternated from.
 """
 
 import numpy as np
@@ -21,7 +24,7 @@ from gopfast.biconvex.data cimport BiconvexData
 from gopfast.lp.lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.search.relaxation cimport Effort, Primal, no_effort
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport LP_FAILED, OK, index, real
+from gopfast.search.types cimport LP_FAILED, OK, STOP_INTERRUPTED, index, real
 
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 # Greatest violation of a point that counts as feasible, relative as in `BiconvexProblem.violations`; a fourth of what
@@ -55,6 +58,8 @@ cdef real ON_BOUND = 1e-10          # distance from a bound, relative to it wher
 cdef real FALLING = 1e-9            # least fall of the costs along a ray, relative to its terms
 cdef int FREE = 2                   # no side is fixed
 cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
+cdef index NONLINEAR_EACH = 10_000  # entries of programs that a nonlinear one follows on; more where it has not helped
+cdef int FIRST_VAIN = 4             # searches without a feasible point, each followed by a nonlinear program; then 2^k
 
 
 cdef class AlternatingPrimal(Primal):
@@ -69,9 +74,11 @@ cdef class AlternatingPrimal(Primal):
         A feasible point that is known: the first incumbent, whatever the limits.
     n_lps : int
         Linear programs that it took to find it.
+    nonlinear : callable, optional
+        ``nonlinear(point)``: a local solution that a nonlinear solver finds from there, (n,), or None.
     """
 
-    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0):
+    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None):
         cdef int k, m = data.n_own_rows, n_forms = data.n_cols - data.n - data.n_products
         self.data, self.n_solution, self.has_tolerance = data, data.n, True
         self.divided = True
@@ -97,12 +104,15 @@ cdef class AlternatingPrimal(Primal):
         self.coefficient, self.term_size = np.zeros(data.n + n_forms), np.zeros(data.n + n_forms)
         self.gradient = np.zeros(data.n)
         self.lp_row, self.lp_scale = np.zeros(m + 1, np.intc), np.zeros(m + 1)
-        self.point, self.trial = np.zeros(data.n), np.zeros(data.n)
+        self.point, self.trial, self.nonlinear_point = np.zeros(data.n), np.zeros(data.n), np.zeros(data.n)
         self.kept, self.kept_form = np.zeros((N_KEPT, data.n)), np.zeros(N_KEPT, np.intc)
         start, rows, value, blocks = data.objective_hessian(self.n_cols)
         self.n_quadratic = <int> len(value)
         self.quadratic_start, self.quadratic_index, self.quadratic_value = start, rows, value
         self.in_objective = blocks
+        # variables on both sides cannot be moved by alternation
+        self.nonlinear, self.next_nonlinear = nonlinear, NONLINEAR_EACH if self.divided else 0
+        self.is_convex = data.n_products == 0 and any(self.has_form(k) for k in range(m))
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
@@ -166,6 +176,10 @@ cdef class AlternatingPrimal(Primal):
         cdef int stage, n = self.data.n
         if self.open() != OK:
             return INFINITY
+        if self.is_convex and self.nonlinear is not None:
+            best = self.search_nonlinear(point, tolerance, solution, effort)
+            if best < INFINITY:
+                return best
         for stage in range(3):
             if self.stop.poll(0):
                 break
@@ -181,7 +195,75 @@ cdef class AlternatingPrimal(Primal):
             if value < best:
                 best = value
                 memcpy(solution, &self.trial[0], n * sizeof(real))
+        if self.wants_nonlinear(best < INFINITY):
+            for stage in range(2):
+                # from the point, and where that does not help from what alternation found and could not move
+                if stage == 1 and (self.divided or not best < INFINITY):
+                    break
+                value = self.search_nonlinear(solution if stage == 1 else point, tolerance, &self.trial[0], effort)
+                if value == -INFINITY or value < best - tolerance:
+                    # it may help again
+                    self.next_nonlinear = self.work + max(NONLINEAR_EACH, self.work // 2)
+                    memcpy(solution, &self.trial[0], n * sizeof(real))
+                    return value
         return best
+
+    # A solver for nonlinear programs, in Python
+
+    cdef bint wants_nonlinear(self, bint found) noexcept nogil:
+        """Whether it is its turn after a search that found a feasible point, or none."""
+        if self.nonlinear is None or self.stop.poll(0):
+            return False
+        if not found:
+            self.n_vain += 1
+            if self.n_vain <= FIRST_VAIN or self.n_vain & (self.n_vain - 1) == 0:
+                return True
+        if self.work < self.next_nonlinear:
+            return False
+        self.next_nonlinear = 2 * self.work
+        return True
+
+    cdef real search_nonlinear(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """A local solution, settled and alternated from. OUT solution (not the trial's place), its objective or inf."""
+        cdef real best, value
+        cdef int side, n = self.data.n
+        with gil:
+            if not self.find_nonlinear(point):
+                return INFINITY
+        best = self.settle(&self.nonlinear_point[0], effort)
+        memcpy(solution, &self.nonlinear_point[0], n * sizeof(real))
+        if self.is_convex:
+            return best
+        for side in range(2):
+            memcpy(&self.nonlinear_point[0], solution, n * sizeof(real))
+            self.alternate(&self.nonlinear_point[0], side, tolerance, effort)
+            if self.unbounded:
+                memcpy(solution, &self.nonlinear_point[0], n * sizeof(real))
+                return -INFINITY
+            value = self.settle(&self.nonlinear_point[0], effort)
+            if value < best:
+                best = value
+                memcpy(solution, &self.nonlinear_point[0], n * sizeof(real))
+        return best
+
+    cdef bint find_nonlinear(self, const real *point) noexcept:
+        """OUT nonlinear_point: the solver's; whether there is one. What it raises ends the search."""
+        cdef int j, n = self.data.n
+        cdef real[::1] x
+        try:
+            found = self.nonlinear(np.array([point[j] for j in range(n)]))
+            if found is None:
+                return False
+            x = found
+            for j in range(n):
+                self.nonlinear_point[j] = x[j]
+            return True
+        except KeyboardInterrupt:
+            self.stop.request(STOP_INTERRUPTED)
+        except BaseException as error:
+            self.stop.exception = error
+            self.stop.request(STOP_INTERRUPTED)
+        return False
 
     # Local searches
 
@@ -400,6 +482,7 @@ cdef class AlternatingPrimal(Primal):
         cdef int _attempt
         if self.load(side, z, penalty, radius) != OK:
             return LP_ERROR
+        self.work += self.nnz
         if self.n_quadratic > 0 and side != FREE and penalty == 0:
             status = self.solve_quadratic(effort)
             if status == LP_OPTIMAL:
@@ -638,6 +721,7 @@ cdef class AlternatingPrimal(Primal):
         for i in range(first, self.n_rows):
             self.start[i] += first_entry
         self.start[self.n_rows] = self.nnz
+        self.work += self.nnz
         return n
 
     cdef bint ray_is_proof(self) noexcept nogil:

@@ -1,0 +1,227 @@
+"""
+Local solutions of a biconvex problem by a solver for nonlinear programs: Ipopt where cyipopt is installed, or SciPy.
+
+All functions are quadratic, so that derivatives are exact and Hessians constant. What is found is a point to start
+from and nothing more: it is settled and valued as any other.
+"""
+
+import functools
+
+import numpy as np
+from scipy import sparse
+
+from gopfast.biconvex.interruption import Stopped, check
+from gopfast.biconvex.problem import terms_of
+
+MOST_ITERATIONS = 200
+TOLERANCE = 1e-9  # of optimality and rows, which are scaled
+MOST_DENSE = 160  # variables and rows that SciPy's SLSQP takes: its iterations grow with the cube of them
+BARRIER_START = 1e-2
+
+
+class NonlinearProgram:
+    """
+    A problem over a box, scaled.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+    low, high : ndarray, shape (n,)
+        The box, in the user's units and order; infinite bounds may remain.
+    scale : ndarray, shape (n,)
+        Of the variables: user = scale * own.
+    stop : StopSignal
+        Ends a search from a point, which then finds nothing.
+    """
+
+    def __init__(self, problem, low, high, scale, stop):
+        self.stop, self.scale, self.n = stop, scale, problem.n_variables
+        self.low, self.high = low / scale, high / scale
+        sign = -1.0 if problem.sense == "max" else 1.0
+        rows = [(problem.Q * sign, problem.c * sign, -np.inf, np.inf), *problem.quadratic_rows]
+        lower, upper = (np.append(-np.inf if side else np.inf, ends) for side, ends in enumerate(problem.row_bounds))
+        lower[0], upper[0] = -np.inf, np.inf
+        linear = sparse.csr_array(np.vstack([rows[0][1], *(row[1] for row in rows[1:])]))
+        # in the order of the problem's rows, the objective first
+        linear = sparse.vstack([linear[:1], problem.A, linear[1:]], format="csr") @ sparse.diags_array(scale)
+        at = [0, *range(1 + problem.A.shape[0], 1 + problem.n_rows)]
+        parts = [terms_of(row[0]) for row in rows]
+        number = np.concatenate([np.full(len(part[0]), k) for k, part in zip(at, parts, strict=True)])
+        i, j, value = (np.concatenate([part[p] for part in parts]) for p in range(3))
+        value = value * scale[i] * scale[j]
+        size = np.maximum(abs(linear).max(axis=1).toarray().ravel(), 0.0)
+        np.maximum.at(size, number, np.abs(value))
+        size[size == 0] = 1.0
+        self.linear = sparse.csr_array(sparse.diags_array(1.0 / size) @ linear)
+        self.number, self.i, self.j, self.value = number, i, j, value / size[number]
+        self.lower, self.upper = lower[1:] / size[1:], upper[1:] / size[1:]
+        self._evaluated = None
+
+    @property
+    def n_rows(self):
+        """Without the objective."""
+        return len(self.lower)
+
+    def values(self, x):
+        """Objective and rows: shape (1 + n_rows,)."""
+        check(self.stop)
+        return self.linear @ x + np.bincount(self.number, self.value * x[self.i] * x[self.j], 1 + self.n_rows)
+
+    def jacobian(self, x):
+        """Gradients of the objective and the rows, dense: shape (1 + n_rows, n)."""
+        check(self.stop)
+        size = (1 + self.n_rows) * self.n
+        flat = np.bincount(self.number * self.n + self.i, self.value * x[self.j], size)
+        flat += np.bincount(self.number * self.n + self.j, self.value * x[self.i], size)
+        return flat.reshape(-1, self.n) + self.dense
+
+    @functools.cached_property
+    def dense(self):
+        """The linear terms, shape (1 + n_rows, n)."""
+        return self.linear.toarray()
+
+    def search(self, point):
+        """
+        Look for a local solution.
+
+        Parameters
+        ----------
+        point : ndarray, shape (n,)
+            Where to start, in the user's units.
+
+        Returns
+        -------
+        ndarray, shape (n,), or None
+            Within the box. It need not meet the rows.
+        """
+        x = np.clip(np.nan_to_num(point / self.scale), self.low, self.high)
+        try:
+            found = _solver()(self, x)
+        except (Stopped, ArithmeticError, np.linalg.LinAlgError):
+            return None
+        if found is None or not np.isfinite(found).all():
+            return None
+        return np.clip(found, self.low, self.high) * self.scale
+
+
+@functools.cache
+def _solver():
+    try:
+        import cyipopt  # noqa: F401
+    except ImportError:
+        return _by_scipy
+    return _by_ipopt
+
+
+def _by_scipy(program, x):
+    from scipy.optimize import Bounds, NonlinearConstraint, minimize
+
+    if program.n + program.n_rows > MOST_DENSE:
+        rows = NonlinearConstraint(
+            lambda z: program.values(z)[1:], program.lower, program.upper,
+            jac=lambda z: sparse.csr_array(program.jacobian(z)[1:]), hess=lambda z, v: _hessian(program, 0.0, v),
+        )  # fmt: skip
+        return minimize(
+            lambda z: program.values(z)[0], x, jac=lambda z: program.jacobian(z)[0],
+            hess=lambda z: _hessian(program, 1.0, np.zeros(program.n_rows)), method="trust-constr",
+            bounds=Bounds(program.low, program.high), constraints=[rows] if program.n_rows else (),
+            options={"maxiter": MOST_ITERATIONS, "initial_barrier_parameter": BARRIER_START},
+        ).x  # fmt: skip
+    equal = program.lower == program.upper
+    below, above = (np.flatnonzero(~equal & np.isfinite(ends)) for ends in (program.upper, program.lower))
+    equal = np.flatnonzero(equal)
+
+    def inequalities(z):
+        rows = program.values(z)[1:]
+        return np.concatenate([program.upper[below] - rows[below], rows[above] - program.lower[above]])
+
+    def slopes(z):
+        rows = program.jacobian(z)[1:]
+        return np.concatenate([-rows[below], rows[above]])
+
+    constraints = []
+    if equal.size:
+        constraints.append({
+            "type": "eq", "fun": lambda z: program.values(z)[1:][equal] - program.lower[equal],
+            "jac": lambda z: program.jacobian(z)[1:][equal],
+        })  # fmt: skip
+    if below.size or above.size:
+        constraints.append({"type": "ineq", "fun": inequalities, "jac": slopes})
+    return minimize(
+        lambda z: program.values(z)[0], x, jac=lambda z: program.jacobian(z)[0], method="SLSQP",
+        bounds=Bounds(program.low, program.high), constraints=constraints,
+        options={"maxiter": MOST_ITERATIONS, "ftol": TOLERANCE},
+    ).x  # fmt: skip
+
+
+def _hessian(program, factor, multipliers):
+    """Of factor times the objective and multipliers times the rows, which is the same everywhere."""
+    weight = np.append(factor, multipliers)[program.number] * program.value
+    pairs = np.concatenate([program.i, program.j]), np.concatenate([program.j, program.i])
+    return sparse.csr_array((np.concatenate([weight, weight]), pairs), shape=(program.n, program.n))
+
+
+def _by_ipopt(program, x):
+    import cyipopt
+
+    solver = cyipopt.Problem(
+        n=program.n, m=program.n_rows, problem_obj=_ForIpopt(program), lb=program.low, ub=program.high,
+        cl=program.lower, cu=program.upper,
+    )  # fmt: skip
+    for option, value in (
+        ("print_level", 0), ("sb", "yes"), ("max_iter", MOST_ITERATIONS), ("tol", TOLERANCE),
+        ("constr_viol_tol", TOLERANCE), ("bound_relax_factor", 0.0), ("mu_init", BARRIER_START),
+    ):  # fmt: skip
+        solver.add_option(option, value)
+    found, _ = solver.solve(x)
+    return found
+
+
+class _ForIpopt:
+    """The program under the names that cyipopt asks for."""
+
+    def __init__(self, program):
+        self.program = program
+        own = program.number > 0
+        rows = np.concatenate([program.number[own], program.number[own]]) - 1
+        columns = np.concatenate([program.i[own], program.j[own]])
+        linear = program.linear[1:].tocoo()
+        keys = np.concatenate([rows * program.n + columns, linear.row * program.n + linear.col])
+        self.keys, self.place = np.unique(keys, return_inverse=True)
+        self.own, self.constant = own, linear.data
+        low, high = np.minimum(program.i, program.j), np.maximum(program.i, program.j)
+        self.pairs, self.pair = np.unique(high * program.n + low, return_inverse=True)
+
+    def objective(self, x):
+        return self.program.values(x)[0]
+
+    def constraints(self, x):
+        return self.program.values(x)[1:]
+
+    def gradient(self, x):
+        program = self.program
+        own = ~self.own
+        gradient = np.bincount(program.i[own], program.value[own] * x[program.j[own]], program.n)
+        gradient += np.bincount(program.j[own], program.value[own] * x[program.i[own]], program.n)
+        return gradient + program.linear[:1].toarray().ravel()
+
+    def jacobianstructure(self):
+        return np.divmod(self.keys, self.program.n)
+
+    def jacobian(self, x):
+        program, own = self.program, self.own
+        value = program.value[own]
+        entries = np.concatenate([value * x[program.j[own]], value * x[program.i[own]], self.constant])
+        return np.bincount(self.place, entries, len(self.keys))
+
+    def hessianstructure(self):
+        return np.divmod(self.pairs, self.program.n)
+
+    def hessian(self, x, multipliers, factor):
+        program = self.program
+        weight = np.append(factor, multipliers)[program.number] * program.value
+        # a square has its second derivative on the diagonal twice its coefficient
+        return np.bincount(self.pair, np.where(program.i == program.j, 2.0, 1.0) * weight, len(self.pairs))
+
+    def intermediate(self, *_):
+        return not self.program.stop.stopped

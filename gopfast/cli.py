@@ -27,7 +27,7 @@ MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
 STANDARD_OUTPUT = "-"
-PROBLEM_SUFFIXES = (".json", ".lp", ".mps", ".nl")
+PROBLEM_SUFFIXES = (".json", ".lp", ".mps", ".nl", ".qplib")
 LIVE_INTERVAL = 0.1  # seconds
 
 

@@ -29,7 +29,8 @@ def read(path) -> BiconvexProblem:
         pass
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise InputError(f"{path}: problems are read from .json, {', '.join(SUFFIXES)} files; got {suffix or 'none'!r}")
+        known = ", ".join((".json", ".qplib", *SUFFIXES))
+        raise InputError(f"{path}: problems are read from {known} files; got {suffix or 'none'!r}")
     with tempfile.TemporaryDirectory() as folder:
         source = path
         if suffix == ".lp":

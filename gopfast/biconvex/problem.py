@@ -300,7 +300,8 @@ class BiconvexProblem:
         path : str or path-like
             ``.json``: see `from_json`. ``.lp``, ``.mps`` (quadratic sections too) and AMPL's ``.nl`` are read by SCIP,
             which ``pip install gopfast[files]`` brings. In such files variables without bounds start at 0. Quadratic
-            rows come after the linear ones. From ``.nl`` files coefficients come with 15 digits.
+            rows come after the linear ones. From ``.nl`` files coefficients come with 15 digits. ``.qplib`` is read by
+            pyqplib, which ``pip install gopfast[qplib]`` brings.
 
         Returns
         -------
@@ -312,15 +313,18 @@ class BiconvexProblem:
             If the file cannot be read, or has integer variables or terms other than linear and quadratic ones; the
             message names the file.
         ImportError
-            For the other formats without PySCIPOpt.
+            For the other formats without PySCIPOpt, or pyqplib.
         OSError
             If the file cannot be opened.
         """
-        if Path(path).suffix.lower() == ".json":
+        suffix = Path(path).suffix.lower()
+        if suffix == ".json":
             return cls.from_json(path)
-        # Here and not above: PySCIPOpt is an optional extra.
-        from gopfast.biconvex.files import read
-
+        # Here and not above: what reads them is an optional extra.
+        if suffix == ".qplib":
+            from gopfast.biconvex.qplib import read
+        else:
+            from gopfast.biconvex.files import read
         return read(path)
 
     @classmethod

@@ -159,7 +159,7 @@ G0 2
         (LP.format(sense="Minimize", objective="x").replace("End", "General\n y\nEnd"), "a.lp", "'y' is integer"),
         (LP.format(sense="Minimize", objective="x").replace("3 y ^ 2", "3 y ^ 3"), "a.lp", "cannot read"),
         ("no model at all", "a.lp", "no variables"),
-        ("", "a.txt", "are read from .json, .lp, .mps, .nl files"),
+        ("", "a.txt", "are read from .json, .qplib, .lp, .mps, .nl files"),
     ],
 )  # fmt: skip
 def test_what_is_no_problem_of_this_class_is_refused_with_the_files_name(tmp_path, text, name, message):

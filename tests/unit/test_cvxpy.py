@@ -204,3 +204,25 @@ def test_convex_terms_are_taken_where_a_maximised_objective_is_concave():
     assert result.status is Status.OPTIMAL and result.objective == pytest.approx(reference, abs=1e-3)
     with pytest.raises(gopfast.InputTypeError, match="abs"):
         gopfast.solve(cp.Problem(cp.Maximize(cp.abs(x) + x * y)))
+
+
+def test_a_registered_method_of_cvxpy(capsys):
+    import gopfast.cvxpy
+
+    x, y = cp.Variable(bounds=[0, 5]), cp.Variable(bounds=[0, 5])
+    problem = cp.Problem(cp.Minimize(x * y - x - y), [8 * y - 6 * x <= 3, 3 * x - y <= 3])
+    # its own solvers are not asked: the problem is not convex
+    with pytest.raises(cp.DCPError):
+        problem.solve()
+    assert problem.solve(method="gopfast", n_threads=1) == pytest.approx(-13 / 12, abs=1e-5)
+    assert problem.status == "optimal" and problem.solver_stats.solver_name == "gopfast"
+    assert x.value * y.value - x.value - y.value == pytest.approx(problem.value)
+    assert capsys.readouterr().out == ""
+    problem.solve(method=gopfast.cvxpy.METHOD, verbose=True, max_nodes=1)
+    assert "global optimum" in capsys.readouterr().out
+    with pytest.raises(gopfast.InputError, match="time_limit"):
+        problem.solve(method="gopfast", time_limit=-1)
+    with pytest.raises(TypeError, match="solver"):
+        problem.solve(method="gopfast", solver="SCS")
+    infeasible = cp.Problem(cp.Minimize(x * y), [x >= 3, y >= 3, x + y <= 5])
+    assert infeasible.solve(method="gopfast") == np.inf and infeasible.status == "infeasible"

@@ -12,6 +12,7 @@ that every run has the same problems, none of which comes with the package:
 - bimatrix, disjoint, sparse disjoint: as in bench/biconvex_random.py, larger;
 - rank one, rank two: least squared distance of a matrix from u v' or u v' + s t', factors in [-2, 2];
 - packing: points in the unit square, the least squared distance between two of them at its greatest;
+- circles: circles of given radii in a rectangle of the least area (as kall_circles);
 - mpec: bilevel linear programs by the conditions of their lower level, with x y = 0, no bound on the multipliers.
 
 As in bench/biconvex_table.py: relative and absolute gap 1e-6, times of the solve alone, gopfast's with the building of
@@ -124,6 +125,24 @@ def packing(n):
     return record(f"packing {n}", variables, {"d": -1.0}, [], rows)
 
 
+def circles(seed, n):
+    """The least area of a rectangle with n circles of given radii in it, as kall_circles: min w h."""
+    radii = np.random.default_rng(seed).integers(4, 13, n) / 10
+    x, y = [f"x{i}" for i in range(n)], [f"y{i}" for i in range(n)]
+    reach = float(2 * radii.sum())
+    variables = {f"{z}{i}": [float(radii[i]), reach - float(radii[i])] for z in "xy" for i in range(n)}
+    variables |= {"w": [float(2 * radii.max()), reach], "h": [float(2 * radii.max()), reach]}
+    rows = [row("<=", -radii[i], {z: 1.0, side: -1.0}) for group, side in ((x, "w"), (y, "h"))
+            for i, z in enumerate(group)]  # fmt: skip
+    for i in range(n):
+        for j in range(i):
+            quad = []
+            for z in (x, y):
+                quad += [[z[i], z[i], 1.0], [z[j], z[j], 1.0], [z[i], z[j], -2.0]]
+            rows.append({**row(">=", (radii[i] + radii[j]) ** 2, {}), "quad": quad})
+    return record(f"circles {n}, seed {seed}", variables, {}, [["w", "h", 1.0]], rows)
+
+
 def mpec(seed, n, m):
     """min c'x + d'y over x and the y that are least for b'y over A x + B y <= r, y >= 0: multipliers without bounds."""
     rng = np.random.default_rng(seed)
@@ -158,6 +177,7 @@ FAMILIES = {
     "rank one": lambda: [factorisation(seed, n, n, 1) for n in (3, 4, 6) for seed in range(2)],
     "rank two": lambda: [factorisation(seed, n, n, 2) for n in (3, 6) for seed in range(1)],
     "packing": lambda: [packing(n) for n in (3, 4, 5, 6)],
+    "circles": lambda: [circles(seed, n) for n in (2, 3, 4) for seed in range(2)],
     "mpec": lambda: [mpec(seed, n, m) for n, m in ((2, 3), (4, 4), (6, 6)) for seed in range(3)],
 }  # fmt: skip
 

@@ -1,12 +1,16 @@
 """The file of a proof: a NumPy archive without pickles, of the header and the arrays of its kind and nothing else.
 
-``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (2), ``kind``, ``digest`` (SHA-256 of the
+An array ``name`` may be in parts, ``name/0``, ``name/1`` and so on, one after the other.
+
+``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (3), ``kind``, ``digest`` (SHA-256 of the
 problem's data), ``claim`` (what is proved, and the solution) and
 
 - ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
   means, and what else `objective` takes); ``order``: the variable that the components are ordered by; ``reference``:
-  what samples are taken relative to (d,). ``splits`` (M,) and ``points`` (M,): the tree, see `tree`. ``slopes`` (L, K,
-  d or 2 d) and ``log_weights`` (L, K): of the leaves that are not empty, in the tree's order;
+  what samples are taken relative to (d,). ``splits`` (M, 4) and ``points`` (M,): the tree, see `tree`. ``leaves`` (L,):
+  labels of leaves, with ``slopes`` (L, K, d or 2 d) and ``log_weights`` (L, K). ``prices`` (N,) of the different
+  samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4) and ``cell_points`` (M',): the tree of one
+  component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, d or 2 d) and ``cell_scales`` (C,), see `prices`;
 - ``biconvex``, ``clustering``: see the modules of these names.
 """
 
@@ -20,12 +24,17 @@ import numpy as np
 
 from .errors import ProofError
 
-FORMAT, VERSION = "gopfast-proof", 2
+FORMAT, VERSION = "gopfast-proof", 3
 INTEGERS, REALS = "int32", "float64"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
 KEYS = {"mixture": {"problem", "order", "reference"}, "biconvex": set(), "clustering": {"problem"}}
 ARRAYS = {
-    "mixture": {"splits": (INTEGERS, 1), "points": (REALS, 1), "slopes": (REALS, 3), "log_weights": (REALS, 2)},
+    "mixture": {
+        "splits": (INTEGERS, 2), "points": (REALS, 1),
+        "leaves": (INTEGERS, 1), "slopes": (REALS, 3), "log_weights": (REALS, 2),
+        "prices": (REALS, 1), "cells": (INTEGERS, 2), "cell_points": (REALS, 1),
+        "cell_leaves": (INTEGERS, 1), "cell_slopes": (REALS, 2), "cell_scales": (REALS, 1),
+    },
     "biconvex": {
         "splits": (INTEGERS, 1), "points": (REALS, 1),
         "starts": (INTEGERS, 1), "first": (INTEGERS, 1), "second": (INTEGERS, 1), "multipliers": (REALS, 1),
@@ -44,18 +53,67 @@ def digest(X, weights):
     return text.hexdigest()
 
 
+class Writer:
+    """
+    A proof that is written as it is found.
+
+    Parameters
+    ----------
+    target : str, path-like or binary file
+    kind : str
+    """
+
+    def __init__(self, target, kind):
+        # as numpy.savez_compressed, with the compression that takes the least time
+        self.archive, self.kind = zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1), kind
+        self.n_parts = dict.fromkeys(ARRAYS[kind], 0)
+
+    def add(self, name, array):
+        """Write the next part of an array."""
+        self._put(f"{name}/{self.n_parts[name]}", np.asarray(array, ARRAYS[self.kind][name][0]))
+        self.n_parts[name] += 1
+
+    def finish(self, header):
+        """Write the header, and the end of the archive."""
+        text = json.dumps({"format": FORMAT, "version": VERSION, "kind": self.kind, **header}, allow_nan=False)
+        self._put("header", np.array(text))
+        self.archive.close()
+
+    def abandon(self):
+        """End the archive as it is, so that nothing is written later on."""
+        self.archive.close()
+
+    def _put(self, name, array):
+        with self.archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array(member, array, allow_pickle=False)
+
+
 def pack(kind, header, arrays):
     """Return a proof as bytes."""
-    text = json.dumps({"format": FORMAT, "version": VERSION, "kind": kind, **header}, allow_nan=False)
-    found = {"header": np.array(text)}
-    found |= {name: np.asarray(arrays[name], dtype) for name, (dtype, _) in ARRAYS[kind].items()}
     target = io.BytesIO()
-    # as numpy.savez_compressed, with the compression that takes the least time
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in found.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
+    writer = Writer(target, kind)
+    for name in ARRAYS[kind]:
+        writer.add(name, arrays[name])
+    writer.finish(header)
     return target.getvalue()
+
+
+def _joined(archive):
+    """Return the arrays of an archive, put together of their parts."""
+    parts = {}
+    if len(set(archive.files)) < len(archive.files):
+        raise ProofError("file", "must hold its entries each once")
+    for name in archive.files:
+        whole, _, number = name.partition("/")
+        parts.setdefault(whole, {})[number] = archive[name]
+    for name, own in parts.items():
+        if "" in own and len(own) > 1 or "" not in own and set(own) != set(map(str, range(len(own)))):
+            raise ProofError(name, "its parts are not all there, each once")
+    arrays = {}
+    for name, own in parts.items():
+        own = [own[number] for number in sorted(own, key=lambda text: int(text or 0))]
+        arrays[name] = own[0] if len(own) == 1 else np.concatenate(own)
+    return arrays
 
 
 def read(proof):
@@ -83,9 +141,11 @@ def read(proof):
             proof = source.read()
     try:
         with np.load(io.BytesIO(proof), allow_pickle=False) as archive:
-            names = sorted(archive.files)
-            header = json.loads(str(archive["header"]))
-            arrays = {name: archive[name] for name in names if name != "header"}
+            arrays = _joined(archive)
+            names = sorted(arrays)
+            header = json.loads(str(arrays.pop("header")))
+    except ProofError:
+        raise
     except Exception as error:  # whatever reading an archive that is none may raise
         raise ProofError("file", f"is no proof ({type(error).__name__}: {error})") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:

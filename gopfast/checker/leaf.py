@@ -73,7 +73,7 @@ def _bounds(y, weights, intercepts, slopes, quadratic, log_p):
     s = tau.sum(axis=0)
     log_s = top + np.log(s)
     rest = (2 * K + 64) * UNIT
-    value = _sum_from_below(weights, -log_s - rest * (1.0 + np.abs(log_s)))
+    value = sum_from_below(weights, -log_s - rest * (1.0 + np.abs(log_s)))
     with np.errstate(all="ignore"):
         share = weights[:, np.newaxis] / s
         density = np.stack([-_sum_of_products_from_below(-share, own) for own in tau], axis=1)
@@ -92,7 +92,7 @@ def _sum_of_products_from_below(shares, terms):
     return value - (min(BLOCK, len(terms)) + len(parts) + 8) * UNIT * np.abs(value)
 
 
-def _sum_from_below(weights, terms):
+def sum_from_below(weights, terms):
     """Sum w_i terms_il over i, rounded down, for terms (N, L): in blocks, then their sums."""
     parts = [slice(i, i + BLOCK) for i in range(0, len(weights), BLOCK)]
     value = sum(weights[part] @ terms[part] for part in parts)

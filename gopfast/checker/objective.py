@@ -32,13 +32,9 @@ def attained(problem, columns, weights, solution):
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        if problem.family == "known":
-            cost, size = _gaussian(columns, means, np.broadcast_to(problem.noise_variance, (K, d)), False)
-        elif problem.family in ("diag", "spherical"):
-            cost, size = _gaussian(columns, means, _variances(problem, solution, (K, d)), True)
-        else:
-            means = _in_range(problem, means)
-            cost, size = _exponential_family(problem, columns, means)
+        variances = _variances(problem, solution, (K, d)) if problem.family in ("diag", "spherical") else None
+        means = _in_range(problem, means) if variances is None and problem.family != "known" else means
+        cost, size = costs(problem, columns, means, variances)
         scores = np.log(p) - cost
         top = scores.max(axis=1)
         if not np.isfinite(top).all():
@@ -53,6 +49,28 @@ def attained(problem, columns, weights, solution):
         if not (math.isfinite(value) and error.max() <= LARGEST_ERROR):
             raise ProofError("solution", "its objective has no accurate value")
     return value + 4 * UNIT * abs(value)
+
+
+def costs(problem, columns, means, variances=None):
+    """
+    Negative logarithms of components' densities.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns : ndarray, shape (N, d)
+    means, variances : ndarray, shape (K, d)
+
+    Returns
+    -------
+    costs, sizes : ndarray, shape (N, K)
+        Sizes are sums of the terms' magnitudes.
+    """
+    if problem.family == "known":
+        return _gaussian(columns, means, np.broadcast_to(problem.noise_variance, means.shape), False)
+    if variances is not None:
+        return _gaussian(columns, means, variances, True)
+    return _exponential_family(problem, columns, means)
 
 
 def _gaussian(X, means, variances, constant):

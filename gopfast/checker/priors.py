@@ -51,7 +51,7 @@ def leaf_terms(problem, intercepts, slopes, reference):
     if problem.family != "known":
         nu, chi = pseudo_observations(problem)
         total = (Interval(intercepts) * nu + (chi - nu * reference) * slopes).sum(axis=(1, 2))
-        return down(total.low + problem.n_components * _normalisers(problem).low)
+        return down(total.low + intercepts.shape[1] * _normalisers(problem).low)
     variances = problem.noise_variance
     terms = Interval(intercepts) * variances - reference * variances * slopes + reference * reference * 0.5
     P = terms.sum(axis=(1, 2)).low

@@ -11,20 +11,73 @@ import numpy as np
 
 from .errors import ProofError
 
-LEAF = -1
-MOST_DEPTH = 100_000
+ROOT, NONE = 0, -1
+
+
+def boxes(splits, points, low, high):
+    """
+    Boxes of the leaves below a root's box.
+
+    Parameters
+    ----------
+    splits : ndarray of int, shape (M, 4)
+        In any order: a node's label, the variable to split, and the labels of the lower and of the upper part. The
+        root's label is 0. A label may stand for several parts, of which each has what is said of the label.
+    points : ndarray, shape (M,)
+        Where.
+    low, high : ndarray, shape (n,)
+        The root's box.
+
+    Returns
+    -------
+    labels : ndarray, shape (L,)
+        Neighbours in the tree are neighbours here.
+    low, high : ndarray, shape (L, n)
+
+    Raises
+    ------
+    ProofError
+        If the splits are no tree.
+    """
+    if splits.shape != (len(points), 4):
+        raise ProofError("splits", "must be four numbers for each of the points")
+    order = np.argsort(splits[:, 0], kind="stable")
+    nodes, n_done = splits[order, 0], 0
+    twice = np.flatnonzero(nodes[1:] == nodes[:-1])
+    if len(twice):
+        raise ProofError(f"node {nodes[twice[0]]}", "is split twice")
+    wrong = np.flatnonzero((splits[:, 1] < 0) | (splits[:, 1] >= len(low)))
+    if len(wrong):
+        raise ProofError(f"node {splits[wrong[0], 0]}", f"there is no variable {splits[wrong[0], 1]}")
+    labels, low, high, place, width = np.array([ROOT]), low[np.newaxis], high[np.newaxis], np.zeros(1), 0.5
+    found = []
+    while len(labels):
+        at = np.minimum(np.searchsorted(nodes, labels), max(0, len(nodes) - 1))
+        inner = nodes[at] == labels if len(nodes) else np.zeros(len(labels), bool)
+        found.append((labels[~inner], low[~inner], high[~inner], place[~inner]))
+        own, low, high, place = order[at[inner]] if len(nodes) else at[:0], low[inner], high[inner], place[inner]
+        n_done += len(own)
+        if n_done > len(splits):
+            raise ProofError("splits", "a node lies below itself")
+        rows, (variable, first, last) = np.arange(len(own)), splits[own, 1:].T
+        upper, lower = high.copy(), low.copy()
+        upper[rows, variable] = np.minimum(high[rows, variable], points[own])
+        lower[rows, variable] = np.maximum(low[rows, variable], points[own])
+        labels, low, high = np.concatenate([first, last]), np.concatenate([low, lower]), np.concatenate([upper, high])
+        place, width = np.concatenate([place, place + width]), 0.5 * width
+    labels, low, high, place = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(place, kind="stable")
+    return labels[order], low[order], high[order]
 
 
 def leaves(splits, points, family, n_components, order):
     """
-    Boxes of the leaves.
+    Boxes of the leaves of all components.
 
     Parameters
     ----------
-    splits : ndarray of int, shape (M,)
-        Nodes, each before all below it, the lower part first: the variable to split, or -1 for a leaf.
-    points : ndarray, shape (M,)
-        Where.
+    splits, points : ndarray
+        See `boxes`.
     family : object
         Its ``low`` and ``high`` (p,) are the root's cell of one component, its ``tightened`` loses what cannot be.
     n_components : int
@@ -33,39 +86,47 @@ def leaves(splits, points, family, n_components, order):
 
     Returns
     -------
+    labels : ndarray, shape (L,)
     low, high : ndarray, shape (L, K, p)
     is_empty : ndarray of bool, shape (L,)
-
-    Raises
-    ------
-    ProofError
-        If the nodes are no tree.
     """
-    K, p = n_components, len(family.low)
-    if len(splits) != len(points):
-        raise ProofError("points", "must be as many as splits")
-    lows, highs = [], []
-    stack = [(np.tile(family.low, K), np.tile(family.high, K))]
-    splits, points = splits.tolist(), points.tolist()
-    for node, (variable, point) in enumerate(zip(splits, points, strict=True)):
-        if not stack:
-            raise ProofError(f"node {node}", "the tree has ended before")
-        low, high = stack.pop()
-        if variable == LEAF:
-            lows.append(low)
-            highs.append(high)
-            continue
-        if not 0 <= variable < K * p:
-            raise ProofError(f"node {node}", f"there is no variable {variable}")
-        if len(stack) >= MOST_DEPTH:
-            raise ProofError(f"node {node}", "the tree is too deep")
-        first, last = high.copy(), low.copy()
-        first[variable], last[variable] = min(high[variable], point), max(low[variable], point)
-        stack += [(last, high), (low, first)]
-    if stack:
-        raise ProofError("tree", f"{len(stack)} of its parts are missing")
-    low, high = (np.array(sides).reshape(-1, K, p) for sides in (lows, highs))
+    K = n_components
+    labels, low, high = boxes(splits, points, np.tile(family.low, K), np.tile(family.high, K))
+    shape = len(labels), K, len(family.low)
+    return labels, *ordered(low.reshape(shape), high.reshape(shape), family, order)
+
+
+def ordered(low, high, family, order):
+    """Boxes (L, K, p) without what the order of the components and the family rule out, and which are empty."""
+    low, high = low.copy(), high.copy()
     low[..., order] = np.maximum.accumulate(low[..., order], axis=1)
     high[..., order] = np.minimum.accumulate(high[:, ::-1, order], axis=1)[:, ::-1]
     low, high = family.tightened(low, high)
     return low, high, (low > high).any(axis=(1, 2))
+
+
+def entries(labels, wanted, name):
+    """
+    Find the entries of leaves.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (E,)
+        Leaves that have one.
+    wanted : ndarray of int, shape (L,)
+    name : str
+
+    Returns
+    -------
+    ndarray of int, shape (L,)
+        The entry's number, or -1.
+    """
+    order = np.argsort(labels, kind="stable")
+    known = labels[order]
+    twice = np.flatnonzero(known[1:] == known[:-1])
+    if len(twice):
+        raise ProofError(f"{name} {known[twice[0]]}", "has two entries")
+    if not len(known):
+        return np.full(len(wanted), NONE)
+    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[at] == wanted, order[at], NONE)

@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, clustering, file, leaf, objective, priors, tree
+from . import biconvex, clustering, file, leaf, objective, prices, priors, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
@@ -125,18 +125,45 @@ def _check(header, arrays, X, sample_weight, wanted):
     bounds = Bounds(problem)
     reference = numbers(header, "reference", "header", (bounds.rules.n_columns,))
     order = whole(header, "order", "header", 0, bounds.rules.n_cell - 1)
-    low, high, empty = tree.leaves(arrays["splits"], arrays["points"], bounds.rules, problem.n_components, order)
-    found = bounds.of(low[~empty], high[~empty], arrays["slopes"], arrays["log_weights"], reference)
     lower = number(claim, "lower_bound", "claim")
-    short = np.flatnonzero(~(found >= lower))
-    if len(short):
-        i = short[0]
-        raise ProofError(f"leaf {i}", f"its bound is {found[i]:.12g}, the proof claims {lower:.12g}")
+    n_leaves = _check_leaves(bounds, arrays, reference, order, lower)
     solution = item(claim, "solution", "claim")
     value = bounds.attained(solution)
     if not value <= number(claim, "objective", "claim"):
         raise ProofError("solution", f"its objective is {value:.12g}, the proof claims {claim['objective']:.12g}")
-    return Checked(lower, value, len(found), record, solution)
+    return Checked(lower, value, n_leaves, record, solution)
+
+
+def _check_leaves(bounds, arrays, reference, order, lower):
+    """Check that all leaves reach a bound: by their own entries, or else by prices and by what these leave of them."""
+    labels, low, high, empty = tree.leaves(
+        arrays["splits"], arrays["points"], bounds.rules, bounds.problem.n_components, order
+    )
+    labels, low, high = labels[~empty], low[~empty], high[~empty]
+    entry = tree.entries(arrays["leaves"], labels, "leaf")
+    if len(arrays["log_weights"]) != len(arrays["leaves"]) or len(arrays["slopes"]) != len(arrays["leaves"]):
+        raise ProofError("leaves", "there must be slopes and weights for each of them")
+
+    def found_of(own):
+        parts = (arrays[name][entry[own]] for name in ("slopes", "log_weights"))
+        return bounds.of(low[own], high[own], *parts, reference)
+
+    found = np.full(len(labels), -np.inf)
+    own = np.flatnonzero(entry != tree.NONE)
+    found[own] = found_of(own)
+    short = np.flatnonzero(~(found >= lower))
+    if len(short) and arrays["prices"].size:
+        priced = prices.Prices(bounds, arrays, reference, order, lower)
+        low[short], high[short], closed = priced.cut(low[short], high[short])
+        short = short[~closed]
+        own = short[entry[short] != tree.NONE]
+        found[own] = found_of(own)
+        short = short[~(found[short] >= lower)]
+    if len(short):
+        i = short[0]
+        why = f"its bound is {found[i]:.12g}" if entry[i] != tree.NONE else "it has no entry"
+        raise ProofError(f"leaf {labels[i]}", f"{why}, the proof claims {lower:.12g}")
+    return len(labels)
 
 
 class Bounds:
@@ -152,12 +179,12 @@ class Bounds:
         self.problem, self.constant = problem, problem.constant()
         self.columns, self.weights = problem.merged()
         self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
+        self.n_slopes = self.rules.n_columns * (1 + self.rules.has_squares)
 
     def of(self, low, high, slopes, log_weights, reference):
         """Bound leaves (L, K, p) from below, (L,), by slopes (L, K, d or 2 d) and log_weights (L, K)."""
         K, rules = self.problem.n_components, self.rules
-        n_slopes = rules.n_columns * (1 + rules.has_squares)
-        if slopes.shape != (len(low), K, n_slopes) or log_weights.shape != (len(low), K):
+        if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), K):
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
         if any((reference[own] != 0).any() for own in self.problem.partial):
             raise ProofError("reference", "of a variable with missing entries must be 0")

@@ -49,7 +49,7 @@ class MarginalBound:
         Proved, in nats.
     """
 
-    cells = None  # none of the whole problem's are known
+    cells, is_recorded = None, False  # none of the whole problem's are known; it has no entry in proofs
 
     def __init__(self, problem, family, solution, limit):
         self.limit, self.lower, self.marginal = limit, -math.inf, None

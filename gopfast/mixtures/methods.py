@@ -39,27 +39,35 @@ def relaxation_of(family, options, provable=False):
     }  # fmt: skip
 
 
-def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1):
-    """Return what is learnt beside the tree, where the model has it, and the nodes from which on."""
-    learnt = family.reduction(bounds)
+def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1, cells=None):
+    """Return what is learnt beside the tree, where the model has it, and the nodes from which on.
+
+    For a proof it takes what the cells are told to, `cells`, and is what has an entry there.
+    """
+    learnt = family.reduction(bounds) if cells is None else None
     if learnt is not None and relaxation != "pricing":
         return learnt, REDUCED_FROM
     one = slices = None
     wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
     if wanted and family.data.n_samples <= MOST_PRICED:
         one = single_component(problem, family)
-        slices = family.slices(bounds) if one is None else None
+        slices = family.slices(bounds) if one is None and cells is None else None
     if one is None and slices is None:
+        if relaxation == "pricing" and cells is not None:
+            raise InputError(
+                f"proof must be None with relaxation='pricing': prices of at most {MOST_PRICED:,} samples have an "
+                "entry, of components that share no parameter and no estimated prior variance"
+            )
         if relaxation == "pricing":
             raise InputError(
                 f"relaxation='pricing' needs at most {MOST_PRICED:,} samples, posterior='point' and, with "
                 "covariance='full', at most two columns"
             )
-        return (_marginal_reduction(problem, family) if wanted else None), ASKED_FROM
+        return (_marginal_reduction(problem, family) if wanted and cells is None else None), ASKED_FROM
 
     def price(solution, limit):
         begun("single components are priced")
-        return PricingBound(family, one, solution, limit, threads=threads)
+        return PricingBound(family, one, solution, limit, threads=threads, record=cells)
 
     def cut(solution, limit):
         begun("mixtures in which the shared parameter is fixed are bounded")

@@ -1,207 +1,38 @@
-"""Proofs of mixture searches, for `gopfast.checker`: the tree, and for every leaf what bounds it.
+"""What a proof says of a mixture: the core's numbers in the user's units, as `gopfast.checker` takes them.
 
 A leaf needs no more than slopes of affine functions below its components' costs, and weights: the checker finds the
-constants itself. Both come from the multipliers that the relaxed dual stopped at, which nodes hand on anyway.
+constants itself. Both are those of the pass that bounded the node best, which nodes hand on. `recording` writes them.
 """
 
-import math
-
 import numpy as np
+from scipy.spatial import cKDTree
 
-from gopfast.checker import ProofError, file, tree
-from gopfast.checker.problem import Problem
+from gopfast.checker import file, objective, tree
+from gopfast.checker.rounding import UNIT
 from gopfast.checker.verify import Bounds
-from gopfast.errors import InputError
+from gopfast.mixtures.bounds.pricing import ComponentPricing
 
 LEAST_LOG_WEIGHT = -100.0
-# A leaf is taken up with another node's slopes where its bound lacks more than this part of the gap.
-SHORT = 0.1
-# By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
-ROUNDING = 1e-11
-# What a search keeps back of its tolerance for the checker's margins, and per unit of total weight for weights of 32
-# bits, whose relative error of 2^-24 the bound loses; at most LEAST_KEPT is left.
-RESERVE, RESERVE_OF_WEIGHT, LEAST_KEPT = 1e-3, 1.1 * 2.0**-24, 0.25
+SPREAD = 2.0  # variance, in units of the floor, of the component by which prices are put into the user's units
 LARGEST_MEAN = 1e99  # of an unused component, in place of infinity
 
 
-def tolerance_kept(problem, tolerance):
-    """Return the part of a tolerance that a search must prove so that its proof meets the tolerance."""
-    kept = 1.0 - RESERVE - (RESERVE_OF_WEIGHT * problem.total_weight / tolerance if tolerance > 0 else 0.0)
-    return max(LEAST_KEPT, kept)
-
-
-class Recorder:
+class Statement:
     """
-    What a search tells of its nodes, made into a proof.
+    The problem as the checker takes it, and how the core's numbers read in the user's units.
 
     Parameters
     ----------
-    problem : MixtureProblem
     family : Family
-        ``family.provable()`` of the problem's.
-
-    Attributes
-    ----------
-    nodes : list
-        For `Search(proof=...)`.
-
-    Raises
-    ------
-    InputError
-        If proofs have no entry for the problem's family.
+        The core's.
+    one : None or Family
+        The same of one component; None for known variances whose prior is estimated.
+    problem : gopfast.checker.problem.Problem
     """
 
-    def __init__(self, problem, family):
-        record, X = problem._record_of_proof(), problem._data_of_proof()
-        if family is None or record is None:
-            raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
-        self.problem, self.family, self.nodes = problem, family, []
-        try:
-            self.statement = _Statement(family, Problem(record, X, problem.sample_weight))
-        except ProofError as error:
-            raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
-
-    def pack(self, relaxation, solution, wanted):
-        """
-        Make the proof of what a search has reached.
-
-        Parameters
-        ----------
-        relaxation : EntropicRelaxation
-            With ``provable=True``.
-        solution : MixtureSolution
-        wanted : float
-            The search's lower bound.
-
-        Returns
-        -------
-        (float, bytes) or None
-            The lower bound that it claims, by the checker's own arithmetic, and the proof. None where that arithmetic
-            is not accurate enough to say anything.
-        """
-        statement = self.statement
-        rows = _Rows(self.nodes)
-        splits, points, leaves = self._tree(rows)
-        low, high, empty = statement.leaves(splits, points)
-        low, high, leaves = low[~empty], high[~empty], leaves[~empty]
-        try:
-            upper = statement.bounds.attained(statement.solution(self.family, solution))
-        except ProofError:
-            return None
-        upper += self._rounding(upper)
-        target = wanted - SHORT * (upper - wanted)
-        slopes, log_weights, found = self._prove(relaxation, rows, low, high, leaves, target)
-        lower = min(found.min(initial=math.inf), upper)
-        lower -= self._rounding(lower)
-        if not (math.isfinite(lower) and math.isfinite(upper)):
-            return None
-        claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
-        arrays = {"splits": splits, "points": points, "slopes": slopes, "log_weights": log_weights}
-        return lower, file.pack("mixture", {**statement.header(), "claim": claim}, arrays)
-
-    def _rounding(self, value):
-        return ROUNDING * (1 + abs(value) + self.problem.total_weight)
-
-    def _prove(self, relaxation, rows, low, high, leaves, target):
-        """Slopes and weights of leaves, and what they prove; a leaf may be better off with those of a node above."""
-        statement, n = self.statement, len(leaves)
-        slopes, log_weights = statement.blank(n)
-        found, short = np.full(n, -math.inf), np.arange(n)
-        if not self.nodes:
-            short = short[:0]
-        nodes = leaves.copy()
-        while len(short):
-            own = nodes[short]
-            explained = relaxation.explain(rows.low[own], rows.high[own], rows.warm[own])
-            new, constants, logs = statement.slopes(*explained)
-            new = statement.unfolded(low[short], high[short], new)
-            # The checker's constants are higher than the core's; with these weights its responsibilities are the same.
-            logs = logs + statement.constants(low[short], high[short], new) - constants
-            logs = np.clip(np.nan_to_num(logs - logs.max(axis=1, keepdims=True)), LEAST_LOG_WEIGHT, 0.0)
-            value = statement.bounds.of(low[short], high[short], new, logs, statement.reference)
-            better = value > found[short]
-            at = short[better]
-            slopes[at], log_weights[at], found[at] = new[better], logs[better], value[better]
-            # A node that was never bounded itself has its parent's bound, and what proves that.
-            short = short[(found[short] < target) & (rows.above[nodes[short]] >= 0)]
-            nodes[short] = rows.above[nodes[short]]
-        # Stopped before there was a bound: without slopes there is some.
-        for i in np.flatnonzero(~np.isfinite(found)):
-            slopes[i], log_weights[i], here = 0.0, 0.0, slice(i, i + 1)
-            args = low[here], high[here], slopes[here], log_weights[here]
-            found[i] = statement.bounds.of(*args, statement.reference)[0]
-        return slopes, log_weights, found
-
-    def _tree(self, rows):
-        """
-        Return splits and points of the nodes, each before all below it, and the rows of the leaves.
-
-        Parameters
-        ----------
-        rows : _Rows
-        """
-        statement, (first, last, again) = self.statement, rows.children()
-        halves, again = list(zip(first.tolist(), last.tolist(), strict=True)), again.tolist()
-        found, stack = [], [0]
-        while stack:
-            node = stack.pop()
-            if node < 0:  # a half that was found empty: to be on the safe side, what proved its parent
-                found.append(node)
-            elif again[node] >= 0:
-                stack.append(again[node])  # bounded again, not split
-            elif halves[node] == (-1, -1):
-                found.append(~node)
-            else:
-                found.append(node)
-                lower, upper = halves[node]
-                stack.append(upper if upper >= 0 else ~node)
-                stack.append(lower if lower >= 0 else ~node)
-        found = np.array(found)
-        is_leaf = found < 0
-        row = np.where(is_leaf, 0, found)
-        if not len(rows.branch):  # stopped before any
-            return np.full(1, tree.LEAF, np.int32), np.zeros(1), np.zeros(1, int)
-        branch = np.maximum(rows.branch[row], 0)
-        splits = np.where(is_leaf, tree.LEAF, statement.variable(branch)).astype(np.int32)
-        points = np.where(is_leaf, 0.0, statement.point(branch, rows.at[row]))
-        return splits, points, ~found[is_leaf]
-
-
-class _Rows:
-    """The nodes of a search as arrays: rows of parents, variables and points of splits, boxes, multipliers."""
-
-    def __init__(self, nodes):
-        columns = list(zip(*nodes, strict=True)) if nodes else [()] * 7
-        serial, parent, self.branch = (np.array(column, dtype=int) for column in columns[:3])
-        self.at = np.array(columns[3], dtype=float)
-        parts = [np.concatenate(column) if column else np.zeros(0) for column in columns[4:]]
-        self.low, self.high, self.warm = (part.reshape(max(1, len(serial)), -1) for part in parts)
-        row_of = np.full(serial.max(initial=0) + 1, -1)
-        row_of[serial] = np.arange(len(serial))
-        known = (parent >= 0) & (parent < len(row_of))
-        self.above = np.where(known, row_of[np.where(known, parent, 0)], -1)
-
-    def children(self):
-        """Rows of the lower and upper half of every node, and of a node bounded again; -1: none."""
-        n = max(1, len(self.branch))
-        first, last, again = np.full((3, n), -1)
-        own = np.flatnonzero(self.above >= 0)
-        parent = self.above[own]
-        branch = self.branch[parent]
-        same = branch < 0
-        again[parent[same][::-1]] = own[same][::-1]
-        is_first = ~same & (self.high[own, np.maximum(branch, 0)] <= self.at[parent]) if len(own) else same
-        first[parent[is_first]] = own[is_first]
-        is_last = ~same & ~is_first
-        last[parent[is_last]] = own[is_last]
-        return first, last, again
-
-
-class _Statement:
-    """The problem as the checker takes it, and how the core's numbers read in the user's units."""
-
-    def __init__(self, family, problem):
+    def __init__(self, family, one, problem):
         data, d = family.data, family.n_columns
+        self.data, self.one = data, one
         self.problem, self.bounds = problem, Bounds(problem)
         self.order = np.asarray(data.order)
         self.user = np.argsort(self.order)  # place in the core of each of the user's columns
@@ -219,6 +50,10 @@ class _Statement:
         self.tilt = np.zeros(d)
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
+        self.dearer = 0.0  # what components cost more in the user's units, at the reference
+        if one is not None:
+            first = self.bounds.columns[:1]
+            self.dearer = float(self._dearer(first)[1][0] + self.tilt @ (first[0] - self.reference))
 
     def variable(self, branch):
         """Return the numbers of connected variables in the checker's cells."""
@@ -232,25 +67,61 @@ class _Statement:
         means = self.center[j] + self.scale[j] * (np.exp(at) if self.in_logarithms else at)
         return np.where(place < d, means, at * self.scale[j] ** 2)
 
-    def slopes(self, weights, constants, centers, linear, quadratic):
-        """Slopes (L, K, d or 2 d) about the reference, the core's constants and logarithms of weights (L, K)."""
-        centers, linear, quadratic = (part[..., self.user] for part in (centers, linear, quadratic))
-        rules, shift = self.bounds.rules, (self.reference - self.center) / self.scale - centers
+    def split(self, branch, at, inner):
+        """Variables and points of splits; those that are not `inner` keep their point, which is below all boxes."""
+        return self.variable(branch), np.where(inner, self.point(branch, np.where(inner, at, 0.0)), at)
+
+    def slopes(self, constants, linear, quadratic):
+        """Slopes (L, K, d or 2 d) about the reference, and the core's constants (L, K)."""
+        linear, quadratic = (part[..., self.user] for part in (linear, quadratic))
+        rules, shift = self.bounds.rules, (self.reference - self.center) / self.scale
         slopes = (linear + 2.0 * quadratic * shift) / self.scale - self.tilt
         if rules.has_squares:
             squares = quadratic / self.scale**2
             slopes = np.concatenate([slopes, squares[..., [0] * len(self.order)] if rules.shared else squares], axis=2)
-        constants = constants + (shift * (linear + quadratic * shift)).sum(axis=2)
-        return slopes, constants, np.log(np.maximum(weights, math.exp(LEAST_LOG_WEIGHT)))
+        return slopes, constants + (shift * (linear + quadratic * shift)).sum(axis=2) + self.dearer
 
-    def leaves(self, splits, points):
-        """Boxes of the leaves as the checker finds them."""
-        return tree.leaves(splits, points, self.bounds.rules, self.n_components, int(self.order[0]))
+    def prices(self, prices):
+        """Prices (M,) of the checker's samples: the core's (N,), and by what costs in the user's units are larger."""
+        same, dearer = self._dearer(self.bounds.columns)
+        return prices[same] + dearer
 
-    def blank(self, n_leaves):
-        """Room for slopes and logarithms of weights."""
-        rules, K = self.bounds.rules, self.n_components
-        return np.zeros((n_leaves, K, rules.n_columns * (1 + rules.has_squares))), np.zeros((n_leaves, K))
+    def _dearer(self, samples):
+        """Return the core's numbers of samples (M, d), and by what every component costs more there."""
+        columns, weights = self.data.arrays()
+        _, same = cKDTree(columns.T).query(((samples - self.center) / self.scale)[:, self.order])
+        # any component will do: it costs as much more at every sample as all others do
+        point, d = np.full(self.n_cell, SPREAD), len(self.order)
+        point[:d] = np.average(columns, axis=1, weights=weights)
+        if self.in_logarithms:
+            point = np.log(np.where(point > 0, point, 1.0))
+        elif self.problem.family == "poisson":
+            point = np.maximum(point, 0.5)
+        elif self.problem.family in ("bernoulli", "labels"):
+            point = np.clip(point, 0.01, 0.99)
+        cell = self.boxes(point[np.newaxis])[0]
+        variances = np.broadcast_to(cell[:, d:], (1, d)) if self.n_cell > d else None
+        costs, _ = objective.costs(self.problem, samples, cell[:, :d], variances)
+        return same, costs[:, 0] - ComponentPricing(self.one).costs_at(point)[0][same]
+
+    def loss(self, slopes, logs, low, high):
+        """Bound what rounding in the checker costs the bounds of leaves (L,)."""
+        rules = self.bounds.rules
+        y = np.abs(self.bounds.columns - self.reference).max(axis=0)
+        sizes = np.abs(slopes[..., : rules.n_columns]) @ y + np.abs(rules.quadratic(slopes)) @ np.square(y)
+        sizes += np.abs(logs) + np.abs(self.bounds.intercepts(low, high, slopes, self.reference)).sum(axis=2)
+        return 8 * (2 * rules.n_columns + 9 + sizes.shape[1]) * UNIT * sizes.max(axis=1) * self.bounds.weights.sum()
+
+    def boxes(self, values):
+        """Corners (L, n) of the core's boxes of any number of components, as (L, K, p) in the user's units."""
+        values = values.reshape(len(values), -1, self.n_cell)
+        out = np.empty(values.shape)
+        out[..., self.cell] = self.point(np.arange(self.n_cell), values)
+        return out
+
+    def ordered(self, low, high):
+        """Boxes as the checker cuts them, and which are empty."""
+        return tree.ordered(low, high, self.bounds.rules, int(self.order[0]))
 
     def constants(self, low, high, slopes):
         """Return the checker's constants, summed over the columns: (L, K)."""

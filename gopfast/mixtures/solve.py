@@ -18,14 +18,14 @@ from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.problems.large import LargeGaussianMixture
-from gopfast.mixtures.proof import Recorder, tolerance_kept
 from gopfast.mixtures.record import digest, record
+from gopfast.mixtures.recording import RESERVE, Recorder
 from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.monitor import Monitor
 from gopfast.options import EPSILON
-from gopfast.proof import keep
+from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search.checkpoint import Checkpoint
 from gopfast.search.files import Spill
@@ -37,7 +37,7 @@ from gopfast.search.threads import n_threads
 SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
-    "cells, what is learnt beside the tree, closed forms"
+    "cells, hitting sets, closed forms"
 )
 # Options that a search's state depends on.
 KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
@@ -102,8 +102,11 @@ class MixtureSearch:
         start = engine.start_parameters(problem, start)
         if proof is not None:
             self.family = self.family.provable()
-            self.recorder = Recorder(problem, self.family)
+            tolerance = EPSILON if options.epsilon is None else options.epsilon
+            self.recorder = Recorder(problem, self.family, proof, tolerance)
         self.relaxed, self.names = relaxation_of(self.family, options, proof is not None)
+        if proof is not None:
+            self.recorder.relaxation = self.relaxed
         self.monitor, self.n_threads = Monitor(options), n_threads(options.n_threads)
         ties = _ties_to_try(problem)
         self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
@@ -121,7 +124,7 @@ class MixtureSearch:
             self.keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, self.note, self.spill)
         kept = self.representation.tolerance_kept(self.epsilon)
         if proof is not None:
-            kept *= tolerance_kept(problem, self.epsilon)
+            kept *= 1.0 - RESERVE
         self.search = Search(
             self.relaxed,
             primal,
@@ -138,14 +141,15 @@ class MixtureSearch:
 
     def _beside_the_tree(self, entropic, relaxation):
         """Return what else the search knows and learns: for a proof nothing that has no entry there."""
-        if self.proof is not None:
-            return {"proof": self.recorder.nodes}
-        problem, family = self.problem, self.family
-        reduction, reduce_from = None, REDUCED_FROM
+        problem, family, self.reduction, reduce_from = self.problem, self.family, None, REDUCED_FROM
         if entropic:
-            reduction, reduce_from = reduction_of(
-                problem, family, relaxation, self._priced, self.epsilon, self.n_threads
+            cells = None if self.proof is None else self.recorder.cells
+            self.reduction, reduce_from = reduction_of(
+                problem, family, relaxation, self._priced, self.epsilon, self.n_threads, cells
             )
+        reduction = self.reduction
+        if self.proof is not None:
+            return {"proof": self.recorder, "reduction": reduction, "reduce_from": reduce_from}
         return {
             "basin": family.basin(bounds, self.primal) if entropic else None,
             "reduction": reduction,
@@ -204,13 +208,24 @@ class MixtureSearch:
         time_limit, max_nodes = np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes
         with self.monitor.watching(self.problem), watched:
             if self.options.executor is None:
-                reason = self.search.resume(time_limit, max_nodes, cutoff)
+                with self._no_rest_of_a_proof():
+                    reason = self.search.resume(time_limit, max_nodes, cutoff)
             else:
                 reason = self._spread().run(time_limit, max_nodes)
             self._keep(Status(reason))  # what ends the process waits for it
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
         return self._in_users_units(Status(reason), solution, attained, fields)
+
+    @contextlib.contextmanager
+    def _no_rest_of_a_proof(self):
+        """Remove what was written of a proof where the search fails."""
+        try:
+            yield
+        except BaseException:
+            if self.proof is not None:
+                self.recorder.discard()
+            raise
 
     def coordinates(self):
         """Return a digest of what boxes of nodes refer to, as text: arithmetic that differs may give other axes."""
@@ -243,6 +258,12 @@ class MixtureSearch:
         if self.search.n_blocks:
             yield f"open nodes were kept on disk at times, in {self.search.n_blocks} blocks"
 
+    def _finish_proof(self, solution, lower):
+        """Write the end of the proof: the lower bound that it claims, and the proof; None where there is none."""
+        with self._no_rest_of_a_proof():
+            self.search.tell_open()
+            return self.recorder.finish(lower, solution, None if self.reduction is None else self.reduction.bound)
+
     def _in_users_units(self, status, solution, attained, fields):
         """Make the result of what the core found, less what rounding between its units and the user's costs."""
         upper, lower = fields["objective"], fields["lower_bound"]
@@ -255,12 +276,13 @@ class MixtureSearch:
         if self.proof is not None:
             notes.append(WITHOUT)
             with np.errstate(all="ignore"):
-                proved = self.recorder.pack(self.relaxed, solution, fields["lower_bound"])
+                proved = self._finish_proof(solution, fields["lower_bound"])
             if proved is None:
                 notes.append("no proof was written: its arithmetic is not accurate enough for these data")
             else:
-                lower, data = proved
-                fields.update(lower_bound=min(fields["lower_bound"], lower), proof=keep(data, self.proof))
+                lower, proof = proved
+                proof = Proof(proof) if self.proof is True else proof
+                fields.update(lower_bound=min(fields["lower_bound"], lower), proof=proof)
         history = fields["history"]
         history[:, 2] = np.minimum(history[:, 2] - lost, objective)
         history[:, 3] = np.where(history[:, 3] == upper, objective, history[:, 3] + raised)
@@ -364,7 +386,7 @@ def _ties_to_try(problem):
 
 def _check_provable(options):
     """Check that a proof can be written of such a search of a mixture."""
-    if options.relaxation not in (None, "entropic") or options.branching == "orthant":
-        name = "branching" if options.relaxation in (None, "entropic") else "relaxation"
+    if options.relaxation == "linear" or options.branching == "orthant":
+        name = "relaxation" if options.relaxation == "linear" else "branching"
         value = getattr(options, name)
         raise InputError(f"proof must be None with {name}={value!r}: proofs are of relaxation='entropic' by bisection")

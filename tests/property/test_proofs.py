@@ -49,13 +49,15 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
     reference = np.median(bounds.columns, axis=0)
     for own in bounds.problem.partial:
         reference[own] = 0.0
-    splits, points = [-1], [0.0]
+    splits, points, last = np.zeros((0, 4), int), [], 0
     cells = np.where(np.isinf(bounds.rules.high), bounds.rules.low + 5.0, bounds.rules.high), bounds.rules.low
     for _ in range(int(rng.integers(0, 4))):  # the last leaf in two
         j = int(rng.integers(len(cells[0])))
-        splits[-1:], points[-1:] = [int(rng.integers(K)) * len(cells[0]) + j, -1, -1], [
-            cells[1][j] + rng.random() * (cells[0][j] - cells[1][j]), 0.0, 0.0]  # fmt: skip
-    low, high, empty = tree.leaves(np.array(splits), np.array(points), bounds.rules, K, 0)
+        variable = int(rng.integers(K)) * len(cells[0]) + j
+        splits = np.concatenate([splits, [[last, variable, 2 * len(splits) + 1, 2 * len(splits) + 2]]])
+        points.append(cells[1][j] + rng.random() * (cells[0][j] - cells[1][j]))
+        last = splits[-1, 3]
+    _, low, high, empty = tree.leaves(splits, np.array(points), bounds.rules, K, 0)
     low, high = low[~empty], high[~empty]
     found = np.full(len(low), -np.inf)
     for _ in range(40):
@@ -76,7 +78,7 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
 def test_a_changed_proof_is_refused_or_still_true(tmp_path, family, change):
     rng = np.random.default_rng([len(change), len(family)])
     problem = proofs.random_problem(rng, family)
-    path, result = proved(tmp_path, problem)
+    path, result = proved(tmp_path, problem, **proofs.options(family, change))
     header, arrays = proofs.parts(path)
     X, weights = proofs.CHANGES[change](rng, header, arrays, *proofs.arguments(problem))
     proofs.put(path, header, arrays)
@@ -90,11 +92,11 @@ def test_a_search_with_a_wrong_bound_has_no_proof_of_it(tmp_path, family):
         problem = proofs.random_problem(np.random.default_rng([seed, 77]), family)
         path, result = proved(tmp_path, problem)
         header, arrays = proofs.parts(path)
-        inner = np.flatnonzero(arrays["splits"] >= 0)
-        if len(inner) < 2:
+        if len(arrays["splits"]) < 2:
             continue
-        # the tree cut off at its root, whose two halves are leaves with the slopes of the first leaves below them
-        arrays["splits"], arrays["points"] = np.int32([arrays["splits"][0], -1, -1]), arrays["points"][[0, 0, 0]]
+        # the tree cut off at its root, whose two halves are leaves with the slopes of the first leaves
+        arrays["splits"], arrays["points"] = arrays["splits"][:1], arrays["points"][:1]
+        arrays["leaves"] = arrays["splits"][0, 2:]
         arrays["slopes"], arrays["log_weights"] = arrays["slopes"][:2], arrays["log_weights"][:2]
         proofs.put(path, header, arrays)
         with pytest.raises(ProofError, match="leaf|leaves"):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import gopfast
-from gopfast.checker import ProofError, check
+from gopfast.checker import ProofError, check, file
 
 FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
@@ -57,9 +57,7 @@ def arguments(problem):
 
 def parts(path):
     """Header and arrays of a proof."""
-    with np.load(path) as archive:
-        header = json.loads(str(archive["header"]))
-        return header, {name: archive[name].copy() for name in archive.files if name != "header"}
+    return file.read(path)
 
 
 def put(path, header, arrays):
@@ -104,9 +102,15 @@ def other_weights(rng, header, arrays, X, weights):
 
 
 def missing_leaf(rng, header, arrays, X, weights):
-    """Leave out the slopes of one leaf."""
-    for name in ("slopes", "log_weights"):
+    """Leave out the entry of one leaf."""
+    for name in ("leaves", "slopes", "log_weights"):
         arrays[name] = arrays[name][1:]
+    return X, weights
+
+
+def missing_slopes(rng, header, arrays, X, weights):
+    """Leave out the slopes of one leaf."""
+    arrays["slopes"] = arrays["slopes"][1:]
     return X, weights
 
 
@@ -136,15 +140,71 @@ def other_log_weights(rng, header, arrays, X, weights):
 
 def moved_splits(rng, header, arrays, X, weights):
     """Move all split points by the same amount, whose leaves' slopes do not fit any more."""
-    arrays["points"][arrays["splits"] >= 0] += rng.choice([-1.0, 1.0]) * rng.choice([0.5, 10.0])
+    arrays["points"] += rng.choice([-1.0, 1.0]) * rng.choice([0.5, 10.0])
     return X, weights
 
 
 def other_variable(rng, header, arrays, X, weights):
     """Split the first node elsewhere."""
-    where = np.flatnonzero(arrays["splits"] >= 0)
-    if len(where):
-        arrays["splits"][where[0]] = 10**6
+    arrays["splits"][:1, 1] = 10**6
+    return X, weights
+
+
+def leaf_for_a_node(rng, header, arrays, X, weights):
+    """Say that a leaf's entry is of its parent, which is not split."""
+    if len(arrays["splits"]):
+        arrays["leaves"][0] = arrays["splits"][-1, 0]
+        arrays["splits"], arrays["points"] = arrays["splits"][:-1], arrays["points"][:-1]
+    return X, weights
+
+
+def other_prices(rng, header, arrays, X, weights):
+    """Pay more for one sample."""
+    arrays["prices"][rng.integers(max(1, len(arrays["prices"]))) :][:1] += rng.choice([0.3, 5.0])
+    return X, weights
+
+
+def higher_prices(rng, header, arrays, X, weights):
+    """Pay more for all samples."""
+    arrays["prices"] += rng.choice([0.3, 5.0, 1e6])
+    return X, weights
+
+
+def other_scales(rng, header, arrays, X, weights):
+    """Take columns of another size for tangents."""
+    arrays["cell_scales"] += rng.choice([-3.0, 3.0])
+    return X, weights
+
+
+def other_cell_slopes(rng, header, arrays, X, weights):
+    """Make the slopes of one cell useless."""
+    if len(arrays["cell_slopes"]):
+        arrays["cell_slopes"][rng.integers(len(arrays["cell_slopes"]))] = 1e3
+    return X, weights
+
+
+def missing_cell(rng, header, arrays, X, weights):
+    """Leave out what one cell saves."""
+    for name in ("cell_leaves", "cell_slopes", "cell_scales"):
+        arrays[name] = arrays[name][1:]
+    return X, weights
+
+
+def missing_cells(rng, header, arrays, X, weights):
+    """Leave out one division of cells, whose parts have entries."""
+    arrays["cells"], arrays["cell_points"] = arrays["cells"][:-1], arrays["cell_points"][:-1]
+    return X, weights
+
+
+def moved_cells(rng, header, arrays, X, weights):
+    """Move all divisions of cells."""
+    arrays["cell_points"] += rng.choice([-1.0, 1.0]) * rng.choice([0.5, 10.0])
+    return X, weights
+
+
+def no_prices(rng, header, arrays, X, weights):
+    """Leave the prices out, that close leaves without an entry."""
+    arrays["prices"] = np.zeros(0)
     return X, weights
 
 
@@ -169,8 +229,18 @@ CHANGES = {
     for change in (
         raise_bound, raise_bound_a_little, lower_objective, other_data, other_weights, missing_leaf, missing_subtree,
         other_sign, other_slopes, other_log_weights, moved_splits, other_variable, other_k, other_parameter,
+        missing_slopes, leaf_for_a_node, other_prices, higher_prices, other_scales, other_cell_slopes, missing_cell,
+        missing_cells, moved_cells, no_prices,
     )
 }  # fmt: skip
+OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
+             "moved_cells", "no_prices")  # fmt: skip
+
+
+def options(family, change=None):
+    """Options of a solve whose proof has what is changed: prices, where a family has any."""
+    prices = change in OF_PRICES and family != "known empirical prior"
+    return {"relaxation": "pricing"} if prices else {}
 
 
 def verdict(path, problem, X, weights, objective):

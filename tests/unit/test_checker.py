@@ -285,19 +285,36 @@ def test_variances_below_the_floor_attain_nothing():
 
 def test_halves_cover_their_parent_and_components_are_in_order():
     rules = rules_of(problem_of("known"))
-    low, high, empty = tree.leaves(np.array([0, -1, 1, -1, -1]), np.array([5.0, 0, 0.0, 0, 0]), rules, 2, 0)
+    splits = np.array([[2, 1, 3, 4], [0, 0, 1, 2]])  # in any order
+    labels, low, high, empty = tree.leaves(splits, np.array([0.0, 5.0]), rules, 2, 0)
+    assert labels.tolist() == [1, 3, 4]
     assert low[..., 0].tolist() == [[-10, -10], [5, 5], [5, 5]]
     assert high[..., 0].tolist() == [[5, 25], [0, 0], [25, 25]]
     assert empty.tolist() == [False, True, False]
 
 
+def test_a_node_split_below_all_boxes_is_its_own_upper_part():
+    """A node that was bounded again: the lower part holds nothing, and needs no label of its own."""
+    rules = rules_of(problem_of("known"))
+    labels, low, high, empty = tree.leaves(np.array([[0, 0, -1, 3]]), np.array([-1e300]), rules, 2, 0)
+    assert labels[~empty].tolist() == [3]
+    assert (low[~empty][0] == rules.low).all() and (high[~empty][0] == rules.high).all()
+
+
 @pytest.mark.parametrize(("splits", "message"), [
-    ([0, -1], "1 of its parts are missing"), ([], "1 of its parts are missing"), ([-1, -1], "has ended before"),
-    ([7, -1, -1], "no variable 7"), ([-2, -1, -1], "no variable -2"),
+    ([[0, 7, 1, 2]], "no variable 7"), ([[0, -2, 1, 2]], "no variable -2"), ([[0, 0, 0, 1]], "lies below itself"),
+    ([[0, 0, 1, 2], [1, 0, 3, 0]], "lies below itself"), ([[0, 0, 1, 2], [0, 1, 3, 4]], "node 0: is split twice"),
+    ([[0, 0, 1]], "must be four numbers"),
 ])  # fmt: skip
 def test_what_is_no_tree_is_refused(splits, message):
     with pytest.raises(ProofError, match=message):
         tree.leaves(np.array(splits, dtype=int), np.zeros(len(splits)), rules_of(problem_of("known")), 2, 0)
+
+
+def test_a_leaf_has_one_entry_or_none():
+    assert tree.entries(np.array([7, 3]), np.array([3, 4, 7]), "leaf").tolist() == [1, tree.NONE, 0]
+    with pytest.raises(ProofError, match="leaf 3: has two entries"):
+        tree.entries(np.array([3, 1, 3]), np.array([3]), "leaf")
 
 
 # Files
@@ -395,9 +412,16 @@ def test_an_archive_of_more_or_less_than_a_proof_is_refused(proof, tmp_path):
     # a name twice, of which readers may take either
     shutil.copy(proof, path)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("points.npy", zipfile.ZipFile(proof).read("points.npy"))
+        archive.writestr("points/0.npy", zipfile.ZipFile(proof).read("points/0.npy"))
     with pytest.raises(ProofError, match="each once"):
         check(path, X)
+    # parts of an array
+    for name in ("points/7", "points"):
+        shutil.copy(proof, path)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr(f"{name}.npy", zipfile.ZipFile(proof).read("points/0.npy"))
+        with pytest.raises(ProofError, match="points: its parts are not all there"):
+            check(path, X)
     proofs.put(path, header, arrays | {"slopes": np.array([[["x"]]], dtype=object)})
     with pytest.raises(ProofError, match="file: is no proof"):
         check(path, X)
@@ -499,4 +523,4 @@ def test_equal_samples_are_one_of_their_weights():
 def test_the_header_is_text_that_anyone_can_read(proof):
     with np.load(proof) as archive:
         header = json.loads(str(archive["header"]))
-    assert (header["format"], header["version"], header["problem"]["family"]) == ("gopfast-proof", 2, "diag")
+    assert (header["format"], header["version"], header["problem"]["family"]) == ("gopfast-proof", 3, "diag")

@@ -32,6 +32,7 @@ BELOW = {
     "mixtures.bounds.linear": {"lp"},  # the paper's relaxed dual
     "biconvex.proof": {"checker"},
     "clustering.proof": {"checker"},
+    "mixtures.recording": {"checker"},
     "mixtures.proof": {"checker"},  # proofs are written in its format, with its arithmetic
 }
 # Inside a function, where a method of a result has a whole module to call.

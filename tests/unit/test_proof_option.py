@@ -48,7 +48,6 @@ def test_one_component_goes_through_the_search(path):
         ({"proof": 3}, "proof must be a path, True or None; got int"),
         ({"proof": "/absent/p.npz"}, "proof: '/absent/p.npz' cannot be written"),
         ({"proof": "p", "relaxation": "linear"}, "proof must be None with relaxation='linear'"),
-        ({"proof": "p", "relaxation": "pricing"}, "proof must be None with relaxation='pricing'"),
         ({"proof": "p", "branching": "orthant"}, "proof must be None with branching='orthant'"),
         ({"proof": "p", "relaxation": "linear", "subproblem": "milp"}, "proof must be None with relaxation='linear'"),
     ],
@@ -56,6 +55,22 @@ def test_one_component_goes_through_the_search(path):
 def test_what_no_proof_can_be_written_of_is_refused_before_any_work(options, message):
     with pytest.raises(gopfast.InputError, match=message):
         gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="known"), **options)
+
+
+def test_prices_that_have_no_entry_are_refused_before_any_work(path):
+    problem = gopfast.GaussianMixture(X, 2, prior="empirical")
+    with pytest.raises(gopfast.InputError, match="proof must be None with relaxation='pricing': prices of at most"):
+        gopfast.solve(problem, relaxation="pricing", proof=path)
+    assert not path.exists()
+
+
+def test_a_search_that_fails_leaves_no_file(tmp_path):
+    def fail(state):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="known"), proof=tmp_path / "p", callback=fail, log=False)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

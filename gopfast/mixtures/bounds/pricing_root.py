@@ -53,13 +53,21 @@ class PricingBound:
     limit : float
         Solutions below it are sought.
     seed, threads : int
+    record : None or object
+        For a proof: what cells are told to. The prices of the first cells that nodes look up are the last then.
+
+    Attributes
+    ----------
+    is_recorded : bool
+    lower : float
+        What is proved of all solutions below the limit; recorded, at the prices at hand.
     """
 
-    def __init__(self, family, one, solution, limit, seed=0, threads=1):
+    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None):
         self.tolerance = self.aim = COARSE
         self.family, self.one, self.limit = family, one, limit
         self.n_components = family.n_components
-        self.pricing = ComponentPricing(one, n_threads=threads)
+        self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
         self.rng = np.random.default_rng(seed)
         used = solution[: self.n_components] > 0.0
@@ -178,6 +186,7 @@ class PricingBound:
             self._cover()
         while True:
             last = self.n_turns >= MOST_TURNS or time.monotonic() > self.halfway
+            last |= self.is_recorded and self.cells is not None
             reason = self.pricing.search(
                 self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, max_cells,
                 deadline,
@@ -198,6 +207,8 @@ class PricingBound:
     def _cover(self):
         """Begin with the root's cell at the prices at hand."""
         self.n_turns += 1
+        if self.is_recorded:
+            self.lower = -math.inf
         self.pricing.set_prices(self.prices)
         self.pricing.climb(self.points, N_ASCENT)
         self.pricing.cover(*self.root)

@@ -9,8 +9,6 @@ cdef class Audit:
     cdef real value             # the known solution's objective, INFINITY: none is known
     cdef real[::1] point        # (n_connected,): its connected variables
     cdef list trace             # of (serial, parent, lower, low, high), or None
-    cdef list proof             # of (serial, parent, branch, split point, low, high, warm start), or None
-    cdef index n_warm
     cdef readonly index n_failures
     # Whether the known solution lies in a node's box, of which `lower` is said to be a lower bound, and below it.
     # Faces may lie inside it by `rounding`, relative to 1 + |x|.
@@ -19,5 +17,3 @@ cdef class Audit:
     cdef void check_cut(self, bint held, bint left, Node *node, real rounding) noexcept nogil
     # After node.lower was raised: counts a failure if it is contradicted; then takes the node into the trace.
     cdef int check_bound(self, Node *node) except -1
-    # What a proof needs to know of a node.
-    cdef int record(self, Node *node) except -1

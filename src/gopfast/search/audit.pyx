@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs
 
-from gopfast.search.tree cimport inside, node_high, node_low, node_point, node_warm
+from gopfast.search.tree cimport node_high, node_low
 
 
 cdef class Audit:
@@ -15,14 +15,11 @@ cdef class Audit:
     n_connected : int
         Dimension of the boxes.
     known : None or (point, objective)
-    trace, proof : None or list
-    n_warm : int
-        Numbers that a node hands on, for `proof`.
+    trace : None or list
     """
 
-    def __init__(self, index n_connected, known=None, list trace=None, list proof=None, index n_warm=0):
+    def __init__(self, index n_connected, known=None, list trace=None):
         self.n_connected, self.value, self.trace = n_connected, INFINITY, trace
-        self.proof, self.n_warm = proof, n_warm
         if known is not None:
             self.point, self.value = np.ascontiguousarray(known[0], dtype=np.float64).ravel(), known[1]
 
@@ -47,17 +44,4 @@ cdef class Audit:
             low = np.asarray(<real[:n]> node_low(node)).copy()
             high = np.asarray(<real[:n]> node_high(node, n)).copy()
             self.trace.append((node.serial, node.parent, node.lower, low, high))
-        if self.proof is not None:
-            self.record(node)
-        return 0
-
-    cdef int record(self, Node *node) except -1:
-        cdef index n = self.n_connected, m = self.n_warm, j = node.branch
-        cdef real at = 0
-        if j >= 0:
-            at = inside(node_low(node)[j], node_high(node, n)[j], node_point(node, n)[j])
-        low = np.asarray(<real[:n]> node_low(node)).copy()
-        high = np.asarray(<real[:n]> node_high(node, n)).copy()
-        warm = np.asarray(<float[:m]> node_warm(node, n)).copy()
-        self.proof.append((node.serial, node.parent, node.branch, at, low, high, warm))
         return 0

@@ -5,6 +5,7 @@ from gopfast.search.batch cimport Batch
 from gopfast.search.domain cimport Cut, Domain
 from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
+from gopfast.search.ledger cimport Ledger
 from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.search.room cimport Room
 from gopfast.search.stop cimport StopSignal
@@ -21,6 +22,7 @@ cdef class Search:
     cdef Domain domain
     cdef Audit audit
     cdef History history
+    cdef Ledger ledger              # for a proof, or None
     cdef StopSignal stop
     cdef object keeper              # called between batches, or None
     cdef bint orthant
@@ -50,13 +52,13 @@ cdef class Search:
     cdef int root(self, real lower) except -1
     cdef bint select(self) except -1
     cdef int partition(self, Node *parent) except -1
-    cdef bint fit(self, Node *node) noexcept nogil
+    cdef bint fit(self, Node *node) except -1
     cdef bint tighten(self, Node *node) noexcept nogil
     cdef Cut cut(self, Node *node) noexcept nogil
     cdef void improve(self) noexcept nogil
     cdef bint improve_from(self, Node *node) noexcept nogil
     cdef int merge(self) except -1
-    cdef void close(self, Node *node) noexcept nogil
+    cdef int close(self, Node *node) except -1
     cdef int learn(self) except -1
     cdef int restart(self) except -1
     cdef int report(self) except -1

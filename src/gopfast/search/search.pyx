@@ -3,16 +3,18 @@
 import numpy as np
 
 from libc.math cimport INFINITY, fabs, isfinite
+from libc.string cimport memset
 
 from gopfast.search.audit cimport Audit
 from gopfast.search.batch cimport Batch
 from gopfast.search.domain cimport CUT_DOWN, NOTHING_LEFT, Cut, Domain
 from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
+from gopfast.search.ledger cimport Ledger
 from gopfast.search.relaxation cimport Basin, Primal, Reduction, Relaxation, no_effort
 from gopfast.search.room cimport Room
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.tree cimport Node, Tree, node_point
+from gopfast.search.tree cimport Node, Tree, node_point, node_warm
 from gopfast.search.types cimport (
     NO_MEMORY, STOP_CUTOFF, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_MEMORY_LIMIT, STOP_NODE_LIMIT, STOP_NONE,
     STOP_NUMERICAL, STOP_OPTIMAL, STOP_UNBOUNDED, index, real
@@ -60,8 +62,8 @@ cdef class Search:
         any order.
     trace : None or list
         For tests: takes (serial, parent, lower, low, high) of every node that was bounded.
-    proof : None or list
-        For proofs: takes (serial, parent, branch, split point, low, high, warm start) of every node that was bounded.
+    proof : None or object
+        What splits and leaves are told to, for a proof: see `gopfast.search.ledger`.
     memory : None or object with room(taken) -> bytes, and unasked
         What the open nodes may take; it is told what they have taken at most, once they take more than `unasked`
         bytes. See `gopfast.search.memory`.
@@ -74,7 +76,7 @@ cdef class Search:
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
                  Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
-                 list trace=None, list proof=None, StopSignal stop=None, memory=None, spill=None, keeper=None):
+                 list trace=None, proof=None, StopSignal stop=None, memory=None, spill=None, keeper=None):
         self.relaxation, self.orthant, self.n_threads, self.max_nodes = relaxation, orthant, n_threads, max_nodes
         self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
@@ -84,7 +86,8 @@ cdef class Search:
         self.elsewhere, self.n_elsewhere = INFINITY, 0
         self.incumbent = Incumbent(primal, epsilon, rel_tol)
         self.domain = Domain(relaxation.n_connected, None if orthant else basin, reduction, reduce_from)
-        self.audit = Audit(relaxation.n_connected, known, trace, proof, relaxation.n_warm)
+        self.audit = Audit(relaxation.n_connected, known, trace)
+        self.ledger = None if proof is None else Ledger(relaxation.n_connected, relaxation.n_warm, proof)
         self.history = History(monitor)
         self.given, self.closed, self.rounding = least, INFINITY, 0
         self.wait, self.waited = 1, 0
@@ -207,9 +210,12 @@ cdef class Search:
         cdef Node *node = self.tree.new_node()
         if node == NULL:
             raise MemoryError
+        memset(node_warm(node, self.tree.n_connected), 0, self.tree.n_warm * sizeof(float))
         self.relaxation.root(node)
         node.lower = lower
         self.batch.nodes[0], self.batch.n = node, 1
+        if self.ledger is not None:
+            self.ledger.begin(node)
         return 0
 
     cdef bint select(self) except -1:
@@ -264,6 +270,8 @@ cdef class Search:
         if made < 0:
             self.tree.push(parent)
             raise MemoryError("out of memory for nodes")
+        if self.ledger is not None and made:
+            self.ledger.divided(parent, children, made)
         self.tree.free_node(parent)
         for i in range(made):
             if self.fit(children[i]):
@@ -274,9 +282,15 @@ cdef class Search:
         self.batch.n += kept
         return 0
 
-    cdef bint fit(self, Node *node) noexcept nogil:
+    cdef bint fit(self, Node *node) except -1:
         """Makes a new node's box as small, and its bound as high, as is known before bounding; False: it is empty."""
-        if not self.tighten(node) or self.cut(node) == NOTHING_LEFT:
+        if self.ledger is not None:
+            self.ledger.remember(node)
+        if not self.tighten(node):
+            if self.ledger is not None:
+                self.ledger.emptied(node)
+            return False
+        if self.cut(node) == NOTHING_LEFT:
             return False
         self.domain.fathom(node)
         return True
@@ -345,10 +359,24 @@ cdef class Search:
         self.relaxation.merged()
         return 0
 
-    cdef void close(self, Node *node) noexcept nogil:
+    cdef int close(self, Node *node) except -1:
         """Frees a node whose bound LBD counts for good."""
         self.closed = min(self.closed, node.lower)
-        self.tree.free_node(node)
+        try:
+            if self.ledger is not None:
+                self.ledger.leaf(node)
+        finally:
+            self.tree.free_node(node)
+        return 0
+
+    def tell_open(self):
+        """Tell a proof of the nodes that are open, as leaves: the search is not to go on."""
+        cdef index i
+        for i in range(self.tree.n_heap()):
+            self.ledger.leaf(self.tree.heap[i])
+        for i in range(self.tree.n_stack):
+            self.ledger.leaf(self.tree.stack[i])
+        self.ledger.flush()
 
     cdef int learn(self) except -1:
         """Looks for a basin; learns what holds for all solutions below the limit."""
@@ -362,7 +390,7 @@ cdef class Search:
 
     cdef int restart(self) except -1:
         """Begins the tree again, in the box that the reduction leaves."""
-        cdef real lower = self.lower()
+        cdef real lower = self.lower() if self.ledger is None else -INFINITY  # a proof is of the new tree alone
         self.tree.clear()
         self.room.clear(self.stop)
         self.n_restarts += 1

@@ -58,7 +58,8 @@ cdef class EntropicRelaxation(Relaxation):
     cdef list arenas                # of the workers
     cdef real[::1] widths           # of the root box
     cdef readonly int max_passes
-    cdef bint provable              # nodes hand on what proved their bound, too
+    cdef bint provable              # nodes hand on what proved their bound, too,
+    cdef int proof_at               # from this number on
     cdef bint short_warm            # what nodes hand on is kept in 16 bits
     cdef readonly real patience, warm_mix, warm_least, warm_most
     cdef int coarsest(self, real missing) noexcept nogil

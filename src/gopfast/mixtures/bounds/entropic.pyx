@@ -13,12 +13,12 @@ One data pass gives all of it, and its Jacobian, and a valid bound whatever the 
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from gopfast.mixtures.families.family cimport Facet, Family
-from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_scratch_size, run_pass
+from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_costs, pass_scratch_size, run_pass
 from gopfast.mixtures.bounds.dense cimport (
     dense_backward, dense_factor, dense_forward, dense_gram, dense_times, dense_transposed_times
 )
@@ -108,7 +108,7 @@ cdef class EntropicRelaxation(Relaxation):
         Only where its bound lacks less than this part of what the minorants lose at the relaxed solution.
 
     provable : bool
-        Nodes are bounded by what `explain` can repeat: all samples, undivided cells, multipliers in 32 bits.
+        Nodes hand on what `explain` reads, and are bounded by nothing else: by all samples, with undivided cells.
 
     Patience and warm start were chosen by passes: bench/results/warm_start.md.
     """
@@ -127,7 +127,8 @@ cdef class EntropicRelaxation(Relaxation):
         if self.short_warm:
             self.n_warm = (self.n_warm + 1) // 2
         elif provable:
-            self.n_warm *= 2  # the second half: what proved the bound
+            self.proof_at = self.n_warm
+            self.n_warm += 2 * family.n_components * (2 + family.n_statistics)  # doubles: what proved the bound
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
         self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split and not provable else None
@@ -180,46 +181,35 @@ cdef class EntropicRelaxation(Relaxation):
                 value = nt.sums.value
             self.losses[i] = max(0.0, value - nt.sums.value)
 
-    def explain(self, const real[:, ::1] low, const real[:, ::1] high, const float[:, ::1] warm):
+    def explain(self, const float[:, ::1] warm):
         """The affine functions below the costs that bounded nodes, for proofs.
 
         Parameters
         ----------
-        low, high : array, shape (L, n_connected)
         warm : array, shape (L, n_warm)
-            What the nodes handed on.
+            What the nodes hand on.
 
         Returns
         -------
         weights, constants : ndarray, shape (L, K)
-        centers, linear, quadratic : ndarray, shape (L, K, d)
-            Coefficients of x - center and of its square, in the core's units and order of columns.
+        linear, quadratic : ndarray, shape (L, K, d)
+            Coefficients of the columns and of their squares, in the core's units and order of columns.
         """
-        cdef int K = self.family.n_components, d = self.family.n_columns, Q = self.family.n_facets, k
-        cdef index L = low.shape[0], i
-        cdef Newton *nt
-        cdef real ignored[4]
-        cdef real[:, ::1] weights = np.empty((L, K)), constants = np.empty((L, K))
-        cdef real[:, ::1] centers = np.empty((L, K * d)), linear = np.empty((L, K * d)), squares = np.empty((L, K * d))
-        if not self.provable or warm.shape[1] != self.n_warm or low.shape[1] != self.n_connected:
+        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics
+        cdef real[::1] low = np.empty(self.n_connected), high = np.empty(self.n_connected)
+        if not self.provable or warm.shape[1] != self.n_warm:
             raise ValueError("only nodes of a provable relaxation can be explained")
-        if self.workers == NULL:
-            self.prepare(1, StopSignal(INFINITY))
-        nt = &self.workers[0]
-        for i in range(L):
-            self.open_node(&low[i, 0], &high[i, 0], nt)
-            for k in range(K):
-                nt.iterate.weights[k] = weights[i, k] = warm[i, K + Q + k]
-            for k in range(Q):
-                nt.q[k] = max(0.0, <real> warm[i, 2 * K + Q + k])
-            self.combine(nt, &ignored[0], &ignored[1], &ignored[2], &ignored[3])
-            for k in range(K):
-                constants[i, k] = -nt.costs.offsets[k]
-            memcpy(&centers[i, 0], nt.costs.centers, K * d * sizeof(real))
-            memcpy(&linear[i, 0], nt.costs.linear, K * d * sizeof(real))
-            memcpy(&squares[i, 0], nt.costs.quadratic, K * d * sizeof(real))
-        return (np.asarray(weights), np.asarray(constants), np.asarray(centers).reshape(L, K, d),
-                np.asarray(linear).reshape(L, K, d), np.asarray(squares).reshape(L, K, d))
+        parts = np.ascontiguousarray(np.asarray(warm)[:, self.proof_at:]).view(np.float64).reshape(-1, K, 2 + F)
+        if F > d:
+            squares = parts[..., 2 + d:]
+        else:  # the model's own
+            if self.workers == NULL:
+                self.prepare(1, StopSignal(INFINITY))
+            self.family.root(&low[0], &high[0])
+            self.open_node(&low[0], &high[0], &self.workers[0])
+            squares = np.array(<real[:K * d]> self.workers[0].costs.quadratic).reshape(K, d)
+            squares = np.broadcast_to(squares, (len(parts), K, d))
+        return parts[..., 0], parts[..., 1], parts[..., 2:2 + d], squares
 
     cdef int coarsest(self, real missing) noexcept nogil:
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""
@@ -282,12 +272,26 @@ cdef class EntropicRelaxation(Relaxation):
             self.put(node, K + k, nt.q[k])
 
     cdef void keep_proof(self, Node *node, Newton *nt) noexcept nogil:
-        cdef int K = self.family.n_components, Q = self.family.n_facets, k
-        cdef float *at = node_warm(node, self.n_connected) + K + Q
+        """The weights and costs of the last pass, as functions of the columns themselves."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, k, j
+        cdef float *at = node_warm(node, self.n_connected) + self.proof_at
+        cdef pass_costs *costs = &nt.costs
+        cdef real constant, center, quadratic, linear
         for k in range(K):
-            at[k] = <float> nt.iterate.weights[k]
-        for k in range(Q):
-            at[K + k] = <float> nt.q[k]
+            constant = nt.scale[k] - costs.offsets[k]
+            for j in range(d):
+                center, quadratic = costs.centers[k * d + j], costs.quadratic[k * d + j]
+                linear = costs.linear[k * d + j]
+                constant += center * (quadratic * center - linear)
+                linear -= 2 * quadratic * center
+                memcpy(at + 2 * (2 + j), &linear, sizeof(real))
+                if F > d:
+                    memcpy(at + 2 * (2 + d + j), &quadratic, sizeof(real))
+            # what pairs of facets add to the costs the weights make up for: the responsibilities stay the same
+            linear = nt.iterate.weights[k] * exp(nt.scale[k])
+            memcpy(at, &linear, sizeof(real))
+            memcpy(at + 2, &constant, sizeof(real))
+            at += 2 * (2 + F)
 
     cdef real kept(self, const Node *node, int i) noexcept nogil:
         """Weight or multiplier i that a node hands on."""

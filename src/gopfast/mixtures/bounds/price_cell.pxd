@@ -36,6 +36,8 @@ cdef class CellPricing:
     cdef Arena arena                    # of their arrays
     cdef readonly int n_threads
     cdef real[::1] prices, widths
+    cdef readonly bint provable         # cells hand on what proved their bound, for proofs
+    cdef readonly index n_warm          # numbers that a cell hands on: multipliers, what is lost, and that
     cdef public int max_passes
     cdef public real patience
     cdef int lay_out(self) except -1
@@ -44,6 +46,7 @@ cdef class CellPricing:
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil
     cdef void gradient(self, Pricing *at) noexcept nogil
     cdef real direction(self, Pricing *at) noexcept nogil
+    cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil
     # Lowers the cell's bound, which is -cell.lower, and chooses where to split it.
     cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil
     cdef void place(self, Pricing *at, Node *cell) noexcept nogil

@@ -49,12 +49,16 @@ cdef class CellPricing:
         A cell is left once Newton's model promises less than this part of what its bound exceeds the cutoff by.
     n_threads : int
         Number of workspaces.
+    record : None or object
+        For a proof: what the cells are told to (`gopfast.search.ledger`).
     """
 
-    def __cinit__(self, Family family, int max_passes=40, real patience=0.02, int n_threads=1):
+    def __cinit__(self, Family family, int max_passes=40, real patience=0.02, int n_threads=1, record=None):
         if family.n_components != 1 or family.n_shared:
             raise ValueError("pricing takes a family of one component without shared parameters")
         self.family, self.max_passes, self.patience, self.n_threads = family, max_passes, patience, n_threads
+        self.provable = record is not None
+        self.n_warm = family.n_facets + 1 + (2 * (1 + family.n_statistics) if self.provable else 0)
         self.spaces = <Pricing *> calloc(n_threads, sizeof(Pricing))
         if self.spaces == NULL:
             raise MemoryError
@@ -238,6 +242,8 @@ cdef class CellPricing:
         at.sums.scale = 0
         for turn in range(self.max_passes):
             value = self.evaluate(at, at.q)
+            if self.provable and -value > cell.lower:
+                self.keep_proof(at, cell)
             cell.lower = max(cell.lower, -value)
             least = min(least, value)
             if value < cutoff:
@@ -270,6 +276,42 @@ cdef class CellPricing:
                     at.q[r] = at.base[r] = 0
             elif stuck:
                 break
+
+    cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil:
+        """The scale and costs of the last pass, as functions of the columns themselves."""
+        cdef int d = self.family.n_columns, F = self.family.n_statistics, j
+        cdef index i
+        cdef float *out = node_warm(cell, self.family.n_connected) + self.family.n_facets + 1
+        cdef real most = -INFINITY, value
+        if at.sums.scale > 0:
+            value = log(at.sums.scale)
+        else:  # no column pays: the exponentials, none of which is cut off, add up to less than W
+            for i in range(self.family.data.core.n_samples):
+                most = max(most, at.scratch[i])
+            value = -most - 1
+        memcpy(out, &value, sizeof(real))
+        for j in range(d):
+            value = at.costs.linear[j] - 2 * at.costs.quadratic[j] * at.costs.centers[j]
+            memcpy(out + 2 * (1 + j), &value, sizeof(real))
+            if F > d:
+                memcpy(out + 2 * (1 + d + j), &at.costs.quadratic[j], sizeof(real))
+
+    def explain(self, const float[:, ::1] warm):
+        """What proved bounds of cells: logarithms of scales (C,), coefficients (C, d) of the columns and of squares.
+
+        Parameters
+        ----------
+        warm : array, shape (C, n_warm)
+        """
+        cdef int d = self.family.n_columns, F = self.family.n_statistics
+        cdef real[::1] low, high
+        parts = np.ascontiguousarray(np.asarray(warm)[:, self.family.n_facets + 1:]).view(np.float64)
+        if F > d:
+            return parts[:, 0], parts[:, 1:1 + d], parts[:, 1 + d:]
+        low, high = self.root()
+        self.family.relax(&low[0], &high[0], &self.spaces.sub)
+        squares = np.array(<real[:d]> self.spaces.sub.minorant.quadratic)
+        return parts[:, 0], parts[:, 1:], np.broadcast_to(squares, (len(parts), d))
 
     cdef void place(self, Pricing *at, Node *cell) noexcept nogil:
         """Where to split: by the largest error of the minorant at the column, or in the widest side of all."""

@@ -2,6 +2,7 @@
 
 from gopfast.mixtures.bounds.price_cell cimport CellPricing, Pricing
 from gopfast.mixtures.families.family cimport Family
+from gopfast.search.ledger cimport Ledger
 from gopfast.search.tree cimport Node, Tree
 from gopfast.search.types cimport index, real
 
@@ -12,6 +13,7 @@ cdef enum:
 
 cdef class ComponentPricing(CellPricing):
     cdef Tree tree
+    cdef Ledger ledger                  # for a proof, or None
     cdef Node *batch[BATCH]             # what is bounded at a time
     cdef int n_batch, n_starts
     cdef real[:, ::1] starts            # (BATCH, n_cell) of ascents beside it, and the values reached
@@ -26,3 +28,4 @@ cdef class ComponentPricing(CellPricing):
     cdef real column(self, Pricing *at, const real *point, real *mass, real *inner, real *saturated) noexcept nogil
     cdef int need_cells(self) except -1
     cdef int open(self, const real *low, const real *high) except -1
+    cdef int drop(self, Node *cell) except -1

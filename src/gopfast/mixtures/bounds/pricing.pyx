@@ -32,8 +32,9 @@ cdef index PARALLEL_FROM = 2000
 cdef class ComponentPricing(CellPricing):
     """Cells of one component, and the suprema of G over them; parameters are those of `CellPricing`."""
 
-    def __init__(self, Family family, int max_passes=40, real patience=0.02, int n_threads=1):
-        self.tree = Tree(family.n_connected, family.n_facets + 1)
+    def __init__(self, Family family, int max_passes=40, real patience=0.02, int n_threads=1, record=None):
+        self.tree = Tree(family.n_connected, self.n_warm)
+        self.ledger = None if record is None else Ledger(family.n_connected, self.n_warm, record)
         self.best_point = np.zeros(family.n_connected)
         self.starts, self.reached = np.zeros((BATCH, family.n_connected)), np.zeros(BATCH)
         self.n_batch = self.n_starts = 0
@@ -54,8 +55,10 @@ cdef class ComponentPricing(CellPricing):
             raise MemoryError
         memcpy(node_low(cell), low, n * sizeof(real))
         memcpy(node_high(cell, n), high, n * sizeof(real))
-        memset(node_warm(cell, n), 0, (self.family.n_facets + 1) * sizeof(float))
+        memset(node_warm(cell, n), 0, self.n_warm * sizeof(float))
         cell.lower = -INFINITY
+        if self.ledger is not None:
+            self.ledger.begin(cell)
         if not self.family.tighten_alone(node_low(cell), node_high(cell, n)):
             self.tree.free_node(cell)
             return 0
@@ -74,16 +77,39 @@ cdef class ComponentPricing(CellPricing):
         if made < 0:
             self.tree.push(cell)
             raise MemoryError
+        if self.ledger is not None:
+            self.ledger.divided(cell, halves, made)
         self.tree.free_node(cell)
         self.n_cells += made
         for i in range(made):
+            if self.ledger is not None:
+                self.ledger.remember(halves[i])
             if self.family.tighten_alone(node_low(halves[i]), node_high(halves[i], n)):
                 self.batch[self.n_batch] = halves[i]
                 self.n_batch += 1
             else:
+                if self.ledger is not None:
+                    self.ledger.emptied(halves[i])
                 self.n_dropped += 1
                 self.tree.free_node(halves[i])
         return made
+
+    cdef int drop(self, Node *cell) except -1:
+        """Frees a cell that holds no component of any solution below the limit."""
+        self.n_dropped += 1
+        try:
+            if self.ledger is not None:
+                self.ledger.leaf(cell)
+        finally:
+            self.tree.free_node(cell)
+        return 0
+
+    def tell_open(self):
+        """Tell a proof of the cells that are left."""
+        cdef index i
+        for i in range(self.tree.n_open):
+            self.ledger.leaf(self.tree.heap[i])
+        self.ledger.flush()
 
     cdef void task(self, Pricing *at, int i, real cutoff) noexcept nogil:
         """Bounds a cell of the batch or, beyond them, ascends from a start."""
@@ -113,8 +139,7 @@ cdef class ComponentPricing(CellPricing):
                 failed = self.tree.push(self.batch[i]) < 0
                 if not failed:
                     continue
-            self.n_dropped += 1
-            self.tree.free_node(self.batch[i])
+            self.drop(self.batch[i])
         self.n_batch = self.n_starts = 0
         if failed:
             raise MemoryError
@@ -240,7 +265,7 @@ cdef class ComponentPricing(CellPricing):
         try:
             memcpy(node_low(cell), &least[0], n * sizeof(real))
             memcpy(node_high(cell, n), &most[0], n * sizeof(real))
-            memset(node_warm(cell, n), 0, (self.family.n_facets + 1) * sizeof(float))
+            memset(node_warm(cell, n), 0, self.n_warm * sizeof(float))
             cell.lower = -INFINITY
             if multipliers is not None:
                 q = np.array(multipliers, dtype=np.float64)
@@ -356,8 +381,7 @@ cdef class ComponentPricing(CellPricing):
             for i in range(n_held):
                 cell = held[i]
                 if -cell.lower < threshold:
-                    self.n_dropped += 1
-                    self.tree.free_node(cell)
+                    self.drop(cell)
                 elif (cell.branch < 0 or node_warm(cell, n)[self.family.n_facets] < share * (-cell.lower - threshold)
                         or self.n_cells >= end or self.passes() >= last or clock() > deadline):
                     self.tree.push(cell)

@@ -168,6 +168,10 @@ cdef class PricingReduction(StepwiseReduction):
                 self.lower = limit
         return 0
 
+    cdef real proved(self) except? -1.0:
+        # a proof has no entry of a bound whose cells are still searched
+        return self.bound.lower if not self.bound.is_recorded or self.bound.cells is not None else -INFINITY
+
     cdef bint take(self, real limit) except -1:
         if self.bound.cells is None:
             return True

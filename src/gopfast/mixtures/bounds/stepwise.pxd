@@ -16,5 +16,7 @@ cdef class StepwiseReduction(Reduction):
     cdef int learn(self, const real *solution, real limit, Effort *effort) except -1
     # A limit, whenever one is told: before the step that it allows, and after all was learnt.
     cdef int take_limit(self, real limit) except -1
+    # What is proved of all solutions below the limit, after a step.
+    cdef real proved(self) except? -1.0
     # What a step has found; False: no more is to be learnt.
     cdef bint take(self, real limit) except -1

@@ -59,7 +59,7 @@ cdef class StepwiseReduction(Reduction):
         before = self.bound.n_passes
         more = self.bound.step(self.stop.deadline)
         effort.n_passes += (self.bound.n_passes - before) // self.passes_of_one
-        self.floor = max(self.floor, <real> self.bound.lower)
+        self.floor = max(self.floor, self.proved())
         more = self.take(limit) and more
         self.idle = not more
         return 1 if more else 0
@@ -68,6 +68,9 @@ cdef class StepwiseReduction(Reduction):
         if self.bound is not None:
             self.bound.limit = min(<real> self.bound.limit, limit)
         return 0
+
+    cdef real proved(self) except? -1.0:
+        return self.bound.lower
 
     cdef bint take(self, real limit) except -1:
         raise NotImplementedError

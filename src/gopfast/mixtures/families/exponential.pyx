@@ -505,7 +505,7 @@ cdef class ExponentialFamily(Family):
     def one_component(self, problem):
         """The same columns and prior."""
         data, *others = self.arguments
-        return ExponentialFamily(data, 1, *others)
+        return ExponentialFamily(data, 1, *others, cuts=self.cuts)
 
     def parameters(self, vector):
         """The user's parameter of every component."""

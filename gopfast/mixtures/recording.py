@@ -1,0 +1,255 @@
+"""Writes a proof while its search runs: what closed nodes leave behind goes to the file at once.
+
+Of the nodes nothing is kept, so that a search for a proof takes memory for what is open. The cells of one component are
+kept, as they are forgotten whenever prices change.
+"""
+
+import io
+import math
+import os
+import tempfile
+
+import numpy as np
+
+from gopfast.checker import ProofError, file
+from gopfast.checker.prices import Prices
+from gopfast.checker.problem import Problem
+from gopfast.errors import InputError
+from gopfast.mixtures.proof import LEAST_LOG_WEIGHT, Statement
+
+# By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
+ROUNDING = 1e-11
+# What a search keeps back of its tolerance for the checker's margins.
+RESERVE = 1e-3
+
+
+class Recorder:
+    """
+    What a search tells of its nodes, made into a proof.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    family : Family
+        ``family.provable()`` of the problem's.
+    target : str or True
+        File; True: it is kept in memory.
+    tolerance : float
+        Of the search, in nats.
+
+    Attributes
+    ----------
+    relaxation : EntropicRelaxation
+        With ``provable=True``; to be set before the search begins.
+    cells : Cells
+        For the pricing of single components.
+
+    Raises
+    ------
+    InputError
+        If proofs have no entry for the problem's family.
+    """
+
+    def __init__(self, problem, family, target, tolerance):
+        record, X = problem._record_of_proof(), problem._data_of_proof()
+        if family is None or record is None:
+            raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
+        self.problem, self.family, self.target, self.relaxation = problem, family, target, None
+        try:
+            self.statement = Statement(family, family.one_component(problem), Problem(record, X, problem.sample_weight))
+        except ProofError as error:
+            raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
+        self.allowed = 0.5 * RESERVE * tolerance
+        # A prior's terms have a constant of every column, and missing entries one of every variable.
+        self.is_plain = self.statement.problem.prior is None and not self.statement.problem.partial
+        self.cells, self.stream, self.writer, self.short = Cells(self.statement), None, None, []
+
+    # What the search tells: see `gopfast.search.ledger`
+
+    def begin(self):
+        """Forget all: the tree begins."""
+        if self.writer is not None:
+            self.writer.abandon()
+        if self.stream is None:
+            self.stream = io.BytesIO()
+            if self.target is not True:
+                folder, name = os.path.split(os.path.abspath(self.target))
+                self.stream = tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False)
+        self.stream.seek(0)
+        self.stream.truncate()
+        self.writer, self.short = file.Writer(self.stream, "mixture"), []
+
+    def splits(self, splits, points):
+        """Nodes that were split."""
+        inner = splits[:, 2] >= 0
+        splits[:, 1], points = self.statement.split(splits[:, 1], points, inner)
+        self.writer.add("splits", splits)
+        self.writer.add("points", points)
+
+    def leaves(self, labels, lower, low, high, warm):
+        """Take leaves: slopes and weights of those that have something in them for the checker too."""
+        statement = self.statement
+        low, high, empty = statement.ordered(statement.boxes(low), statement.boxes(high))
+        labels, lower, low, high, warm = (part[~empty] for part in (labels, lower, low, high, warm))
+        weights, constants, linear, quadratic = self.relaxation.explain(warm)
+        slopes, constants = statement.slopes(constants, linear, quadratic)
+        slopes = statement.unfolded(low, high, slopes)
+        # The checker's constants are higher than the core's; with these weights its responsibilities are the same.
+        gained = statement.constants(low, high, slopes) - constants
+        logs = np.log(np.maximum(weights, math.exp(LEAST_LOG_WEIGHT))) + gained
+        logs = np.clip(np.nan_to_num(logs - logs.max(axis=1, keepdims=True)), LEAST_LOG_WEIGHT, 0.0)
+        self.writer.add("leaves", labels)
+        self.writer.add("slopes", slopes)
+        self.writer.add("log_weights", logs)
+        # Then what the core has proved holds by the checker's arithmetic, less its own rounding.
+        lost = statement.loss(slopes, logs, low, high)
+        lost -= np.minimum(gained, 0.0).min(axis=1) * self.problem.total_weight
+        sure = (lost <= self._allowed(lower)) & np.isfinite(lower) & self.is_plain
+        own = np.flatnonzero(~sure)
+        if not len(own):
+            return
+        found = statement.bounds.of(low[own], high[own], slopes[own], logs[own], statement.reference)
+        for i, value in zip(own, found, strict=True):
+            if not (np.isfinite(lower[i]) and value >= lower[i] - self._allowed(lower[i])):
+                self.short.append((value, low[i], high[i], slopes[i], logs[i]))
+
+    def _allowed(self, value):
+        """By how much the checker's bound may be below the core's."""
+        return np.maximum(self.allowed, ROUNDING * (1 + np.abs(value) + self.problem.total_weight))
+
+    # The end
+
+    def finish(self, wanted, solution, pricing):
+        """
+        Write the proof of what a search has reached.
+
+        Parameters
+        ----------
+        wanted : float
+            The search's lower bound.
+        solution : MixtureSolution
+        pricing : None or PricingBound
+            Whose cells have cut nodes.
+
+        Returns
+        -------
+        (float, str or bytes) or None
+            The lower bound that it claims, by the checker's own arithmetic, and the proof. None where that arithmetic
+            is not accurate enough to say anything.
+        """
+        statement = self.statement
+        try:
+            upper = statement.bounds.attained(statement.solution(self.family, solution))
+        except ProofError:
+            return self.discard()
+        upper += ROUNDING * (1 + abs(upper) + self.problem.total_weight)
+        arrays = self.cells.arrays(pricing)
+        lower = min(wanted - self._allowed(wanted), upper) if math.isfinite(wanted) else math.inf
+        lower = self._bound_of_short(lower, arrays)
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            return self.discard()
+        for name, array in (self._nothing() | arrays).items():
+            self.writer.add(name, array)
+        claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
+        self.writer.finish({**statement.header(), "claim": claim})
+        return lower, self._take()
+
+    def _bound_of_short(self, lower, arrays):
+        """Return what can be claimed, at most `lower`, with leaves whose own bounds are below that of the core."""
+        if not self.short:
+            return lower if math.isfinite(lower) else -math.inf
+        statement = self.statement
+        values, low, high, slopes, logs = (np.array(part) for part in zip(*self.short, strict=True))
+        own = values < lower
+        if own.any() and arrays["prices"].size and math.isfinite(lower):
+            header = statement.header()
+            priced = Prices(statement.bounds, arrays, statement.reference, header["order"], lower)
+            low, high, closed = priced.cut(low[own], high[own])
+            again = statement.bounds.of(low, high, slopes[own], logs[own], statement.reference)
+            values[own] = np.where(closed, np.inf, np.maximum(values[own], again))
+        least = values.min()
+        return lower if least >= lower else least - ROUNDING * (1 + abs(least) + self.problem.total_weight)
+
+    def _nothing(self):
+        """Return the arrays without entries."""
+        K, n_slopes = self.problem.n_components, self.statement.bounds.n_slopes
+        return {
+            "splits": np.zeros((0, 4)), "points": [], "leaves": [], "slopes": np.zeros((0, K, n_slopes)),
+            "log_weights": np.zeros((0, K)),
+        }  # fmt: skip
+
+    def _take(self):
+        """End the stream: the file's name, or what would be in it."""
+        stream, self.stream, self.writer = self.stream, None, None
+        if self.target is True:
+            return stream.getvalue()
+        stream.close()
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(stream.name, 0o666 & ~umask)
+        os.replace(stream.name, self.target)
+        return self.target
+
+    def discard(self):
+        """Forget the proof, and what was written of it."""
+        stream, writer, self.stream, self.writer = self.stream, self.writer, None, None
+        if stream is None:
+            return
+        writer.abandon()
+        stream.close()
+        if self.target is not True:
+            os.unlink(stream.name)
+
+
+class Cells:
+    """
+    Cells of one component and what they save, as the pricing tells of them.
+
+    Parameters
+    ----------
+    statement : Statement
+    """
+
+    def __init__(self, statement):
+        self.statement = statement
+        self.begin()
+
+    def begin(self):
+        """Forget all: cells are made at new prices."""
+        self.divided, self.ends = [], []
+
+    def splits(self, splits, points):
+        """Cells that were divided."""
+        self.divided.append((splits, points))
+
+    def leaves(self, labels, upper, low, high, warm):
+        """Cells that were dropped, or are left."""
+        self.ends.append((labels, low, high, warm))
+
+    def arrays(self, pricing):
+        """
+        Return the proof's arrays of prices and cells.
+
+        Parameters
+        ----------
+        pricing : None or PricingBound
+        """
+        statement, n_slopes = self.statement, self.statement.bounds.n_slopes
+        names = "prices", "cells", "cell_points", "cell_leaves", "cell_slopes", "cell_scales"
+        if pricing is None or pricing.cells is None:
+            shapes = 0, (0, 4), 0, 0, (0, n_slopes), 0
+            return {name: np.zeros(shape) for name, shape in zip(names, shapes, strict=True)}
+        pricing.pricing.tell_open()
+        labels, low, high, warm = (np.concatenate(part) for part in zip(*self.ends, strict=True))
+        low, high = statement.boxes(low), statement.boxes(high)
+        low, high = statement.bounds.rules.tightened(low, high)
+        left = ~(low > high).any(axis=(1, 2))
+        scales, linear, quadratic = pricing.pricing.explain(np.ascontiguousarray(warm[left]))
+        slopes, _ = statement.slopes(np.zeros((len(scales), 1)), linear[:, np.newaxis], quadratic[:, np.newaxis])
+        slopes = statement.unfolded(low[left], high[left], slopes)[:, 0]
+        splits, points = np.zeros((0, 4), int), np.zeros(0)
+        if self.divided:
+            splits, points = (np.concatenate(part) for part in zip(*self.divided, strict=True))
+            splits[:, 1], points = statement.split(splits[:, 1], points, splits[:, 2] >= 0)
+        prices = statement.prices(pricing.prices)
+        return dict(zip(names, (prices, splits, points, labels[left], slopes, scales), strict=True))

@@ -49,7 +49,7 @@ def solve(path, threads):
 
     threading.Thread(target=watch, daemon=True).start()
     started, used = time.perf_counter(), time.process_time()
-    problem = gopfast.data.LargeGaussianMixture(np.load(path, mmap_mode="r"), 3)
+    problem = gopfast.data.LargeGaussianMixture(np.load(path, mmap_mode="r"), 3, covariance="known")
     result = gopfast.solve(problem, 0.01, n_threads=int(threads), log=False)
     over.set()
     return {

@@ -3,21 +3,25 @@ Data larger than memory.
 
 >>> import numpy as np, gopfast
 >>> X = np.concatenate([np.random.default_rng(0).normal(m, 1.0, 20_000) for m in (0.0, 4.0)]).astype(np.float32)
->>> problem = gopfast.data.LargeGaussianMixture(gopfast.data.chunks(lambda: np.array_split(X, 7), 1), 2)
+>>> rows = gopfast.data.chunks(lambda: np.array_split(X, 7), 1)
+>>> problem = gopfast.data.LargeGaussianMixture(rows, 2, covariance="known")
 >>> gopfast.solve(problem, log=False).success
 True
 """
 
-from collections.abc import Callable, Iterable
+import importlib
+from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast import checks
-from gopfast.errors import InputTypeError
-from gopfast.mixtures.data.chunks import Chunks
+from gopfast.annotations import Path
+from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.data.chunks import ROWS, Chunks
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 
-__all__ = ["Chunks", "LargeGaussianMixture", "chunks"]
+__all__ = ["Chunks", "LargeGaussianMixture", "chunks", "csv", "parquet"]
 
 
 def chunks(factory: Callable[[], Iterable[ArrayLike]], n_columns: int = 1) -> Chunks:
@@ -28,7 +32,7 @@ def chunks(factory: Callable[[], Iterable[ArrayLike]], n_columns: int = 1) -> Ch
     ----------
     factory : callable
         Returns an iterable of arrays of shape (m, n_columns), or (m,) where there is one column. It is called for each
-        pass over the data, of which a solve makes three, and must give the same rows in the same order.
+        pass over the data, of which a solve makes about six, and must give the same rows in the same order.
     n_columns : int
 
     Returns
@@ -40,11 +44,113 @@ def chunks(factory: Callable[[], Iterable[ArrayLike]], n_columns: int = 1) -> Ch
     InputTypeError
         If `factory` is not callable.
 
-    Examples
+    See Also
     --------
-    Of a Parquet file, by pyarrow: ``gopfast.data.chunks(lambda: (batch.column(0).to_numpy() for batch in
-    pyarrow.parquet.ParquetFile("big.parquet").iter_batches(columns=["x"])))``.
+    parquet, csv : chunks of files.
     """
     if not callable(factory):
         raise InputTypeError(f"factory must be callable; got {type(factory).__name__}")
     return Chunks(factory, checks.whole_number("n_columns", n_columns, 1))
+
+
+def parquet(path: Path, columns: Sequence[str] | None = None) -> Chunks:
+    """
+    Take rows from a Parquet file, some at a time; needs pyarrow (``pip install 'gopfast[arrow]'``).
+
+    Parameters
+    ----------
+    path : str or path-like
+    columns : sequence of str, optional
+        Names of columns; all by default.
+
+    Returns
+    -------
+    Chunks
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, or one holds no numbers.
+    """
+    path, module, types = checks.path("path", path), _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow.types")
+    schema = _opened(path, lambda: module.ParquetFile(path).schema_arrow)
+    names = _chosen(path, schema.names, columns)
+    for name in names:
+        kind = schema.field(name).type
+        if not (types.is_integer(kind) or types.is_floating(kind)):
+            raise InputError(f"{path}: column {name!r} holds no numbers but {kind}; see `columns`")
+
+    def batches():
+        for batch in module.ParquetFile(path).iter_batches(ROWS, columns=names):
+            yield _matrix(batch, names)
+
+    return Chunks(batches, len(names), names)
+
+
+def csv(path: Path, columns: Sequence[str] | None = None, separator: str = ",") -> Chunks:
+    """
+    Take rows from a CSV file with a header, some at a time; needs pyarrow (``pip install 'gopfast[arrow]'``).
+
+    Parameters
+    ----------
+    path : str or path-like
+        Also compressed, as far as pyarrow reads it.
+    columns : sequence of str, optional
+        Names of columns; all by default.
+    separator : str
+
+    Returns
+    -------
+    Chunks
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, or has what is no number; the latter when it is read.
+    """
+    path, arrow, module = checks.path("path", path), _pyarrow("pyarrow"), _pyarrow("pyarrow.csv")
+    parsing = module.ParseOptions(delimiter=separator)
+    names = _chosen(path, _opened(path, lambda: module.open_csv(path, parse_options=parsing).schema.names), columns)
+    wanted = module.ConvertOptions(
+        include_columns=names, column_types=dict.fromkeys(names, arrow.float64()), strings_can_be_null=True
+    )
+
+    def batches():
+        try:
+            for batch in module.open_csv(path, parse_options=parsing, convert_options=wanted):
+                yield _matrix(batch, names)
+        except arrow.ArrowInvalid as error:
+            raise InputError(f"{path}: {error}") from None
+
+    return Chunks(batches, len(names), names)
+
+
+def _pyarrow(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"gopfast.data needs {name}: pip install 'gopfast[arrow]'") from error
+
+
+def _opened(path, schema):
+    """Return what a file says of its columns."""
+    try:
+        return schema()
+    except (OSError, ValueError) as error:  # an ArrowInvalid is a ValueError
+        raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+def _chosen(path, names, columns):
+    """Return the columns asked for, once they are known to be there."""
+    if columns is None:
+        return list(names)
+    columns = [columns] if isinstance(columns, str) else list(columns)
+    missing = [name for name in columns if name not in names]
+    if missing or not columns:
+        raise InputError(f"columns must be of {', '.join(map(repr, names))}; got {', '.join(map(repr, missing))}")
+    return columns
+
+
+def _matrix(batch, names):
+    """Return the rows of a batch as an array (m, d); NaN where a value is missing."""
+    return np.column_stack([batch.column(name).to_numpy(zero_copy_only=False) for name in names])

@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import Callback, Executor, Log, MemorySize, Path
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import rebuild
 from gopfast.mixtures.result import Result
-from gopfast.mixtures.solve import MixtureSearch, checkpoint_header
+from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
 from gopfast.options import Options
 from gopfast.search.checkpoint import Stored
 
@@ -88,6 +89,8 @@ def resume(
         raise CheckpointError(f"{path}: damaged, or no checkpoint of gopfast ({error})") from None
     if isinstance(X, MixtureProblem) and sample_weight is not None:
         raise InputError("sample_weight must be None with a problem, which has its own")
+    if isinstance(problem, LargeGaussianMixture):
+        problem = summarised(problem, options)
     found = checkpoint_header(problem, options)
     if found["gopfast"] != header["gopfast"]:
         raise CheckpointError(

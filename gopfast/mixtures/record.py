@@ -8,6 +8,7 @@ import numpy as np
 
 from gopfast.errors import InputError
 from gopfast.mixtures import problems
+from gopfast.mixtures.problems import large
 
 DATA = ("X", "sample_weight")
 
@@ -56,7 +57,7 @@ def rebuild(recorded, X, sample_weight=None):
     InputError
         If the data do not fit, or the class is none of `gopfast.models`.
     """
-    kind = getattr(problems, recorded["class"], None)
+    kind = getattr(problems, recorded["class"], None) or getattr(large, recorded["class"], None)
     if kind is None:
         raise InputError(f"X must be the problem: there is no gopfast.models.{recorded['class']}")
     given = {name: value for name, value in recorded["arguments"].items() if value is not None}

@@ -59,9 +59,8 @@ class Representation:
         self.shifted = family.shifted
         if self.shifted:
             self.least = ceiling.least_objective(problem)
-            weight = problem.sample_weight[:, np.newaxis]
             self.distance = math.hypot(
-                self._distance(problem.X, weight), self._distance(*problem._pseudo_samples())
+                problem._moved(self._distance), self._distance(*problem._pseudo_samples())
             )
 
     def loss(self, objective, extra=0.0):
@@ -135,18 +134,8 @@ class Representation:
         return value + EVALUATION * error
 
     def _distance(self, points, weights):
-        """
-        Return A of points (n, d) in the user's units, of weights (n, 1) or (n, d).
-
-        What the shift rounds is computed exactly, what the scaling rounds is bounded.
-        """
-        center, scale = self.family.data.center, self.family.data.scale
-        shifted = points - center
-        back = shifted - points
-        lost = np.abs((points - (shifted - back)) - (center + back))
-        exact = np.frexp(scale)[0] == 0.5
-        delta = lost / scale + np.where(exact, 0.0, ROUND) * np.abs(shifted / scale)
-        return math.sqrt(float((weights * np.square(delta)).sum())) * (1.0 + 1e-9)
+        """Return A of points (n, d) in the user's units, of weights (n, 1) or (n, d)."""
+        return math.sqrt(moved(points, weights, self.family.data.center, self.family.data.scale)) * (1.0 + 1e-9)
 
     def _possible(self, solution):
         """Move probabilities of 1 that cannot be."""
@@ -157,3 +146,17 @@ class Representation:
         if moved is given or math.isfinite(problem.objective(solution.weights, **solution.parameters)):
             return solution
         return MixtureSolution.canonical(problem, solution.weights, **{**solution.parameters, name: moved})
+
+
+def moved(points, weights, center, scale):
+    """
+    Return the square of A of points (n, d) in the user's units, of weights (n, 1) or (n, d).
+
+    What the shift rounds is computed exactly, what the scaling rounds is bounded.
+    """
+    shifted = points - center
+    back = shifted - points
+    lost = np.abs((points - (shifted - back)) - (center + back))
+    exact = np.frexp(scale)[0] == 0.5
+    delta = lost / scale + np.where(exact, 0.0, ROUND) * np.abs(shifted / scale)
+    return float((weights * np.square(delta)).sum())

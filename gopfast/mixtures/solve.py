@@ -11,9 +11,8 @@ import numpy as np
 
 from gopfast import version
 from gopfast.errors import CheckpointError, InputError
-from gopfast.mixtures import bounds, engine, large
+from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
 from gopfast.mixtures.notes import notes_of
@@ -109,7 +108,9 @@ class MixtureSearch:
             self.recorder.relaxation = self.relaxed
         self.monitor, self.n_threads = Monitor(options), n_threads(options.n_threads)
         ties = _ties_to_try(problem)
-        self.primal = primal = MixturePrimal(self.family, seed=options.seed, start=start, ties=ties)
+        self.primal = primal = problem._primal(
+            bounds, self.family, self.monitor.note, seed=options.seed, start=start, ties=ties
+        )
         entropic = self.names["relaxation"] != "linear"
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
         self.rel_tol = options.rel_tol or 0.0
@@ -142,6 +143,13 @@ class MixtureSearch:
     def _beside_the_tree(self, entropic, relaxation):
         """Return what else the search knows and learns: for a proof nothing that has no entry there."""
         problem, family, self.reduction, reduce_from = self.problem, self.family, None, REDUCED_FROM
+        if family.data.is_summary:
+            # What is learnt beside the tree is of samples, and so are the boxes of charts.
+            has_basin = entropic and family.chart(bounds) is None
+            return {
+                "basin": family.basin(bounds, self.primal) if has_basin else None,
+                "least": ceiling.least_objective(problem),
+            }
         if entropic:
             cells = None if self.proof is None else self.recorder.cells
             self.reduction, reduce_from = reduction_of(
@@ -237,7 +245,7 @@ class MixtureSearch:
         """Return what runs the search on the executor."""
         plain = replace(self.options, **ALONE)
         key = f"{checkpoint_header(self.problem, plain)['digest']}-{self.options.seed}"
-        setup = worker_search, (self.problem, plain), self.coordinates()
+        setup = worker_search, (self.problem._for_workers(), plain), self.coordinates()
         spread = Spread(self.search, self.options.executor, key, setup, self.keeper, self.note)
         if self.keeper is not None:
             self.keeper.elsewhere = spread.outstanding
@@ -330,18 +338,17 @@ def _solve_large(problem, options, start, proof):
     """Solve a mixture of data in chunks, on a summary."""
     if proof is not None:
         raise InputError("proof must be None for data in chunks")
-    options.refuse(("checkpoint",), "for data in chunks: their summary is what is searched")
-    epsilon = EPSILON if options.epsilon is None else options.epsilon
-    monitor = Monitor(options)
+    started = time.perf_counter()
+    search = MixtureSearch(summarised(problem, options), options, start)
+    left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
+    return search.run(max(left, 0.0), options.max_nodes)
 
-    def search(points, tolerance):
-        inner = MixtureSearch(points, replace(options, epsilon=tolerance, rel_tol=None), start)
-        return inner.run(options.time_limit, options.max_nodes)
 
-    found, fields = large.solve(problem, epsilon, monitor.note, search)
-    closed = fields["objective"] - fields["lower_bound"] <= max(epsilon, (options.rel_tol or 0.0) * fields["objective"])
-    status = Status.OPTIMAL if closed else Status.NUMERICAL if found.success else found.status
-    return replace(found, **fields, status=status, elbo_constant=problem.elbo_constant, message="")
+def summarised(problem, options):
+    """Return a problem of data in chunks with a summary of them, as fine as the options need."""
+    if options.relaxation not in (None, "entropic"):
+        raise InputError(f"relaxation must be None or 'entropic' for data in chunks; got {options.relaxation!r}")
+    return problem.summarised(EPSILON if options.epsilon is None else options.epsilon, Monitor(options).note)
 
 
 def _report(problem, solution, monitor, notes=(), **fields):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
 
-ROWS = 1_000_000  # of a chunk of an array
+ROWS = 65_536  # of a block: what is in memory as float64 at a time, whatever the chunks
 
 
 class Chunks:
@@ -21,47 +21,97 @@ class Chunks:
         Returns an iterable of arrays of shape (m, n_columns), or (m,) where there is one column: the same rows in the
         same order each time.
     n_columns : int
+    names : sequence of str
+        Of the columns, where they have names.
     """
 
-    def __init__(self, factory: Callable[[], Iterable[ArrayLike]], n_columns: int) -> None:
-        self.factory, self.n_columns = factory, n_columns
+    def __init__(self, factory: Callable[[], Iterable[ArrayLike]], n_columns: int, names: Iterable[str] = ()) -> None:
+        self.factory, self.n_columns, self.names = factory, n_columns, tuple(names)
+
+    def __repr__(self) -> str:
+        """Return the number of columns: nothing has been read."""
+        return f"Chunks(n_columns={self.n_columns})"
 
     def __iter__(self) -> Iterator[FloatArray]:
-        """Yield arrays of float64, shape (m, n_columns)."""
+        """Yield arrays of float64, shape (m, n_columns), m at most ROWS; the next one takes the place of the last."""
+        block, size = np.empty((ROWS, self.n_columns)), 0
         for chunk in self.factory():
-            array = np.asarray(chunk)
-            if array.dtype.kind not in "iuf":
-                raise InputTypeError(f"X must hold real numbers; a chunk has dtype {array.dtype}")
-            array = array.astype(np.float64)
-            if array.ndim == 1 and self.n_columns == 1:
-                array = array[:, np.newaxis]
-            if array.ndim != 2 or array.shape[1] != self.n_columns:
-                raise InputError(f"X must have chunks of shape (m, {self.n_columns}); got {array.shape}")
-            if len(array):
-                yield array
+            array = self._checked(np.asanyarray(chunk))
+            first = 0
+            while first < len(array):
+                part = array[first : first + ROWS - size]
+                block[size : size + len(part)] = part
+                first, size = first + len(part), size + len(part)
+                if size == ROWS:
+                    yield block
+                    size = 0
+        if size:
+            yield block[:size]
+
+    def _checked(self, array):
+        """Return a chunk as (m, n_columns), of any type of real numbers."""
+        if array.dtype.kind not in "iuf":
+            raise InputTypeError(f"X must hold real numbers; a chunk has dtype {array.dtype}")
+        if np.ma.isMaskedArray(array) and np.ma.getmaskarray(array).any():
+            raise InputError("X must not have masked entries")
+        if array.ndim == 1 and self.n_columns == 1:
+            array = array[:, np.newaxis]
+        if array.ndim != 2 or array.shape[1] != self.n_columns:
+            raise InputError(f"X must have chunks of shape (m, {self.n_columns}); got {array.shape}")
+        return array
 
 
-def of_array(array):
+def weighted(rows, weights=None):
+    """
+    Yield blocks of rows (m, d) and their weights (m,), without rows of weight 0.
+
+    Parameters
+    ----------
+    rows : Chunks
+    weights : Chunks or None
+        One column, as many rows; in chunks of any size. None: 1 each.
+    """
+    if weights is None:
+        ones = np.ones(ROWS)
+        for block in rows:
+            yield block, ones[: len(block)]
+        return
+    own, other = iter(rows), iter(weights)
+    while True:
+        block, weight = next(own, None), next(other, None)
+        if block is None and weight is None:
+            return
+        if block is None or weight is None or len(block) != len(weight):
+            raise InputError("sample_weight must have one entry for each row of X")
+        weight = weight[:, 0]
+        if not (weight >= 0.0).all() or np.isinf(weight).any():
+            raise InputError("sample_weight must be finite and at least 0")
+        used = weight > 0.0
+        if used.all():
+            yield block, weight
+        elif used.any():
+            yield block[used], weight[used]
+
+
+def of_array(array, name="X"):
     """
     Make chunks of an array or a memory map, which is not copied as a whole.
 
     Parameters
     ----------
     array : ndarray, shape (n,) or (n, d)
+    name : str
+        Of the argument.
     """
     if array.ndim not in (1, 2):
-        raise InputError(f"X must have shape (n,) or (n, d); got {array.ndim} dimensions")
-    columns = 1 if array.ndim == 1 else array.shape[1]
-
-    def rows():
-        for first in range(0, len(array), ROWS):
-            yield array[first : first + ROWS]
-
-    return Chunks(rows, columns)
+        raise InputError(f"{name} must have shape (n,) or (n, d); got {array.ndim} dimensions")
+    return Chunks(lambda: (array,), 1 if array.ndim == 1 else array.shape[1])
 
 
-def of_dask(array):
+def of_dask(array, name="X"):
     """Make chunks of a ``dask.array``: its blocks of rows, computed one after another."""
+    if array.ndim not in (1, 2):
+        raise InputError(f"{name} must have shape (n,) or (n, d); got {array.ndim} dimensions")
     if array.ndim == 2:
         array = array.rechunk({1: -1})
     columns = 1 if array.ndim == 1 else array.shape[1]
@@ -73,13 +123,13 @@ def of_dask(array):
     return Chunks(blocks, columns)
 
 
-def of(X):
+def of(X, name="X"):
     """Make chunks of whatever holds rows: `Chunks`, a ``dask.array``, or an array that may be memory-mapped."""
     if isinstance(X, Chunks):
         return X
     if hasattr(X, "dask") and hasattr(X, "blocks"):
-        return of_dask(X)
+        return of_dask(X, name)
     array = np.asanyarray(X)
     if array.dtype.kind not in "iuf":
-        raise InputTypeError(f"X must be an array of real numbers, or gopfast.data.chunks; got {type(X).__name__}")
-    return of_array(array)
+        raise InputTypeError(f"{name} must be an array of real numbers, or gopfast.data.chunks; got {type(X).__name__}")
+    return of_array(array, name)

@@ -39,7 +39,7 @@ class Level(NamedTuple):
     reach: np.ndarray
 
 
-def levels(columns, weights):
+def levels(columns, weights, source=None):
     """
     Summarise samples on grids from coarse to fine.
 
@@ -49,6 +49,8 @@ def levels(columns, weights):
         Samples in units of the noise standard deviation.
     weights : ndarray, shape (n,)
         Positive weights.
+    source : Level, optional
+        What these are a summary of.
 
     Returns
     -------
@@ -68,7 +70,8 @@ def levels(columns, weights):
     while np.prod(grids[-1] * float(REFINEMENT) + 1) <= most:
         grids.append(grids[-1] * REFINEMENT)
     found = []
-    source = Level(columns, weights, np.zeros(n_features), 0.0, np.zeros(n_features))
+    if source is None:
+        source = Level(columns, weights, np.zeros(n_features), 0.0, np.zeros(n_features))
     # Fine to coarse: a summary of a summary is one, and the samples are read once.
     for n_cells in reversed(grids):
         source = _summarise(source, low, width, n_cells)

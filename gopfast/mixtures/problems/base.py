@@ -350,6 +350,30 @@ class MixtureProblem:
         """
         raise NotImplementedError(f"{type(self).__name__} has no family of the core to be solved by")
 
+    def _primal(self, bounds, family, note, **options):
+        """
+        Make what searches locally in the core.
+
+        Parameters
+        ----------
+        bounds : module
+            `gopfast.mixtures.bounds`.
+        family : Family
+        note : callable
+            Takes a line of text.
+        **options
+            Of `MixturePrimal`.
+        """
+        return bounds.em.MixturePrimal(family, **options)
+
+    def _for_workers(self):
+        """Return the problem as far as processes need it that bound nodes."""
+        return self
+
+    def _moved(self, distance):
+        """Return the distance by which the core's units move the samples; `distance` is of points and weights."""
+        return distance(self.X, self.sample_weight[:, np.newaxis])
+
     def _record_of_proof(self):
         """Return the problem as `gopfast.checker` reads it, JSON types; None where proofs have no entry for it."""
         return None

@@ -46,14 +46,29 @@ def default_floors(X, weight):
     share = weight / weight.sum()
     with np.errstate(over="ignore", invalid="ignore"):
         variances = share @ np.square(X - share @ X)
-        ranges = np.ptp(used, axis=0)
-    constant = constant_columns(X, weight)
+    return floors_of(variances, used.min(axis=0), used.max(axis=0), used.T)
+
+
+def floors_of(variances, low, high, values):
+    """
+    Compute the same from variances and ends of the columns (d,), and for each column values that show its resolution.
+
+    Parameters
+    ----------
+    variances, low, high : ndarray, shape (d,)
+    values : sequence of ndarray
+        All of a column or, sorted, the distinct ones of them; empty: it has no resolution.
+    """
+    with np.errstate(over="ignore"):
+        ranges = high - low
+    constant = _constant(low, high)
     varying = np.flatnonzero(~constant)
     if not (variances[varying] > 0.0).all():
         raise InputError("variance_floor must be given: the variance of a column of X underflows")
     floors = FLOOR_SHARE**2 * variances
     for j in varying:
-        floors[j] = max(floors[j], (0.5 * resolution(used[:, j], 2.0 * np.sqrt(floors[j]))) ** 2)
+        if len(values[j]):
+            floors[j] = max(floors[j], (0.5 * resolution(values[j], 2.0 * np.sqrt(floors[j]))) ** 2)
     # The noise of a column that is constant but for rounding stays below its floor.
     least = floors[varying].min() if varying.size else CONSTANT_FLOOR
     floors[constant] = np.maximum(least, np.square(ranges[constant]))
@@ -63,7 +78,10 @@ def default_floors(X, weight):
 def constant_columns(X, weight):
     """Whether each column has one value only, but for rounding, in the samples of positive weight; shape (d,)."""
     used = X if weight.min() > 0.0 else X[weight > 0.0]
-    low, high = used.min(axis=0), used.max(axis=0)
+    return _constant(used.min(axis=0), used.max(axis=0))
+
+
+def _constant(low, high):
     with np.errstate(over="ignore"):
         return high - low <= DOUBLE_NOISE * np.maximum(np.abs(low), np.abs(high))
 

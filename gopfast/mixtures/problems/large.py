@@ -1,38 +1,44 @@
-"""Gaussian mixtures of data that need not fit into memory: one column, known variance."""
+"""Gaussian mixtures of data that need not fit into memory."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gopfast import checks
-from gopfast.annotations import FloatArray, ParameterLike
+from gopfast.annotations import Covariance, FloatArray, GaussianPrior, ParameterLike, Posterior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.problems.covariance import KINDS, Diagonal, Known, Spherical, TiedSpherical
 from gopfast.mixtures.problems.gaussian import GaussianMixture
-from gopfast.roundoff import ROUND
 
-# Rounding error of the objective, in units of the magnitude of its terms: a cost has less than 20 operations, sums are
-# pairwise.
-EVALUATION = 64 * ROUND
+MOST_COLUMNS = 3  # of a grid
+KINDS_IN_CHUNKS = (Known.name, Diagonal.name, Spherical.name, TiedSpherical.name)
 
 
 class LargeGaussianMixture(GaussianMixture):
     """
-    A Gaussian mixture of known variance whose data are read chunk by chunk.
+    A Gaussian mixture whose data are read chunk by chunk.
 
-    What `gopfast.GaussianMixture` is with the same data; of one column, without weights and without a prior. `X` is
-    empty: nothing here holds the data, nor is anything read before `gopfast.solve`, which makes three passes.
+    What `gopfast.GaussianMixture` is with the same data, of at most three columns and without covariance matrices.
+    Nothing is read before `gopfast.solve`, which makes about six passes: two for a summary of the data, the others for
+    the objective and its gradient at solutions. The problem of the result, ``result.solution.problem``, has the
+    summary's weighted points as its `X` and `sample_weight`: what is asked of a fit without other data is of these.
+    `objective` is that of the data.
 
     Parameters
     ----------
     X : array_like, memory map, dask.array or Chunks
-        One column, of any type of real numbers; a memory-mapped file of float32 is not copied as a whole. Chunks are
-        those of `gopfast.data.chunks`.
+        One to three columns, of any type of real numbers; a memory-mapped file of float32 is not copied as a whole.
+        Chunks are those of `gopfast.data.chunks`, `gopfast.data.parquet` and `gopfast.data.csv`.
     n_components : int
         Number of components K.
-    noise_variance : float, default 1
-        The known variance.
+    prior, posterior, noise_variance, variance_floor, prior_variance_bounds, covariance_type
+        As of `gopfast.GaussianMixture`.
+    covariance : {"known", "spherical", "diag", "tied_spherical"}, optional
+        As of `gopfast.GaussianMixture`.
+    sample_weight : array_like, memory map, dask.array or Chunks, optional
+        Weights of the samples: as many as `X` has rows, in chunks of any size.
 
     Raises
     ------
@@ -40,41 +46,129 @@ class LargeGaussianMixture(GaussianMixture):
         If an argument is invalid; the message names it.
     """
 
-    def __init__(self, X: ArrayLike, n_components: int, *, noise_variance: float = 1.0) -> None:
+    source = weights = summary = None
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        n_components: int,
+        *,
+        prior: GaussianPrior = None,
+        posterior: Posterior = "point",
+        covariance: Covariance | None = None,
+        noise_variance: ArrayLike | None = None,
+        variance_floor: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        prior_variance_bounds: tuple[float, float] = (1e-3, 1e6),
+        covariance_type: Covariance | None = None,
+    ) -> None:
         # Here and not above: a problem loads nothing that reads data.
         from gopfast.mixtures.data import chunks
 
         source = chunks.of(X)
-        if source.n_columns != 1:
-            raise InputError(f"X must have one column; got {source.n_columns}")
-        variance = checks.positive_number("noise_variance", noise_variance)
-        number = checks.whole_number("n_components", n_components, 1)
-        # checks what the model shares
-        super().__init__(np.zeros(number), number, noise_variance=variance)
-        self.__setstate__(
-            {"source": source, "X": np.empty((0, 1)), "sample_weight": np.empty(0), "n_samples": 0, "total_weight": 0.0}
-        )
+        weights = None if sample_weight is None else chunks.of(sample_weight, "sample_weight")
+        if not 1 <= source.n_columns <= MOST_COLUMNS:
+            raise InputError(
+                f"X must have 1 to {MOST_COLUMNS} columns, of which a grid summarises it; got {source.n_columns}. Data "
+                "in memory may have more: gopfast.GaussianMixture"
+            )
+        if weights is not None and weights.n_columns != 1:
+            raise InputError(f"sample_weight must have one column; got {weights.n_columns}")
+        stand_in = np.zeros((max(1, n_components) if isinstance(n_components, int) else 1, source.n_columns))
+        super().__init__(  # checks what the model shares
+            stand_in, n_components, prior=prior, posterior=posterior, covariance=covariance,
+            noise_variance=noise_variance, variance_floor=variance_floor, prior_variance_bounds=prior_variance_bounds,
+            covariance_type=covariance_type,
+        )  # fmt: skip
+        if self.covariance not in KINDS_IN_CHUNKS:
+            raise InputError(
+                f"covariance must be one of {', '.join(map(repr, KINDS_IN_CHUNKS))} for data in chunks; got "
+                f"{self.covariance!r}"
+            )
+        state = {
+            "source": source, "weights": weights, "X": np.empty((0, source.n_columns)), "sample_weight": np.empty(0),
+            "n_samples": 0, "total_weight": 0.0, "columns": source.names,
+        }  # fmt: skip
+        if self._default_floor:
+            state["variance_floor"] = None  # the data tell
+        self.__setstate__(state)
 
-    def counted(self, n_samples: int) -> None:
-        """Take the number of samples, which the first pass tells."""
-        self.__setstate__({"n_samples": n_samples, "total_weight": float(n_samples)})
-
-    def evaluated(self, weights: FloatArray, means: FloatArray) -> tuple[float, float]:
+    def summarised(self, tolerance: float, note: Callable[[str], None]) -> "LargeGaussianMixture":
         """
-        Evaluate the objective in one pass over the data.
+        Read the data twice, and return the problem with a summary of them, which a search can be made of.
+
+        Parameters
+        ----------
+        tolerance : float
+            That the search is to reach, nats.
+        note : callable
+            Takes a line of text for each pass.
 
         Returns
         -------
-        value, error : float
-            In nats, and a bound of the rounding error.
+        LargeGaussianMixture
         """
-        values, sizes, logs = [], [], log_zero(weights)
-        for chunk in self.source:
-            squares = np.square(chunk - means.T) * (0.5 / self.noise_variance[0])
-            cost = -log_sum_exp(logs - squares)
-            values.append(float(cost.sum()))
-            sizes.append(float(squares.max(axis=1).sum()) + len(chunk))
-        return math.fsum(values), EVALUATION * (math.fsum(values) + math.fsum(sizes))
+        from gopfast.mixtures import large  # reads data
+
+        kind, d = KINDS[self.covariance], self.n_features
+        note("pass 1 over the data: their range")
+        seen = large.see(self.source, self.weights, self.n_components, kind.estimated)
+        counted = {"n_samples": seen.n_samples, "total_weight": seen.total_weight}
+        self.__setstate__(counted)
+        floor = self.variance_floor
+        if kind.estimated and floor is None:
+            floor = large.floor_of(seen)
+            floor = floor if kind.floor_per_column else float(floor.min())
+        least = np.broadcast_to(floor if kind.estimated else self.noise_variance, d)
+        unit = scale = np.sqrt(least)
+        if kind.estimated:
+            unit = np.maximum(scale, large.TYPICAL_WIDTH * np.sqrt(seen.variances) / self.n_components)
+        self._check_range(seen, least)
+        note(f"pass 2 over {seen.n_samples:,} samples: a summary")
+        found = large.summarise(self.source, self.weights, seen, scale, unit, tolerance)
+        other = object.__new__(type(self))
+        other.__setstate__({
+            **self.__dict__, "variance_floor": floor, "summary": found, "X": found.in_users(),
+            "sample_weight": np.array(found.weights),
+        })  # fmt: skip
+        return other
+
+    def _check_range(self, seen, least):
+        """Reject data whose weighted sum of squares overflows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = (np.square(np.maximum(np.abs(seen.low), np.abs(seen.high))) / least).sum()
+            if not np.isfinite(seen.total_weight * (1.0 + squares)):
+                raise InputError("X is too large: the sum of sample_weight * X^2 / variance overflows")
+
+    def _blocks(self):
+        """Yield the samples in the core's units: columns (d, m) and weights (m,)."""
+        from gopfast.mixtures.data import chunks
+
+        for rows, weight in chunks.weighted(self.source, self.weights):
+            yield self.summary.in_core(rows), weight
+
+    # What the solver asks
+
+    def _family(self, core):
+        return self.kind.family(_Summarised(core, self.summary), self)
+
+    def _primal(self, bounds, family, note, **options):
+        blocks = None if self.source is None else self._blocks
+        return bounds.chunked.ChunkedPrimal(family, blocks, note, **options)
+
+    def _for_workers(self):
+        """Return it without the data: nodes are bounded by the summary, and a source may be of this process alone."""
+        other = object.__new__(type(self))
+        other.__setstate__({**self.__dict__, "source": None, "weights": None})
+        return other
+
+    def _moved(self, distance):
+        return math.sqrt(self.summary.moved) * (1.0 + 1e-9)
+
+    _can_sit_on_ties = False  # its points are no samples
+
+    def _caution(self, solution):
+        return ""
 
     def objective(
         self,
@@ -86,5 +180,30 @@ class LargeGaussianMixture(GaussianMixture):
         """Evaluate the objective in one pass over the data; as `GaussianMixture.objective`, which see."""
         if responsibilities is not None:
             raise InputError("responsibilities must be None: there is one for each sample and component")
-        means = self.check_parameters(*values, **parameters)["means"]
-        return self.evaluated(self._check_weights(weights), means)[0]
+        from gopfast.mixtures.data import chunks
+
+        weights, checked = self._check_weights(weights), self.check_parameters(*values, **parameters)
+        logs, found = log_zero(weights), []
+        for rows, weight in chunks.weighted(self.source, self.weights):
+            found.append(float(weight @ -log_sum_exp(logs + self._kernel_of(rows, checked))))
+        return math.fsum(found) + self._penalty(checked)
+
+    def _kernel_of(self, rows: FloatArray, parameters):
+        """Compute `_log_kernel` of other samples."""
+        other = object.__new__(type(self))
+        other.__setstate__({**self.__dict__, "X": rows.view()})
+        return other._log_kernel(parameters)
+
+
+class _Summarised:
+    """The core as the kind of covariance is handed it, with a summary in place of samples."""
+
+    def __init__(self, core, summary):
+        self._core, self._summary = core, summary
+
+    def samples(self, X, weights, scale, squares=False):
+        """Make the Samples of the summary."""
+        return self._summary.samples(squares)
+
+    def __getattr__(self, name):
+        return getattr(self._core, name)

@@ -270,7 +270,7 @@ cdef class MixtureBasin(Basin):
         cdef pass_sums *sums = &self.primal.buffer.sums
         cdef real value, e, pull, step, weight = 0
         memcpy(trial, center, n * sizeof(real))
-        value = self.primal.step(&self.family.data.core, trial)
+        value = self.primal.step(self.primal.truth, trial)
         e = trial[n - 1]
         # `step` rounds up by 64 u of the magnitude
         value -= 256 * ROUND * (sums.magnitude + fabs(value) + data.total_weight

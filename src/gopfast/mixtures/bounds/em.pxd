@@ -13,6 +13,7 @@ from gopfast.search.types cimport index, real
 cdef class MixturePrimal(Primal):
     cdef Family family
     cdef SampleSet full, coarse     # the samples, and what starts run on: a summary, some of the samples, or all of few
+    cdef const SampleSet *truth     # what objectives are of: `full`, or what stands for samples that are not in memory
     cdef Samples some               # the samples drawn, if any
     cdef PassBuffer buffer
     cdef list part_buffers          # of PassBuffer, for passes over many samples

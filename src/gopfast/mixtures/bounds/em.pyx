@@ -102,6 +102,7 @@ cdef class MixturePrimal(Primal):
         self.n_threads = 1
         self.part_buffers = []
         self.full = self.coarse = family.data.core
+        self.truth = &self.full
         if self.full.samples.n_padded >= PARTS_FROM:
             self.part_buffers = [PassBuffer(K, d, family.n_statistics) for _ in range(N_PARTS)]
             for part in range(N_PARTS):
@@ -566,7 +567,7 @@ cdef class MixturePrimal(Primal):
         converged = False
         while True:
             before[:] = solution
-            last, objective = objective, self.step(&self.full, &solution[0])
+            last, objective = objective, self.step(self.truth, &solution[0])
             trace.append(objective)
             before[self.n_solution - 1] = solution[self.n_solution - 1]
             if last - objective <= tol:

@@ -7,7 +7,7 @@ cdef enum:
 
 
 def spread(const double[:, ::1] columns, const double[::1] weights, const double[::1] low, const double[::1] width,
-           const long long[::1] n_cells, total_before=None, takers_before=None):
+           const long long[::1] n_cells, total_before=None, carry=None):
     """Multilinear weights of all points on the corners of their cells.
 
     Parameters
@@ -17,8 +17,9 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     low, width : ndarray, shape (d,)
         The grid's corner and extent; points lie inside but for rounding.
     n_cells : ndarray of int64, shape (d,)
-    total_before, takers_before : ndarray, ndarray of int32, shape (prod(n_cells + 1),), optional
-        Of points before these, which are added to in place: `total`, and how many points each corner took a share of.
+    total_before, carry : ndarray, shape (prod(n_cells + 1),), optional
+        Of points before these, which are added to in place: `total`, and what its rounding has lost. However many
+        points there are, each sum of the two is then off by no more than 2 u and n u^2 of the sum.
 
     Returns
     -------
@@ -28,7 +29,7 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
         sum_i w_i (x_ij - left_ij)(right_ij - x_ij): by how much the corners' sum of squares exceeds the points', about
         any center.
     most : int
-        Most points that one corner has taken a share of.
+        Most points that one corner has taken a share of; 1 where what rounding loses is carried on.
     """
     cdef Py_ssize_t n = weights.shape[0], i, index
     cdef int d = columns.shape[0], j, corner
@@ -37,7 +38,8 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
     cdef double share[MOST_COLUMNS]        # of a point's weight that the corner to its right takes
     cdef double excess[MOST_COLUMNS]
     cdef long long cell, flat
-    cdef double x, left, right, part
+    cdef double x, left, right, part, before, after
+    cdef bint carried = carry is not None
     if not 1 <= d <= MOST_COLUMNS:
         raise ValueError(f"columns must have 1 to {MOST_COLUMNS} rows")
     flat = 1
@@ -47,10 +49,10 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
         flat *= n_cells[j] + 1
         step[j] = width[j] / n_cells[j]
     out = np.zeros(flat) if total_before is None else total_before
-    n_takers = np.zeros(flat, dtype=np.int32) if takers_before is None else takers_before
-    if len(out) != flat or len(n_takers) != flat:
-        raise ValueError("total_before and takers_before must have an entry for each corner")
-    cdef double[::1] total = out
+    n_takers = np.ones(1, dtype=np.int32) if carried else np.zeros(flat, dtype=np.int32)
+    if len(out) != flat or (carried and len(carry) != flat):
+        raise ValueError("total_before and carry must have an entry for each corner")
+    cdef double[::1] total = out, lost = carry if carried else np.empty(0)
     cdef int[::1] takers = n_takers
     cdef const double *first = &columns[0, 0]
     with nogil:
@@ -75,8 +77,14 @@ def spread(const double[:, ::1] columns, const double[::1] weights, const double
                         index += stride[j]
                     else:
                         part *= 1 - share[j]
-                total[index] += part
-                takers[index] += 1
+                if not carried:
+                    total[index] += part
+                    takers[index] += 1
+                    continue
+                before = total[index]
+                after = before + part
+                lost[index] += (before - after) + part if before >= part else (part - after) + before
+                total[index] = after
     return out, np.array([excess[j] for j in range(d)]), int(n_takers.max())
 
 

@@ -79,6 +79,27 @@ cdef class Samples:
         self.levels = []
         return 0
 
+    @staticmethod
+    def summarised(level, scale, center, order, bint squares, real total_weight):
+        """The samples by a summary alone, whose loss all bounds bear.
+
+        Parameters
+        ----------
+        level : gopfast.mixtures.data.summary.Level
+            In the core's units and order of columns.
+        scale, center : ndarray, shape (d,)
+        order : ndarray of int, shape (d,)
+        squares : bool
+        total_weight : float
+            Of the samples.
+        """
+        cdef Samples self = Samples.__new__(Samples)
+        self.scale, self.center, self.order = scale, center, order
+        self.fill(level.columns, level.weights, squares, level.curvature_loss, level.rounding)
+        self.core.total_weight = total_weight
+        self.reach = np.ascontiguousarray(level.reach, dtype=np.float64)
+        return self
+
     def add_level(self, columns, weights, curvature_loss, rounding, reach):
         """Attach a summary (see gopfast.mixtures.data.summary), finer than those before."""
         cdef Samples level = Samples.__new__(Samples)
@@ -101,6 +122,11 @@ cdef class Samples:
     def n_samples(self):
         """Number of samples, or of a summary's points."""
         return self.core.n_samples
+
+    @property
+    def is_summary(self):
+        """Whether the samples themselves are not at hand, so that bounds of this lose something too."""
+        return bool(np.any(self.reach))
 
     @property
     def loss(self):

@@ -319,16 +319,16 @@ def check(instance, result, points):
         wrong.append(f"bounds in disorder: {result.lower_bound}, {result.objective}, {result.upper_bound}")
     if result.status is Status.OPTIMAL and least is not None and not any("unbounded" in note for note in result.notes):
         tolerance = REL_TOL * abs(float(value)) + 1e-6 * float(size)
-        if float(value) > float(least) + tolerance + epsilon_of(instance):
+        if float(value) > float(least) + tolerance + epsilon_of(instance, result.solution.z):
             wrong.append(f"OPTIMAL {float(value)} where {float(least)} is feasible")
     return wrong
 
 
-def epsilon_of(instance):
+def epsilon_of(instance, z):
     """The default absolute tolerance: 1e-8 of what the objective's terms can amount to."""
     reach = np.maximum(abs(instance.lower), abs(instance.upper))
-    if not np.isfinite(reach).all():
-        return 0.0
+    # of a variable without bounds by its value at the best point, but at least by 1
+    reach = np.where(np.isfinite(reach), reach, np.maximum(1.0, np.abs(z)))
     return 1.1e-8 * (abs(instance.c) @ reach + reach @ abs(instance.Q) @ reach)
 
 

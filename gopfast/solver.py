@@ -85,7 +85,8 @@ def solve(
         What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
     epsilon : float, optional
         Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
-        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds. k-means: none.
+        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds, variables without
+        bounds counting with their value at the solution, or with 1. k-means: none.
     rel_tol : float, optional
         Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default, 1e-4 for k-means unless
         there is an `epsilon`.

@@ -29,7 +29,7 @@ MOST_TERMS = 30_000  # of all rows and rounds: rationals take about 30 microseco
 WIDEST = 1e15  # bounds beyond this are none: nothing can be computed with them
 
 
-def tighten(lifting, low, high, propagate, upper=math.inf):
+def tighten(lifting, low, high, propagate, upper=math.inf, objectives=None):
     """
     Bound unbounded variables by rows and by the objective, with propagation in between.
 
@@ -42,6 +42,8 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
         ``propagate(low, high)`` tightens a box by the rows; None if it is empty.
     upper : float
         Greatest objective of the points to keep, minimised and without its constant, in the user's units.
+    objectives : list of Lagrangian, optional
+        What is at most the objective, to be used in its place.
 
     Returns
     -------
@@ -54,15 +56,18 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
         If the lifting's signal says so.
     """
     rows = [(row, sign, limit) for row in lifting.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]
-    rows = [(lifting.objective, 1, upper), *rows]
-    equations = [row for row in lifting.rows if row.lower == row.upper and not row.products and not row.forms]
+    if objectives is None:
+        rows = [(lifting.objective, 1, upper), *rows]
+    elif math.isfinite(upper):
+        rows = [(row, 1, Fraction(upper) - row.constant) for row in objectives] + rows
+    equations = _equations(lifting)
     n_terms = 0
     for _ in range(MOST_ROUNDS):
         if np.isfinite(low).all() and np.isfinite(high).all():
             break
         new_low, new_high = low.copy(), high.copy()
         for row, sign, limit in rows:
-            if math.isfinite(limit) and (row.products or row.forms) and n_terms <= MOST_TERMS:
+            if abs(limit) < math.inf and (row.products or row.forms) and n_terms <= MOST_TERMS:
                 n_terms += sum(map(len, (row.products, *row.forms)))
                 _take(_bounds(row, sign, limit, equations, new_low, new_high, lifting.stop), new_low, new_high)
         if np.array_equal(new_low, low) and np.array_equal(new_high, high):
@@ -74,6 +79,55 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
             return None
         low, high = box
     return low, high
+
+
+def least(lifting, row, low, high):
+    """
+    Bound a Lagrangian from below over a box.
+
+    Parameters
+    ----------
+    lifting : Lifting
+    row : Lagrangian
+    low, high : ndarray, shape (n,)
+        The box in the user's units and order.
+
+    Returns
+    -------
+    Fraction or None
+        None: no bound is known.
+    """
+    n_terms = len(row.products)
+    for with_squares in (False, True):
+        terms = _Terms(row, 1, 0, low, high, lifting.stop)
+        if with_squares:
+            equations = [equation for equation in _equations(lifting) if set(row.linear).intersection(equation.linear)]
+            if n_terms + sum(len(equation.linear) ** 2 for equation in equations) > MOST_TERMS:
+                break
+            for equation in equations:
+                terms.add_square(equation)
+        found = _least(terms)
+        if found is not None:
+            return row.constant + found
+    return None
+
+
+def _least(terms):
+    terms.drop_nonnegative()
+    if not terms.settle_linear():
+        return None
+    total = terms.least
+    for pairs in components(terms.quadratic):
+        part = _Part(pairs, terms.linear, terms.stop)
+        if part.curvature > 0:
+            total += part.least
+        elif any(terms.linear[i] != [0, 0] for i in part.members) or not part.is_semidefinite():
+            return None
+    return total
+
+
+def _equations(lifting):
+    return [row for row in lifting.rows if row.lower == row.upper and not row.products and not row.forms]
 
 
 def _take(found, low, high):

@@ -96,7 +96,8 @@ class NonlinearProgram:
         """
         x = np.clip(np.nan_to_num(point / self.scale), self.low, self.high)
         try:
-            found = _solver()(self, x)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = _solver()(self, x)
         except (Stopped, ArithmeticError, np.linalg.LinAlgError):
             return None
         if found is None or not np.isfinite(found).all():

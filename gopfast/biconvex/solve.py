@@ -1,5 +1,6 @@
 """The global solve of a biconvex problem: bounds of the variables, scaling, search, the result in the user's units."""
 
+import dataclasses
 import time
 
 import numpy as np
@@ -29,7 +30,9 @@ N_RANDOM_STARTS = 20
 MOST_SHOWN = 5  # variables in a note
 EXACT = 1e-14  # violations that are rounding errors
 NOTEWORTHY = 1e-9  # of an objective: what the solution gains by the feasibility tolerance
-LARGEST = 1e8  # of a variable that nothing bounds, in the core's units
+# Of variables that nothing bounds, in the core's units: boxes to search, while the larger ones hold better points
+REACHES = (1e2, 1e4, 1e6, 1e8)
+WORTH_GROWING = 1e-6  # gain by a box, relative to the objective
 # Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
 WIDE = 1e4
 NEAR = (0.0, 0.5)  # powers of a bound to search within
@@ -63,8 +66,7 @@ def solve(problem, options, monitor, start=None, proof=None):
     """
     started = time.perf_counter()
     start = _start(problem, start)
-    stop = StopSignal(np.inf if options.time_limit is None else options.time_limit)
-    preparation = _Preparation(problem, options, start, stop, started)
+    preparation = _Preparation(problem, options, start, started)
     found = None
     try:
         if not preparation.tighten():
@@ -75,7 +77,7 @@ def solve(problem, options, monitor, start=None, proof=None):
             preparation.run()
             found = _proved(preparation, monitor) or _search(preparation, options, monitor)
     except Stopped:
-        found = preparation.so_far(Status(stop.stopped))
+        found = preparation.so_far(Status(preparation.stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
         found = found or preparation.so_far(Status.INTERRUPTED)
     result = _result(problem, preparation, found, options, time.perf_counter() - started)
@@ -136,13 +138,16 @@ class _Preparation:
         Linear programs of the local searches.
     started : float
         When the solve began, as `time.perf_counter` has it.
+    stop : StopSignal
+        Of the search under way, or of what comes before the first.
     ray : list of Fraction, or None
         Along which the problem is unbounded from `point`, if that is known.
     """
 
-    def __init__(self, problem, options, start, stop, started):
-        self.problem, self.options, self.start, self.stop = problem, options, start, stop
-        self.started = started
+    def __init__(self, problem, options, start, started):
+        self.problem, self.options, self.start, self.started = problem, options, start, started
+        self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
+        self.stop = StopSignal(self.end - time.perf_counter())
         self.lifting = self.data = self.point = self.ray = self.program = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
@@ -181,6 +186,7 @@ class _Preparation:
         self._search_locally()
         if not self.unbounded:
             self._search_near(box)
+            self.least = max(self.least, self.bound_all())
             self._narrow()
 
     def _is_optimum(self, point, lower):
@@ -192,7 +198,7 @@ class _Preparation:
     def tolerances(self):
         """Absolute, in the core's units, and relative tolerance of a gap, a trifle below what is promised."""
         given, rel_tol = self.options.epsilon, self.options.rel_tol
-        epsilon = EPSILON_SHARE * _magnitude(self.data) if given is None else given / self.objective_scale
+        epsilon = EPSILON_SHARE * self.magnitude() if given is None else given / self.objective_scale
         return epsilon * WITHIN, (REL_TOL if rel_tol is None else rel_tol) * WITHIN
 
     def is_proved(self):
@@ -201,6 +207,40 @@ class _Preparation:
             return False
         epsilon, rel_tol = self.tolerances()
         return self.value - self.least <= max(epsilon * self.objective_scale, rel_tol * abs(self.value))
+
+    def magnitude(self):
+        """
+        Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance.
+
+        Bounds that are derived of variables without bounds of their own may be far too wide for that: those count with
+        their value at the best point, or with 1.
+        """
+        value = np.ones(len(self.scale)) if self.point is None else np.maximum(1.0, np.abs(self.point))
+        given = np.isfinite(self.problem.lower) & np.isfinite(self.problem.upper)
+        reach = np.where(given, np.inf, value / self.scale)[self.lifting.order]
+        # switches are in no objective
+        reach = np.concatenate([np.full(len(self.lifting.switches), np.inf), reach])
+        return max(self.data.objective_range(reach), 1e-300)
+
+    def go_on(self):
+        """Make a new signal: the last one says how a search ended. Not after a time limit or Ctrl-C."""
+        self.stop = self.lifting.stop = StopSignal(max(0.0, self.end - time.perf_counter()))
+        self.program = None
+
+    def bound_all(self):
+        """Bound the objective by Lagrangians where the constraints leave variables unbounded; in the user's units."""
+        if _is_bounded(*self.box) or self.stop.stopped:
+            return -np.inf
+        try:
+            return tightening.bound_objective(self.lifting, *self.box, self.point)
+        except Stopped:
+            return -np.inf
+
+    def keep(self, point):
+        """Take the point of a search, in the user's units; None: there is none."""
+        if point is not None:
+            value = self.lifting.sign * self.problem.objective(point)
+            self._take(value, point)
 
     def so_far(self, status):
         """Return what is known if the solve ends here."""
@@ -295,7 +335,7 @@ class _Preparation:
                 return
             before, user = (self.lifting.to_user(ends, self.scale) for ends in ((low, high), box))
             if not _is_bounded(*user):
-                user = tightening.tighten_by_objective(self.lifting, *user, self.value)
+                user = tightening.tighten_by_objective(self.lifting, *user, self.value, self.point)
             if user is None or not _much_narrower(*before, *user):
                 return
             point = self.point
@@ -309,7 +349,7 @@ class _Preparation:
 
     def root_box(self):
         """
-        Return the box to search, as bounded as need be, and where it was cut: name -> magnitude.
+        Return the box to search as tight as can be, and the variables that need bounds but have none.
 
         A variable that is in linear terms alone may stay unbounded where the relaxed dual has a bound nevertheless.
         """
@@ -327,30 +367,33 @@ class _Preparation:
                 if box is not None:
                     low, high = box
             if _is_bounded(low, high):
-                return low, high, {}
+                return low, high, []
             if _is_bounded(low[curved], high[curved]):
                 if self.lifting.switches or relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
-                    return low, high, {}
-        if self._bound_linear(low, high):
-            return low, high, {}
+                    return low, high, []
+        self._bound_linear(low, high)
         # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
-        # proves nothing along an infinite range, so that this box is searched, but proves nothing of the rest.
-        limits = {}
-        for j in range(self.data.n):
-            if not (np.isfinite(low[j]) and np.isfinite(high[j])):
-                low[j], high[j] = max(low[j], -LARGEST), min(high[j], LARGEST)
-                i = self.lifting.order[j - len(self.lifting.switches)]
-                limits[self.problem.names[i]] = LARGEST * self.scale[i]
+        # proves nothing along an infinite range.
+        return low, high, np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))).tolist()
+
+    def limited(self, low, high, free, reach):
+        """Return a box cut where nothing bounds it, around the best point, and where: name -> magnitude."""
+        low, high, limits = low.copy(), high.copy(), {}
+        point = None if self.point is None else self.to_core(self.point)
+        for j in free:
+            ends = [abs(end) for end in (low[j], high[j]) if np.isfinite(end)]
+            size = max([reach, *(2.0 * end for end in ends), 0.0 if point is None else 2.0 * abs(point[j])])
+            low[j], high[j] = max(low[j], -size), min(high[j], size)
+            i = self.lifting.order[j - len(self.lifting.switches)]
+            limits[self.problem.names[i]] = size * self.scale[i]
         return low, high, limits
 
-
     def _bound_linear(self, low, high):
-        """Bound what is left by all linear rows together, in the core's box; whether everything is bounded then."""
+        """Bound what is left by all linear rows together, in the core's box."""
         user = tightening.bound_by_linear_rows(self.lifting, *self.lifting.to_user((low, high), self.scale), self.stop)
         first = len(self.lifting.switches)
         for own, bound, better in ((low, user[0], np.maximum), (high, user[1], np.minimum)):
             own[first:] = better(own[first:], (bound / self.scale)[self.lifting.order])
-        return _is_bounded(low, high)
 
 
 def _is_bounded(low, high):
@@ -384,9 +427,36 @@ def _proved(preparation, monitor):
 
 
 def _search(preparation, options, monitor):
-    """Search globally."""
+    """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
+    low, high, free = preparation.root_box()
+    if not free:
+        return _search_box(preparation, options, monitor, low, high, {}, _Found(Status.NUMERICAL, preparation.least))
+    found = _Found(Status.NUMERICAL, preparation.least, preparation.point)
+    for reach in REACHES:
+        before = preparation.value
+        left = None if options.max_nodes is None else options.max_nodes - found.fields.get("n_nodes", 0)
+        if left == 0:
+            found.status = Status.NODE_LIMIT
+            break
+        found = _search_box(
+            preparation, dataclasses.replace(options, max_nodes=left), monitor,
+            *preparation.limited(low, high, free, reach), found,
+        )  # fmt: skip
+        preparation.keep(found.point)
+        gained = before - preparation.value
+        if found.status not in (Status.OPTIMAL, Status.INFEASIBLE, Status.NUMERICAL):
+            return found
+        preparation.go_on()
+        preparation.least = found.bound = max(found.bound, preparation.bound_all())
+        if np.isfinite(preparation.value) and not gained > WORTH_GROWING * abs(preparation.value):
+            break
+    return found
+
+
+def _search_box(preparation, options, monitor, low, high, limits, past):
+    """Search a box in the core's units; counts and history go on from those of the past search."""
     data, objective_scale, stop = preparation.data, preparation.objective_scale, preparation.stop
-    low, high, limits = preparation.root_box()
+    n_past = past.fields.get("n_nodes", 0)
     relaxed = BilinearRelaxation(data, low, high, milp=options.subproblem == "milp")
     given = None if preparation.point is None else preparation.to_core(preparation.point)
     primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps, preparation.nonlinear)
@@ -400,7 +470,7 @@ def _search(preparation, options, monitor):
 
     def report(time, n_nodes, n_open, lower, upper, new):
         lower = min(lower, most)
-        return monitor(time, n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
+        return monitor(time, n_past + n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
 
     spill = None if options.spill is None else Spill(options.spill)
     search = Search(
@@ -427,7 +497,11 @@ def _search(preparation, options, monitor):
     history = fields.pop("history")
     history[:, 2] = np.minimum(history[:, 2], most)
     history[:, 2:4] = np.sort(factor * history[:, 2:4], axis=1)
+    history[:, 1] += n_past
+    history = np.vstack([past.fields.get("history", np.empty((0, 5))), history])
     del fields["objective"], fields["lower_bound"], fields["time"]
+    for name in (name for name in fields if name.startswith("n_")):
+        fields[name] += past.fields.get(name, 0)
     return _Found(
         status,
         -np.inf if status is Status.UNBOUNDED else min(search.least_bound, most) * objective_scale,
@@ -438,11 +512,6 @@ def _search(preparation, options, monitor):
         history=history,
         **fields,
     )
-
-
-def _magnitude(data):
-    """Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance."""
-    return max(data.objective_range(), 1e-300)
 
 
 def _start(problem, start):
@@ -492,8 +561,7 @@ def _result(problem, preparation, found, options, seconds):
         status = Status.NUMERICAL
     if status is not Status.UNBOUNDED:
         proved = "the bound is of all values" if bound > -np.inf else "no bound is proved of all values"
-        notes += [f"the constraints leave {name} unbounded: searched up to {limit:.3g}, {proved}"
-                  for name, limit in found.limits.items()]
+        notes += [f"{_limits(found.limits)}, {proved}"] if found.limits else []
     last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
     history = found.fields.pop("history", np.empty((0, 5)))
     if len(history):
@@ -523,6 +591,12 @@ def _along(names, ray):
     steps = [(name, step) for name, step in zip(names, ray, strict=True) if step]
     moved = [f"{name} {'+' if step > 0 else '-'} {float(abs(step)):.6g} t" for name, step in steps]
     return f"unbounded as t grows along {', '.join(moved[:MOST_SHOWN])}{', ...' * (len(moved) > MOST_SHOWN)}"
+
+
+def _limits(limits):
+    names, sizes = list(limits), [f"{size:.3g}" for size in (min(limits.values()), max(limits.values()))]
+    shown = ", ".join(names[:MOST_SHOWN]) + ", ..." * (len(names) > MOST_SHOWN)
+    return f"the constraints leave {shown} unbounded: searched up to {' to '.join(dict.fromkeys(sizes))}"
 
 
 def _copied(lifting):

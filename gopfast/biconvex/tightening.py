@@ -6,15 +6,17 @@ is put around and then shown not to matter.
 
 import math
 from collections import defaultdict
+from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import ellipsoid
+from gopfast.biconvex import ellipsoid, lagrangian
 from gopfast.biconvex.interruption import check
 from gopfast.lp.lp import Lp
 
 # Half-widths of the boxes put around unbounded variables, as multiples of the magnitudes in their rows
 TRIAL_REACHES = (1e3, 1e6)
+LARGEST_BOUND = 1e300  # of an objective
 # Beyond which a variable is tried to be excluded, in the core's units
 TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 
@@ -51,7 +53,7 @@ def tighten(lifting, stop):
     return ellipsoid.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high))
 
 
-def tighten_by_objective(lifting, low, high, value):
+def tighten_by_objective(lifting, low, high, value, point=None):
     """
     Bound what is unbounded by an objective that is asked for.
 
@@ -62,6 +64,8 @@ def tighten_by_objective(lifting, low, high, value):
         The box in the user's units and order.
     value : float
         Greatest objective of the points to keep, minimised, in the user's units.
+    point : ndarray, shape (n,), optional
+        A local solution, for multipliers.
 
     Returns
     -------
@@ -69,7 +73,43 @@ def tighten_by_objective(lifting, low, high, value):
         None if no point is that good.
     """
     upper = math.nextafter(value - lifting.sign * lifting.problem.constant, math.inf)
-    return ellipsoid.tighten(lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper)
+    objectives = lagrangian.at(lifting, point)
+    return ellipsoid.tighten(
+        lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper, objectives
+    )
+
+
+def bound_objective(lifting, low, high, point=None):
+    """
+    Bound the objective over a box that may be unbounded, by Lagrangians.
+
+    Parameters
+    ----------
+    lifting : Lifting
+    low, high : ndarray, shape (n,)
+        A box that holds all feasible points, in the user's units and order.
+    point : ndarray, shape (n,), optional
+        A local solution, for multipliers.
+
+    Returns
+    -------
+    float
+        Minimised, in the user's units; -inf where no bound is found.
+    """
+    bounds = [ellipsoid.least(lifting, row, low, high) for row in lagrangian.at(lifting, point)]
+    known = [bound for bound in bounds if bound is not None]
+    if not known:
+        return -math.inf
+    return _below(max(known) + lifting.sign * Fraction(lifting.problem.constant))
+
+
+def _below(number):
+    """Return a float that is at most the Fraction."""
+    try:
+        near = float(number)
+    except OverflowError:
+        return -math.inf if number < 0 else LARGEST_BOUND
+    return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
 
 
 def unbounded_factor(lifting, low, high):

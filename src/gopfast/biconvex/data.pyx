@@ -430,12 +430,18 @@ cdef class BiconvexData:
         own = slice(self.n, self.n + self.n_products)
         return np.array(c)[own], np.array(d)[own]
 
-    def objective_range(self):
-        """Sum of what each term of the objective can be away from 0; unbounded terms are left out."""
+    def objective_range(self, reach=None):
+        """Sum of what each term of the objective can be away from 0; unbounded terms are left out.
+
+        reach (n,): magnitudes that the variables are taken to have at most, inf: no such limit.
+        """
+        cdef real[::1] own_low = np.array(self.low), own_high = np.array(self.high)
+        if reach is not None:
+            own_low, own_high = np.maximum(self.low, -reach), np.minimum(self.high, reach)
         cdef real[::1] low = np.empty(self.n_cols), high = np.empty(self.n_cols)
         cdef real total = 0, term
         cdef int j
-        self.column_bounds(&self.low[0], &self.high[0], &low[0], &high[0])
+        self.column_bounds(&own_low[0], &own_high[0], &low[0], &high[0])
         for j in range(self.n_cols):
             term = fabs(self.cost[j]) * max(fabs(low[j]), fabs(high[j])) if self.cost[j] != 0 else 0
             total += term if isfinite(term) else 0

@@ -4,20 +4,22 @@ from gopfast.errors import InputError
 from gopfast.mixtures import bounds
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of
 from gopfast.mixtures.bounds.pricing_root import PricingBound
-from gopfast.mixtures.bounds.pricing_root import single as single_component
 from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.bounds.shared_cuts import SharedReduction
 from gopfast.mixtures.marginal import MarginalBound
 from gopfast.options import EPSILON
 
 MOST_PRICED = 20_000  # samples; prices are one for each
+MOST_POINTS = 50_000  # of their summaries, where there are more
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
 # sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
 # sample, about what prices cost, but at least and at most so many (0.08 and 0.3 s). A node has one for each sample,
 # component and statistic (more where statistics are many, for their second moments), and so many more.
 REDUCED_FROM = 256
 ASKED_FROM = 1
+SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries do, it is done sooner
 TERMS_OF_A_PRICE = 20_000
 LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
 TERMS_OF_A_NODE = 350
@@ -49,9 +51,11 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         return learnt, REDUCED_FROM
     one = slices = None
     wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
-    if wanted and family.data.n_samples <= MOST_PRICED:
-        one = single_component(problem, family)
-        slices = family.slices(bounds) if one is None and cells is None else None
+    few = family.data.n_samples <= MOST_PRICED
+    if wanted and (few or cells is None):
+        ones = [family.one_component(problem, level) for level in levels_of(family.data, MOST_PRICED, MOST_POINTS)]
+        one = ones[0] if ones else None
+        slices = family.slices(bounds) if one is None and few and cells is None else None
     if one is None and slices is None:
         if relaxation == "pricing" and cells is not None:
             raise InputError(
@@ -60,13 +64,15 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
             )
         if relaxation == "pricing":
             raise InputError(
-                f"relaxation='pricing' needs at most {MOST_PRICED:,} samples, posterior='point' and, with "
-                "covariance='full', at most two columns"
+                f"relaxation='pricing' needs at most {MOST_PRICED:,} samples (more where a Gaussian model of up to "
+                "three columns has summaries), posterior='point' and, with covariance='full', at most two columns"
             )
         return (_marginal_reduction(problem, family) if wanted and cells is None else None), ASKED_FROM
 
     def price(solution, limit):
         begun("single components are priced")
+        if len(ones) > 1:
+            return LevelledBound(family, ones, solution, limit, threads)
         return PricingBound(family, one, solution, limit, threads=threads, record=cells)
 
     def cut(solution, limit):
@@ -76,7 +82,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
     F = family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
     before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * family.data.n_samples))
-    begin = max(REDUCED_FROM, before // terms)
+    begin = max(REDUCED_FROM, before // terms) if len(ones) == 1 else SUMMARISED_FROM
     if relaxation == "pricing" or (slices is not None and slices.at_once):
         begin = ASKED_FROM
     return SharedReduction(family, cut) if one is None else PricingReduction(family, price), begin

@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from gopfast.mixtures.bounds.master import Master
+from gopfast.mixtures.bounds.price_cell import MOST_CURVED_COSTS
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 
 
@@ -27,12 +28,14 @@ MOST_LOOKED_AT = 200
 COARSE = 0.05  # nats that prices and suprema may lose in all, at first
 FINEST = 5e-4  # and in the end, where the bound by prices is that near to the limit
 SHARE_OF_GAP = 0.25  # that they may lose, of how far the bound by prices is from the limit
+SHARE_OF_LOSS = 0.1  # that they may lose, of what a summary of the samples loses
 FINER = 0.5  # factor from one tolerance of the suprema to the next
 FINE_CELLS = 4_000  # cells until then are few enough to go on to a finer one: so many and,
 FINE_FACTOR = 1.5  # times those of the coarse one; where parameters are many a finer one costs many times as much
 SUMMED = 2.0**-51  # relative, of a sum of few terms
 MORE_CELLS = 4_000  # of each step
 MOST_TURNS = 20  # of new prices once there are cells
+MOST_IMPROVED = 12_000  # samples or points; the prices of more, once they are known from a coarser summary, stay
 MOST_OPEN = 200_000  # for their memory, 0.4 to 1 kB each
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
 MOST_PASSES = 80_000  # for it
@@ -64,11 +67,14 @@ class PricingBound:
     """
 
     def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None):
-        self.tolerance = self.aim = COARSE
         self.family, self.one, self.limit = family, one, limit
         self.n_components = family.n_components
         self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
+        self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
+        # what a summary loses need not be known more exactly
+        self.coarse, self.finest = (max(least, SHARE_OF_LOSS * self.curved) for least in (COARSE, FINEST))
+        self.tolerance = self.aim = self.coarse
         self.rng = np.random.default_rng(seed)
         used = solution[: self.n_components] > 0.0
         self.points = np.asarray(solution[self.n_components : -1]).reshape(self.n_components, -1)[used]
@@ -84,11 +90,14 @@ class PricingBound:
         self.cells, self.table_total, self.done = None, -math.inf, 0
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
+        self.last = True  # of the summaries; cells of others are divided as long as that is cheap
 
     @property
     def total(self):
-        """At most sum w lambda plus the family's constant."""
-        return total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+        """At most sum w lambda plus the family's constant, of the samples."""
+        total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+        # a sample in a summary's cell has the corners' price less what the most curved costs lose there
+        return total - self.curved - 2 * self.one.data.rounding * (self.weights @ np.abs(self.prices))
 
     @property
     def n_passes(self):
@@ -108,9 +117,10 @@ class PricingBound:
             reason = self.prove(self.tolerance, MORE_CELLS, deadline)
             self.n_proved += self.pricing.n_cells - before
             self.tight = reason == "tight"
-            if self.tolerance == COARSE:
+            if self.tolerance == self.coarse:
                 self.n_coarse = self.n_proved
-            few = self.tolerance == COARSE or self.n_proved < FINE_CELLS + FINE_FACTOR * self.n_coarse
+            first = self.tolerance == self.coarse
+            few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
             if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
                 return True
         elif self.done == 2:
@@ -125,7 +135,7 @@ class PricingBound:
     def aim_higher(self):
         """Whether prices should be found again, nearer to the best: what they lose would decide."""
         missing = self.limit - (self.total - self.n_components * self.sigma)
-        before, self.aim = self.aim, min(self.aim, max(FINEST, SHARE_OF_GAP * abs(missing)))
+        before, self.aim = self.aim, min(self.aim, max(self.finest, SHARE_OF_GAP * abs(missing)))
         return self.aim < FINER * before
 
     def improve_prices(self, tolerance, deadline=math.inf):
@@ -144,7 +154,7 @@ class PricingBound:
         first, last = not self.begun, tolerance / 3 / len(self.points)
         self.prices, sigma, z = self.master.solve(
             self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
-            np.array([float(self.n_components)]), last, 1.0 if first else LATER, deadline,
+            np.array([float(self.n_components)]), last, max(last, 1.0 if first else LATER), deadline,
         )  # fmt: skip
         self.begun, self.sigma = True, sigma[0]
         used = z > IDLE * self.n_components
@@ -236,6 +246,15 @@ class PricingBound:
         self._count()
         low, high, upper, _ = pricing.cells()
         self.cells, self.table_total = (low, high, upper), self.total
+
+
+    def begin(self, prices, points, low, high):
+        """Begin with known prices, atoms, and cells (m, n), (m, n): no solution below the limit lies elsewhere."""
+        self.prices, self.points, self.root, self.begun = prices, points, [low, high], True
+        if len(prices) > MOST_IMPROVED:
+            self.sigma = float(self.pricing.values(prices, points).max())
+            self.done, self.n_turns = 1, MOST_TURNS
+            self.pricing.cover(*self.root)
 
 
 def unlike(mass, most):

@@ -44,6 +44,7 @@ cdef class CellPricing:
     cdef index passes(self) noexcept nogil
     # What no component of the cell exceeds at the multipliers q, by one data pass.
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil
+    cdef real summary_loss(self, const Pricing *at) noexcept nogil
     cdef void gradient(self, Pricing *at) noexcept nogil
     cdef real direction(self, Pricing *at) noexcept nogil
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil

@@ -19,9 +19,13 @@ from gopfast.mixtures.families.family cimport Facet
 from gopfast.mixtures.data.passes cimport PRICE_HESSIAN, PRICE_VALUE, price_scratch_size, run_price
 from gopfast.mixtures.bounds.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
-from gopfast.mixtures.data.samples cimport take_costs
+from gopfast.mixtures.data.samples cimport SampleSet, take_costs
 from gopfast.search.tree cimport divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.rounding cimport ROUND
+
+# Curvature in each coordinate that prices of summaries allow for: half of what 1 over the least variance is.
+MOST_CURVED_COSTS = 0.5
+cdef real MOST_CURVED = MOST_CURVED_COSTS
 
 cdef real SETTLED = 1e-10        # what a step must promise, relative to the bound, to be worth a pass
 cdef real NO_ERROR = 1e-12       # an error of the minorant below this part of the bound says nothing of where to split
@@ -152,7 +156,17 @@ cdef class CellPricing:
                   &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
         at.n_passes += 1
         constant = at.sums.value - constant + 64 * ROUND * (n_terms * size + at.sums.value)
+        constant += self.summary_loss(at)
         return constant if isfinite(constant) else INFINITY
+
+    cdef real summary_loss(self, const Pricing *at) noexcept nogil:
+        """What samples may save more than their summary: by costs more curved than its prices, and by its rounding."""
+        cdef const SampleSet *data = &self.family.data.core
+        cdef int j
+        cdef real loss = data.rounding * (at.sums.value + 4 * data.total_weight)
+        for j in range(self.family.n_columns):
+            loss += max(0.0, at.costs.quadratic[j] + at.rounding.quadratic[j] - MOST_CURVED) * data.curvature_loss[j]
+        return loss * (1 + 64 * ROUND)
 
     cdef void gradient(self, Pricing *at) noexcept nogil:
         """OUT: the facets' values at the column."""

@@ -20,5 +20,6 @@ cdef class CellTree:
 
 cdef class PricingReduction(StepwiseReduction):
     cdef readonly CellTree tree         # None: nothing is known yet
+    cdef object taken                   # cells of the bound that the tree was made of
     cdef readonly real total, limit
     cdef real[::1] sup, cut_low, cut_high

@@ -175,7 +175,9 @@ cdef class PricingReduction(StepwiseReduction):
     cdef bint take(self, real limit) except -1:
         if self.bound.cells is None:
             return True
-        self.tree, self.total = CellTree(*self.bound.cells), self.bound.table_total
+        if self.bound.cells is not self.taken:
+            self.taken = self.bound.cells
+            self.tree, self.total = CellTree(*self.taken), self.bound.table_total
         self.lower = self.limit
         return self.fit(&self.low[0], &self.high[0]) != 0
 

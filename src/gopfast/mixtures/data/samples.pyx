@@ -105,6 +105,7 @@ cdef class Samples:
         cdef Samples level = Samples.__new__(Samples)
         level.fill(columns, weights, self.core.samples.squares, curvature_loss, rounding)
         level.core.total_weight = self.core.total_weight
+        level.center, level.scale, level.order = self.center, self.scale, self.order
         level.reach = np.ascontiguousarray(reach, dtype=np.float64)
         self.levels.append(level)
 
@@ -127,6 +128,11 @@ cdef class Samples:
     def is_summary(self):
         """Whether the samples themselves are not at hand, so that bounds of this lose something too."""
         return bool(np.any(self.reach))
+
+    @property
+    def rounding(self):
+        """Relative rounding error of a summary's weights; 0 for samples."""
+        return self.core.rounding
 
     @property
     def loss(self):

@@ -502,7 +502,7 @@ cdef class ExponentialFamily(Family):
         """Probabilities and rates of 0."""
         return True
 
-    def one_component(self, problem):
+    def one_component(self, problem, data=None):
         """The same columns and prior."""
         data, *others = self.arguments
         return ExponentialFamily(data, 1, *others, cuts=self.cuts)

@@ -200,11 +200,13 @@ cdef class Family:
         """The family with boxes that `gopfast.checker` cuts as well; None where it has no entry."""
         return None
 
-    def one_component(self, problem):
+    def one_component(self, problem, data=None):
         """The family of one component that is one of any number, of the same columns; None where they share parameters.
 
         problem : MixtureProblem
             What this family was made from.
+        data : Samples, optional
+            A summary in place of the samples: its corners hold them.
         """
         return None
 

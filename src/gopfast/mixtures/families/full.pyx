@@ -567,7 +567,7 @@ cdef class FullFamily(AffineFamily):
         """Means and precisions."""
         return bounds.matrix_charts.FactorsChart(self)
 
-    def one_component(self, problem):
+    def one_component(self, problem, data=None):
         """The same axes."""
         return FullFamily(problem.X, problem.sample_weight, 1, problem.variance_floor, self.axes)
 

@@ -321,11 +321,11 @@ cdef class GaussianFamily(Family):
         """Itself, of point posteriors."""
         return None if self.n_ranges else self
 
-    def one_component(self, problem):
+    def one_component(self, problem, data=None):
         """The same prior; None where it is estimated, or with a Gaussian posterior."""
         if self.n_ranges or self.core.e_low != self.core.e_high:
             return None
-        return GaussianFamily(self.data, 1, (self.core.e_low, self.core.e_high) if self.has_prior else None)
+        return GaussianFamily(data or self.data, 1, (self.core.e_low, self.core.e_high) if self.has_prior else None)
 
     @property
     def precision_range(self):

@@ -328,9 +328,9 @@ cdef class NormalFamily(Family):
         """Columns are centred, and in units of the floor."""
         return True
 
-    def one_component(self, problem):
+    def one_component(self, problem, data=None):
         """The same kind of variances; None where all share one."""
-        return None if self.n_shared else type(self)(self.data, 1, self.per_column)
+        return None if self.n_shared else type(self)(data or self.data, 1, self.per_column)
 
     def slices(self, bounds):
         """A shared variance."""

@@ -556,3 +556,64 @@ def test_a_fixed_prior_counts_with_its_normalisation(variance):
         pricing.set_prices(prices)
         wanted = float(saving(prices, costs, w)) - prior
         assert pricing.bound_cell(point, point, n_passes=3) == pytest.approx(wanted, abs=1e-8 * (1 + costs.sum()))
+
+
+@pytest.mark.parametrize("kind", ["Bernoulli", "categorical", "categorical, missing"])
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_need_not_be_divided_in_the_variable_whose_probabilities_are_free(kind, seed):
+    """A cell that is narrow in the others bounds its best component tightly, wherever it is in that variable."""
+    rng = np.random.default_rng(seed)
+    problem = make(kind, seed + 10, 40, 2, 3, sample_weight=rng.choice([0.5, 1.0, 4.0], 40))
+    one = single(problem, engine.family(problem))
+    pricing, (columns, w) = ComponentPricing(one), one.data.arrays()
+    found = one.free_variable()
+    if found is None:
+        assert kind == "categorical, missing"
+        pytest.skip("an entry of every variable is missing")
+    free, levels = found
+    assert not free.all() and pricing.n_levels == levels.max() + 1 > 1
+    assert np.unique(np.vstack([columns[free], levels]), axis=1).shape[1] == pricing.n_levels
+    for _ in range(5):
+        pricing.set_prices(rng.uniform(1, 5) + rng.normal(size=len(w)) * 10.0 ** rng.uniform(-2, 0))
+        values, points = pricing.climb(pricing.seeded(rng, 6), 1000)
+        for value, point in zip(values, points, strict=True):
+            elsewhere = rng.random(len(point))
+            low = np.where(free, elsewhere, np.maximum(point - 1e-5, 0.0))
+            high = np.where(free, elsewhere, np.minimum(point + 1e-5, 1.0))
+            bound = pricing.bound_cell(low, high, n_passes=40)
+            assert value - 1e-9 * (1 + abs(value)) <= bound <= value + 0.01
+
+
+def test_no_variable_is_free_with_a_prior_with_missing_entries_or_alone():
+    labels = [["a", 0], ["b", 1], ["c", 1], ["a", 0], [None, 1]]
+    cases = {
+        "most labels": (gopfast.LatentClass(labels[:4], 2), 3),
+        "none is missing": (gopfast.LatentClass(labels, 2), 2),
+        "prior": (gopfast.LatentClass(labels[:4], 2, prior=1.5), 1),
+        "one variable": (gopfast.LatentClass([row[:1] for row in labels[:4]], 2), 1),
+        "counts": (gopfast.PoissonMixture([[0, 1], [3, 4]], 2), 1),
+        "normal": (gopfast.GaussianMixture([[0.0], [1.0]], 2), 1),
+    }
+    for name, (problem, n_levels) in cases.items():
+        assert ComponentPricing(single(problem, engine.family(problem))).n_levels == n_levels, name
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_and_cells_agree_whether_or_not_a_variable_is_free(seed):
+    """Both hold a known better solution, and neither bound exceeds it."""
+    problem = make("categorical", seed, 30, 2, 3)
+    family = engine.family(problem)
+    one, state = single(problem, family), problem.maximize(np.random.default_rng(seed).dirichlet([0.5, 0.5], 30))
+    for _ in range(300):
+        tau = problem.responsibilities(**state)
+        state = problem.maximize(tau)
+    value = problem.objective(**state)
+    for taken in (None, one.free_variable()):
+        bound = PricingBound(family, one, as_solution(problem, state), value + 0.5)
+        bound.pricing.take_levels(taken)
+        while bound.step(math.inf):
+            pass
+        assert bound.lower <= value + 1e-9
+        low, high, _ = bound.cells
+        for point in family.pack(**{k: v for k, v in state.items() if k != "weights"}).reshape(2, -1):
+            assert ((low <= point + 1e-9) & (point - 1e-9 <= high)).all(axis=1).any()

@@ -13,6 +13,9 @@ cdef struct Pricing:
     pass_costs costs
     pass_costs rounding
     price_sums sums
+    price_sums *parts   # (n_levels,) of each level of the variable that is free, which add up to the sums
+    real *low           # (n_cell,) the cell, with the free variable's whole range
+    real *high
     real *q             # (Q,) multipliers: the trial, and where the last step began
     real *base
     real *rhs           # (Q,)
@@ -38,11 +41,22 @@ cdef class CellPricing:
     cdef real[::1] prices, widths
     cdef readonly bint provable         # cells hand on what proved their bound, for proofs
     cdef readonly index n_warm          # numbers that a cell hands on: multipliers, what is lost, and that
+    # A variable whose probabilities are free in every cell: samples have one of its levels. 1: there is none.
+    cdef readonly int n_levels
+    cdef real[:, ::1] level_weights     # (n_levels, n_padded) the samples' weights, 0 where they have another level
+    cdef unsigned char[::1] free        # (n_cell,) its coordinates
     cdef public int max_passes
     cdef public real patience
     cdef int lay_out(self) except -1
     cdef index passes(self) noexcept nogil
-    # What no component of the cell exceeds at the multipliers q, by one data pass.
+    # OUT: the family's subproblem of a cell, and every level's scale forgotten.
+    cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil
+    cdef void forget(self, Pricing *at) noexcept nogil
+    # A data pass for each level, at the costs; OUT: the sums.
+    cdef void run(self, Pricing *at) noexcept nogil
+    # OUT: Hessian of the value in the costs' coefficients.
+    cdef void curve(self, Pricing *at) noexcept nogil
+    # What no component of the cell exceeds at the multipliers q, by a data pass for each level.
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil
     cdef real summary_loss(self, const Pricing *at) noexcept nogil
     cdef void gradient(self, Pricing *at) noexcept nogil

@@ -7,6 +7,10 @@ any multipliers q >= 0 of the facets
 
 one data pass (csrc/price.h), convex in q. The best q is found by a projected Newton method; each of its passes bounds
 the cell. G is what the head of `pricing` says. A workspace serves one thread at a time; the prices are everyone's.
+
+A categorical variable may be free. At its best probabilities S_a / S, S_a the mass of the samples of level a, its costs
+and S log(S / W) add up to sum_a S_a log(S_a / W): G is a sum over the levels, each a pass over its samples, and no cell
+is ever divided in that variable.
 """
 
 import numpy as np
@@ -16,7 +20,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.families.family cimport Facet
-from gopfast.mixtures.data.passes cimport PRICE_HESSIAN, PRICE_VALUE, price_scratch_size, run_price
+from gopfast.mixtures.data.passes cimport (
+    PRICE_HESSIAN, PRICE_VALUE, pass_data, price_scratch_size, price_sums, run_price
+)
 from gopfast.mixtures.bounds.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs
@@ -66,6 +72,8 @@ cdef class CellPricing:
         self.spaces = <Pricing *> calloc(n_threads, sizeof(Pricing))
         if self.spaces == NULL:
             raise MemoryError
+        # proofs have no entry of free variables
+        self.take_levels(None if self.provable else family.free_variable())
         self.lay_out()
         self.prices = np.zeros(family.data.core.samples.n_padded)
         low, high = self.root()
@@ -74,12 +82,24 @@ cdef class CellPricing:
     def __dealloc__(self):
         free(self.spaces)
 
+    def take_levels(self, found):
+        """Samples by their level of a free variable, (coordinates (n_cell,), levels (n,)); None: there is none."""
+        chosen, levels = (np.zeros(self.family.n_connected), np.zeros(1, dtype=int)) if found is None else found
+        self.free, self.n_levels = np.asarray(chosen, dtype=np.uint8), levels.max() + 1
+        self.level_weights = np.zeros((self.n_levels, self.family.data.core.samples.n_padded))
+        _, weights = self.family.data.arrays()
+        for level, row in enumerate(np.asarray(self.level_weights)):
+            row[:len(weights)] = np.where(levels == level, weights, 0.0)
+
     cdef int lay_out(self) except -1:
         cdef Family family = self.family
         cdef size_t d = family.n_columns, F = family.n_statistics, Q = family.n_facets, n = family.n_connected
         cdef Arena arena = Arena()
         cdef Pricing *at
-        cdef int thread
+        cdef real *first
+        cdef real *inner
+        cdef real *second
+        cdef int thread, level
         self.arena = arena
         while arena.again():
             for thread in range(self.n_threads):
@@ -88,6 +108,13 @@ cdef class CellPricing:
                 take_costs(arena, &at.costs, 1, d)
                 take_costs(arena, &at.rounding, 1, d)
                 at.sums.first, at.sums.inner_first, at.sums.second = arena.take(F), arena.take(F), arena.take(F * F)
+                at.parts = <price_sums *> arena.take_bytes(self.n_levels * sizeof(price_sums))
+                for level in range(self.n_levels):
+                    first, inner, second = arena.take(F), arena.take(F), arena.take(F * F)
+                    if at.parts != NULL:
+                        at.parts[level].first, at.parts[level].inner_first = first, inner
+                        at.parts[level].second = second
+                at.low, at.high = arena.take(n), arena.take(n)
                 at.q, at.base, at.rhs, at.gradient = arena.take(Q), arena.take(Q), arena.take(Q), arena.take(Q)
                 at.step, at.curvature = arena.take(Q), arena.take(Q * Q)
                 at.moments, at.image = arena.take((1 + F) * (1 + F)), arena.take(1 + F)
@@ -116,8 +143,60 @@ cdef class CellPricing:
             total += self.spaces[thread].n_passes
         return total
 
+    cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:
+        cdef int j, n = <int> self.family.n_connected
+        for j in range(n):
+            at.low[j] = 0 if self.free[j] else low[j]
+            at.high[j] = 1 if self.free[j] else high[j]
+        self.family.relax(at.low, at.high, &at.sub)
+        for j in range(self.family.n_columns):
+            if self.free[j]:  # shares of at least 0 and at most 1: no cost, nothing to multiply
+                at.sub.facets[2 * j].active = at.sub.facets[2 * j + 1].active = 0
+        self.forget(at)
+
+    cdef void forget(self, Pricing *at) noexcept nogil:
+        cdef int level
+        for level in range(self.n_levels):
+            at.parts[level].scale = 0
+
+    cdef void run(self, Pricing *at) noexcept nogil:
+        cdef int F = self.family.n_statistics, level, f
+        cdef pass_data data = self.family.data.core.samples
+        cdef price_sums *part
+        at.sums.value = at.sums.mass = 0
+        memset(at.sums.first, 0, F * sizeof(real))
+        for level in range(self.n_levels):
+            part, data.weights = &at.parts[level], &self.level_weights[level, 0]
+            run_price(&data, self.family.data.core.total_weight, &self.prices[0], &at.costs, &at.rounding,
+                      PRICE_HESSIAN, at.scratch, part)
+            at.sums.value += part.value
+            at.sums.mass += part.mass
+            for f in range(F):
+                at.sums.first[f] += part.first[f]
+        at.sums.value *= 1 + (self.n_levels - 1) * ROUND
+        at.n_passes += 1
+
+    cdef void curve(self, Pricing *at) noexcept nogil:
+        """Inner second moments + (inner first moments)^2 / saturated mass, of every level."""
+        cdef int F = self.family.n_statistics, n = 1 + F, level, i, j
+        cdef const price_sums *part
+        cdef real *M = at.moments
+        cdef real value
+        memset(M, 0, n * n * sizeof(real))
+        for level in range(self.n_levels):
+            part = &at.parts[level]
+            value = 1 / part.saturated if part.saturated > 0 else 0
+            M[0] += part.inner + value * part.inner * part.inner
+            for i in range(F):
+                M[1 + i] += part.inner_first[i] * (1 + value * part.inner)
+                for j in range(i, F):
+                    M[(1 + i) * n + 1 + j] += part.second[i * F + j] + value * part.inner_first[i] * part.inner_first[j]
+        for i in range(n):
+            for j in range(i):
+                M[i * n + j] = M[j * n + i]
+
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil:
-        """One data pass at the multipliers: what no component of the cell exceeds, rounding included."""
+        """A data pass for each level, at the multipliers: what no component of the cell exceeds, rounding included."""
         cdef int d = self.family.n_columns, F = self.family.n_statistics, r, s, j
         cdef int n_terms = self.family.n_facets + 2 * d + 20
         cdef const Facet *facet
@@ -152,9 +231,7 @@ cdef class CellPricing:
             at.costs.linear[j], at.rounding.linear[j] = at.coefficients[1 + j], n_terms * ROUND * at.size[1 + j]
             at.costs.quadratic[j] = at.coefficients[1 + d + j] if F > d else minorant.quadratic[j]
             at.rounding.quadratic[j] = n_terms * ROUND * (at.size[1 + d + j] if F > d else fabs(minorant.quadratic[j]))
-        run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
-                  &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
-        at.n_passes += 1
+        self.run(at)
         constant = at.sums.value - constant + 64 * ROUND * (n_terms * size + at.sums.value)
         constant += self.summary_loss(at)
         return constant if isfinite(constant) else INFINITY
@@ -201,17 +278,7 @@ cdef class CellPricing:
             m += 1
         if m == 0:
             return 0
-        # d^2 value = inner second moments + (inner first moments)^2 / saturated mass
-        value = 1 / at.sums.saturated if at.sums.saturated > 0 else 0
-        M[0] = at.sums.inner + value * at.sums.inner * at.sums.inner
-        for i in range(F):
-            M[1 + i] = at.sums.inner_first[i] * (1 + value * at.sums.inner)
-            for j in range(i, F):
-                M[(1 + i) * n + 1 + j] = (at.sums.second[i * F + j]
-                                          + value * at.sums.inner_first[i] * at.sums.inner_first[j])
-        for i in range(n):
-            for j in range(i):
-                M[i * n + j] = M[j * n + i]
+        self.curve(at)
         for i in range(m):
             facet = &at.sub.facets[at.free[i]]
             memset(at.image, 0, n * sizeof(real))
@@ -248,12 +315,11 @@ cdef class CellPricing:
         cdef float *warm = node_warm(cell, n)
         cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
         cdef bint afresh = not isfinite(parent), stuck
-        self.family.relax(node_low(cell), node_high(cell, n), &at.sub)
+        self.open_cell(at, node_low(cell), node_high(cell, n))
         for r in range(Q):
             at.q[r] = 0
             if at.sub.facets[r].active:
                 at.q[r] = min(at.sub.facets[r].cap, max(0.0, <real> warm[r]))
-        at.sums.scale = 0
         for turn in range(self.max_passes):
             value = self.evaluate(at, at.q)
             if self.provable and -value > cell.lower:
@@ -285,7 +351,7 @@ cdef class CellPricing:
             if not afresh and not least < parent - PROGRESS * (parent - cutoff) and (stuck or turn == AFRESH):
                 # the parent's multipliers lead nowhere here
                 afresh, retreats, last = True, 0, INFINITY
-                at.sums.scale = 0
+                self.forget(at)
                 for r in range(Q):
                     at.q[r] = at.base[r] = 0
             elif stuck:
@@ -297,8 +363,8 @@ cdef class CellPricing:
         cdef index i
         cdef float *out = node_warm(cell, self.family.n_connected) + self.family.n_facets + 1
         cdef real most = -INFINITY, value
-        if at.sums.scale > 0:
-            value = log(at.sums.scale)
+        if at.parts.scale > 0:
+            value = log(at.parts.scale)
         else:  # no column pays: the exponentials, none of which is cut off, add up to less than W
             for i in range(self.family.data.core.n_samples):
                 most = max(most, at.scratch[i])
@@ -336,7 +402,7 @@ cdef class CellPricing:
         self.family.place(low, high, &at.sub, &at.sums.mass, at.sums.first, at.sub.e_low, node_point(cell, n), at.error)
         cell.branch = -1
         for a in range(n):
-            if not divisible(low[a], high[a]):
+            if self.free[a] or not divisible(low[a], high[a]):
                 continue
             total += at.error[a]
             if at.error[a] > most:
@@ -349,7 +415,7 @@ cdef class CellPricing:
         for a in range(n):
             width = (high[a] - low[a]) / self.widths[a]
             node_point(cell, n)[a] = 0.5 * (low[a] + high[a])
-            if divisible(low[a], high[a]) and width > most:
+            if not self.free[a] and divisible(low[a], high[a]) and width > most:
                 most = width
                 cell.branch = a
 

@@ -269,10 +269,9 @@ cdef class ComponentPricing(CellPricing):
             cell.lower = -INFINITY
             if multipliers is not None:
                 q = np.array(multipliers, dtype=np.float64)
-                self.family.relax(&least[0], &most[0], &self.spaces.sub)
+                self.open_cell(self.spaces, &least[0], &most[0])
                 for a in range(q.shape[0]):
                     q[a] = min(self.spaces.sub.facets[a].cap, q[a]) if self.spaces.sub.facets[a].active else 0
-                self.spaces.sums.scale = 0
                 return self.evaluate(self.spaces, &q[0])
             if n_passes:
                 self.max_passes, self.patience = n_passes, 0

@@ -507,6 +507,20 @@ cdef class ExponentialFamily(Family):
         data, *others = self.arguments
         return ExponentialFamily(data, 1, *others, cuts=self.cuts)
 
+    def free_variable(self):
+        """The last variable of the most labels that no sample misses; a column of zeros and ones has two."""
+        kinds, groups, columns = np.asarray(self.kinds), np.asarray(self.groups), self.data.arrays()[0]
+        best, most = None, 2
+        for j in range(self.n_columns):
+            own = (kinds == LABEL) & (groups == groups[j]) if kinds[j] == LABEL else np.arange(self.n_columns) == j
+            if self.has_prior or kinds[j] not in (BERNOULLI, LABEL) or self.partial[j]:
+                continue
+            levels = np.unique(columns[own], axis=1, return_inverse=True)[1].ravel()
+            if levels.max() + 1 >= most:
+                best, most = (own, levels), levels.max() + 1
+        # what is left must tell the samples apart
+        return best if self.n_columns > 1 and best is not None and not best[0].all() else None
+
     def parameters(self, vector):
         """The user's parameter of every component."""
         cdef int j

@@ -210,6 +210,18 @@ cdef class Family:
         """
         return None
 
+    def free_variable(self):
+        """A categorical variable whose probabilities need not be divided, as they follow from masses; None.
+
+        Returns
+        -------
+        columns : ndarray of bool, shape (n_cell,)
+            Its coordinates in a component's cell.
+        levels : ndarray of int, shape (n,)
+            The samples' values, 0 to m - 1.
+        """
+        return None
+
     def slices(self, bounds):
         """What components share, as a parameter that can be fixed (see `bounds.slices`), or None."""
         return None

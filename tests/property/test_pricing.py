@@ -581,7 +581,9 @@ def test_cells_need_not_be_divided_in_the_variable_whose_probabilities_are_free(
             low = np.where(free, elsewhere, np.maximum(point - 1e-5, 0.0))
             high = np.where(free, elsewhere, np.minimum(point + 1e-5, 1.0))
             bound = pricing.bound_cell(low, high, n_passes=40)
-            assert value - 1e-9 * (1 + abs(value)) <= bound <= value + 0.01
+            assert value - 1e-9 * (1 + abs(value)) <= bound
+            if value > max(1.0, values.max() - 1e-9):  # others may have ended where they are not the best
+                assert bound <= value + 0.01
 
 
 def test_no_variable_is_free_with_a_prior_with_missing_entries_or_alone():

@@ -136,7 +136,8 @@ class Exponential:
         W = np.full(len(columns), math.fsum(weights))
         for own in problem.partial:
             seen = columns[own].sum(axis=0) > 0
-            low[own], high[own], W[own] = columns[own][:, seen].min(axis=1), 1.0, math.fsum(weights[seen])
+            found = columns[own][:, seen]
+            low[own], high[own], W[own] = found.min(axis=1), found.max(axis=1), math.fsum(weights[seen])
         nu, chi = (part.high for part in priors.pseudo_observations(problem))
         # (T + chi) / (S + nu) goes one way from S = W to S = 0, where it is chi / nu
         with np.errstate(all="ignore"):

@@ -99,13 +99,12 @@ class Prices:
         for i in range(0, len(low), LEAVES):
             here = np.arange(i, min(i + LEAVES, len(low)))
             sups = np.full((len(here), low.shape[1]), math.inf)
-            for turn in range(MOST_TURNS):
+            for _ in range(MOST_TURNS):
                 before = low[here], high[here]
-                left, sups, *now = self._turn(*before, sups)
+                left, found, *now = self._turn(*before, sups)
                 low[here], high[here], closed[here] = *now, ~left
-                changed = ((now[0] > before[0]) | (now[1] < before[1])).any(axis=(1, 2))
-                changed = left & (changed | (turn == 0))  # the first turn does not know the others' U
-                here, sups = here[changed], sups[changed]
+                changed = ((now[0] > before[0]) | (now[1] < before[1])).any(axis=(1, 2)) | (found < sups).any(axis=1)
+                here, sups = here[left & changed], found[left & changed]
                 if not len(here):
                     break
         return low, high, closed

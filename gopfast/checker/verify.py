@@ -182,21 +182,24 @@ class Bounds:
         self.n_slopes = self.rules.n_columns * (1 + self.rules.has_squares)
 
     def of(self, low, high, slopes, log_weights, reference):
-        """Bound leaves (L, K, p) from below, (L,), by slopes (L, K, d or 2 d) and log_weights (L, K)."""
+        """
+        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, d or 2 d) and log_weights (L, K).
+
+        These are of p_k exp(-a_k), so that in smaller cells, whose a_k are larger, p_k and the bound are larger too.
+        """
         K, rules = self.problem.n_components, self.rules
         if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), K):
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
         if any((reference[own] != 0).any() for own in self.problem.partial):
             raise ProofError("reference", "of a variable with missing entries must be 0")
-        if log_weights.min(initial=0.0) < LEAST_LOG_WEIGHT or log_weights.max(initial=0.0) > -LEAST_LOG_WEIGHT:
-            raise ProofError("log_weights", "are out of range")
         y, parts = self.columns - reference, [np.zeros(0)]
         for i in range(0, len(low), MOST_LEAVES):
             here = slice(i, i + MOST_LEAVES)
             a, own = self.intercepts(low[here], high[here], slopes[here], reference), slopes[here]
             b = own[..., : rules.n_columns]
             total, tilted = self.folded(a, b)
-            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_weights[here])
+            log_p = np.clip(log_weights[here] + total, LEAST_LOG_WEIGHT, -LEAST_LOG_WEIGHT)
+            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_p)
             terms = found + priors.leaf_terms(self.problem, a, b, reference)
             parts.append(down(down(terms + self.constant.low)) - UNIT * np.abs(found))
         return np.concatenate(parts)

@@ -52,7 +52,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
     one = slices = None
     wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
     few = family.data.n_samples <= MOST_PRICED
-    if wanted and (few or cells is None):
+    if wanted and (cells is None or (few and cells.has_entry)):
         ones = [family.one_component(problem, level) for level in levels_of(family.data, MOST_PRICED, MOST_POINTS)]
         one = ones[0] if ones else None
         slices = family.slices(bounds) if one is None and few and cells is None else None
@@ -60,7 +60,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         if relaxation == "pricing" and cells is not None:
             raise InputError(
                 f"proof must be None with relaxation='pricing': prices of at most {MOST_PRICED:,} samples have an "
-                "entry, of components that share no parameter and no estimated prior variance"
+                "entry, without missing ones, of components that share no parameter and no estimated prior variance"
             )
         if relaxation == "pricing":
             raise InputError(
@@ -85,7 +85,9 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
     begin = max(REDUCED_FROM, before // terms) if len(ones) == 1 else SUMMARISED_FROM
     if relaxation == "pricing" or (slices is not None and slices.at_once):
         begin = ASKED_FROM
-    return SharedReduction(family, cut) if one is None else PricingReduction(family, price), begin
+    return SharedReduction(family, cut) if one is None else PricingReduction(
+        family, price, slack=None if cells is None else cells.slack()
+    ), begin
 
 
 def of_fixed(problem):

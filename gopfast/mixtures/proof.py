@@ -12,8 +12,9 @@ from gopfast.checker.rounding import UNIT
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 
-LEAST_LOG_WEIGHT = -100.0
+LEAST_LOG_WEIGHT = -500.0  # of one component relative to the others, inside what the checker takes
 SPREAD = 2.0  # variance, in units of the floor, of the component by which prices are put into the user's units
+FURTHEST = 100.0  # of `unfolded`, in steps between the places where its function bends
 LARGEST_MEAN = 1e99  # of an unused component, in place of infinity
 
 
@@ -99,17 +100,20 @@ class Statement:
             point = np.maximum(point, 0.5)
         elif self.problem.family in ("bernoulli", "labels"):
             point = np.clip(point, 0.01, 0.99)
+            groups = np.array(self.problem.groups)[self.order]
+            for group in set(self.problem.groups) - {-1}:
+                point[groups == group] /= point[groups == group].sum()
         cell = self.boxes(point[np.newaxis])[0]
         variances = np.broadcast_to(cell[:, d:], (1, d)) if self.n_cell > d else None
         costs, _ = objective.costs(self.problem, samples, cell[:, :d], variances)
         return same, costs[:, 0] - ComponentPricing(self.one).costs_at(point)[0][same]
 
-    def loss(self, slopes, logs, low, high):
+    def loss(self, slopes, logs, intercepts):
         """Bound what rounding in the checker costs the bounds of leaves (L,)."""
         rules = self.bounds.rules
         y = np.abs(self.bounds.columns - self.reference).max(axis=0)
         sizes = np.abs(slopes[..., : rules.n_columns]) @ y + np.abs(rules.quadratic(slopes)) @ np.square(y)
-        sizes += np.abs(logs) + np.abs(self.bounds.intercepts(low, high, slopes, self.reference)).sum(axis=2)
+        sizes += np.abs(logs) + np.abs(intercepts).sum(axis=2)
         return 8 * (2 * rules.n_columns + 9 + sizes.shape[1]) * UNIT * sizes.max(axis=1) * self.bounds.weights.sum()
 
     def boxes(self, values):
@@ -124,8 +128,9 @@ class Statement:
         return tree.ordered(low, high, self.bounds.rules, int(self.order[0]))
 
     def constants(self, low, high, slopes):
-        """Return the checker's constants, summed over the columns: (L, K)."""
-        return self.bounds.folded(self.bounds.intercepts(low, high, slopes, self.reference), slopes)[0]
+        """Return the checker's constants of every column (L, K, d), and their sums (L, K)."""
+        intercepts = self.bounds.intercepts(low, high, slopes, self.reference)
+        return intercepts, self.bounds.folded(intercepts, slopes)[0]
 
     def unfolded(self, low, high, slopes):
         """
@@ -150,7 +155,9 @@ class Statement:
             at = np.clip(np.where(last >= 0, last, F.argmax(axis=2)), 0, F.shape[2] - 2)[..., np.newaxis]
             pairs = ([np.take_along_axis(part, at + i, 2)[..., 0] for i in range(2)] for part in (F, places))
             (F0, F1), (A0, A1) = pairs
+            # where means of labels are known F hardly falls: far out slopes would cancel, and nothing is lost if F > 0
             share = np.where((last >= 0) & (F0 > F1), F0 / np.where(F0 > F1, F0 - F1, 1.0), 0.0)
+            share = np.minimum(share, FURTHEST)
             slopes[..., own] = b - (A0 + share * (A1 - A0))[..., np.newaxis]
         return slopes
 

@@ -19,6 +19,9 @@ from gopfast.mixtures.proof import LEAST_LOG_WEIGHT, Statement
 
 # By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
 ROUNDING = 1e-11
+# By so much, relative to all values, boxes that do not meet may do so in other units.
+TOUCHING = 2.0**-48
+MOST_GAINED = 100.0  # of a logarithm of a weight
 # What a search keeps back of its tolerance for the checker's margins.
 RESERVE = 1e-3
 
@@ -91,18 +94,21 @@ class Recorder:
         statement = self.statement
         low, high, empty = statement.ordered(statement.boxes(low), statement.boxes(high))
         labels, lower, low, high, warm = (part[~empty] for part in (labels, lower, low, high, warm))
-        weights, constants, linear, quadratic = self.relaxation.explain(warm)
+        logs, constants, linear, quadratic = self.relaxation.explain(warm)
         slopes, constants = statement.slopes(constants, linear, quadratic)
         slopes = statement.unfolded(low, high, slopes)
-        # The checker's constants are higher than the core's; with these weights its responsibilities are the same.
-        gained = statement.constants(low, high, slopes) - constants
-        logs = np.log(np.maximum(weights, math.exp(LEAST_LOG_WEIGHT))) + gained
+        # The checker's constants are higher than the core's; by these weights its responsibilities are the same.
+        intercepts, total = statement.constants(low, high, slopes)
+        gained = total - constants
+        # A component that costs far more than the others everywhere need not weigh all the more.
+        logs = np.minimum(logs + gained, logs.max(axis=1, keepdims=True) + MOST_GAINED)
         logs = np.clip(np.nan_to_num(logs - logs.max(axis=1, keepdims=True)), LEAST_LOG_WEIGHT, 0.0)
+        logs -= total
         self.writer.add("leaves", labels)
         self.writer.add("slopes", slopes)
         self.writer.add("log_weights", logs)
         # Then what the core has proved holds by the checker's arithmetic, less its own rounding.
-        lost = statement.loss(slopes, logs, low, high)
+        lost = statement.loss(slopes, logs, intercepts)
         lost -= np.minimum(gained, 0.0).min(axis=1) * self.problem.total_weight
         sure = (lost <= self._allowed(lower)) & np.isfinite(lower) & self.is_plain
         own = np.flatnonzero(~sure)
@@ -212,11 +218,23 @@ class Cells:
 
     def __init__(self, statement):
         self.statement = statement
+        # In smaller cells variables with missing entries cost more only where there is an entry: bounds may be lower.
+        self.has_entry = not statement.problem.partial
         self.begin()
 
     def begin(self):
         """Forget all: cells are made at new prices."""
         self.divided, self.ends = [], []
+
+    def slack(self):
+        """How far apart, in the core's units, boxes may be that meet in the user's, by rounding: (n_cell,)."""
+        statement = self.statement
+        d, scale = len(statement.order), statement.scale[statement.order]
+        size = np.abs(statement.bounds.columns).max(axis=0) + np.abs(statement.center)
+        means = TOUCHING * (size[statement.order] / scale + np.ptp(statement.data.arrays()[0], axis=1))
+        if statement.in_logarithms:
+            means = np.full(d, TOUCHING)
+        return np.concatenate([means, np.full(statement.n_cell - d, TOUCHING * (means / TOUCHING).max() ** 2)])
 
     def splits(self, splits, points):
         """Cells that were divided."""

@@ -13,7 +13,7 @@ One data pass gives all of it, and its Jacobian, and a valid bound whatever the 
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -191,7 +191,7 @@ cdef class EntropicRelaxation(Relaxation):
 
         Returns
         -------
-        weights, constants : ndarray, shape (L, K)
+        log_weights, constants : ndarray, shape (L, K)
         linear, quadratic : ndarray, shape (L, K, d)
             Coefficients of the columns and of their squares, in the core's units and order of columns.
         """
@@ -288,7 +288,7 @@ cdef class EntropicRelaxation(Relaxation):
                 if F > d:
                     memcpy(at + 2 * (2 + d + j), &quadratic, sizeof(real))
             # what pairs of facets add to the costs the weights make up for: the responsibilities stay the same
-            linear = nt.iterate.weights[k] * exp(nt.scale[k])
+            linear = log(max(nt.iterate.weights[k], SMALLEST)) + nt.scale[k]
             memcpy(at, &linear, sizeof(real))
             memcpy(at + 2, &constant, sizeof(real))
             at += 2 * (2 + F)

@@ -12,6 +12,7 @@ cdef class CellTree:
     cdef real[::1] upper                # (n_boxes,) largest bound of G within
     cdef int[::1] left                  # the first of two neighbours, -1: a cell
     cdef int[::1] stack
+    cdef real[::1] slack                # (n_cell,) boxes that are no further apart than this meet
     # OUT: bounding box of what of a box meets cells whose bound is not below the threshold; returns the largest bound
     # of those, -INFINITY: there are none.
     cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
@@ -23,3 +24,4 @@ cdef class PricingReduction(StepwiseReduction):
     cdef object taken                   # cells of the bound that the tree was made of
     cdef readonly real total, limit
     cdef real[::1] sup, cut_low, cut_high
+    cdef real[::1] slack                # (n_cell,) of the tree

@@ -34,9 +34,12 @@ cdef void sort(index n, int *order, real *keys) noexcept nogil:
 
 
 cdef class CellTree:
-    """Cells (m, n), (m, n) with bounds (m,) in a binary tree of bounding boxes, at most about `most` of them leaves."""
+    """Cells (m, n), (m, n) with bounds (m,) in a binary tree of bounding boxes, at most about `most` of them leaves.
 
-    def __init__(self, low, high, upper, index most=4000):
+    Boxes that are no further apart than `slack` (n,) meet: for a proof, where rounding can make them touch.
+    """
+
+    def __init__(self, low, high, upper, index most=4000, slack=None):
         cdef index m = low.shape[0], n = low.shape[1], size = m // most + 1, made = 1, top = 0, begin, end, i, j, widest
         cdef real[:, ::1] cells_low = np.ascontiguousarray(low), cells_high = np.ascontiguousarray(high)
         cdef real[::1] cells_upper = np.ascontiguousarray(upper), keys = np.empty(m + 1)
@@ -45,6 +48,7 @@ cdef class CellTree:
         cdef real least, most_center, spread, widest_spread, center
         cdef int at
         self.n_cell = n
+        self.slack = np.zeros(n) if slack is None else np.array(slack, dtype=np.float64)
         self.low, self.high = np.full((2 * m + 1, n), np.inf), np.full((2 * m + 1, n), -np.inf)
         self.upper, self.left = np.full(2 * m + 1, -np.inf), np.full(2 * m + 1, -1, dtype=np.intc)
         self.stack = np.zeros(256, dtype=np.intc)   # twice the depth, and some
@@ -99,7 +103,7 @@ cdef class CellTree:
                 continue
             apart, inside = False, True
             for j in range(n):
-                if self.low[at, j] > high[j] or self.high[at, j] < low[j]:
+                if self.low[at, j] > high[j] + self.slack[j] or self.high[at, j] < low[j] - self.slack[j]:
                     apart = True
                     break
                 # what would not widen the result need not be looked at
@@ -113,8 +117,8 @@ cdef class CellTree:
                 continue
             sup = max(sup, self.upper[at])
             for j in range(n):
-                out_low[j] = min(out_low[j], max(self.low[at, j], low[j]))
-                out_high[j] = max(out_high[j], min(self.high[at, j], high[j]))
+                out_low[j] = min(out_low[j], min(high[j], max(self.low[at, j], low[j])))
+                out_high[j] = max(out_high[j], max(low[j], min(self.high[at, j], high[j])))
         return sup
 
     def state(self):
@@ -134,6 +138,7 @@ cdef class CellTree:
         if not alike or not ((left == -1) | ((left > np.arange(len(left))) & (left < len(left) - 1))).all():
             raise ValueError("cells of another kind")
         self.stack = np.zeros(int(state["depth"]), dtype=np.intc)
+        self.slack = np.zeros(self.n_cell)
 
     def meets(self, low, high, real threshold):
         """For tests: the largest bound of what a box meets, and its bounding box."""
@@ -151,12 +156,15 @@ cdef class PricingReduction(StepwiseReduction):
     family : Family
         Of K components.
     make : callable (solution, limit) -> PricingBound
+    slack : ndarray, shape (n_cell,), optional
+        See `CellTree`.
     """
 
-    def __init__(self, Family family, make):
+    def __init__(self, Family family, make, slack=None):
         cdef index n = family.n_connected
         super().__init__(family, make)
         self.passes_of_one = family.n_components
+        self.slack = np.zeros(family.n_cell) if slack is None else np.array(slack, dtype=np.float64)
         self.limit = INFINITY
         self.sup, self.cut_low, self.cut_high = np.zeros(family.n_components), np.zeros(n), np.zeros(n)
 
@@ -177,7 +185,7 @@ cdef class PricingReduction(StepwiseReduction):
             return True
         if self.bound.cells is not self.taken:
             self.taken = self.bound.cells
-            self.tree, self.total = CellTree(*self.taken), self.bound.table_total
+            self.tree, self.total = CellTree(*self.taken, slack=self.slack), self.bound.table_total
         self.lower = self.limit
         return self.fit(&self.low[0], &self.high[0]) != 0
 

@@ -18,7 +18,7 @@ FAMILIES, BOUNDS = "src/gopfast/mixtures/families/", "src/gopfast/mixtures/bound
 # What is wrong, where, the text and what it becomes, and the problem that shows it.
 FAULTS = (
     *(("none", FAMILIES + "gaussian.pyx", "", "", kind)
-      for kind in ("known", "diag", "poisson", "biconvex", "k-means")),
+      for kind in ("known", "diag", "poisson", "priced", "biconvex", "k-means")),
     ("known variance: the cell's half width with the wrong sign", FAMILIES + "gaussian.pyx",
      "costs.offsets[k] += CURVATURE * half * half * (1 + 8 * ROUND)",
      "costs.offsets[k] -= CURVATURE * half * half * (1 + 8 * ROUND)", "known"),
@@ -37,6 +37,16 @@ FAULTS = (
      "row[facet.first + s] += added", "diag"),
     ("order of the components: boxes said to be empty that are not", FAMILIES + "family.pyx",
      "        if low[k * n_cell] > high[k * n_cell]:", "        if low[k * n_cell] > high[k * n_cell] - 0.5:", "known"),
+    ("prices: a tenth of what a component saves dropped", BOUNDS + "price_cell.pyx",
+     "constant = at.sums.value - constant +", "constant = 0.9 * at.sums.value - constant +", "priced"),
+    ("prices: one component too few has the largest savings", BOUNDS + "pricing.pyx",
+     "cdef real value = total - limit - (K - 1) * sup", "cdef real value = total - limit - (K - 2) * sup", "priced"),
+    ("prices: nodes cut by half of what the other components save", BOUNDS + "pricing_cuts.pyx",
+     "threshold = self.total - self.limit - (sum_sup - self.sup[k])",
+     "threshold = self.total - self.limit - 0.5 * (sum_sup - self.sup[k])", "priced"),
+    ("prices: saturated samples save nothing", "src/gopfast/mixtures/csrc/price_kernel.h",
+     "sum_value += NAME(select)(gain > 0.0, w * gain, zero);",
+     "sum_value += NAME(select)(gain > 0.5, zero, NAME(select)(gain > 0.0, w * gain, zero));", "priced"),
     ("McCormick: a row's constant a hundredth too high", "src/gopfast/biconvex/bilinear.pyx",
      "self.end_row(-a * b if corner < 2 else -INFINITY", "self.end_row(-a * b + 0.01 if corner < 2 else -INFINITY",
      "biconvex"),
@@ -64,11 +74,13 @@ galaxies = gopfast.datasets.load("galaxies") / 1000
 problem = {
     "known": lambda: gopfast.GaussianMixture(galaxies, 3, covariance="known"),
     "diag": lambda: gopfast.GaussianMixture(galaxies, 2, covariance="diag", variance_floor=0.09),
+    "priced": lambda: gopfast.GaussianMixture(galaxies, 3, covariance="diag", variance_floor=0.09),
     "poisson": lambda: gopfast.PoissonMixture(np.random.default_rng(1).poisson(np.repeat([2.0, 10.0], 40)), 2),
     "biconvex": lambda: gopfast.datasets.load_problem("ex5_2_2_case2"),
     "k-means": lambda: gopfast.KMeans(np.random.default_rng(0).normal(size=(60, 2)), 6),
 }[kind]()
-others = {"relaxation": "entropic"} if kind in ("known", "diag", "poisson") else {}
+relaxation = {"known": "entropic", "diag": "entropic", "poisson": "entropic", "priced": "pricing"}.get(kind)
+others = {} if relaxation is None else {"relaxation": relaxation}
 bound = "bound" if kind == "biconvex" else "lower_bound"
 data = problem if kind == "biconvex" else problem.X
 record = {"plain": "no answer", "proof": "", "verdict": ""}
@@ -77,7 +89,7 @@ try:
 except RuntimeError as error:
     record["plain"] = f"RuntimeError: {error}"
 try:
-    result = gopfast.solve(problem, n_threads=1, log=False, max_nodes=20000, proof=path)
+    result = gopfast.solve(problem, n_threads=1, log=False, max_nodes=20000, proof=path, **others)
     record["proof"] = f"{result.status.name}, gap {result.gap:.3g}"
     if result.proof is None:
         raise RuntimeError(result.notes[-1])

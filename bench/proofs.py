@@ -29,7 +29,7 @@ import gopfast
 from gopfast.biconvex import proof as biconvex_proof
 from gopfast.checker import file
 from gopfast.clustering import solve as clustering_solve
-from gopfast.mixtures.proof import Recorder
+from gopfast.mixtures.recording import Recorder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.property import test_biconvex_proofs as biconvex_tests
@@ -163,6 +163,8 @@ def random_problems(number):
     counts = Counter()
     for seed in range(number):
         kind, problem, options = random_problem(seed)
+        if seed % 2:  # with prices, where there are any
+            options |= proofs.options(kind, proofs.OF_PRICES[0])
         result = gopfast.solve(problem, proof=True, n_threads=1, max_nodes=1000, log=False, **options)
         counts[kind, result.notes[-1] if result.proof is None else verdict(result.proof, problem)] += 1
     return [[kind, found, f"{n:,}"] for (kind, found), n in sorted(counts.items())]
@@ -184,8 +186,9 @@ def mixture_change(seed, path):
     """Change a proof of a mixture: the kind of change, and the verdict."""
     name = list(proofs.CHANGES)[seed // 2 % len(proofs.CHANGES)]
     rng = np.random.default_rng([seed, 2])
-    problem = proofs.random_problem(rng, proofs.FAMILIES[rng.integers(len(proofs.FAMILIES))])
-    result = gopfast.solve(problem, RANDOM_EPSILON, proof=path, n_threads=1, max_nodes=1000, log=False)
+    family = proofs.FAMILIES[rng.integers(len(proofs.FAMILIES))]
+    problem, own = proofs.random_problem(rng, family), proofs.options(family, name)
+    result = gopfast.solve(problem, RANDOM_EPSILON, proof=path, n_threads=1, max_nodes=1000, log=False, **own)
     header, arrays = proofs.parts(path)
     X, weights = proofs.CHANGES[name](rng, header, arrays, *proofs.arguments(problem))
     proofs.put(path, header, arrays)
@@ -219,7 +222,8 @@ def biconvex_change(seed, path):
 def tables(options):
     """Text of the table of published problems."""
     clock, rows, left_out = Clock(), [], []
-    clock.watch(Recorder, "pack")
+    for name in ("splits", "leaves", "finish"):
+        clock.watch(Recorder, name)
     clock.watch(biconvex_proof, "with_proof")
     clock.watch(clustering_solve, "with_proof")
     for name, make, own in problems(options.folder):

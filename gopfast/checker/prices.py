@@ -117,7 +117,8 @@ class Prices:
             least = np.where(np.isinf(others).any(axis=1), -math.inf, self._left(others.sum(axis=1), self.lower)
                              - 2 * K * UNIT * np.abs(others).sum(axis=1))  # fmt: skip
             near = np.flatnonzero((self.low <= high[:, k].max(axis=0)).all(axis=1)
-                                  & (self.high >= low[:, k].min(axis=0)).all(axis=1))  # fmt: skip
+                                  & (self.high >= low[:, k].min(axis=0)).all(axis=1)
+                                  & (self.most > least.min()))  # fmt: skip
             cells_low, cells_high, most = self.low[near], self.high[near], self.most[near]
             meets = most > least[:, np.newaxis]
             for j in range(low.shape[2]):

@@ -239,7 +239,8 @@ OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes
 
 def options(family, change=None):
     """Options of a solve whose proof has what is changed: prices, where a family has any."""
-    prices = change in OF_PRICES and family not in ("known empirical prior", "missing", "missing prior")
+    without = "known empirical prior", "missing", "missing prior", "k-means", "biconvex"
+    prices = change in OF_PRICES and family not in without
     return {"relaxation": "pricing"} if prices else {}
 
 

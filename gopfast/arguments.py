@@ -31,6 +31,8 @@ variances, "covariances"."""
 RESUME_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 6 --checkpoint galaxies.checkpoint --time-limit 600
   gopfast resume galaxies.checkpoint galaxies.csv --time-limit none
+  gopfast solve problem.json --checkpoint problem.checkpoint
+  gopfast resume problem.checkpoint problem.json
 
 SIGTERM ends a search that has a checkpoint with its bounds, and writes one."""
 CHECK_EXAMPLES = """examples:
@@ -82,9 +84,7 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     outputs = _add_fit_outputs(command)
     outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
 
-    _add_long(command).add_argument(
-        "--checkpoint", metavar="FILE", help="write the state of the search there, for `gopfast resume`"
-    )
+    _add_checkpoint(_add_long(command))
 
     command = _command(commands, "resume", resume, "go on with a search that was stopped", RESUME_EXAMPLES)
     command.add_argument("checkpoint", metavar="FILE", help="the checkpoint")
@@ -132,9 +132,11 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
         "--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)"
     )
     search.add_argument("--rel-tol", type=float, metavar="R", help="gap relative to the objective (default: 1e-6)")
+    search.add_argument("--max-nodes", type=int, metavar="N", help="most nodes to bound")
     outputs = command.add_argument_group("output")
     _add_json(outputs)
     outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
+    _add_checkpoint(_add_long(command))
     command = commands.add_parser(
         "check", help="check a proof that `gopfast fit --proof` or `gopfast solve --proof` wrote",
         description="Check a proof against the data, or the problem, with none of the code that made it.",
@@ -250,6 +252,12 @@ def _add_long(command):
     long.add_argument("--spill", metavar="DIR", help="folder for open nodes that do not fit")
     long.add_argument("--workers", type=int, metavar="N", help="processes to search in (default: one, with threads)")
     return long
+
+
+def _add_checkpoint(long):
+    long.add_argument(
+        "--checkpoint", metavar="FILE", help="write the state of the search there, for `gopfast resume`"
+    )
 
 
 def _add_outputs(command, what):

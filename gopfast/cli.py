@@ -99,12 +99,18 @@ def fit(options):
 def resume(options):
     """Go on with a search that was stopped."""
     _check_outputs(options)
-    table = _read_table(options)
+    if Path(options.data).suffix.lower() in PROBLEM_SUFFIXES:
+        data = _read_problem(options.data)
+    else:
+        table = _read_table(options)
+        data = table.data
     with _Progress(options) as progress, _workers(options) as executor:
         result = gopfast.resume(
-            options.checkpoint, table.data, time_limit=options.time_limit, n_threads=options.threads,
+            options.checkpoint, data, time_limit=options.time_limit, n_threads=options.threads,
             **_long(options, executor), **progress.options,
         )  # fmt: skip
+    if isinstance(data, gopfast.BiconvexProblem):
+        return _report_solve(options, data, result)
     return _report_fit(options, table, result)
 
 
@@ -215,14 +221,21 @@ def select(options):
 
 def solve(options):
     """Prove the optimum of a biconvex problem."""
-    for path in (options.json, options.proof):
+    for path in (options.json, options.proof, options.checkpoint):
         _check_writable(path, options.problem, "the problem")
     problem = _read_problem(options.problem)
-    with _Progress(options) as progress:
+    with _Progress(options) as progress, _workers(options) as executor:
         result = gopfast.solve(
-            problem, **_search(options), rel_tol=options.rel_tol, **progress.options, proof=options.proof
-        )
-    _report(options, result.to_dict(), None, f"{shown(options.problem)}: {problem!r}\n{result}")
+            problem, **_search(options), rel_tol=options.rel_tol, **progress.options, proof=options.proof,
+            max_nodes=options.max_nodes, checkpoint=options.checkpoint, **_long(options, executor),
+        )  # fmt: skip
+    return _report_solve(options, problem, result)
+
+
+def _report_solve(options, problem, result):
+    """Write and print the solution of a biconvex problem; return the exit code."""
+    path = getattr(options, "problem", None) or options.data
+    _report(options, result.to_dict(), None, f"{shown(path)}: {problem!r}\n{result}")
     if result.status is Status.TIME_LIMIT:
         _warn(
             f"not proved: the time limit of {options.time_limit:g} s came first; the bounds are proved. Give more time "

@@ -5,7 +5,10 @@ import os
 from numpy.typing import ArrayLike
 
 from gopfast.annotations import Callback, Executor, Log, MemorySize, Path
+from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.biconvex.result import BiconvexResult
 from gopfast.errors import CheckpointError, InputError
+from gopfast.mixtures.data.chunks import Chunks
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import rebuild
@@ -13,11 +16,12 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
 from gopfast.options import Options
 from gopfast.search.checkpoint import Stored
+from gopfast.solver import solve_biconvex
 
 
 def resume(
     path: Path,
-    X: ArrayLike | MixtureProblem,
+    X: ArrayLike | Chunks | MixtureProblem | BiconvexProblem,
     sample_weight: ArrayLike | None = None,
     *,
     n_threads: int | None = None,
@@ -29,7 +33,7 @@ def resume(
     spill: Path | None = None,
     checkpoint_every: float = 60.0,
     executor: Executor | None = None,
-) -> Result:
+) -> Result | BiconvexResult:
     """
     Go on with a search from a checkpoint that ``gopfast.solve(..., checkpoint=path)`` has written.
 
@@ -40,8 +44,9 @@ def resume(
     ----------
     path : str or path-like
         The checkpoint.
-    X : array_like of shape (n, d), or the problem
-        The data of the problem, which the file does not hold; a problem of `gopfast.LatentClass` as it is.
+    X : array_like of shape (n, d), gopfast.data.Chunks, or the problem
+        The data of the problem, which the file does not hold; a problem of `gopfast.LatentClass`, or a
+        `gopfast.BiconvexProblem`, as it is.
     sample_weight : array_like of shape (n,), optional
         Weights of the samples, if the problem had any.
     n_threads, time_limit, max_nodes, callback, log, memory_limit, checkpoint_every, executor
@@ -52,7 +57,7 @@ def resume(
     Returns
     -------
     Result
-        Counts and time are those of all runs.
+        Counts are those of all runs, and of mixtures the time too; of a biconvex problem a `BiconvexResult`.
 
     Raises
     ------
@@ -83,24 +88,37 @@ def resume(
             log=log, memory_limit=memory_limit, spill=header.get("spill") if spill is None else spill,
             checkpoint=path, checkpoint_every=checkpoint_every, executor=executor,
         )  # fmt: skip
-        problem = X if isinstance(X, MixtureProblem) else _rebuilt(path, header["problem"], X, sample_weight)
-        expected, names = header["digest"], header["names"]
+        is_whole = isinstance(X, (MixtureProblem, BiconvexProblem))
+        if header["problem"]["class"] == BiconvexProblem.__name__ and not isinstance(X, BiconvexProblem):
+            raise CheckpointError(f"{path}: a search of a gopfast.BiconvexProblem; give the problem in place of data")
+        problem = X if is_whole else _rebuilt(path, header["problem"], X, sample_weight)
+        if is_whole and sample_weight is not None:
+            raise InputError("sample_weight must be None with a problem, which has its own")
+        if isinstance(problem, BiconvexProblem):
+            from gopfast.biconvex.core import checkpoint_header as biconvex_header  # needs HiGHS
+
+            start = header.get("start")
+            _check_same(path, header, biconvex_header(problem, options, start))
+            return solve_biconvex(problem, options, start, stored=stored)
+        if isinstance(problem, LargeGaussianMixture):
+            problem = summarised(problem, options)
+        _check_same(path, header, checkpoint_header(problem, options))
+        names = header["names"]
     except KeyError as error:
         raise CheckpointError(f"{path}: damaged, or no checkpoint of gopfast ({error})") from None
-    if isinstance(X, MixtureProblem) and sample_weight is not None:
-        raise InputError("sample_weight must be None with a problem, which has its own")
-    if isinstance(problem, LargeGaussianMixture):
-        problem = summarised(problem, options)
-    found = checkpoint_header(problem, options)
+    search = MixtureSearch(problem, options)
+    search.restore(stored, names)
+    return search.run(options.time_limit, options.max_nodes)
+
+
+def _check_same(path, header, found):
+    """Check that a checkpoint is of this version, problem and options."""
     if found["gopfast"] != header["gopfast"]:
         raise CheckpointError(
             f"{path}: written by gopfast {header['gopfast']}; this is {found['gopfast']}, whose bounds may differ"
         )
-    if found["digest"] != expected:
+    if found["digest"] != header["digest"]:
         raise CheckpointError(f"{path}: a search of other data, or of another problem, than the one given")
-    search = MixtureSearch(problem, options)
-    search.restore(stored, names)
-    return search.run(options.time_limit, options.max_nodes)
 
 
 def _rebuilt(path, recorded, X, sample_weight):

@@ -143,13 +143,13 @@ def solve(
         A folder for open nodes that do not fit, on a fast disk: the search then visits the same nodes as without a
         limit. Not for k-means.
     checkpoint : str or path-like, optional
-        File to write the state of the search to, for `gopfast.resume`; of mixtures. SIGTERM then ends the search with
-        its bounds, and writes one.
+        File to write the state of the search to, for `gopfast.resume`. SIGTERM then ends the search with its bounds,
+        and writes one. Not for k-means.
     checkpoint_every : float
         Seconds between two checkpoints: what a process that is killed loses at most.
     executor : concurrent.futures.Executor, optional
         Runs parts of the search: a `ProcessPoolExecutor`, or that of loky, ``dask.distributed`` (`Client.get_executor`)
-        or ``mpi4py.futures``. For mixtures. Bounds and solution are as in one process, node counts vary.
+        or ``mpi4py.futures``. Bounds and solution are as in one process, node counts vary. Not for k-means.
 
     Returns
     -------
@@ -212,29 +212,34 @@ def solve(
     )
     proof = _check_proof(proof)
     if not isinstance(problem, MixtureProblem):
-        options.refuse(("checkpoint", "executor"), "for biconvex problems and k-means")
         if isinstance(problem, BiconvexProblem):
-            return _solve_biconvex(problem, options, start, proof)
+            return solve_biconvex(problem, options, start, proof)
         if isinstance(problem, KMeans):
-            options.refuse(("memory_limit", "spill"), "for k-means")
+            options.refuse(
+                ("checkpoint", "executor", "memory_limit", "spill"),
+                "for k-means, whose search is one of linear programs in Python and has few nodes",
+            )
             return _solve_clustering(problem, options, start, proof)
+        options.refuse(("checkpoint",), "with a CVXPY problem: write it as a gopfast.BiconvexProblem")
         if proof is not None:
             raise InputError("proof must be None with a CVXPY problem: write it as a gopfast.BiconvexProblem")
-        return _solve_biconvex(problem, options, start)
+        return solve_biconvex(problem, options, start)
     return solve_mixture(problem, options, start, proof)
 
 
-def _solve_biconvex(problem, options, start, proof=None):
-    """Solve what is no mixture: same search, other relaxation and primal."""
+def solve_biconvex(problem, options, start, proof=None, stored=None):
+    """Solve what is no mixture: same search, other relaxation and primal; `stored` is a checkpoint to go on from."""
     # Here and not above: they need HiGHS.
-    from gopfast.biconvex.solve import solve as solve_biconvex
+    from gopfast.biconvex import solve as biconvex
 
     if options.relaxation not in (None, "linear"):
         raise InputError(f"relaxation={options.relaxation!r} is for mixtures; biconvex problems take 'linear'")
+    if proof is not None:
+        options.refuse(("checkpoint",), "with a proof, which is found by a search of its own")
     monitor = Monitor(options)
     if isinstance(problem, BiconvexProblem):
         with monitor.watching():
-            return solve_biconvex(problem, options, monitor, start, proof)
+            return biconvex.solve(problem, options, monitor, start, proof, stored)
     # Here and not above: CVXPY is an optional extra.
     from gopfast.biconvex.cvxpy import solve as solve_cvxpy
 

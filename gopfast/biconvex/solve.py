@@ -1,7 +1,8 @@
 """The global solve of a biconvex problem: bounds of the variables, scaling, search, the result in the user's units."""
 
-import dataclasses
+import contextlib
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,16 +10,18 @@ from gopfast import checks
 from gopfast.biconvex import recession, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.problem import FEASIBILITY_TOL, LARGEST_NUMBER
 from gopfast.biconvex.result import BiconvexSolution, make
-from gopfast.errors import InputError
+from gopfast.errors import CheckpointError, InputError
 from gopfast.result import Status
+from gopfast.search.checkpoint import Checkpoint
 from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
-from gopfast.search.search import Search
+from gopfast.search.spread import Spread
 from gopfast.search.stop import StopSignal
 from gopfast.search.threads import n_threads
 
@@ -41,7 +44,7 @@ MUCH_NARROWER = 8.0  # where the cutoff leaves this part of a variable's range, 
 MOST_NARROWINGS = 4
 
 
-def solve(problem, options, monitor, start=None, proof=None):
+def solve(problem, options, monitor, start=None, proof=None, stored=None):
     """
     Solve a `BiconvexProblem`; arguments are validated already, see `gopfast.solve`.
 
@@ -54,6 +57,8 @@ def solve(problem, options, monitor, start=None, proof=None):
     start : array_like, shape (n,), or anything with a solution, optional
     proof : str or True, optional
         Where a proof goes.
+    stored : Stored, optional
+        A checkpoint of this problem, these options and this start, to go on from.
 
     Returns
     -------
@@ -75,7 +80,7 @@ def solve(problem, options, monitor, start=None, proof=None):
             found = _Found(Status.UNBOUNDED, -np.inf, preparation.point)
         else:
             preparation.run()
-            found = _proved(preparation, monitor) or _search(preparation, options, monitor)
+            found = _proved(preparation, monitor) or _search(preparation, options, monitor, stored)
     except Stopped:
         found = preparation.so_far(Status(preparation.stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
@@ -140,6 +145,10 @@ class _Preparation:
         When the solve began, as `time.perf_counter` has it.
     stop : StopSignal
         Of the search under way, or of what comes before the first.
+    box, scaled_box : pair of ndarray
+        The tightened bounds, and those that the data are of.
+    notes : list of str
+        On what became of checkpoints, nodes on disk and workers.
     ray : list of Fraction, or None
         Along which the problem is unbounded from `point`, if that is known.
     """
@@ -147,20 +156,26 @@ class _Preparation:
     def __init__(self, problem, options, start, started):
         self.problem, self.options, self.start, self.started = problem, options, start, started
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
-        self.stop = StopSignal(self.end - time.perf_counter())
+        self.stop = StopSignal(self.left())
         self.lifting = self.data = self.point = self.ray = self.program = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
         self.unbounded = False
+        self.notes = []
+
+    def left(self):
+        """Seconds left."""
+        return max(0.0, self.end - time.perf_counter())
 
     def tighten(self):
         """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
-        self.lifting = Lifting(self.problem, not self._has_one_side(), self.stop)
+        self.lifting = Lifting(self.problem, not self.has_one_side(), self.stop)
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
         if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
-            found = recession.find(self.problem, solve, self.options, self.stop)
+            alone = replace(self.options, checkpoint=None, executor=None)
+            found = recession.find(self.problem, solve, alone, self.stop)
             if found is not None:
                 self.point, self.ray = found
         return True
@@ -176,7 +191,7 @@ class _Preparation:
         self._scale(box)
         self.options.check_orthants(self.data.n_split)
         lower, relaxed_point = self._relaxed()
-        self.least = lower * self.objective_scale
+        self.least, self.starts = lower * self.objective_scale, relaxed_point[np.newaxis]
         if self.start is None and self._is_optimum(relaxed_point, lower):
             self._take(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
             return
@@ -224,7 +239,7 @@ class _Preparation:
 
     def go_on(self):
         """Make a new signal: the last one says how a search ended. Not after a time limit or Ctrl-C."""
-        self.stop = self.lifting.stop = StopSignal(max(0.0, self.end - time.perf_counter()))
+        self.stop = self.lifting.stop = StopSignal(self.left())
         self.program = None
 
     def bound_all(self):
@@ -247,12 +262,13 @@ class _Preparation:
         point = self.start if self.point is None else self.point
         return _Found(status, self.least, point, n_lps=self.n_lps)
 
-    def _has_one_side(self):
+    def has_one_side(self):
         """Whether only the smaller group of variables is split."""
         return self.options.branching == "orthant" or self.options.partition == "paper"
 
     def _scale(self, box):
-        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self._has_one_side())
+        self.scaled_box = box
+        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self.has_one_side())
 
     def to_core(self, point):
         return self.lifting.to_core(point, self.scale)
@@ -426,12 +442,15 @@ def _proved(preparation, monitor):
     return _Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
-def _search(preparation, options, monitor):
+def _search(preparation, options, monitor, stored):
     """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
     low, high, free = preparation.root_box()
-    if not free:
-        return _search_box(preparation, options, monitor, low, high, {}, _Found(Status.NUMERICAL, preparation.least))
     found = _Found(Status.NUMERICAL, preparation.least, preparation.point)
+    if not free:
+        return _search_box(preparation, options, monitor, low, high, {}, found, stored)
+    if options.checkpoint is not None or options.executor is not None:
+        preparation.notes.append("boxes that grow are searched in this process, without checkpoints")
+        options = replace(options, checkpoint=None, executor=None)
     for reach in REACHES:
         before = preparation.value
         left = None if options.max_nodes is None else options.max_nodes - found.fields.get("n_nodes", 0)
@@ -439,8 +458,7 @@ def _search(preparation, options, monitor):
             found.status = Status.NODE_LIMIT
             break
         found = _search_box(
-            preparation, dataclasses.replace(options, max_nodes=left), monitor,
-            *preparation.limited(low, high, free, reach), found,
+            preparation, replace(options, max_nodes=left), monitor, *preparation.limited(low, high, free, reach), found,
         )  # fmt: skip
         preparation.keep(found.point)
         gained = before - preparation.value
@@ -453,42 +471,45 @@ def _search(preparation, options, monitor):
     return found
 
 
-def _search_box(preparation, options, monitor, low, high, limits, past):
+def _search_box(preparation, options, monitor, low, high, limits, past, stored=None):
     """Search a box in the core's units; counts and history go on from those of the past search."""
-    data, objective_scale, stop = preparation.data, preparation.objective_scale, preparation.stop
-    n_past = past.fields.get("n_nodes", 0)
-    relaxed = BilinearRelaxation(data, low, high, milp=options.subproblem == "milp")
-    given = None if preparation.point is None else preparation.to_core(preparation.point)
-    primal = AlternatingPrimal(data, preparation.starts, given, preparation.n_lps, preparation.nonlinear)
-    epsilon, rel_tol = preparation.tolerances()
+    objective_scale, n_past = preparation.objective_scale, past.fields.get("n_nodes", 0)
+    core = _core(preparation, options, low, high)
     factor = preparation.lifting.sign * objective_scale
-
-    # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
-    # cut off, were that point no incumbent.
-    whole = not limits and (given is None or primal.has_given)
-    most = np.inf if whole else preparation.least / objective_scale
 
     def report(time, n_nodes, n_open, lower, upper, new):
         lower = min(lower, most)
         return monitor(time, n_past + n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
 
-    spill = None if options.spill is None else Spill(options.spill)
-    search = Search(
-        relaxed,
-        primal,
-        epsilon,
-        rel_tol=rel_tol,
-        orthant=options.branching == "orthant",
+    spill = None if options.spill is None else Spill(options.spill, preparation.notes.append)
+    keeper = None
+    if options.checkpoint is not None:
+        header = checkpoint_header(preparation.problem, options, preparation.start)
+        header["coordinates"] = core.coordinates()
+        keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, preparation.notes.append, spill)
+    search, primal = core.search(
+        preparation.data,
+        preparation.nonlinear,
         n_threads=n_threads(options.n_threads),
-        stop=stop,
+        stop=preparation.stop,
         max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
         monitor=report if monitor.wanted else None,
-        least=preparation.least / objective_scale,
         memory=Memory(options.memory_limit),
         spill=spill,
+        keeper=keeper,
     )
+    # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
+    # cut off, were that point no incumbent.
+    whole = not limits and (core.given is None or primal.has_given)
+    most = np.inf if whole else preparation.least / objective_scale
     try:
-        status = Status(search.run())
+        if stored is not None:
+            _restore(search, core, stored, spill)
+        with contextlib.nullcontext() if keeper is None else keeper.on_termination():
+            status = Status(_run(search, core, preparation, options, keeper, stored))
+        finished = status not in (Status.TIME_LIMIT, Status.NODE_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
+        if keeper is not None and keeper.begun:
+            keeper.write(search, finished)
     finally:
         primal.close()
         if spill is not None:
@@ -506,12 +527,58 @@ def _search_box(preparation, options, monitor, low, high, limits, past):
         status,
         -np.inf if status is Status.UNBOUNDED else min(search.least_bound, most) * objective_scale,
         preparation.to_user(point) if np.isfinite(point).all() else None,
-        epsilon / WITHIN * objective_scale,
+        core.epsilon / WITHIN * objective_scale,
         limits,
         whole,
         history=history,
         **fields,
     )
+
+
+def _core(preparation, options, low, high):
+    """Return what the search is made of."""
+    epsilon, rel_tol = preparation.tolerances()
+    return Core(
+        problem=preparation.problem,
+        with_switches=not preparation.has_one_side(),
+        one_side=preparation.has_one_side(),
+        box=preparation.scaled_box,
+        low=low,
+        high=high,
+        starts=preparation.starts,
+        given=None if preparation.point is None else preparation.to_core(preparation.point),
+        n_lps=preparation.n_lps,
+        epsilon=epsilon,
+        rel_tol=rel_tol,
+        least=preparation.least / preparation.objective_scale,
+        orthant=options.branching == "orthant",
+        milp=options.subproblem == "milp",
+    )
+
+
+def _restore(search, core, stored, spill):
+    """Take the state of a checkpoint."""
+    if stored.header["coordinates"] != core.coordinates():
+        raise CheckpointError(
+            f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes, or the time "
+            "limit came while these were made"
+        )
+    stored.restore(search)
+    if spill is not None:
+        spill.hold([name for _, _, _, name in stored.header["blocks"]])
+
+
+def _run(search, core, preparation, options, keeper, stored):
+    """Start the search, or go on with it, here or on the executor; return why it ended."""
+    max_nodes = 2**62 if options.max_nodes is None else options.max_nodes
+    if options.executor is None:
+        return search.run() if stored is None else search.resume(preparation.left(), max_nodes)
+    coordinates = core.coordinates()
+    setup = worker_search, (core,), coordinates
+    spread = Spread(search, options.executor, coordinates, setup, keeper, preparation.notes.append)
+    if keeper is not None:
+        keeper.elsewhere = spread.outstanding
+    return spread.run(preparation.left(), max_nodes)
 
 
 def _start(problem, start):
@@ -528,7 +595,8 @@ def _start(problem, start):
 
 def _result(problem, preparation, found, options, seconds):
     """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
-    status, notes, sign = found.status, list(_copied(preparation.lifting)), -1.0 if problem.sense == "max" else 1.0
+    status, sign = found.status, -1.0 if problem.sense == "max" else 1.0
+    notes = [*_copied(preparation.lifting), *preparation.notes]
     if preparation.ray is not None:
         notes = [_along(problem.names, preparation.ray)]
     solution, value = None, np.inf  # minimised

@@ -15,7 +15,7 @@ cdef class AlternatingPrimal(Primal):
     cdef readonly bint unbounded        # proved: a feasible point and a checked ray from it
     cdef real[::1] given                # (n,) a feasible point known beforehand, NaN: none
     cdef readonly int n_lps             # linear programs made before the search
-    cdef index n_improving              # those of improve()
+    cdef index n_improving, n_seen      # those of improve(); those of the whole search at its last call
     cdef real[:, ::1] starts
     cdef readonly int next_start                 # the first that has not been used
     cdef int[:, ::1] fixed              # (3, n) what is fixed: side 0, side 1, nothing

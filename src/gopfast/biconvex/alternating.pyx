@@ -119,6 +119,19 @@ cdef class AlternatingPrimal(Primal):
         self.lp.watch(stop, 0)
         return 0
 
+    def state(self):
+        """How far the starts are used, the share of programs, and the points of tangents."""
+        return {
+            "turns": np.array([self.next_start, self.n_improving, self.n_kept]), "unbounded": self.unbounded,
+            "kept": np.array(self.kept), "kept_form": np.array(self.kept_form),
+        }
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        self.next_start, self.n_improving, self.n_kept = state["turns"].tolist()
+        self.unbounded = bool(state["unbounded"])
+        np.asarray(self.kept)[:], np.asarray(self.kept_form)[:] = state["kept"], state["kept_form"]
+
     cdef int open(self) noexcept nogil:
         if self.lp.solver != NULL:
             return OK
@@ -152,6 +165,9 @@ cdef class AlternatingPrimal(Primal):
         """
         cdef real value
         cdef index before = effort.n_lps
+        if before < self.n_seen:  # a part of a tree, whose counts begin at 0
+            self.n_improving = 0
+        self.n_seen = before
         if isfinite(target) and self.n_improving > FEW_LPS + SHARE_OF_LPS * (before - self.n_improving):
             return INFINITY
         value = self.search(point, tolerance, solution, effort)

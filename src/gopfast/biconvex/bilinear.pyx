@@ -901,9 +901,8 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         self.find_members()
         self.n_warm = self.kept_from + 1 + self.n_kept_floats
         self.cut_moment, self.cut_needed = ints(MOST_CUTS), ints(MOST_CUTS)
-        if data.n_moments:
-            widest = np.diff(np.asarray(data.moment_start)).max()
-            self.cut_vector = np.zeros((MOST_CUTS, 1 + widest))
+        widest = np.diff(np.asarray(data.moment_start)).max() if data.n_moments else 0
+        self.cut_vector = np.zeros((MOST_CUTS, 1 + widest))
         self.batch_size, self.parallel_from = 4, 2
         self.kept, self.needed = ints(data.n_lifted) , ints(data.n_lifted)
         self.incumbent = reals(data.n)
@@ -958,6 +957,21 @@ cdef class BilinearRelaxation(ProgramRelaxation):
             for t in range(self.data.n_lifted):
                 self.kept[t] = self.needed[t]
             self.keep_cuts()
+
+    def state(self):
+        """The rows and cuts that the root has chosen for all nodes."""
+        n = self.n_cuts
+        return {
+            "chosen": self.chosen, "kept": np.array(self.kept), "cut_moment": np.array(self.cut_moment[:n]),
+            "cut_vector": np.array(self.cut_vector[:n]),
+        }
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        self.chosen, self.n_cuts = bool(state["chosen"]), len(state["cut_moment"])
+        np.asarray(self.kept)[:] = state["kept"]
+        np.asarray(self.cut_moment)[:self.n_cuts] = state["cut_moment"]
+        np.asarray(self.cut_vector)[:self.n_cuts] = state["cut_vector"]
 
     cdef void forget_rows(self) noexcept nogil:
         """No lifted row: the root's programs take those that they violate."""

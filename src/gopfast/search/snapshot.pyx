@@ -28,8 +28,7 @@ def state(Search search, bint finished=False):
     """
     if finished:
         search.closed = search.least()
-    return {**progress(search), **knowledge(search, True), **named("primal", search.incumbent.primal.state()),
-            **named("relaxation", search.relaxation.state())}
+    return {**progress(search), **knowledge(search, True), **named("primal", search.incumbent.primal.state())}
 
 
 def slabs(Search search, index size=20_000):
@@ -66,7 +65,6 @@ def restore(Search search, state, nodes, blocks=()):
         take_progress(search, state)
         take_knowledge(search, state)
         search.incumbent.primal.restore(part("primal", state))
-        search.relaxation.restore(part("relaxation", state))
         replace_nodes(search, nodes, number(state, "search.dives"))
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise ValueError(f"arrays of another search: {error!r}") from None
@@ -148,10 +146,14 @@ cdef take_progress(Search search, state):
 # What bounds follow from: the incumbent, and what was learnt
 
 def knowledge(Search search, bint learning):
-    """The incumbent, the basin and the reduction, with where its learning stands or for those who learn nothing."""
+    """The incumbent, the basin and the reduction, with where its learning stands or for those who learn nothing.
+
+    And what the relaxation has chosen for all nodes.
+    """
     cdef Incumbent incumbent = search.incumbent
     cdef Domain domain = search.domain
     found = {"incumbent.upper": np.asarray(incumbent.upper), "incumbent.solution": np.array(incumbent.solution)}
+    found |= named("relaxation", search.relaxation.state())
     found |= named("domain", {
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
         "settled_at": domain.settled_at, "covered_at": domain.covered_at, "covered_width": domain.covered_width,
@@ -170,6 +172,7 @@ cdef take_knowledge(Search search, state):
     cdef Domain domain = search.domain
     cdef Basin basin = domain.basin
     learnt = part("domain", state)
+    search.relaxation.restore(part("relaxation", state))
     incumbent.upper = number(state, "incumbent.upper")
     fill(incumbent.solution, state["incumbent.solution"])
     domain.passes_before, domain.learning.n_passes = number(learnt, "passes_before"), number(learnt, "n_passes")

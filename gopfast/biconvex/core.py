@@ -1,0 +1,89 @@
+"""The compiled search of a biconvex problem, made from what was prepared; alike in every process."""
+
+import hashlib
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+from gopfast import version
+from gopfast.biconvex.alternating import AlternatingPrimal
+from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.biconvex.lifting import Lifting
+from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.search.memory import Memory
+from gopfast.search.search import Search
+
+# Options that a search's state depends on.
+KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
+
+
+class Core(NamedTuple):
+    """
+    What a search is made of; minimising.
+
+    Attributes
+    ----------
+    problem : BiconvexProblem
+    with_switches, one_side : bool
+        As of `Lifting` and of `Lifting.data`.
+    box : pair of ndarray, shape (n,)
+        That the data are scaled by, in the user's units.
+    low, high : ndarray
+        The root, in the core's.
+    starts, given, n_lps
+        As of `AlternatingPrimal`.
+    epsilon, rel_tol : float
+        Tolerances, in the core's units.
+    least : float
+        A lower bound that is known, in the core's units.
+    orthant, milp : bool
+    """
+
+    problem: BiconvexProblem
+    with_switches: bool
+    one_side: bool
+    box: tuple
+    low: np.ndarray
+    high: np.ndarray
+    starts: np.ndarray
+    given: np.ndarray | None
+    n_lps: int
+    epsilon: float
+    rel_tol: float
+    least: float
+    orthant: bool
+    milp: bool
+
+    def search(self, data, nonlinear=None, **options):
+        """Make the search and its primal on the data; `nonlinear` as of `AlternatingPrimal`, `options` of `Search`."""
+        relaxed = BilinearRelaxation(data, self.low, self.high, milp=self.milp)
+        primal = AlternatingPrimal(data, self.starts, self.given, self.n_lps, nonlinear)
+        made = Search(
+            relaxed, primal, self.epsilon, rel_tol=self.rel_tol, orthant=self.orthant, least=self.least, **options
+        )
+        return made, primal
+
+    def coordinates(self):
+        """Return a digest of what boxes of nodes refer to, as text: arithmetic that differs may give other scales."""
+        arrays = (*self.box, self.low, self.high, self.starts, [self.epsilon, self.least])
+        parts = [np.ascontiguousarray(array, dtype=np.float64).tobytes() for array in arrays]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def worker_search(core):
+    """Return the search of a worker, and what tells the coordinates of its boxes."""
+    data, _, _ = Lifting(core.problem, core.with_switches).data(*core.box, one_side=core.one_side)
+    made, _ = core.search(data, memory=Memory())
+    return made, core.coordinates()
+
+
+def checkpoint_header(problem, options, start):
+    """Return what a checkpoint says of a problem, its options and the point to start from, in JSON types."""
+    kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
+    start = None if start is None else np.asarray(start).tolist()
+    text = json.dumps([problem.to_json(), kept, start], sort_keys=True)
+    return {
+        "gopfast": version.VERSION, "problem": {"class": type(problem).__name__}, "options": kept, "start": start,
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+    }  # fmt: skip

@@ -1,0 +1,189 @@
+"""Checkpoints, workers and memory of the search of a biconvex problem."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import BiconvexProblem, CheckpointError, InputError, cli
+from gopfast.search import spread
+from gopfast.search.checkpoint import Stored
+
+FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
+# lifted rows and cuts that the root chooses, and tangents of forms, are part of what nodes rely on
+NAMES = ("ex3_1_1", "pooling_adhya1pq", "ex5_2_2_case2")
+
+
+def problem(name):
+    return BiconvexProblem.from_json(FOLDER / f"{name}.json")
+
+
+def with_form(n=6, seed=2):
+    """A random problem with products and a convex form."""
+    rng = np.random.default_rng(seed)
+    Q = np.zeros((2 * n, 2 * n))
+    Q[:n, n:] = rng.normal(size=(n, n))
+    Q[np.arange(2 * n), np.arange(2 * n)] = 0.3
+    A = rng.uniform(-1, 1, (3, 2 * n))
+    return BiconvexProblem(
+        c=rng.normal(size=2 * n), Q=Q, A=A, row_upper=np.ones(3), lower=-np.ones(2 * n), upper=np.ones(2 * n)
+    )
+
+
+PROBLEMS = {**{name: problem(name) for name in NAMES}, "form": with_form()}
+OPTIONS = {"log": False, "n_threads": 1}
+
+
+def same(found, whole, most=2.0):
+    """Programs that start from another basis end at another vertex of as good a face: counts may differ a little."""
+    assert found.status == whole.status == "OPTIMAL"
+    assert found.objective == pytest.approx(whole.objective, rel=2e-6)
+    assert abs(found.bound - whole.bound) <= 2e-6 * abs(whole.objective)
+    assert max(found.bound, whole.bound) <= min(found.objective, whole.objective) + 1e-9 * abs(whole.objective)
+    assert found.n_nodes <= most * whole.n_nodes + 100
+    assert found.solution.max_violation <= 1e-6
+    return True
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("share", [0.2, 0.7])
+def test_a_stopped_search_goes_on_to_the_same(name, share, tmp_path):
+    path = tmp_path / "search.checkpoint"
+    whole = gopfast.solve(PROBLEMS[name], **OPTIONS)
+    assert whole.n_nodes > 30
+    stopped = gopfast.solve(PROBLEMS[name], checkpoint=path, max_nodes=int(share * whole.n_nodes), **OPTIONS)
+    assert stopped.status == "NODE_LIMIT"
+    assert stopped.n_nodes < whole.n_nodes
+    resumed = gopfast.resume(path, PROBLEMS[name], **OPTIONS)
+    assert same(resumed, whole)
+    again = gopfast.resume(path, PROBLEMS[name], **OPTIONS)  # what is finished stays so
+    assert (again.status, again.bound, again.n_nodes) == (resumed.status, resumed.bound, resumed.n_nodes)
+
+
+def test_the_start_is_kept(tmp_path):
+    path, start = tmp_path / "search.checkpoint", np.full(8, 2000.0)
+    whole = gopfast.solve(PROBLEMS["ex3_1_1"], start=start, **OPTIONS)
+    gopfast.solve(PROBLEMS["ex3_1_1"], start=start, checkpoint=path, max_nodes=100, **OPTIONS)
+    assert same(gopfast.resume(path, PROBLEMS["ex3_1_1"], **OPTIONS), whole)
+
+
+def test_other_problems_and_data_are_refused(tmp_path):
+    path = tmp_path / "search.checkpoint"
+    gopfast.solve(PROBLEMS["ex3_1_1"], checkpoint=path, max_nodes=50, **OPTIONS)
+    with pytest.raises(CheckpointError, match="a search of other data, or of another problem"):
+        gopfast.resume(path, PROBLEMS["form"], **OPTIONS)
+    with pytest.raises(CheckpointError, match=r"a search of a gopfast.BiconvexProblem; give the problem"):
+        gopfast.resume(path, [1.0, 2.0], **OPTIONS)
+    with pytest.raises(CheckpointError, match="other data"):
+        gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 5.0], 2, covariance="known"), checkpoint=path, **OPTIONS)
+        gopfast.resume(path, PROBLEMS["form"], **OPTIONS)
+    with pytest.raises(InputError, match="checkpoint must be None with a proof"):
+        gopfast.solve(PROBLEMS["form"], checkpoint=path, proof=True)
+
+
+CHILD = """
+import sys
+import gopfast
+problem = gopfast.BiconvexProblem.from_json(sys.argv[2])
+result = gopfast.solve(problem, checkpoint=sys.argv[1], checkpoint_every=0.01, log=False, n_threads=1,
+                       callback=lambda state: print(state.n_nodes, flush=True))
+print(result.status, result.n_nodes)
+"""
+
+
+@pytest.mark.parametrize("end", ["kill", "terminate"])
+def test_a_search_that_is_ended_goes_on(end, tmp_path):
+    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(path), str(FOLDER / "ex3_1_1.json")], stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
+    )  # fmt: skip
+    for line in child.stdout:
+        if int(line) > 100:
+            break
+    getattr(child, end)()
+    last = child.communicate(timeout=60)[0].splitlines()
+    if end == "terminate":
+        assert last[-1].startswith("INTERRUPTED")
+        assert Stored(str(path)).reader.part("state.")["search.n_nodes"] == int(last[-1].split()[1])
+    assert same(gopfast.resume(path, PROBLEMS["ex3_1_1"], **OPTIONS), whole)
+
+
+# Workers
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Hand out short parts, and at once."""
+    monkeypatch.setattr(spread, "ALONE", 0.0)
+    monkeypatch.setattr(spread, "PART", 0.2)
+
+
+class Inline(Executor):
+    """Runs a part where it is asked for."""
+
+    _max_workers = 2
+
+    def __init__(self, fails=()):
+        self.n_parts, self.fails = 0, fails
+
+    def submit(self, function, /, *arguments, **named):
+        self.n_parts += 1
+        future = Future()
+        if self.n_parts in self.fails:
+            future.set_exception(OSError("the worker is gone"))
+        else:
+            future.set_result(function(*arguments, **named))
+        return future
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_workers_prove_the_same(name, at_once):
+    whole, executor = gopfast.solve(PROBLEMS[name], **OPTIONS), Inline(fails=(2, 5))
+    found = gopfast.solve(PROBLEMS[name], executor=executor, **OPTIONS)
+    assert same(found, whole, 6.0)
+    assert executor.n_parts > 1
+    assert not [note for note in found.notes if "executor" in note]
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_threads_and_processes_prove_the_same(make, at_once):
+    whole = gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    with make(2) as executor:
+        assert same(gopfast.solve(PROBLEMS["ex3_1_1"], executor=executor, **OPTIONS), whole, 6.0)
+
+
+def test_a_checkpoint_holds_what_workers_have(tmp_path, at_once):
+    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    stopped = gopfast.solve(
+        PROBLEMS["ex3_1_1"], executor=Inline(), checkpoint=path,
+        callback=lambda state: state.n_nodes > 100, **OPTIONS
+    )  # fmt: skip
+    assert stopped.status == "INTERRUPTED"
+    assert same(gopfast.resume(path, PROBLEMS["ex3_1_1"], **OPTIONS), whole)
+
+
+def test_maximising_workers_and_checkpoints_keep_the_sense(tmp_path, at_once):
+    rng = np.random.default_rng(1)
+    Q = np.zeros((8, 8))
+    Q[:4, 4:] = rng.normal(size=(4, 4))
+    largest = BiconvexProblem(c=rng.normal(size=8), Q=Q, lower=-np.ones(8), upper=np.ones(8), sense="max")
+    whole, path = gopfast.solve(largest, **OPTIONS), tmp_path / "search.checkpoint"
+    gopfast.solve(largest, checkpoint=path, max_nodes=whole.n_nodes // 2, **OPTIONS)
+    found = gopfast.solve(largest, executor=Inline(), **OPTIONS), gopfast.resume(path, largest, **OPTIONS)
+    for one in found:
+        assert one.objective == pytest.approx(whole.objective, rel=2e-6)
+        assert one.objective <= one.bound + 1e-12 and whole.objective <= one.bound + 1e-9
+
+
+# The command
+
+def test_the_command_stops_and_goes_on(tmp_path, capsys):
+    path, data = str(tmp_path / "search.checkpoint"), str(FOLDER / "ex3_1_1.json")
+    assert cli.main(["solve", data, "-q", "--checkpoint", path, "--max-nodes", "60"]) == 1
+    assert cli.main(["resume", path, data, "-q"]) == 0
+    assert "7049.2" in capsys.readouterr().out

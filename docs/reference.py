@@ -24,7 +24,7 @@ SECTIONS = [
         ("gopfast", ["select", "Selection"]), ("gopfast.inference.candidates", ["Candidate", "SelectionStatus"]),
         ("gopfast", [
             "bootstrap", "Bootstrap", "lrt", "LikelihoodRatio", "optima", "Optima", "LocalOptimum", "certify",
-            "Certificate", "Verdict", "check", "Checked", "CheckedBiconvex", "Proof",
+            "certify_all", "Certificate", "Verdict", "check", "Checked", "CheckedBiconvex", "Proof",
         ]),
         ("gopfast.comparison", ["compare", "Comparison"]),
     ]),

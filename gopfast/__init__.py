@@ -41,6 +41,7 @@ from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError
 from gopfast.inference.candidates import Selection
+from gopfast.inference.certificates import certify_all
 from gopfast.inference.landscape import LocalOptimum, Optima, optima
 from gopfast.inference.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
 from gopfast.inference.selection import select
@@ -105,6 +106,7 @@ __all__ = [
     "Verdict",
     "bootstrap",
     "certify",
+    "certify_all",
     "check",
     "data",
     "datasets",

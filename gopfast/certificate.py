@@ -2,12 +2,15 @@
 
 import enum
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gopfast import checks
 from gopfast.annotations import Callback, CertifyOptions, FitLike
 from gopfast.clustering.problem import KMeans
+from gopfast.clustering.result import Clustering
+from gopfast.errors import InputTypeError
 from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
@@ -181,17 +184,7 @@ def certify(
         epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
         time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
-    if isinstance(problem, KMeans):
-        # Here and not above: it needs HiGHS.
-        from gopfast.clustering.solve import REL_TOL, clustering_of
-
-        fit = clustering_of(problem, fit)
-        objective = fit.inertia
-        epsilon = epsilon or max(REL_TOL * objective, LEAST_EPSILON)
-    else:
-        fit = solution_of(problem, fit)
-        objective = problem.objective(fit.weights, **fit.parameters)
-        epsilon = epsilon or EPSILON
+    fit, objective, epsilon = objective_of(problem, fit, epsilon)
     target = objective - epsilon
 
     def verdict(lower, upper):
@@ -232,3 +225,20 @@ def certify(
         n_nodes=n_nodes,
         time=time.perf_counter() - started,
     )
+
+
+def objective_of(
+    problem: "MixtureProblem | KMeans", fit: FitLike, epsilon: float | None = None
+) -> "tuple[MixtureSolution | Clustering, float, float]":
+    """Return a fit as a solution of its problem, its objective, and the tolerance: by default that of `certify`."""
+    if isinstance(problem, KMeans):
+        # Here and not above: it needs HiGHS.
+        from gopfast.clustering.solve import REL_TOL, clustering_of
+
+        fit = clustering_of(problem, fit)
+        return fit, fit.inertia, epsilon or max(REL_TOL * fit.inertia, LEAST_EPSILON)
+    many = isinstance(fit, (list, tuple)) and len(fit) > 0
+    if many and all(isinstance(one, Mapping) or hasattr(one, "solution") for one in fit):
+        raise InputTypeError("fit must be one fit; gopfast.certify_all takes many")
+    fit = solution_of(problem, fit)
+    return fit, problem.objective(fit.weights, **fit.parameters), epsilon or EPSILON

@@ -15,7 +15,10 @@ from gopfast.mixtures import local
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.options import seed_from
+from gopfast.parallel import n_processes, outcomes
 from gopfast.solver import solve
+
+ROUND = 4  # restarts of each process between two looks at whether there are enough
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,6 +59,7 @@ def restart_until_certified(
     max_restarts: int = 1000,
     time_limit: float | None = None,
     n_threads: int | None = None,
+    n_jobs: int | None = None,
     random_state: Seed = 0,
     **options: object,
 ) -> RestartResult:
@@ -82,6 +86,9 @@ def restart_until_certified(
         Seconds, for search and restarts together. At least one restart is made.
     n_threads : int, optional
         Threads of the global search.
+    n_jobs : int, optional
+        Restarts at a time, by joblib: -1 for one per processor, None for what `joblib.parallel_config` says. The result
+        does not depend on it.
     random_state : None, int, Generator or RandomState
         Seeds of the restarts.
     **options
@@ -122,7 +129,7 @@ def restart_until_certified(
     result = solve(problem, SEARCH_SHARE * epsilon, time_limit=time_limit, n_threads=n_threads, random_state=seed)
     target = result.lower_bound + epsilon
     best, objectives = None, []
-    for fit in restarts(problem, method, start, max_restarts, seed, **options):
+    for fit in restarts(problem, method, start, max_restarts, seed, n_jobs, **options):
         objectives.append(fit.objective)
         if best is None or fit.objective < best.objective:
             best = fit
@@ -144,9 +151,24 @@ def restarts(
     start: Callable[..., StartLike] | None,
     n_restarts: int,
     seed: int,
+    n_jobs: int | None = None,
     **options: object,
 ) -> Iterator[local.LocalResult]:
     """Yield the fits of a local method from `n_restarts` starts; arguments as `restart_until_certified`."""
-    for child in np.random.SeedSequence(seed).generate_state(n_restarts, np.uint64).tolist():
-        first = None if start is None else start(problem, random_state=child)
-        yield method(problem, first, random_state=child, **options)
+    seeds = np.random.SeedSequence(seed).generate_state(n_restarts, np.uint64).tolist()
+    run, processes = _Restart(problem, method, start, options), n_processes(n_jobs)
+    size = 1 if processes == 1 else ROUND * processes
+    for first in range(0, n_restarts, size):
+        yield from outcomes(run, seeds[first : first + size], n_jobs)
+
+
+class _Restart:
+    """A run of a local method from a seed: a task for another process."""
+
+    def __init__(self, problem, method, start, options):
+        self.problem, self.method, self.start, self.options = problem, method, start, options
+
+    def __call__(self, seed):
+        """Return the fit."""
+        first = None if self.start is None else self.start(self.problem, random_state=seed)
+        return self.method(self.problem, first, random_state=seed, **self.options)

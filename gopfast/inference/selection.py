@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -22,7 +23,7 @@ from gopfast.mixtures.problems.covariance import KINDS, Known, compared
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
-from gopfast.parallel import n_processes
+from gopfast.parallel import n_processes, outcomes, shares_memory
 from gopfast.report import Heartbeat
 from gopfast.result import Status
 
@@ -85,8 +86,9 @@ def select(
     time_limit : float, optional
         Seconds.
     n_jobs : int, optional
-        Searches at a time, 1 by default; -1: one per processor. What is proved does not depend on it, but for how far
-        a search went whose outcome does not matter.
+        Searches at a time; -1: one per processor; None: what `joblib.parallel_config` says, or 1. They run in threads,
+        unless that has set a backend: then in its processes, or on its cluster. What is proved does not depend on it,
+        but for how far a search went whose outcome does not matter.
     n_threads : int, optional
         Threads of all searches together.
     random_state : None, int, Generator or RandomState
@@ -141,7 +143,8 @@ def select(
         options = replace(options, n_threads=max(1, (n_threads or n_jobs) // n_jobs))
     finish = math.inf if time_limit is None else started + time_limit
     runs = {key: _Run(problem, key[0], criterion, options, finish) for key, problem in problems.items()}
-    with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
+    in_threads = n_jobs > 1 and shares_memory()
+    with ThreadPoolExecutor(n_jobs) if in_threads else nullcontext() as pool:
         turns = _Turns(runs, criterion, pool, n_jobs)
         turns.take()
     best, is_open = turns.best(), turns.open()
@@ -196,11 +199,13 @@ class _Turns:
         """Let some searches go on, at the same time."""
         target = min((one.upper for one in self.found.values()), default=math.inf)
         run = [(lambda key=key: self.runs[key].search(self.budget[key], target)) for key in keys]
-        if self.pool is None:
-            outcomes = [one() for one in run]
+        if self.pool is not None:
+            reasons = self.together(run)
+        elif self.n_jobs > 1:
+            reasons = self.elsewhere(keys, target)
         else:
-            outcomes = self.together(run)
-        for key, status in zip(keys, outcomes, strict=True):
+            reasons = [one() for one in run]
+        for key, status in zip(keys, reasons, strict=True):
             self.found[key] = self.runs[key].candidate()
             self.stopped = status if status in _STOPPED else self.stopped
             if status in _EXHAUSTED:
@@ -215,6 +220,21 @@ class _Turns:
             for one in self.runs.values():
                 one.goal.over = True
             return [Status.INTERRUPTED for future in futures if future.result() or True]
+
+    def elsewhere(self, keys, target):
+        """Run searches in processes of joblib; Ctrl-C ends them all with the bounds of the turns before."""
+        tasks = [self.runs[key].turn(self.budget[key], target) for key in keys]
+        try:
+            found = list(outcomes(take_turn, tasks, self.n_jobs))
+        except KeyboardInterrupt:
+            for key in keys:
+                self.runs[key].goal.over = True
+                if self.runs[key].result is None:
+                    self.runs[key].search(1, target)
+            return [Status.INTERRUPTED] * len(keys)
+        for key, (_, result, state) in zip(keys, found, strict=True):
+            self.runs[key].result, self.runs[key].state = result, state
+        return [status for status, _, _ in found]
 
     def bound_all(self, kind):
         """Bound all numbers of components of one kind at once."""
@@ -264,8 +284,14 @@ class _Run:
         self.problem, self.covariance, self.criterion, self.finish = problem, covariance, criterion, finish
         # Not a method of this object: the open nodes would live on in a cycle.
         self.goal = _Goal(problem, criterion)
-        self.turns = MixtureSearch(problem, replace(options, callback=self.goal))
+        self.options, self.turns, self.state = options, None, None
         self.result, self.outer = None, -math.inf
+
+    def turn(self, max_nodes, target):
+        """Return a turn as a task for `take_turn`."""
+        left = max(0.0, self.finish - time.perf_counter())
+        options = replace(self.options, log=False)
+        return _Turn(self.problem, self.criterion, options, max_nodes, target, left, self.state)
 
     def search(self, max_nodes, target):
         """Go on until the criterion's lower bound reaches the target or its upper bound falls below; by ICL to the end.
@@ -275,6 +301,10 @@ class _Run:
         Status or None
             Why the search stopped; None if it is as good as the target, and so may go on.
         """
+        if self.turns is None:
+            self.turns = MixtureSearch(self.problem, replace(self.options, callback=self.goal))
+            if self.state is not None:
+                self.turns.take(self.state)
         by_fit = self.criterion == "icl"
         self.goal.target, self.goal.beaten = -math.inf if by_fit else target, False
         left = max(0.0, self.finish - time.perf_counter())
@@ -297,6 +327,26 @@ class _Run:
             result=self.result,
             n_nodes=self.result.n_nodes,
         )
+
+
+class _Turn(NamedTuple):
+    """A turn of a search, for another process: what it needs, and the state after the turn before."""
+
+    problem: MixtureProblem
+    criterion: str
+    options: Options
+    max_nodes: int
+    target: float
+    left: float
+    state: tuple | None
+
+
+def take_turn(turn):
+    """Take a turn; return why it ended, the result and the search's state."""
+    run = _Run(turn.problem, None, turn.criterion, turn.options, time.perf_counter() + turn.left)
+    run.state = turn.state
+    status = run.search(turn.max_nodes, turn.target)
+    return status, run.result, run.turns.state()
 
 
 # The price of a parameter, in units of the criterion.

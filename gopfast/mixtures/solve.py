@@ -26,6 +26,7 @@ from gopfast.monitor import Monitor
 from gopfast.options import EPSILON
 from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
+from gopfast.search import snapshot
 from gopfast.search.checkpoint import Checkpoint
 from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
@@ -191,6 +192,16 @@ class MixtureSearch:
             )
         self.names.update(names)
         stored.restore(self.search, self.spill)
+
+    def state(self):
+        """Return what another `MixtureSearch` of the same problem and options goes on from: arrays, to `take`."""
+        return dict(self.names), snapshot.state(self.search), list(snapshot.slabs(self.search))
+
+    def take(self, state):
+        """Go on from what `state` returned."""
+        names, arrays, nodes = state
+        self.names.update(names)
+        snapshot.restore(self.search, arrays, nodes)
 
     def run(self, time_limit=None, max_nodes=None, cutoff=np.inf):
         """

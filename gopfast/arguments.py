@@ -18,7 +18,8 @@ FIT_EXAMPLES = """examples:
   gopfast fit faithful.csv -k 2 --columns eruption_min,waiting_min --time-limit 60 --json fit.json
   gopfast fit minimal.csv -k 2 --prior empirical --epsilon 0.001 --plot bounds.png
   gopfast fit messwerte.csv -k 3 --decimal , --na drop --time-limit none
-  zcat data.csv.gz | gopfast fit - -k 3 --json - > fit.json"""
+  zcat data.csv.gz | gopfast fit - -k 3 --json - > fit.json
+  gopfast fit big.npy -k 3 --checkpoint big.checkpoint --memory-limit 2GB --workers 2"""
 TIME_LIMIT = 60.0  # seconds
 MOST_SIZES = 100  # of a choice
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "blank": " ", "space": " "}
@@ -171,7 +172,8 @@ def _add(commands, name, run, what, examples):
 def _add_data(command):
     command.add_argument(
         "data", metavar="data.csv",
-        help="numbers, one sample per line, with or without a header; - for the standard input",
+        help="numbers, one sample per line, with or without a header; - for the standard input; also .npy and, with "
+        "pyarrow, .parquet, of which more than a million rows are read in chunks",
     )  # fmt: skip
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import gopfast
 from gopfast import checks
 from gopfast.arguments import parser
+from gopfast.binary import SUFFIXES as BINARY_SUFFIXES
+from gopfast.binary import read_binary
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.reading.table import read
@@ -87,7 +89,7 @@ def _failed(error):
 
 def fit(options):
     """Prove the best fit of a mixture."""
-    table, problem = _problem(options)
+    table, problem = _problem(options, in_chunks=True)
     with _Progress(options) as progress, _workers(options) as executor:
         result = gopfast.solve(
             problem, **_search(options), **_long(options, executor), **progress.options, proof=options.proof,
@@ -102,8 +104,9 @@ def resume(options):
     if Path(options.data).suffix.lower() in PROBLEM_SUFFIXES:
         data = _read_problem(options.data)
     else:
-        table = _read_table(options)
+        table = _read_table(options, in_chunks=True)
         data = table.data
+        _check_labels(options, table)
     with _Progress(options) as progress, _workers(options) as executor:
         result = gopfast.resume(
             options.checkpoint, data, time_limit=options.time_limit, n_threads=options.threads,
@@ -246,11 +249,19 @@ def _report_solve(options, problem, result):
     return _exit_code(result.status)
 
 
-def _problem(options):
+def _problem(options, in_chunks=False):
     """Read the data and make their problem, once what is asked for can be written."""
     _check_outputs(options)
-    table = _read_table(options)
-    return table, gopfast.GaussianMixture(table.data, **_model(options))
+    table = _read_table(options, in_chunks=in_chunks)
+    _check_labels(options, table)
+    make = gopfast.GaussianMixture if table.n_rows is None else gopfast.data.LargeGaussianMixture
+    return table, make(table.data, **_model(options))
+
+
+def _check_labels(options, table):
+    """Fail where labels of samples that stay in their file are asked for."""
+    if table.n_rows is not None and getattr(options, "labels", None):
+        raise InputError(f"--labels: {shown(options.data)} is read in chunks; write the fit with --json, and predict")
 
 
 def _read_problem(path):
@@ -261,8 +272,10 @@ def _read_problem(path):
         raise InputError(f"{path}: {error.strerror or error}") from None
 
 
-def _read_table(options, columns=None):
+def _read_table(options, columns=None, in_chunks=False):
     """Read the data; notes what a user should know of them."""
+    if Path(options.data).suffix.lower() in BINARY_SUFFIXES:
+        return read_binary(options.data, options.columns or columns, in_chunks)
     header = None if options.header is None else options.header == "yes"
     table = read(
         options.data, options.columns or columns, separator=options.separator, decimal=options.decimal,
@@ -275,13 +288,13 @@ def _read_table(options, columns=None):
 
 def _data_line(options, table):
     """Say which data were read, and how."""
-    n, details = len(table.data), f" ({', '.join(table.details)})" if table.details else ""
+    n, details = table.n_samples, f" ({', '.join(table.details)})" if table.details else ""
     samples = f"{n:,} sample{'s' if n != 1 else ''}"
     return f"{shown(options.data)}: {samples}, columns {', '.join(table.columns)}{details}"
 
 
 def _data_record(table):
-    return {"columns": list(table.columns), "n_samples": len(table.data), "n_dropped": table.n_dropped}
+    return {"columns": list(table.columns), "n_samples": table.n_samples, "n_dropped": table.n_dropped}
 
 
 def _report(options, record, draw, text, result=None):

@@ -73,7 +73,7 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Chunks:
         If the file cannot be read, lacks a column, or one holds no numbers.
     """
     path, module, types = checks.path("path", path), _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow.types")
-    schema = _opened(path, lambda: module.ParquetFile(path).schema_arrow)
+    schema = _parquet_file(path).schema_arrow
     names = _chosen(path, schema.names, columns)
     for name in names:
         kind = schema.field(name).type
@@ -125,6 +125,21 @@ def csv(path: Path, columns: Sequence[str] | None = None, separator: str = ",") 
     return Chunks(batches, len(names), names)
 
 
+def parquet_names(path: Path) -> list[str]:
+    """Return the names of a Parquet file's columns; raises as `parquet`."""
+    return list(_parquet_file(checks.path("path", path)).schema_arrow.names)
+
+
+def parquet_rows(path: Path) -> int:
+    """Return the number of a Parquet file's rows; raises as `parquet`."""
+    return int(_parquet_file(checks.path("path", path)).metadata.num_rows)
+
+
+def _parquet_file(path):
+    module = _pyarrow("pyarrow.parquet")
+    return _opened(path, lambda: module.ParquetFile(path))
+
+
 def _pyarrow(name):
     try:
         return importlib.import_module(name)
@@ -132,10 +147,10 @@ def _pyarrow(name):
         raise ImportError(f"gopfast.data needs {name}: pip install 'gopfast[arrow]'") from error
 
 
-def _opened(path, schema):
-    """Return what a file says of its columns."""
+def _opened(path, make):
+    """Return what opening a file gives."""
     try:
-        return schema()
+        return make()
     except (OSError, ValueError) as error:  # an ArrowInvalid is a ValueError
         raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
 

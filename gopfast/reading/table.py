@@ -23,7 +23,7 @@ class Table(NamedTuple):
 
     Attributes
     ----------
-    data : ndarray, shape (n, d)
+    data : ndarray, shape (n, d), or Chunks
     columns : tuple of str
         Their names.
     n_dropped : int
@@ -32,6 +32,8 @@ class Table(NamedTuple):
         How the file was read, where that is not plain.
     counters : tuple of str
         Columns that only count the rows.
+    n_rows : int or None
+        Of `Chunks`; None: the data are in memory.
     """
 
     data: np.ndarray
@@ -39,6 +41,12 @@ class Table(NamedTuple):
     n_dropped: int = 0
     details: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
+    n_rows: int | None = None
+
+    @property
+    def n_samples(self):
+        """Number of rows."""
+        return len(self.data) if self.n_rows is None else self.n_rows
 
 
 def read(path, columns=None, *, separator=None, decimal=".", header=None, na="refuse") -> Table:

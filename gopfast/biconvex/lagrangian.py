@@ -3,8 +3,8 @@ Lagrangians of a biconvex problem: with the multipliers of a local solution they
 
     L(z) = f(z) - sum_r y_r (g_r(z) - b_r),    y_r >= 0 where b_r is the row's lower bound alone, <= 0 the upper,
 
-is at most f at every feasible point, so that its least value is a bound of the objective, and points better than a
-known one lie where L is below its value: in an ellipsoid, see `ellipsoid`. The multipliers are rounded to simple
+is at most f at every feasible point, so that its least value is a bound of the objective, and what is better than a
+known point lies where L is below its value: in an ellipsoid, see `ellipsoid`. The multipliers are rounded to simple
 rationals, for coefficients of what is unbounded must cancel exactly, and everything is proved of those.
 """
 
@@ -19,6 +19,7 @@ from gopfast.biconvex.interruption import check
 ACTIVE = 1e-6  # violation of a bound, or distance from it, relative to its terms
 SIMPLE = 1000  # denominator of a multiplier,
 ALMOST = 1e-6  # where it is as near as this, relative to 1 or to the multiplier
+MOST_ROUNDS = 5  # of least squares
 MOST_ENTRIES = 250_000  # of the matrix of gradients
 SMALLEST = 1e-9  # share of the objective's gradient that a row must take to have a multiplier
 
@@ -74,9 +75,7 @@ def at(lifting, point):
 
 
 def _multipliers(lifting, point):
-    """Multipliers that leave the least of the objective's gradient, by least squares with their signs."""
-    from scipy.optimize import lsq_linear
-
+    """Multipliers that leave little of the objective's gradient: least squares, without those of the wrong sign."""
     rows = [number for number, row in enumerate(lifting.rows) if _is_active(row, point)]
     if not rows or len(rows) * len(point) > MOST_ENTRIES:
         return {}
@@ -95,8 +94,16 @@ def _multipliers(lifting, point):
     if not np.isfinite(matrix).all() or not np.isfinite(target).all():
         return {}
     check(lifting.stop)
-    y = lsq_linear(matrix / scale, target, ([*least, *[0.0] * n_ends], [*most, *[math.inf] * n_ends])).x / scale
-    y = y[: len(rows)]
+    least, most = np.append(least, np.zeros(n_ends)), np.append(most, np.full(n_ends, math.inf))
+    y, kept = np.zeros(len(scale)), np.arange(len(scale))
+    for _ in range(MOST_ROUNDS):
+        y[:] = 0.0
+        y[kept] = np.linalg.lstsq((matrix / scale)[:, kept], target, rcond=None)[0]
+        right = (y[kept] >= least[kept]) & (y[kept] <= most[kept])
+        if right.all():
+            break
+        kept = kept[right]
+    y = np.clip(y, least, most)[: len(rows)] / scale[: len(rows)]
     taken = np.abs(y) * scale[: len(rows)] > SMALLEST * np.abs(target).max(initial=0.0)
     found = {}
     for number, value, is_taken in zip(rows, y.tolist(), taken.tolist(), strict=True):

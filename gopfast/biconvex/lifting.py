@@ -171,6 +171,11 @@ class Lifting:
         """Return the variables of convex forms."""
         return {i for row in [self.objective, *self.rows] for form in row.forms for pair in form for i in pair}
 
+    def has_free_curves(self, low, high):
+        """Whether a variable without finite bounds is in a product or a form."""
+        free = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))).tolist()
+        return bool(free) and not self.in_forms().union(self.bilinear).isdisjoint(free)
+
     def unbounded(self, low, high):
         """Return the name of a bilinear variable without finite bounds, or None."""
         for i in self.bilinear:

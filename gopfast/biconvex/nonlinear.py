@@ -17,6 +17,8 @@ MOST_ITERATIONS = 200
 TOLERANCE = 1e-9  # of optimality and rows, which are scaled
 MOST_DENSE = 160  # variables and rows that SciPy's SLSQP takes: its iterations grow with the cube of them
 BARRIER_START = 1e-2
+NEAR = 1e-6  # distance within which a row or a bound holds a point, in units of a scaled row or variable
+NEWTON_STEPS = 3
 
 
 class NonlinearProgram:
@@ -103,6 +105,47 @@ class NonlinearProgram:
         if found is None or not np.isfinite(found).all():
             return None
         return np.clip(found, self.low, self.high) * self.scale
+
+
+    def polish(self, point):
+        """
+        Newton's steps for the rows and bounds that hold a point and the gradient of the Lagrangian.
+
+        Parameters
+        ----------
+        point : ndarray, shape (n,)
+            Nearly a local solution, in the user's units.
+
+        Returns
+        -------
+        list of ndarray, shape (n,)
+            Points, better or not; none where the system is too large.
+        """
+        x = point / self.scale
+        values = self.values(x)[1:]
+        size = np.maximum(1.0, np.abs(values))
+        near = [np.abs(values - ends) <= NEAR * size for ends in (self.lower, self.upper)]
+        held = np.flatnonzero(near[0] | near[1])
+        target = np.where(near[0], self.lower, self.upper)[held]
+        free = np.flatnonzero((x > self.low + NEAR) & (x < self.high - NEAR))
+        if len(held) + len(free) > MOST_DENSE or not free.size:
+            return []
+        found = []
+        for _ in range(NEWTON_STEPS):
+            slopes, k = self.jacobian(x), len(free)
+            rows = slopes[1:][np.ix_(held, free)]
+            y = np.linalg.lstsq(rows.T, slopes[0, free], rcond=None)[0]
+            multipliers = np.zeros(self.n_rows)
+            multipliers[held] = -y
+            system = np.zeros((k + len(held),) * 2)
+            system[:k, :k] = _hessian(self, 1.0, multipliers)[free][:, free].toarray()
+            system[:k, k:], system[k:, :k] = rows.T, rows
+            right = np.concatenate([rows.T @ y - slopes[0, free], target - self.values(x)[1:][held]])
+            x = x.copy()
+            x[free] += np.linalg.lstsq(system, right, rcond=None)[0][:k]
+            x = np.clip(x, self.low, self.high)
+            found.append(x * self.scale)
+        return found
 
 
 @functools.cache

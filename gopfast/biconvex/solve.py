@@ -85,6 +85,7 @@ def solve(problem, options, monitor, start=None, proof=None, stored=None):
         found = preparation.so_far(Status(preparation.stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
         found = found or preparation.so_far(Status.INTERRUPTED)
+    found.point = preparation.polished(found.point)
     result = _result(problem, preparation, found, options, time.perf_counter() - started)
     monitor.finish(result)
     if proof is not None:
@@ -201,7 +202,10 @@ class _Preparation:
         self._search_locally()
         if not self.unbounded:
             self._search_near(box)
-            self.least = max(self.least, self.bound_all())
+            if self.lifting.objective.forms:
+                self.keep(self.polished(self.point))
+            if self.least == -np.inf:
+                self.least = max(self.least, self.bound_all())
             self._narrow()
 
     def _is_optimum(self, point, lower):
@@ -257,6 +261,26 @@ class _Preparation:
             value = self.lifting.sign * self.problem.objective(point)
             self._take(value, point)
 
+    def polished(self, point):
+        """Return a point or, by Newton's method, a better one near it that is as feasible; in the user's units."""
+        if point is None or self.data is None or not self.lifting.in_forms():
+            return point
+        sign, best = self.lifting.sign, point
+        value, allowed = sign * self.problem.objective(point), self.problem.violations(point).max(initial=0.0)
+        if not (np.isfinite(value) and allowed <= FEASIBILITY_TOL):
+            return point
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                near = self._program(StopSignal()).polish(point)
+        except (KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
+            return point
+        for trial in near:
+            trial = np.clip(trial, self.problem.lower, self.problem.upper)
+            new = sign * self.problem.objective(trial)
+            if new < value and self.problem.violations(trial).max(initial=0.0) <= max(allowed, EXACT):
+                best, value = trial, new
+        return best
+
     def so_far(self, status):
         """Return what is known if the solve ends here."""
         point = self.start if self.point is None else self.point
@@ -279,10 +303,13 @@ class _Preparation:
     def nonlinear(self, point):
         """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
         if self.program is None or self.program.scale is not self.scale:
-            self.program = NonlinearProgram(self.problem, *self.lifting.to_user(self.data.box, self.scale), self.scale,
-                                            self.stop)
+            self.program = self._program(self.stop)
         found = self.program.search(self.to_user(point))
         return None if found is None else self.to_core(found)
+
+    def _program(self, stop):
+        box = self.lifting.to_user(self.data.box, self.scale)
+        return NonlinearProgram(self.problem, *box, self.scale, stop)
 
     def _relaxed(self):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""

@@ -73,10 +73,15 @@ def tighten_by_objective(lifting, low, high, value, point=None):
         None if no point is that good.
     """
     upper = math.nextafter(value - lifting.sign * lifting.problem.constant, math.inf)
-    objectives = lagrangian.at(lifting, point)
-    return ellipsoid.tighten(
-        lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper, objectives
-    )
+    for multiplied in (None, point):
+        box = ellipsoid.tighten(
+            lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper,
+            lagrangian.at(lifting, multiplied),
+        )  # fmt: skip
+        if box is None or point is None or not lifting.has_free_curves(*box):
+            break
+        low, high = box
+    return box
 
 
 def bound_objective(lifting, low, high, point=None):

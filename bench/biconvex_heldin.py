@@ -13,7 +13,8 @@ that every run has the same problems, none of which comes with the package:
 - rank one, rank two: least squared distance of a matrix from u v' or u v' + s t', factors in [-2, 2];
 - packing: points in the unit square, the least squared distance between two of them at its greatest;
 - circles: circles of given radii in a rectangle of the least area (as kall_circles);
-- mpec: bilevel linear programs by the conditions of their lower level, with x y = 0, no bound on the multipliers.
+- mpec: bilevel linear programs by the conditions of their lower level, with x y = 0, no bound on the multipliers;
+- wastewater, power flow, unit box, free: see bench/biconvex_networks.py.
 
 As in bench/biconvex_table.py: relative and absolute gap 1e-6, times of the solve alone, gopfast's with the building of
 its core. What is not proved within the limit is charged the limit, and so is what the others show to be wrong by more
@@ -29,6 +30,7 @@ import biconvex_random
 import biconvex_table
 import machine
 import numpy as np
+from biconvex_networks import free, power_flow, unit_box, wastewater
 from biconvex_random import bimatrix, disjoint, record, row
 from biconvex_table import run_gopfast, run_scip, shifted_mean
 
@@ -179,6 +181,12 @@ FAMILIES = {
     "packing": lambda: [packing(n) for n in (3, 4, 5, 6)],
     "circles": lambda: [circles(seed, n) for n in (2, 3, 4) for seed in range(2)],
     "mpec": lambda: [mpec(seed, n, m) for n, m in ((2, 3), (4, 4), (6, 6)) for seed in range(3)],
+    "wastewater": lambda: [wastewater(seed, *size) for seed, size in enumerate(((2, 2, 1), (3, 3, 2), (4, 3, 3),
+                                                                                (5, 5, 3), (6, 6, 4)))],
+    "power flow": lambda: [power_flow(seed, n) for seed, n in enumerate((3, 5, 9, 14))],
+    "unit box": lambda: [unit_box(seed, n, m) for seed, (n, m) in enumerate(((8, 4), (10, 5), (20, 20), (30, 30)))],
+    "free": lambda: [free(seed, n, m, k) for seed, (n, m, k) in enumerate(((10, 2, 0), (30, 3, 5), (60, 5, 0),
+                                                                           (100, 2, 10)))],
 }  # fmt: skip
 
 

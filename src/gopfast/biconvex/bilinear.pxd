@@ -21,6 +21,7 @@ cdef class BilinearWorker(ProgramWorker):
     cdef int most_tangents, most_new
     cdef int[::1] lifted_row_of         # (n_lifted,) in the last program
     cdef int[::1] cut_row_of            # (MOST_CUTS,) in the last program
+    cdef int[::1] cycle_row_of          # (most_cycles,) in the last program
     cdef int[::1] tangent_row_of, tangent_block     # (most_tangents,) row and form
     cdef float[:, ::1] tangents         # (most_tangents, variables of a form) the point where each touches
     cdef real[::1] at                   # (n,) such a point
@@ -49,7 +50,14 @@ cdef class BilinearWorker(ProgramWorker):
     cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void cut_row(self, int t) noexcept nogil
     cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef void find(self, bint of_cycles) noexcept
     cdef void note_cuts(self) noexcept nogil
+    cdef void cycle_row(self, int t) noexcept nogil
+    cdef real center_of(self, int j) noexcept nogil
+    cdef real half_width(self, int j) noexcept nogil
+    cdef bint cycle_terms(self, int t, real *size) noexcept nogil
+    cdef LpStatus separate_cycles(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef void note_cycles(self) noexcept nogil
     cdef void tangent_rows(self, Node *node) noexcept nogil
     cdef void tangent(self, int block, const real *at) noexcept nogil
     cdef void tangent_at(self, int block, int variable, real value) noexcept nogil
@@ -89,8 +97,15 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     cdef int n_cuts                     # semidefinite cuts in use
     cdef int[::1] cut_moment, cut_needed    # (MOST_CUTS,) the set of variables; whether the root's program needed it
     cdef real[:, ::1] cut_vector        # (MOST_CUTS, 1 + members)
-    cdef void find_cuts(self, const real *x)
+    cdef int find_cuts(self, const real *x) except -1
     cdef void keep_cuts(self) noexcept nogil
+    cdef readonly int n_cycles, most_cycles
+    cdef int[::1] cycle_start, cycle_product, cycle_sign    # products of each cycle; 1: of D, see `cycles`; -1
+    cdef int[::1] cycle_needed          # (most_cycles,) whether the root's program needed it
+    cdef object known_cycles            # set of those found
+    cdef int find_cycles(self, const real *x, const real *low, const real *high) except -1
+    cdef int add_cycle(self, products, signs) except -1
+    cdef void keep_cycles(self) noexcept nogil
     cdef int[::1] member_start, member  # variables of each form
     cdef int kept_from, n_kept_floats   # in a node's warm start: where its tangents are, and their room
     cdef int find_members(self) except -1

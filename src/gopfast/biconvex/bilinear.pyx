@@ -12,6 +12,7 @@ q_b for a convex form, and has
   solutions of the root violate;
 - tangents of the convex forms, added in rounds at the solution of the linear program; children begin with those that
   hold the parent's solution;
+- inequalities of cycles of products, in the node's box (`cycles`): those that solutions of the root violate;
 - where most pairs of some variables are products: semidefinite cuts, v'(1 z'; z w) v >= 0 for eigenvectors v of
   negative eigenvalues, found in rounds at the root. They hold in every box, and nodes have those that the root needed.
 
@@ -27,6 +28,8 @@ Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 199
 
 import numpy as np
 
+from gopfast.biconvex import cycles
+
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
@@ -36,7 +39,7 @@ from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
-from gopfast.search.types cimport LP_FAILED, OK, index, real
+from gopfast.search.types cimport LP_FAILED, OK, STOP_INTERRUPTED, index, real
 from gopfast.search.rounding cimport ROUND
 
 cdef real LP_TOLERANCE = 1e-9
@@ -74,11 +77,16 @@ cdef enum:
     CUTS_A_ROUND = 12               # of one set of variables
     MOST_CUT_ROUNDS = 60
     MOST_IDLE_ROUNDS = 4            # that gain little
+    MOST_CYCLES = 1000
+    CYCLES_EACH = 4                 # for each product, on average
+    MOST_CYCLE_ROUNDS = 60
 cdef real CUT_PROGRESS = 5e-3       # of the gap, or of the bound where there is no incumbent: what a round should gain
 cdef real LEAST_EIGENVALUE = 1e-6   # in size, of a matrix with entries near 1
 # Entries of a cut's vector are rounded to multiples of its inverse: products of two are exact, and none is so small
 # that HiGHS leaves it out
 cdef real CUT_GRID = 16384.0
+cdef real NARROWEST_OF_CYCLES = 1e-8    # half-width, relative to the middle where that is above 1
+cdef real WIDEST_OF_CYCLES = 1e9    # greatest product of two half-widths over the least: HiGHS drops small entries
 cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
 
 
@@ -101,6 +109,9 @@ cdef class BilinearWorker(ProgramWorker):
             k = max(data.moment_start[g + 1] - data.moment_start[g] for g in range(data.n_moments))
             max_nnz += MOST_CUTS * (k + 1) * (k + 2) // 2
             self.cut_row_of = ints(MOST_CUTS)
+        max_rows += owner.most_cycles
+        max_nnz += 2 * cycles.LONGEST * owner.most_cycles
+        self.cycle_row_of = ints(owner.most_cycles)
         self.lifted_row_of = ints(data.n_lifted)
         if owner.selects:
             max_rows, max_nnz = max(max_rows, 2 * data.n_split + 8 * P), max(max_nnz, 4 * data.n_split + 32 * P)
@@ -148,6 +159,9 @@ cdef class BilinearWorker(ProgramWorker):
             status = self.solve_with_tangents(node, cutoff, effort)
             if node.parent < 0 and not self.owner.chosen and status == LP_OPTIMAL and node.lower < cutoff:
                 status = self.lift(node, cutoff, effort)
+            if (node.parent < 0 and self.owner.most_cycles > 0 and self.owner.root_sweeps > 0
+                    and not self.owner.chosen and status == LP_OPTIMAL and node.lower < cutoff):
+                status = self.separate_cycles(node, cutoff, effort)
             if (node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0 and not self.owner.chosen
                     and status == LP_OPTIMAL and node.lower < cutoff):
                 status = self.separate(node, cutoff, effort)
@@ -157,6 +171,7 @@ cdef class BilinearWorker(ProgramWorker):
             if node.parent < 0:
                 self.note_needed()
                 self.note_cuts()
+                self.note_cycles()
             self.remember(node)
             self.store_basis(node)
             if not self.tighten_by_costs(node, cutoff):
@@ -200,6 +215,8 @@ cdef class BilinearWorker(ProgramWorker):
         if with_cuts:
             for t in range(self.owner.n_cuts):
                 self.cut_row(t)
+        for t in range(self.owner.n_cycles):
+            self.cycle_row(t)
         self.n_base = self.n_rows
         self.kept_rows(node)
         self.tangent_rows(node)
@@ -518,7 +535,7 @@ cdef class BilinearWorker(ProgramWorker):
         for _round in range(MOST_CUT_ROUNDS):
             known, first, first_entry, before = self.owner.n_cuts, self.n_rows, self.nnz, node.lower
             with gil:
-                self.owner.find_cuts(self.lp.x)
+                self.find(False)
             for t in range(known, self.owner.n_cuts):
                 self.cut_row(t)
             if self.owner.n_cuts == known or self.append_rows(first, first_entry) != OK:
@@ -532,12 +549,119 @@ cdef class BilinearWorker(ProgramWorker):
                 break
         return status
 
+    cdef void find(self, bint of_cycles) noexcept:
+        """Cycles or semidefinite cuts at the solution; what Python raises meanwhile ends the search."""
+        try:
+            if of_cycles:
+                self.owner.find_cycles(self.lp.x, &self.col_lower[0], &self.col_upper[0])
+            else:
+                self.owner.find_cuts(self.lp.x)
+        except KeyboardInterrupt:
+            self.stop.request(STOP_INTERRUPTED)
+        except BaseException as error:
+            self.stop.exception = error
+            self.stop.request(STOP_INTERRUPTED)
+
     cdef void note_cuts(self) noexcept nogil:
         """Cuts that hold the solution of the root's program."""
         cdef int t
         if not self.owner.chosen:
             for t in range(self.owner.n_cuts):
                 self.owner.cut_needed[t] = self.lp.row_dual[self.cut_row_of[t]] != 0
+
+    # Cycles of products
+
+    cdef void cycle_row(self, int t) noexcept nogil:
+        """The inequality of a cycle, see `cycles`, in the node's box; none where that is too narrow."""
+        cdef int e, f, v, j
+        cdef real a, size, total = 0, magnitude = 0, middles
+        cdef int first = self.owner.cycle_start[t], end = self.owner.cycle_start[t + 1]
+        self.cycle_row_of[t] = self.n_rows
+        self.begin_row()
+        if not self.cycle_terms(t, &size):
+            self.end_row(-INFINITY, INFINITY)
+            return
+        # size times: sum of +-(z_i - m_i)(z_j - m_j) / (h_i h_j) >= 2 - length, for middles m and half-widths h. What
+        # is true of these m and h as they are holds with factors rounded, but for their relative error each.
+        for e in range(first, end):
+            f = self.owner.cycle_product[e]
+            a = self.half_width(self.data.first[f]) * self.half_width(self.data.second[f])
+            a = self.owner.cycle_sign[e] * size / a
+            self.term(self.data.n + f, a, 0)
+            middles = self.center_of(self.data.first[f]) * self.center_of(self.data.second[f])
+            total += a * middles
+            magnitude += fabs(a * middles)
+            for v in range(2):
+                j = self.data.second[f] if v == 0 else self.data.first[f]
+                middles = a * self.center_of(self.data.first[f] if v == 0 else self.data.second[f])
+                self.gradient[j] -= middles
+                # one product and one sum, and the other product of the cycle with this variable
+                self.slack += 4 * ROUND * fabs(middles) * max(fabs(self.col_lower[j]), fabs(self.col_upper[j]))
+        for e in range(first, end):
+            for v in range(2):
+                j = self.data.first[self.owner.cycle_product[e]] if v == 0 else (
+                    self.data.second[self.owner.cycle_product[e]])
+                if self.gradient[j] != 0:
+                    self.term(j, self.gradient[j], 0)
+                    self.gradient[j] = 0
+        self.slack += 8 * ROUND * size * (end - first) + (end - first + 4) * ROUND * magnitude
+        self.end_row(size * (2 - (end - first)) - total, INFINITY)
+
+    cdef bint cycle_terms(self, int t, real *size) noexcept nogil:
+        """OUT size: the least product of two half-widths of a cycle; whether its intervals make a row."""
+        cdef int e, f, v, j
+        cdef real least = INFINITY, most = 0, area
+        for e in range(self.owner.cycle_start[t], self.owner.cycle_start[t + 1]):
+            f = self.owner.cycle_product[e]
+            for v in range(2):
+                j = self.data.first[f] if v == 0 else self.data.second[f]
+                if not (isfinite(self.half_width(j))
+                        and self.half_width(j) > NARROWEST_OF_CYCLES * max(1.0, fabs(self.center_of(j)))):
+                    return False
+            area = self.half_width(self.data.first[f]) * self.half_width(self.data.second[f])
+            least, most = min(least, area), max(most, area)
+        size[0] = least
+        return most < WIDEST_OF_CYCLES * least
+
+    cdef real center_of(self, int j) noexcept nogil:
+        return 0.5 * (self.col_lower[j] + self.col_upper[j])
+
+    cdef real half_width(self, int j) noexcept nogil:
+        """At least the distance of both ends from the middle, rounded as it is."""
+        return 0.5 * (self.col_upper[j] - self.col_lower[j]) + 4 * ROUND * (
+            fabs(self.col_lower[j]) + fabs(self.col_upper[j]))
+
+    cdef LpStatus separate_cycles(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Cycles that the solution of the last program violates, and programs with them, while the bound rises.
+
+        At the root only, which the caller's thread bounds: it may take the GIL.
+        """
+        cdef LpStatus status = LP_OPTIMAL
+        cdef int _round, t, known, first, first_entry, idle = 0
+        cdef real before, gap
+        for _round in range(MOST_CYCLE_ROUNDS):
+            known, first, first_entry, before = self.owner.n_cycles, self.n_rows, self.nnz, node.lower
+            with gil:
+                self.find(True)
+            for t in range(known, self.owner.n_cycles):
+                self.cycle_row(t)
+            if self.owner.n_cycles == known or self.append_rows(first, first_entry) != OK:
+                break
+            status = self.solve_with_tangents(node, cutoff, effort)
+            if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
+                break
+            gap = cutoff - before if cutoff < INFINITY else fabs(before)
+            idle = 0 if node.lower - before > CUT_PROGRESS * gap else idle + 1
+            if idle == MOST_IDLE_ROUNDS:
+                break
+        return status
+
+    cdef void note_cycles(self) noexcept nogil:
+        """Cycles that hold the solution of the root's program."""
+        cdef int t
+        if not self.owner.chosen:
+            for t in range(self.owner.n_cycles):
+                self.owner.cycle_needed[t] = self.lp.row_dual[self.cycle_row_of[t]] != 0
 
     # Warm starts: the parent's basis travels in the node, so that a bound depends on nothing else
 
@@ -896,8 +1020,16 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split
         self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
+        self.known_cycles, self.cycle_start = set(), ints(1)
+        own = [(data.first[k], data.second[k]) for k in range(data.n_products) if data.own[k]]
+        if cycles.has_any(own):
+            self.most_cycles = min(<int> MOST_CYCLES, CYCLES_EACH * <int> len(own))
+            self.cycle_start = ints(self.most_cycles + 1)
+            self.cycle_product = ints(cycles.LONGEST * self.most_cycles)
+            self.cycle_sign = ints(cycles.LONGEST * self.most_cycles)
+        self.cycle_needed = ints(self.most_cycles)
         self.kept_from = 2 + (data.n_cols + data.n_rows + 4 * data.n_products + data.n_lifted
-                              + (<int> MOST_CUTS if data.n_moments else 0)) // PACKED
+                              + (<int> MOST_CUTS if data.n_moments else 0) + self.most_cycles) // PACKED
         self.find_members()
         self.n_warm = self.kept_from + 1 + self.n_kept_floats
         self.cut_moment, self.cut_needed = ints(MOST_CUTS), ints(MOST_CUTS)
@@ -957,6 +1089,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
             for t in range(self.data.n_lifted):
                 self.kept[t] = self.needed[t]
             self.keep_cuts()
+            self.keep_cycles()
 
     def state(self):
         """The rows and cuts that the root has chosen for all nodes."""
@@ -989,7 +1122,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
                 n += 1
         self.n_cuts = n
 
-    cdef void find_cuts(self, const real *x):
+    cdef int find_cuts(self, const real *x) except -1:
         """Adds cuts for the eigenvectors of negative eigenvalues of the moment matrices at x (n_cols,)."""
         columns = np.array(<real[:self.data.n_cols]> <real *> x)
         for g in range(self.data.n_moments):
@@ -1005,6 +1138,63 @@ cdef class BilinearRelaxation(ProgramRelaxation):
                     self.cut_moment[self.n_cuts], self.cut_needed[self.n_cuts] = g, 1
                     np.asarray(self.cut_vector)[self.n_cuts, : len(v)] = v
                     self.n_cuts += 1
+        return 0
+
+    cdef int find_cycles(self, const real *x, const real *low, const real *high) except -1:
+        """Adds cycles that the solution x (n_cols,) of a program over a box violates."""
+        cdef int n = self.data.n, P = self.data.n_products
+        columns = np.array(<real[:self.data.n_cols]> <real *> x)
+        box = np.array(<real[:n]> <real *> low), np.array(<real[:n]> <real *> high)
+        if np.isfinite(columns[:n]).all():
+            # products that are there for other rows alone have not all of McCormick's, and take any value
+            w = np.where(np.asarray(self.data.own)[:P] != 0, columns[n : n + P], np.nan)
+            for products, signs in cycles.violated(
+                    np.asarray(self.data.first)[:P], np.asarray(self.data.second)[:P], *box, columns[:n], w,
+                    self.known_cycles):
+                if self.n_cycles == self.most_cycles:
+                    break
+                self.add_cycle(products, signs)
+        return 0
+
+    cdef int add_cycle(self, products, signs) except -1:
+        cdef int at = self.cycle_start[self.n_cycles]
+        for product, sign in zip(products, signs):
+            self.cycle_product[at], self.cycle_sign[at] = product, sign
+            at += 1
+        self.cycle_needed[self.n_cycles] = 1
+        self.n_cycles += 1
+        self.cycle_start[self.n_cycles] = at
+        return 0
+
+    cdef void keep_cycles(self) noexcept nogil:
+        """Drops the cycles that the root did not need."""
+        cdef int t, e, at = 0, n = 0
+        for t in range(self.n_cycles):
+            if self.cycle_needed[t]:
+                for e in range(self.cycle_start[t], self.cycle_start[t + 1]):
+                    self.cycle_product[at], self.cycle_sign[at] = self.cycle_product[e], self.cycle_sign[e]
+                    at += 1
+                n += 1
+                # behind what is read next: cycles move forward only
+                self.cycle_needed[n - 1] = at
+        for t in range(n):
+            self.cycle_start[t + 1] = self.cycle_needed[t]
+        self.n_cycles = n
+
+    def cycle_row(self, products, signs, low, high):
+        """Coefficients of the columns (n_cols,) and least value of the inequality of a cycle in a box, for tests."""
+        cdef BilinearWorker worker
+        cdef real[::1] a = np.array(low, dtype=np.float64), b = np.array(high, dtype=np.float64)
+        cdef int k
+        other = BilinearRelaxation(self.data)
+        worker = BilinearWorker(other, StopSignal(), 0)
+        other.add_cycle(products, signs)
+        self.data.column_bounds(&a[0], &b[0], &worker.col_lower[0], &worker.col_upper[0])
+        worker.cycle_row(0)
+        row = np.zeros(self.data.n_cols)
+        for k in range(worker.nnz):
+            row[worker.col_index[k]] += worker.value[k]
+        return row, worker.row_lower[0]
 
     def bound_box(self, low, high, real cutoff=INFINITY, int root_sweeps=0, StopSignal signal=None):
         """Bound a box from cold: its lower bound, the box tightened, the solution's point and the number of LPs.

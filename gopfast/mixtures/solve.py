@@ -256,7 +256,7 @@ class MixtureSearch:
         """Return what runs the search on the executor."""
         plain = replace(self.options, **ALONE)
         key = f"{checkpoint_header(self.problem, plain)['digest']}-{self.options.seed}"
-        setup = worker_search, (self.problem._for_workers(), plain), self.coordinates()
+        setup = worker_search, (self.problem, plain), self.coordinates()
         spread = Spread(self.search, self.options.executor, key, setup, self.keeper, self.note)
         if self.keeper is not None:
             self.keeper.elsewhere = spread.outstanding

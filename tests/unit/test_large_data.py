@@ -2,11 +2,14 @@
 
 import importlib
 import importlib.util
+import math
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from gopfast.mixtures.data.grid import spread
 
 import gopfast
 from gopfast import CheckpointError, InputError, InputTypeError
@@ -94,6 +97,18 @@ def test_a_summary_less_its_loss_bounds_any_mixture_from_below(d, covariance, ce
         assert points.objective(*state) - loss <= exact * (1.0 + 1e-12)
         assert problem.objective(*state) == pytest.approx(exact, rel=1e-12)
     assert cells > 20 or loss > 10.0
+
+
+def test_sums_on_the_grid_are_exact_however_many_samples_a_corner_takes():
+    rng = np.random.default_rng(0)
+    ends, cells = (np.array([0.0]), np.array([1.0])), np.array([1])
+    x, w = rng.integers(0, 2, 200_000).astype(float), np.exp(8.0 * rng.normal(size=200_000))
+    total, carry = np.zeros(2), np.zeros(2)
+    for part in np.array_split(np.arange(len(x)), 7):
+        spread(np.ascontiguousarray(x[None, part]), w[part], *ends, cells, total, carry)
+    exact = [math.fsum(w[x == end]) for end in (0.0, 1.0)]
+    assert (np.abs(total + carry - exact) <= 4 * 2.0**-53 * np.array(exact)).all()
+    assert (total != exact).any()  # what is carried matters
 
 
 CASES = [
@@ -200,7 +215,7 @@ def test_nothing_is_read_before_the_solve_and_each_pass_is_told(capsys):
         yield X
 
     problem = LargeGaussianMixture(chunks(factory), 2, covariance="known")
-    assert (len(read), problem.X.shape) == (0, (0, 1))
+    assert not read
     found = gopfast.solve(problem, 1.0, log=True)
     told = [line.split(" over ")[0].strip() for line in capsys.readouterr().out.splitlines() if " over the " in line
             or " over 60,000" in line]  # fmt: skip
@@ -279,6 +294,32 @@ def test_what_reading_raises_is_raised():
     found = solved(interrupted)
     assert found.status == "INTERRUPTED"
     assert -np.inf < found.lower_bound <= found.objective < np.inf
+
+
+def test_what_needs_the_data_in_memory_says_so():
+    problem = LargeGaussianMixture(X[:3000], 3, covariance="known")
+    found = gopfast.solve(problem, log=False)
+    for ask in (
+        lambda: problem.X, lambda: gopfast.local.em(problem), lambda: gopfast.optima(problem),
+        lambda: problem.responsibilities([0.3, 0.3, 0.4], [0.0, 4.0, 8.0]), lambda: gopfast.bootstrap(found, 2),
+        lambda: gopfast.lrt(problem, 2), lambda: gopfast.select(X, [1, 2], model=LargeGaussianMixture),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="in chunks"):
+            ask()
+    assert len(found.predict(X[:5])) == 5
+    assert gopfast.certify(problem, found, log=False).verdict == "PROVED"
+    far = gopfast.certify(problem, {"weights": [0.3, 0.3, 0.4], "means": [[0.0], [4.0], [7.0]]}, log=False)
+    assert far.verdict == "BEATEN"
+
+
+def test_a_result_is_pickled_without_the_data():
+    found = gopfast.solve(LargeGaussianMixture(chunks(lambda: [X[:3000]]), 3, covariance="known"), log=False)
+    copied = pickle.loads(pickle.dumps(found))
+    assert (copied.objective, len(copied.solution.problem.X)) == (found.objective, len(found.solution.problem.X))
+    with pytest.raises(InputError, match="the data stay where they were opened"):
+        gopfast.solve(copied.solution.problem, log=False)
+    with pytest.raises(InputError, match="the data stay where they were opened"):
+        copied.solution.problem.objective(copied.solution.weights, copied.solution.means)
 
 
 def test_data_that_change_are_noticed():

@@ -366,10 +366,6 @@ class MixtureProblem:
         """
         return bounds.em.MixturePrimal(family, **options)
 
-    def _for_workers(self):
-        """Return the problem as far as processes need it that bound nodes."""
-        return self
-
     def _moved(self, distance):
         """Return the distance by which the core's units move the samples; `distance` is of points and weights."""
         return distance(self.X, self.sample_weight[:, np.newaxis])

@@ -13,6 +13,8 @@ from gopfast.mixtures.problems.covariance import KINDS, Diagonal, Known, Spheric
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 
 MOST_COLUMNS = 3  # of a grid
+DATA = ("X", "sample_weight")
+ELSEWHERE = "the data stay where they were opened: a problem that was sent or stored has none of them"
 KINDS_IN_CHUNKS = (Known.name, Diagonal.name, Spherical.name, TiedSpherical.name)
 
 
@@ -86,12 +88,27 @@ class LargeGaussianMixture(GaussianMixture):
                 f"{self.covariance!r}"
             )
         state = {
-            "source": source, "weights": weights, "X": np.empty((0, source.n_columns)), "sample_weight": np.empty(0),
-            "n_samples": 0, "total_weight": 0.0, "columns": source.names,
+            "source": source, "weights": weights, "n_samples": 0, "total_weight": 0.0, "columns": source.names,
         }  # fmt: skip
+        for name in DATA:
+            del self.__dict__[name]  # of the stand-in
         if self._default_floor:
             state["variance_floor"] = None  # the data tell
         self.__setstate__(state)
+
+    def __getattr__(self, name: str) -> object:
+        """Refuse to give the data as arrays, before there is a summary of them."""
+        if name in DATA:
+            raise InputError(f"{name} is in chunks, which gopfast.solve, gopfast.certify and `objective` read")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return all but the data."""
+        return {**self.__dict__, "source": None, "weights": None}
+
+    def _with(self, **changed):
+        """Refuse: other data would be in memory."""
+        raise InputError("fit must be of data in memory (gopfast.GaussianMixture): of data in chunks nothing is drawn")
 
     def summarised(self, tolerance: float, note: Callable[[str], None]) -> "LargeGaussianMixture":
         """
@@ -110,6 +127,8 @@ class LargeGaussianMixture(GaussianMixture):
         """
         from gopfast.mixtures import large  # reads data
 
+        if self.source is None:
+            raise InputError(f"X: {ELSEWHERE}")
         kind, d = KINDS[self.covariance], self.n_features
         note("pass 1 over the data: their range")
         seen = large.see(self.source, self.weights, self.n_components, kind.estimated)
@@ -150,17 +169,13 @@ class LargeGaussianMixture(GaussianMixture):
     # What the solver asks
 
     def _family(self, core):
+        if self.summary is None:
+            raise InputError("X is in chunks, which gopfast.solve, gopfast.certify and `objective` read")
         return self.kind.family(_Summarised(core, self.summary), self)
 
     def _primal(self, bounds, family, note, **options):
         blocks = None if self.source is None else self._blocks
         return bounds.chunked.ChunkedPrimal(family, blocks, note, **options)
-
-    def _for_workers(self):
-        """Return it without the data: nodes are bounded by the summary, and a source may be of this process alone."""
-        other = object.__new__(type(self))
-        other.__setstate__({**self.__dict__, "source": None, "weights": None})
-        return other
 
     def _moved(self, distance):
         return math.sqrt(self.summary.moved) * (1.0 + 1e-9)
@@ -180,6 +195,8 @@ class LargeGaussianMixture(GaussianMixture):
         """Evaluate the objective in one pass over the data; as `GaussianMixture.objective`, which see."""
         if responsibilities is not None:
             raise InputError("responsibilities must be None: there is one for each sample and component")
+        if self.source is None:
+            raise InputError(f"X: {ELSEWHERE}")
         from gopfast.mixtures.data import chunks
 
         weights, checked = self._check_weights(weights), self.check_parameters(*values, **parameters)

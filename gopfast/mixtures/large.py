@@ -23,7 +23,7 @@ from gopfast.mixtures.representation import moved
 from gopfast.roundoff import ROUND
 
 LOSS = 0.1  # of the tolerance, that the summary may lose where so many cells are enough
-MOST_CELLS = {1: 8_000_000, 2: 1_000_000, 3: 2_000_000}  # by columns; 16 bytes each, and 40 of those that hold samples
+MOST_CELLS = {1: 2_000_000, 2: 1_000_000, 3: 2_000_000}  # by columns; 16 bytes each, and about 170 where samples lie
 FEWEST_CELLS = {1: 1000, 2: 1000, 3: 8000}
 # Of free variances: components are taken to be as wide as this share of the column's standard deviation, over K.
 TYPICAL_WIDTH = 0.5

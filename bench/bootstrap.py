@@ -41,12 +41,12 @@ def scikit_learn(problem, n_init, seed):
     return polished.objective, {"weights": polished.solution.weights, **polished.solution.parameters}
 
 
-def run(n):
+def run(n, n_jobs=None):
     """Objectives and states of all methods, by name, and seconds of each."""
     X = gopfast.datasets.load("galaxies") / 1000
     problem = gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=FLOOR)
     started = time.process_time()
-    found = gopfast.bootstrap(problem, n, random_state=SEED, log=True)
+    found = gopfast.bootstrap(problem, n, random_state=SEED, n_jobs=n_jobs, log=True)
     every = {"weights": found.weights, **found.parameters}
     states = [{name: values[b] for name, values in every.items()} for b in range(n)]
     runs = {"gopfast, proved": (found.objectives, states, time.process_time() - started)}
@@ -69,10 +69,11 @@ def numbers(state):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, help="resamples at a time, by joblib; their seconds are then not counted")
     parser.add_argument("--print", action="store_true", help="print the report, and do not write it")
     arguments = parser.parse_args()
     head = machine.heading("Bootstrap with a proof of every resample", "scikit-learn")
-    found, runs = run(arguments.resamples)
+    found, runs = run(arguments.resamples, arguments.jobs)
     best = found.objectives
     labels = [f"{name[:-1]} {k}" for name in NAMES for k in range(K)]
     rows, summary = [], []

@@ -2,7 +2,7 @@
 
 Which of them end NUMERICAL, and whether a solution solved again from itself has the same status.
 
-    python bench/lattice.py [problems per family, 200 by default] [most nodes, 3000]
+    python bench/lattice.py [problems per family, 200 by default] [most nodes, 3000] [problems at a time, by joblib, 1]
 """
 
 import sys
@@ -13,6 +13,7 @@ import machine
 import numpy as np
 
 import gopfast
+from gopfast.parallel import outcomes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.tied import tied
@@ -66,37 +67,47 @@ def solve_twice(make, seed, max_nodes):
     return first, gopfast.solve(problem, n_threads=1, max_nodes=max_nodes, start=first)
 
 
-def count(name, n_problems, max_nodes):
+def happened(task):
+    """Solve one problem; returns a Counter of what happened, and lines to print."""
+    name, seed, max_nodes = task
+    found, lines = Counter(), []
+    results = solve_twice(FAMILIES[name], [seed, list(FAMILIES).index(name)], max_nodes)
+    if results is None:
+        found["refused"] += 1
+        return found, lines
+    first, again = results
+    found[first.status.name] += 1
+    found["first incumbent missed"] += first.history[0, 3] > first.objective + MISSED
+    if first.status.name == "NUMERICAL":
+        found["NUMERICAL unearned"] += first.rounding_margin < 0.1 * (first.gap - 0.01)
+        lines.append(f"{name} {seed}: {first.message}, gap {first.gap:.3g}")
+    if first.status != again.status:
+        found["other status from its own solution"] += 1
+        lines.append(f"{name} {seed}: {first.status.name}, from its solution {again.status.name}")
+    return found, lines
+
+
+def count(name, n_problems, max_nodes, n_jobs):
     """Solve the problems of one family; returns a Counter of what happened."""
     found = Counter()
-    for seed in range(n_problems):
-        results = solve_twice(FAMILIES[name], [seed, list(FAMILIES).index(name)], max_nodes)
-        if results is None:
-            found["refused"] += 1
-            continue
-        first, again = results
-        found[first.status.name] += 1
-        found["first incumbent missed"] += first.history[0, 3] > first.objective + MISSED
-        if first.status.name == "NUMERICAL":
-            found["NUMERICAL unearned"] += first.rounding_margin < 0.1 * (first.gap - 0.01)
-            print(f"{name} {seed}: {first.message}, gap {first.gap:.3g}", flush=True)
-        if first.status != again.status:
-            found["other status from its own solution"] += 1
-            print(f"{name} {seed}: {first.status.name}, from its solution {again.status.name}", flush=True)
+    for one, lines in outcomes(happened, [(name, seed, max_nodes) for seed in range(n_problems)], n_jobs):
+        found += one
+        for line in lines:
+            print(line, flush=True)
     return found
 
 
 def main():
     """Run all families and write the table."""
-    n_problems = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    max_nodes = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
+    given = [int(number) for number in sys.argv[1:]]
+    n_problems, max_nodes, n_jobs = [*given, *(200, 3000, None)[len(given) :]]
     columns = (
         "OPTIMAL", "NODE_LIMIT", "NUMERICAL", "NUMERICAL unearned", "other status from its own solution",
         "first incumbent missed", "refused",
     )  # fmt: skip
     rows = []
     for name in FAMILIES:
-        found = count(name, n_problems, max_nodes)
+        found = count(name, n_problems, max_nodes, n_jobs)
         rows.append([name, *(found[column] for column in columns)])
         print(*rows[-1], flush=True)
     text = (

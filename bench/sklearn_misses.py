@@ -1,6 +1,6 @@
 """How often scikit-learn misses the proved optimum on real data; writes bench/results/sklearn_misses.md.
 
-Run: OMP_NUM_THREADS=1 python bench/sklearn_misses.py [--seeds 100] [row ...]     (about 8 minutes)
+Run: OMP_NUM_THREADS=1 python bench/sklearn_misses.py [--seeds 100] [--jobs 2] [row ...]     (about 8 minutes)
 
 Rows are those of real_table.py; rows that are named are printed and not written.
 """
@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 import gopfast
+from gopfast.parallel import outcomes
 
 INITS = ("kmeans", "k-means++", "random", "random_from_data")
 MISS = 0.01  # nats above the optimum
@@ -50,8 +51,9 @@ def ends(problem, init, seeds):
     return np.array(found), below, unfinished
 
 
-def misses(name, seeds):
+def misses(task):
     """One line of the table, and how many fits needed the floor or more steps than were allowed."""
+    name, seeds = task
     row = ROWS[name]
     problem = row.problem()
     result = gopfast.solve(problem, EPSILON, n_threads=row.threads, time_limit=TIME_LIMIT)
@@ -71,12 +73,13 @@ def misses(name, seeds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--jobs", type=int, help="rows at a time, by joblib")
     parser.add_argument("rows", nargs="*")
     arguments = parser.parse_args()
     head = machine.heading("How often scikit-learn misses the optimum", "scikit-learn")
     rows, unfinished = [], 0
-    for name in arguments.rows or [name for name, row in ROWS.items() if row.model is gopfast.GaussianMixture]:
-        line, late = misses(name, arguments.seeds)
+    names = arguments.rows or [name for name, row in ROWS.items() if row.model is gopfast.GaussianMixture]
+    for line, late in outcomes(misses, [(name, arguments.seeds) for name in names], arguments.jobs):
         rows.append(line)
         unfinished += late
         print(line, flush=True)

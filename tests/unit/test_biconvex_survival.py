@@ -23,19 +23,21 @@ def problem(name):
     return BiconvexProblem.from_json(FOLDER / f"{name}.json")
 
 
-def with_form(n=6, seed=2):
-    """A random problem with products and a convex form."""
+def with_cycle(n=6, seed=0):
+    """A random problem whose products make one cycle, and a convex form."""
     rng = np.random.default_rng(seed)
     Q = np.zeros((2 * n, 2 * n))
-    Q[:n, n:] = rng.normal(size=(n, n))
+    Q[np.arange(n), np.arange(n) + n] = 3.0 * rng.normal(size=n)
+    Q[np.arange(n - 1), np.arange(n - 1) + n + 1] = 3.0 * rng.normal(size=n - 1)
+    Q[n - 1, n] = 3.0
     Q[np.arange(2 * n), np.arange(2 * n)] = 0.3
-    A = rng.uniform(-1, 1, (3, 2 * n))
+    A, c = rng.uniform(-1.0, 1.0, (4, 2 * n)), rng.normal(size=2 * n)
     return BiconvexProblem(
-        c=rng.normal(size=2 * n), Q=Q, A=A, row_upper=np.ones(3), lower=-np.ones(2 * n), upper=np.ones(2 * n)
+        c=c, Q=Q, A=A, row_lower=np.zeros(4), row_upper=np.ones(4), lower=-np.ones(2 * n), upper=np.ones(2 * n)
     )
 
 
-PROBLEMS = {**{name: problem(name) for name in NAMES}, "form": with_form()}
+PROBLEMS = {**{name: problem(name) for name in NAMES}, "cycle": with_cycle()}
 OPTIONS = {"log": False, "n_threads": 1}
 
 
@@ -76,14 +78,14 @@ def test_other_problems_and_data_are_refused(tmp_path):
     path = tmp_path / "search.checkpoint"
     gopfast.solve(PROBLEMS["ex3_1_1"], checkpoint=path, max_nodes=50, **OPTIONS)
     with pytest.raises(CheckpointError, match="a search of other data, or of another problem"):
-        gopfast.resume(path, PROBLEMS["form"], **OPTIONS)
+        gopfast.resume(path, PROBLEMS["cycle"], **OPTIONS)
     with pytest.raises(CheckpointError, match=r"a search of a gopfast.BiconvexProblem; give the problem"):
         gopfast.resume(path, [1.0, 2.0], **OPTIONS)
     with pytest.raises(CheckpointError, match="other data"):
         gopfast.solve(gopfast.GaussianMixture([0.0, 1.0, 5.0], 2, covariance="known"), checkpoint=path, **OPTIONS)
-        gopfast.resume(path, PROBLEMS["form"], **OPTIONS)
+        gopfast.resume(path, PROBLEMS["cycle"], **OPTIONS)
     with pytest.raises(InputError, match="checkpoint must be None with a proof"):
-        gopfast.solve(PROBLEMS["form"], checkpoint=path, proof=True)
+        gopfast.solve(PROBLEMS["cycle"], checkpoint=path, proof=True)
 
 
 CHILD = """
@@ -168,10 +170,11 @@ def test_a_checkpoint_holds_what_workers_have(tmp_path, at_once):
 
 
 def test_maximising_workers_and_checkpoints_keep_the_sense(tmp_path, at_once):
-    rng = np.random.default_rng(1)
-    Q = np.zeros((8, 8))
-    Q[:4, 4:] = rng.normal(size=(4, 4))
-    largest = BiconvexProblem(c=rng.normal(size=8), Q=Q, lower=-np.ones(8), upper=np.ones(8), sense="max")
+    least = with_cycle(seed=1)
+    largest = BiconvexProblem(
+        c=-least.c, Q=-least.Q, A=least.A, row_lower=least.row_lower, row_upper=least.row_upper, lower=least.lower,
+        upper=least.upper, sense="max",
+    )  # fmt: skip
     whole, path = gopfast.solve(largest, **OPTIONS), tmp_path / "search.checkpoint"
     gopfast.solve(largest, checkpoint=path, max_nodes=whole.n_nodes // 2, **OPTIONS)
     found = gopfast.solve(largest, executor=Inline(), **OPTIONS), gopfast.resume(path, largest, **OPTIONS)

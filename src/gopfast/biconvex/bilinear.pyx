@@ -1093,10 +1093,14 @@ cdef class BilinearRelaxation(ProgramRelaxation):
 
     def state(self):
         """The rows and cuts that the root has chosen for all nodes."""
-        n = self.n_cuts
+        cdef index n = self.n_cuts, n_entries = self.cycle_start[self.n_cycles]
+        product = sign = np.zeros(0, dtype=np.intc)
+        if self.n_cycles > 0:
+            product, sign = np.array(self.cycle_product[:n_entries]), np.array(self.cycle_sign[:n_entries])
         return {
             "chosen": self.chosen, "kept": np.array(self.kept), "cut_moment": np.array(self.cut_moment[:n]),
             "cut_vector": np.array(self.cut_vector[:n]),
+            "cycle_start": np.array(self.cycle_start[:self.n_cycles + 1]), "cycle_product": product, "cycle_sign": sign,
         }
 
     def restore(self, state):
@@ -1105,6 +1109,12 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         np.asarray(self.kept)[:] = state["kept"]
         np.asarray(self.cut_moment)[:self.n_cuts] = state["cut_moment"]
         np.asarray(self.cut_vector)[:self.n_cuts] = state["cut_vector"]
+        start, self.n_cycles = state["cycle_start"].tolist(), 0
+        if len(start) - 1 > self.most_cycles:
+            raise ValueError("cycles of another problem")
+        for t in range(len(start) - 1):
+            part = slice(start[t], start[t + 1])
+            self.add_cycle(state["cycle_product"][part].tolist(), state["cycle_sign"][part].tolist())
 
     cdef void forget_rows(self) noexcept nogil:
         """No lifted row: the root's programs take those that they violate."""

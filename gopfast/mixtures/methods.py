@@ -3,6 +3,7 @@
 from gopfast.errors import InputError
 from gopfast.mixtures import bounds
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.handover import HandoverReduction
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of
 from gopfast.mixtures.bounds.pricing_root import PricingBound
@@ -23,6 +24,7 @@ SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries d
 TERMS_OF_A_PRICE = 20_000
 LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
 TERMS_OF_A_NODE = 350
+NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
 
 
 def relaxation_of(family, options, provable=False):
@@ -47,7 +49,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
     For a proof it takes what the cells are told to, `cells`, and is what has an entry there.
     """
     learnt = family.reduction(bounds) if cells is None else None
-    if learnt is not None and relaxation != "pricing":
+    if learnt is not None and relaxation == "entropic":
         return learnt, REDUCED_FROM
     one = slices = None
     wanted = relaxation == "pricing" or (relaxation is None and problem.n_components > 1)
@@ -57,6 +59,8 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         one = ones[0] if ones else None
         slices = family.slices(bounds) if one is None and few and cells is None else None
     if one is None and slices is None:
+        if learnt is not None and relaxation is None:
+            return learnt, REDUCED_FROM
         if relaxation == "pricing" and cells is not None:
             raise InputError(
                 f"proof must be None with relaxation='pricing': prices of at most {MOST_PRICED:,} samples have an "
@@ -85,9 +89,13 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
     begin = max(REDUCED_FROM, before // terms) if len(ones) == 1 else SUMMARISED_FROM
     if relaxation == "pricing" or (slices is not None and slices.at_once):
         begin = ASKED_FROM
-    return SharedReduction(family, cut) if one is None else PricingReduction(
-        family, price, slack=None if cells is None else cells.slack()
-    ), begin
+    if one is None:
+        return SharedReduction(family, cut), begin
+    priced = PricingReduction(family, price, slack=None if cells is None else cells.slack())
+    if learnt is not None and relaxation is None:
+        # prices, where hitting sets have no more to tell and the tree is still at work
+        return HandoverReduction(learnt, priced, begin // NODES_OF_A_BATCH), REDUCED_FROM
+    return priced, begin
 
 
 def of_fixed(problem):

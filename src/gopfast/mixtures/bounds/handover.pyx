@@ -1,0 +1,75 @@
+"""Two things learnt beside a tree: a quick one and, where it has no more to learn and the tree goes on, another."""
+
+import numpy as np
+
+
+from libc.math cimport INFINITY
+
+from gopfast.search.stop cimport StopSignal
+
+
+cdef class HandoverReduction(Reduction):
+    """What either knows is known; boxes are cut down by both.
+
+    Parameters
+    ----------
+    first, second : Reduction
+        Of the same problem.
+    wait : int
+        How often the tree asks in vain, once for every batch of nodes, until the second begins.
+    """
+
+    def __init__(self, Reduction first, Reduction second, index wait):
+        self.first, self.second, self.wait, self.waited = first, second, wait, 0
+        self.n_connected = first.n_connected
+        self.low, self.high = np.array(first.low), np.array(first.high)
+
+    cdef int prepare(self, StopSignal stop) except -1:
+        self.first.prepare(stop)
+        self.second.prepare(stop)
+        return 0
+
+    cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
+        cdef bint more = self.first.work(solution, limit, effort)
+        if not more and self.waited < self.wait:
+            self.waited += 1
+        elif not more:
+            more = self.second.work(solution, limit, effort)
+        self.gather()
+        return more
+
+    cdef void gather(self) noexcept nogil:
+        """What is known of all solutions below the limit."""
+        cdef index j
+        self.lower = min(self.first.lower, self.second.lower)
+        self.floor = max(self.first.floor, self.second.floor)
+        for j in range(self.n_connected):
+            self.low[j] = max(self.first.low[j], self.second.low[j])
+            # nothing may be left
+            self.high[j] = max(self.low[j], min(self.first.high[j], self.second.high[j]))
+
+    cdef int fit(self, real *low, real *high) noexcept nogil:
+        self.rest = -INFINITY
+        if self.first.lower < INFINITY:
+            if not self.first.fit(low, high):
+                return 0
+            self.rest = self.first.rest
+        if self.second.lower < INFINITY:
+            if not self.second.fit(low, high):
+                return 0
+            self.rest = max(self.rest, self.second.rest)
+        return 1
+
+    def state(self, bint learning=True):
+        """What both know."""
+        found = {"waited": self.waited}
+        for name, one in (("first", self.first), ("second", self.second)):
+            found |= {f"{name}_{key}": value for key, value in one.state(learning).items()}
+        return found
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        self.waited = int(state["waited"])
+        for name, one in (("first_", self.first), ("second_", self.second)):
+            one.restore({key[len(name):]: value for key, value in state.items() if key.startswith(name)})
+        self.gather()

@@ -1,0 +1,73 @@
+"""Hitting sets, and prices once they have no more to tell."""
+
+import numpy as np
+import pytest
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.handover import HandoverReduction
+from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.search.search import Search
+from support.audit import known_best
+
+import gopfast
+from gopfast.mixtures import bounds, engine, methods
+from gopfast.mixtures.bounds.pricing_root import PricingBound, single
+
+
+def problem_of(seed, K=4, n=150, gap=2.2):
+    rng = np.random.default_rng(seed)
+    x = gap * rng.integers(K, size=n) + rng.standard_normal(n)
+    return gopfast.GaussianMixture(x, K, covariance="known", sample_weight=rng.choice([0.5, 1.0, 2.0], n))
+
+
+def both(problem, family, wait):
+    prices = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
+    return HandoverReduction(family.reduction(bounds), prices, wait)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("wait", [0, 5])
+def test_no_node_around_the_best_solution_is_lost(seed, wait):
+    """Limits far below what is attained, too: only then could a bound exceed the optimum."""
+    problem = problem_of(seed)
+    family = engine.family(problem)
+    known = known_best(family, 400)
+    for epsilon in (1e-3, -0.5):
+        reduction = both(problem, family, wait)
+        search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=5), epsilon, known=known,
+                        reduction=reduction, reduce_from=0, max_nodes=3000)  # fmt: skip
+        search.run()
+        assert search.n_audit_failures == 0
+        assert search.summary()[0]["lower_bound"] <= known[1]
+        assert reduction.second.bound is not None
+
+
+def test_prices_wait_for_hitting_sets_and_what_both_know_is_kept():
+    problem = problem_of(0)
+    family = engine.family(problem)
+    reduction, other = both(problem, family, 2), both(problem, family, 2)
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-3, reduction=reduction, reduce_from=0,
+                    max_nodes=800)  # fmt: skip
+    search.run()
+    assert reduction.second.bound is not None
+    state = reduction.state(False)
+    other.restore(state)
+    assert other.waited == reduction.waited
+    again = other.state(False)
+    assert set(again) == set(state)
+    for name, value in state.items():
+        np.testing.assert_array_equal(again[name], value)
+    assert other.lower == reduction.lower and other.floor == reduction.floor
+
+
+def test_equal_for_every_number_of_threads_and_no_worse_than_hitting_sets_alone(monkeypatch):
+    monkeypatch.setattr(methods, "REDUCED_FROM", 16)
+    monkeypatch.setattr(methods, "LEAST_BEFORE_PRICES", 0)
+    monkeypatch.setattr(methods, "MOST_BEFORE_PRICES", 0)
+    problem = problem_of(0, K=5, gap=2.0)
+    found = [gopfast.solve(problem, 0.01, max_nodes=1500, n_threads=n) for n in (1, 2, 4)]
+    assert {one.relaxation for one in found} == {"pricing"}
+    assert len({(one.lower_bound, one.objective, one.n_nodes, one.n_passes) for one in found}) == 1
+    alone = gopfast.solve(problem, 0.01, max_nodes=1500, relaxation="entropic")
+    assert found[0].lower_bound >= alone.lower_bound - 0.01
+    assert found[0].lower_bound <= alone.objective + 1e-9

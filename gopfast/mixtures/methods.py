@@ -58,9 +58,9 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         ones = [family.one_component(problem, level) for level in levels_of(family.data, MOST_PRICED, MOST_POINTS)]
         one = ones[0] if ones else None
         slices = family.slices(bounds) if one is None and few and cells is None else None
+    if one is None and learnt is not None and relaxation is None:
+        return learnt, REDUCED_FROM
     if one is None and slices is None:
-        if learnt is not None and relaxation is None:
-            return learnt, REDUCED_FROM
         if relaxation == "pricing" and cells is not None:
             raise InputError(
                 f"proof must be None with relaxation='pricing': prices of at most {MOST_PRICED:,} samples have an "

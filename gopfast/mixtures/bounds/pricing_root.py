@@ -133,10 +133,13 @@ class PricingBound:
         return self.done < 3
 
     def aim_higher(self):
-        """Whether prices should be found again, nearer to the best: what they lose would decide."""
+        """Whether prices should be found again, nearer to the best: what they lose would decide.
+
+        Prices that are a proof already are not: what is left is to show it, by suprema that lose less.
+        """
         missing = self.limit - (self.total - self.n_components * self.sigma)
         before, self.aim = self.aim, min(self.aim, max(self.finest, SHARE_OF_GAP * abs(missing)))
-        return self.aim < FINER * before
+        return missing > 0.0 and self.aim < FINER * before
 
     def improve_prices(self, tolerance, deadline=math.inf):
         """Column generation with ascents anywhere: prices that are about the best before any cell is known."""

@@ -3,11 +3,15 @@
 Run: OMP_NUM_THREADS=1 python bench/envelope.py [--seconds 60] [row ...]     (up to 100 minutes; 16 with --seconds 10)
 
 Rows are "data covariance K", such as "iris diag 3", or part of one; rows that are named are printed and not written.
+On two processors: `--part 1/2 --save a.json` and `--part 2/2 --save b.json` at the same time, then
+`--merge a.json b.json` with the same --seconds.
 """
 
 import argparse
+import json
 import time
 import warnings
+from pathlib import Path
 
 import datasets
 import machine
@@ -85,22 +89,48 @@ def row(name, problem, seconds):
     ]  # fmt: skip
 
 
+def names():
+    """Every row of the table: its name, data, covariance and number of components."""
+    return [(f"{data} {kind} {K}", data, kind, K) for data in DATA for kind in COVARIANCES for K in COMPONENTS]
+
+
+def chosen(arguments):
+    """Of these the rows that the arguments ask for."""
+    wanted = [one for one in names() if not arguments.rows or any(part in one[0] for part in arguments.rows)]
+    part, parts = map(int, arguments.part.split("/"))
+    return wanted[part - 1 :: parts]
+
+
+def run(arguments):
+    """Lines of the table for the rows that are asked for, in their order."""
+    found = []
+    for name, data, covariance, K in chosen(arguments):
+        problem = gopfast.GaussianMixture(standardised(DATA[data]()), K, covariance=covariance)
+        found.append(row(name, problem, arguments.seconds))
+        print(*found[-1], sep=" | ", flush=True)
+    return found
+
+
+def merged(paths):
+    """Lines that several runs have saved, in the order of the table."""
+    lines = [line for path in paths for line in json.loads(Path(path).read_text(encoding="utf-8"))]
+    order = [name for name, *_ in names()]
+    return sorted(lines, key=lambda line: order.index(line[0]))
+
+
 def main():
     """Run the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--part", default="1/1", metavar="I/N")
+    parser.add_argument("--save", metavar="FILE", help="keep the lines there in place of the table")
+    parser.add_argument("--merge", nargs="+", default=[], metavar="FILE")
     parser.add_argument("rows", nargs="*")
     arguments = parser.parse_args()
-    rows = []
-    for data, load in DATA.items():
-        X = standardised(load())
-        for covariance in COVARIANCES:
-            for K in COMPONENTS:
-                name = f"{data} {covariance} {K}"
-                if arguments.rows and not any(wanted in name for wanted in arguments.rows):
-                    continue
-                rows.append(row(name, gopfast.GaussianMixture(X, K, covariance=covariance), arguments.seconds))
-                print(*rows[-1], sep=" | ", flush=True)
+    rows = merged(arguments.merge) if arguments.merge else run(arguments)
+    if arguments.save:
+        Path(arguments.save).write_text(json.dumps(rows), encoding="utf-8")
+        return
     n_proved = sum(line[1] == "proved" for line in rows)
     head = machine.heading("Fits that people run", "scipy", "scikit-learn")
     note = (

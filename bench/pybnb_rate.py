@@ -138,7 +138,7 @@ def run_gopfast():
         try:
             return run(self, *limits)
         finally:
-            kept.update(busy=self.busy, sent=self.n_sent, handed=sum(nodes for _, nodes in self.records))
+            kept.update(busy=self.busy, sent=self.n_sent, handed=sum(record[1] for record in self.records))
 
     spread.Spread.run = recorded
     with MPIPoolExecutor() as executor:

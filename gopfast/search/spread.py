@@ -20,10 +20,12 @@ from gopfast.search import snapshot
 ALONE = 0.5  # seconds before the first part is handed out, at least: small problems are done by then
 PART = 1.0  # seconds of work in a part
 SHORT_PART = 0.25  # where there are few open nodes
-MANY = 256  # workers, beyond which parts are longer: one process hands them out
+BUSY = 0.5  # most of its time that one process may spend on handing out: where it would take more, parts are longer
 PARTS = 2  # handed out at a time for each worker
+FIRST = 64  # open nodes from which many workers do more than one: they make those for each other
 NODES = 256  # most in a part
-FEWEST_OPEN = 128  # nodes for which a part has room, however little there is
+FEWEST_OPEN = 128  # nodes for which a part has room, however little there is,
+MOST_OPEN = 1024  # and however much: with as many it goes depth first, so that not too many travel back
 POLL = 0.05  # seconds between two looks at limits and signals
 RECOUNT = 5.0  # seconds between two looks at how many workers there are: some join late
 MOST_FAILURES = 3  # of parts one after another, for each worker, before the search goes on alone
@@ -98,9 +100,9 @@ def n_workers(executor):
     return os.cpu_count() or 1
 
 
-def part_seconds(count):
-    """Return the seconds of work in a part for so many workers."""
-    return PART * max(1.0, count / MANY)
+def part_seconds(count, service):
+    """Return the seconds of work in a part for so many workers, where handing out one takes `service` seconds."""
+    return max(PART, count * service / BUSY)
 
 
 class Spread:
@@ -129,7 +131,7 @@ class Spread:
         self.n_sent = self.n_learnt_sent = self.failures = 0
         self.version, self.learnt, self.counted = None, None, -np.inf
         self.missing, self.alone = set(), False
-        self.records = []  # (seconds, nodes) of the parts that came back
+        self.records = []  # (seconds, nodes bounded, handed out, brought back) of the parts that came back
         self.busy = 0.0  # processor seconds spent on handing out and taking back
 
     def run(self, time_limit, max_nodes):
@@ -176,8 +178,7 @@ class Spread:
         def enough(search):
             if self.keeper is not None and self.keeper(search):
                 return True
-            wanted = PARTS * self.count
-            if time.monotonic() - started > ALONE and snapshot.n_open(search) >= wanted:
+            if time.monotonic() - started > ALONE and snapshot.n_open(search) >= min(PARTS * self.count, FIRST):
                 ready.append(True)
             return bool(ready)
 
@@ -208,13 +209,13 @@ class Spread:
             self._renew()
         while len(self.futures) < wanted and not self.alone:
             left = snapshot.n_open(self.search)
-            most_open = max(FEWEST_OPEN, snapshot.spare_nodes(self.search) // wanted)
-            size = int(np.clip(left // wanted, 1, min(NODES, most_open // 8)))
+            most_open = int(np.clip(snapshot.spare_nodes(self.search) // wanted, FEWEST_OPEN, MOST_OPEN))
+            size = int(np.clip(left // wanted, 1, min(NODES, most_open // 4)))
             if not snapshot.hand_out(self.search, size, self.away, self.n_sent):
                 break
             nodes, _ = self.away[self.n_sent]
             share = max(1, (max_nodes - self.search.n_nodes) // wanted)
-            seconds = part_seconds(self.count) if left >= wanted else SHORT_PART
+            seconds = part_seconds(self.count, self.busy / max(1, self.n_sent)) if left >= wanted else SHORT_PART
             setup = self.setup if self.n_sent < self.count or "setup" in self.missing else None
             with_learnt = len(self.learnt) <= SMALL or self.n_learnt_sent < self.count or "learnt" in self.missing
             try:
@@ -276,7 +277,8 @@ class Spread:
                 self._failed("the workers' arithmetic gives other coordinates")
         else:
             self.failures = 0
-            self.records.append((found.pop("seconds"), found["n_nodes"]))
+            given, left = len(self.away[number][0]["lower"]), sum(len(nodes["lower"]) for nodes in found["nodes"])
+            self.records.append((found.pop("seconds"), found["n_nodes"], given, left))
             snapshot.take_part(self.search, found)
             del self.away[number]
 

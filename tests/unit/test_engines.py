@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,50 @@ def test_loky():
     with loky.ProcessPoolExecutor(2) as executor:
         assert spread.n_workers(executor) == 2
         check(executor)
+
+
+def test_a_killed_worker_of_loky_loses_nothing():
+    loky = pytest.importorskip("loky")
+
+    class Killed(loky.ProcessPoolExecutor):
+        n_parts = 0
+
+        def submit(self, function, /, *arguments, **named):
+            self.n_parts += 1
+            if self.n_parts == 5:
+                os.kill(next(iter(self._processes)), signal.SIGKILL)
+            return super().submit(function, *arguments, **named)
+
+    with Killed(2) as executor:
+        found = gopfast.solve(PROBLEM, 0.05, log=False, n_threads=1, executor=executor, relaxation="entropic")
+    assert executor.n_parts >= 5
+    assert found.status == "OPTIMAL"
+    assert found.lower_bound >= found.objective - 0.05 - 1e-6
+    assert "the search went on in its own process" in found.notes[0]
+
+
+def test_workers_of_dask_die_and_join_late(monkeypatch):
+    """One is killed at work, and another joins; Dask hands out again what the first one had."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(spread, "RECOUNT", 0.0)
+    counts = []
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        executor = client.get_executor()
+        submit = executor.submit
+
+        def changing(function, /, *arguments, **named):
+            counts.append(spread.n_workers(executor))
+            if len(counts) == 3:
+                cluster.scale(2)
+            if len(counts) == 8:
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+            return submit(function, *arguments, **named)
+
+        executor.submit = changing
+        check(executor)
+    assert len(counts) > 8
 
 
 @pytest.mark.parametrize("processes", [True, False])
@@ -78,3 +123,41 @@ def test_mpi(tmp_path):
     alone = gopfast.solve(PROBLEM, 0.05, log=False)
     assert (status, count) == ("OPTIMAL", "2")
     assert float(objective) == pytest.approx(alone.objective, abs=1e-6)
+
+
+TERMINATED = """
+import signal, sys
+from mpi4py.futures import MPIPoolExecutor
+import numpy as np
+import gopfast
+
+if __name__ == "__main__":
+    def tell(state):
+        print(state.n_nodes, flush=True)
+
+    problem = gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 8)), 2)
+    with MPIPoolExecutor(initializer=signal.signal, initargs=(signal.SIGTERM, signal.SIG_IGN)) as executor:
+        result = gopfast.solve(problem, log=False, executor=executor, checkpoint=sys.argv[1], callback=tell)
+    print(result.status, result.n_nodes, flush=True)
+"""
+
+
+def test_mpi_ends_at_sigterm_with_a_checkpoint(tmp_path):
+    """Where workers ignore the signal, as docs/scale.md says: MPI ends all processes once one has died of it."""
+    pytest.importorskip("mpi4py")
+    mpiexec = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if mpiexec is None:
+        pytest.skip("there is no mpiexec")
+    script, path = tmp_path / "run.py", tmp_path / "search.checkpoint"
+    script.write_text(TERMINATED)
+    command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
+            if int(line) > 20_000:
+                break
+        child.terminate()
+        status, n_nodes = child.communicate(timeout=300)[0].splitlines()[-1].split()
+    assert (child.returncode, status) == (0, "INTERRUPTED")
+    X = np.random.default_rng(2).integers(0, 2, (22, 8))
+    resumed = gopfast.resume(path, X, log=False, max_nodes=1)
+    assert (resumed.status, str(resumed.n_nodes)) == ("NODE_LIMIT", n_nodes)

@@ -13,6 +13,10 @@ from gopfast.biconvex.lifting import Lifting
 INF = np.inf
 
 
+def untouched(low, high):
+    return low, high
+
+
 def units(n, *pairs):
     """The matrix of sum a z_i z_j over (i, j, a)."""
     Q = np.zeros((n, n))
@@ -90,6 +94,20 @@ def test_lagrangians_are_at_most_the_objective_at_feasible_points(seed, sense):
         bound = tightening.bound_objective(lifting, problem.lower, problem.upper, point)
         assert bound <= sign * problem.objective(z)
     assert tried > 7
+
+
+@pytest.mark.parametrize("limit", [-1000.0, 1000.0])
+def test_a_level_set_is_that_of_the_lagrangian_with_its_constant(limit):
+    # x^2 + 2 y^2 - x y + (x y - limit) / -2 <= 1 + limit / 2, whose quadratic part is at most 1
+    Q = units(2, (0, 0, 1.0), (0, 1, -1.0), (1, 1, 2.0))
+    lifting = Lifting(BiconvexProblem([0.0, 0], Q=Q, quadratic_rows=[(units(2, (0, 1, 1.0)), None, limit, INF)]))
+    row = lagrangian.Lagrangian(lifting, {0: Fraction(-1, 2)})
+    assert row.constant == Fraction(limit) / 2
+    H = np.array([[row.products[0, 0], row.products[0, 1] / 2], [row.products[0, 1] / 2, row.products[1, 1]]], float)
+    everywhere = np.full(2, -INF), np.full(2, INF)
+    low, high = ellipsoid.tighten(lifting, *everywhere, untouched, limit / 2 + 1, [row])
+    ends = np.sqrt(np.diag(np.linalg.inv(H)))
+    assert (high >= ends).all() and (low <= -ends).all() and (high - low < 4 * ends).all()
 
 
 @pytest.mark.parametrize("number", [0, 1])

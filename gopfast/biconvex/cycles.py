@@ -96,7 +96,7 @@ def violated(first, second, low, high, z, w, known):
 
 
 def _cycle(source, before, n, number):
-    """Products and signs along the shortest path to the source's other copy, in order of the products; None: no cycle."""
+    """Products, in order, and signs along the shortest path to the source's other copy; None: it is no cycle."""
     walk = [source + n]
     while walk[-1] != source:
         walk.append(int(before[walk[-1]]))

@@ -103,6 +103,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     cdef int[::1] cycle_start, cycle_product, cycle_sign    # products of each cycle; 1: of D, see `cycles`; -1
     cdef int[::1] cycle_needed          # (most_cycles,) whether the root's program needed it
     cdef object known_cycles            # set of those found
+    cdef bint cycles_pay                # whether they raised the root's bound by enough
     cdef int find_cycles(self, const real *x, const real *low, const real *high) except -1
     cdef int add_cycle(self, products, signs) except -1
     cdef void keep_cycles(self) noexcept nogil

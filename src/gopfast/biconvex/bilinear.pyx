@@ -85,6 +85,7 @@ cdef real LEAST_EIGENVALUE = 1e-6   # in size, of a matrix with entries near 1
 # Entries of a cut's vector are rounded to multiples of its inverse: products of two are exact, and none is so small
 # that HiGHS leaves it out
 cdef real CUT_GRID = 16384.0
+cdef real WORTH_OF_CYCLES = 1e-2    # share of the root's gap that they must close, for nodes to have them
 cdef real NARROWEST_OF_CYCLES = 1e-8    # half-width, relative to the middle where that is above 1
 cdef real WIDEST_OF_CYCLES = 1e9    # greatest product of two half-widths over the least: HiGHS drops small entries
 cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
@@ -638,7 +639,7 @@ cdef class BilinearWorker(ProgramWorker):
         """
         cdef LpStatus status = LP_OPTIMAL
         cdef int _round, t, known, first, first_entry, idle = 0
-        cdef real before, gap
+        cdef real before, gap, start = node.lower
         for _round in range(MOST_CYCLE_ROUNDS):
             known, first, first_entry, before = self.owner.n_cycles, self.n_rows, self.nnz, node.lower
             with gil:
@@ -654,6 +655,9 @@ cdef class BilinearWorker(ProgramWorker):
             idle = 0 if node.lower - before > CUT_PROGRESS * gap else idle + 1
             if idle == MOST_IDLE_ROUNDS:
                 break
+        gap = cutoff - start if cutoff < INFINITY else fabs(start)
+        if node.lower - start > WORTH_OF_CYCLES * gap:
+            self.owner.cycles_pay = True
         return status
 
     cdef void note_cycles(self) noexcept nogil:
@@ -938,7 +942,8 @@ cdef class BilinearWorker(ProgramWorker):
                 off = fabs(x[self.data.n + k] - x[self.data.first[k]] * x[self.data.second[k]])
                 for e in range(2):
                     j = self.data.first[k] if e == 0 else self.data.second[k]
-                    if j < self.data.n_split:
+                    # a square once: splitting takes away what it misses, as of a product
+                    if j < self.data.n_split and (e == 0 or self.data.first[k] != j):
                         self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
             for j in range(self.data.n_split):
                 share = min(max(self.owner.high[j] - self.owner.low[j], SMALLEST), WIDEST_SHARE)
@@ -1177,10 +1182,10 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         return 0
 
     cdef void keep_cycles(self) noexcept nogil:
-        """Drops the cycles that the root did not need."""
+        """Drops the cycles that the root did not need, and all where they hardly raised its bound."""
         cdef int t, e, at = 0, n = 0
         for t in range(self.n_cycles):
-            if self.cycle_needed[t]:
+            if self.cycles_pay and self.cycle_needed[t]:
                 for e in range(self.cycle_start[t], self.cycle_start[t + 1]):
                     self.cycle_product[at], self.cycle_sign[at] = self.cycle_product[e], self.cycle_sign[e]
                     at += 1

@@ -2,6 +2,7 @@
 
 from gopfast.errors import InputError
 from gopfast.mixtures import bounds
+from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.handover import HandoverReduction
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
@@ -35,6 +36,8 @@ def relaxation_of(family, options, provable=False):
         relaxed = family.linear_dual(bounds, options.partition == "paper", options.subproblem == "milp")
         if relaxed is None:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
+    elif not provable and branching == "bisect" and is_crossed(family):
+        relaxed = CrossedRelaxation(family)
     else:
         relaxed = EntropicRelaxation(family, provable=provable)
     options.check_orthants(relaxed.n_connected)

@@ -13,6 +13,7 @@ from gopfast import version
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
 from gopfast.mixtures.notes import notes_of
@@ -160,7 +161,8 @@ class MixtureSearch:
         if self.proof is not None:
             return {"proof": self.recorder, "reduction": reduction, "reduce_from": reduce_from}
         return {
-            "basin": family.basin(bounds, self.primal) if entropic else None,
+            # no optimum is alone where classes are crossed with the levels of a variable
+            "basin": family.basin(bounds, self.primal) if type(self.relaxed) is EntropicRelaxation else None,
             "reduction": reduction,
             "reduce_from": reduce_from,
             "least": max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family)),

@@ -10,6 +10,7 @@ from gopfast.biconvex import proof
 from gopfast.checker import ProofError, check, file
 from gopfast.datasets import load_problem
 from tests.support import proofs
+from tests.unit import test_complementarity
 
 # of the first, 4 is left out: rows that touch in a point, which tolerances of linear programs do not tell from none
 SEEDS = [seed for seed in range(25) if seed != 4]
@@ -230,3 +231,15 @@ def test_what_has_no_proof_says_why():
     problem = gopfast.BiconvexProblem([1.0, 0.0], Q=[[0, 1], [0, 0]], lower=[-1, 0], upper=[1, np.inf])
     result = proved(problem)
     assert result.proof is None and any("no proof was written: there is no bound" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("kind", ["factors", "sum", "negative sum", "bounded"])
+@pytest.mark.parametrize("seed", range(2))
+def test_problems_whose_rows_say_that_a_factor_vanishes_are_proved_or_refused_clearly(kind, seed):
+    """The search branches on which of two terms is 0; the proof's own search knows nothing of that."""
+    problem, _ = test_complementarity.draw(seed, kind)
+    result = gopfast.solve(problem, proof=True, n_threads=1, log=False, max_nodes=3000)
+    if result.proof is None:
+        assert result.notes[-1].startswith("no proof was written: ")
+    else:
+        assert gopfast.check(result.proof, problem).lower_bound <= result.objective + 1e-6 * (1 + abs(result.objective))

@@ -1,5 +1,7 @@
 """`solve(proof=)` and the commands that write and check proofs."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,18 @@ def test_prices_that_have_no_entry_are_refused_before_any_work(path):
     with pytest.raises(gopfast.InputError, match="proof must be None with relaxation='pricing': prices of at most"):
         gopfast.solve(problem, relaxation="pricing", proof=path)
     assert not path.exists()
+
+
+def test_memory_does_not_grow_with_the_nodes_that_are_closed(path):
+    """What closed nodes leave behind goes to the file: four times as many nodes take no more of Python's memory."""
+    problem = gopfast.GaussianMixture(gopfast.datasets.load("galaxies") / 1000, 7, covariance="known")
+    peaks = []
+    for nodes in (5_000, 20_000):
+        tracemalloc.start()
+        gopfast.solve(problem, proof=path, relaxation="entropic", max_nodes=nodes, n_threads=1, log=False)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
 
 
 def test_a_search_that_fails_leaves_no_file(tmp_path):

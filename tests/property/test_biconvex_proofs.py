@@ -242,4 +242,4 @@ def test_problems_whose_rows_say_that_a_factor_vanishes_are_proved_or_refused_cl
     if result.proof is None:
         assert result.notes[-1].startswith("no proof was written: ")
     else:
-        assert gopfast.check(result.proof, problem).lower_bound <= result.objective + 1e-6 * (1 + abs(result.objective))
+        assert gopfast.check(result.proof, problem).bound <= result.objective + 1e-6 * (1 + abs(result.objective))

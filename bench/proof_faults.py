@@ -18,7 +18,8 @@ FAMILIES, BOUNDS = "src/gopfast/mixtures/families/", "src/gopfast/mixtures/bound
 # What is wrong, where, the text and what it becomes, and the problem that shows it.
 FAULTS = (
     *(("none", FAMILIES + "gaussian.pyx", "", "", kind)
-      for kind in ("known", "diag", "poisson", "priced", "biconvex", "k-means")),
+      for kind in ("known", "diag", "poisson", "priced", "tied_spherical", "tied", "full", "posterior", "biconvex",
+                   "k-means")),
     ("known variance: the cell's half width with the wrong sign", FAMILIES + "gaussian.pyx",
      "costs.offsets[k] += CURVATURE * half * half * (1 + 8 * ROUND)",
      "costs.offsets[k] -= CURVATURE * half * half * (1 + 8 * ROUND)", "known"),
@@ -29,6 +30,27 @@ FAULTS = (
      "inner = slope * (v0 + half * half)", "inner = slope * (v0 + 0.99 * half * half)", "diag"),
     ("free variance: the half width dropped from omega", FAMILIES + "normal.pyx",
      "inner = slope * (v0 + half * half)", "inner = slope * v0", "diag"),
+    ("shared variance: the half width dropped from omega", FAMILIES + "normal.pyx",
+     "inner = slope * (v0 + half * half)", "inner = slope * v0", "tied_spherical"),
+    ("shared matrix: a hundredth of the samples' second moments too much", FAMILIES + "tied.pyx",
+     "out.constant = W * (x + inner - error)", "out.constant = W * (x + 1.01 * inner - error)", "tied"),
+    ("shared matrix: the means' part with the wrong sign", FAMILIES + "tied.pyx",
+     "costs.offsets[k] = x + self.cost.bend(", "costs.offsets[k] = x - self.cost.bend(", "tied"),
+    ("shared matrix: entries cut by four fifths of what the means leave", FAMILIES + "tied.pyx",
+     "lo[e] = max(lo[e], self.moments[e] - most", "lo[e] = max(lo[e], self.moments[e] - 0.8 * most", "tied"),
+    ("shared matrix: the covariance within groups four times too large", FAMILIES + "tied.pyx",
+     "self.least_within, self.bound_cost = least,", "self.least_within, self.bound_cost = 4 * least,", "tied"),
+    ("matrices: half of the curvature in the slope dropped", FAMILIES + "full.pyx",
+     "value - linear - curvature * s * s * (1 + 16 * ROUND)", "value - linear - 0.5 * curvature * s * s", "full"),
+    ("matrices: the means' part dropped", FAMILIES + "full.pyx",
+     "costs.offsets[k] = bent - constant +", "costs.offsets[k] = -constant +", "full"),
+    ("matrices: variances cut at half of what samples can have", FAMILIES + "full.pyx",
+     "hi[VARIANCE] = min(hi[VARIANCE], self.largest", "hi[VARIANCE] = min(hi[VARIANCE], 0.5 * self.largest", "full"),
+    ("posterior: the chord at the upper end", FAMILIES + "gaussian.pyx",
+     "out.constant += times * log(low) - slope * low", "out.constant += times * log(high) - slope * low", "posterior"),
+    ("posterior: precisions as of nine tenths of the samples", FAMILIES + "gaussian.pyx",
+     "high[a] = min(high[a], W + K * e_high * scale", "high[a] = min(high[a], 0.9 * W + K * e_high * scale",
+     "posterior"),
     ("counts: the chord's upper end in place of the lower", FAMILIES + "exponential.pyx",
      "level = min(h0 + slope * (center - m0), h1 - slope * (m1 - center))", "level = h1", "poisson"),
     ("Jensen's term dropped", BOUNDS + "entropic.pyx", "bound = sums.value + shift - W * worst +",
@@ -70,26 +92,34 @@ CHILD = """
 import json, sys, numpy as np, gopfast
 from tests.support import proofs
 kind, path = sys.argv[1:]
+rng = np.random.default_rng(0)
+two = np.concatenate([rng.normal(size=(15, 2)), rng.normal(size=(15, 2)) @ [[1, 0.8], [0, 0.6]] + [7, 4]])
 galaxies = gopfast.datasets.load("galaxies") / 1000
 problem = {
     "known": lambda: gopfast.GaussianMixture(galaxies, 3, covariance="known"),
     "diag": lambda: gopfast.GaussianMixture(galaxies, 2, covariance="diag", variance_floor=0.09),
     "priced": lambda: gopfast.GaussianMixture(galaxies, 3, covariance="diag", variance_floor=0.09),
+    "tied_spherical": lambda: gopfast.GaussianMixture(galaxies, 3, covariance="tied_spherical", variance_floor=0.09),
+    "tied": lambda: gopfast.GaussianMixture(two, 2, covariance="tied", variance_floor=0.3),
+    "full": lambda: gopfast.GaussianMixture(two, 2, covariance="full", variance_floor=0.5),
+    "posterior": lambda: gopfast.GaussianMixture(galaxies, 3, prior=300.0, posterior="gaussian"),
     "poisson": lambda: gopfast.PoissonMixture(np.random.default_rng(1).poisson(np.repeat([2.0, 10.0], 40)), 2),
     "biconvex": lambda: gopfast.datasets.load_problem("ex5_2_2_case2"),
     "k-means": lambda: gopfast.KMeans(np.random.default_rng(0).normal(size=(60, 2)), 6),
 }[kind]()
-relaxation = {"known": "entropic", "diag": "entropic", "poisson": "entropic", "priced": "pricing"}.get(kind)
+trees = "known", "diag", "poisson", "tied_spherical", "tied", "full", "posterior"
+relaxation = {**dict.fromkeys(trees, "entropic"), "priced": "pricing"}.get(kind)
+most = 200000 if kind == "full" else 20000
 others = {} if relaxation is None else {"relaxation": relaxation}
 bound = "bound" if kind == "biconvex" else "lower_bound"
 data = problem if kind == "biconvex" else problem.X
 record = {"plain": "no answer", "proof": "", "verdict": ""}
 try:
-    record["plain"] = gopfast.solve(problem, n_threads=1, log=False, max_nodes=20000, **others).status.name
+    record["plain"] = gopfast.solve(problem, n_threads=1, log=False, max_nodes=most, **others).status.name
 except RuntimeError as error:
     record["plain"] = f"RuntimeError: {error}"
 try:
-    result = gopfast.solve(problem, n_threads=1, log=False, max_nodes=20000, proof=path, **others)
+    result = gopfast.solve(problem, n_threads=1, log=False, max_nodes=most, proof=path, **others)
     record["proof"] = f"{result.status.name}, gap {result.gap:.3g}"
     if result.proof is None:
         raise RuntimeError(result.notes[-1])

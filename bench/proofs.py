@@ -4,8 +4,9 @@ Run: python bench/proofs.py [--quick] [--time-limit S] [--folder FOLDER] [--no-t
 
 About an hour; --quick: 300 random problems, 280 changes. FOLDER holds the data sets of bench/clustering.py.
 
-Rows are those of speed.md, real_data.md, latent_classes.md, clustering.md and biconvex.md that proofs cover and that
-keep all samples in one pass of the checker. Parts that were not asked for stay as they are in the file.
+Rows are those of speed.md, real_data.md, shared_parameters.md, latent_classes.md, clustering.md and biconvex.md that
+proofs cover and that keep all samples in one pass of the checker, and some of Gaussian posteriors. Parts that were not
+asked for stay as they are in the file.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import latent_classes
 import machine
 import numpy as np
 import real_table
+import shared_parameters
 import speed_table
 from sklearn.datasets import load_iris
 
@@ -54,6 +56,18 @@ def problems(folder):
         )
     for name, row in real_table.ROWS.items():
         yield name, row.problem, {}
+    for (data, model), numbers in shared_parameters.COMPONENTS.items():
+        for K in numbers:
+            if model != "empirical prior":
+                yield f"{data}, {model}, {K}", lambda row=(data, model, K): shared_parameters.problem(*row), {}
+    for K in (2, 3):
+        yield (
+            f"galaxies, Gaussian posterior, {K}",
+            lambda K=K: gopfast.GaussianMixture(
+                shared_parameters.DATA["galaxies"](), K, prior="empirical", posterior="gaussian"
+            ),
+            {},
+        )
     for name, K in latent_classes.PUBLISHED:
         if K > 1:
             yield f"{name}, {K} classes", lambda name=name, K=K: gopfast.LatentClass(latent_classes.table(name), K), {}

@@ -130,10 +130,10 @@ def solve(
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
     proof : str, path-like or bool, optional
         File to write a proof of the bounds to, which `gopfast.check` checks without any of the code that made it; True:
-        the proof is `Result.proof`, a `gopfast.Proof`. Also where a limit stopped the search. For mixtures, except
-        Gaussian ones with covariance matrices, a variance that components share or a Gaussian posterior, and for
-        biconvex problems. A search of a mixture then takes more nodes, and all of them are kept in memory (about 1 kB
-        each): it does without what has no entry in proofs, which `notes` names. The proof of a biconvex problem is
+        the proof is `Result.proof`, a `gopfast.Proof`. Also where a limit stopped the search. For mixtures, k-means and
+        biconvex problems. A search of a mixture then takes more nodes: it does without what has no entry in
+        proofs, which `notes` names. Of covariance matrices and Gaussian posteriors leaves are kept in memory to the
+        end. The proof of a biconvex problem is
         found by a search of its own, once the bound is known. Where there is none, `notes` says why.
     memory_limit : float or str, optional
         Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and

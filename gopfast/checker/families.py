@@ -16,6 +16,10 @@ rounded down, so that sum_ij w_i tau_i (a_j + b_j y_ij + q_j y_ij^2) bounds the 
                           that h - q v is least at an end of the variance's cell; -b m - q m^2 at an end of the mean's,
                           or if q < 0 at the place -b / (2 q) of its least value, where the cell has it
     spherical             the same with the mean of the v_j in place of each: one q and one variance's cell for all j
+    tied_spherical        and the components' average, W d v = sum_j (sum_i w_i y_ij^2 - sum_k S_k m_kj^2): one for all
+    posterior             known variance, with a Gaussian posterior of the mean, of precision t_j / s_j, t_j = S + e s_j
+                          (`priors`), which costs log(t_j / s_j) / 2 more: concave in t_j, so that for a slope r_j of
+                          the leaf alpha_j + r_j t_j lies below it, alpha_j by an end of t_j's cell; r_j is added to a_j
     Bernoulli, label      h = -m log m - (1 - m) log(1 - m);  -m log m for each of a variable's labels
     Poisson               h = m - m log m
     exponential           h = 1 + log m: all concave in m, of the mean x itself and not of y
@@ -24,7 +28,8 @@ Where a variable's entries are missing, S is the mass of the samples that have o
 Means of a variable's labels add up to 1, so that cells lose what leaves too little or too much for the others.
 
 A conjugate prior adds pseudo-observations to S, T and Q (`priors`); m and v are then those of the sums. The root's
-cells hold all m and v that there can be: means of samples, and of samples and what the prior adds, for 0 < S <= W;
+cells hold all m and v that there can be: means of samples, and of samples and what the prior adds, for 0 < S <= W (of
+one component S = W, and m and v are known: its cell is no larger than their rounding);
 variances up to the square of half the range (Popoviciu), of samples of mean m up to (m - min)(max - m) (Bhatia and
 Davis). The parameters of a component of no mass are free: they can be chosen in the cells.
 """
@@ -35,28 +40,73 @@ import numpy as np
 
 from . import priors
 from .errors import ProofError
-from .rounding import ULPS, UNIT, Interval, down
+from .rounding import ULPS, UNIT, Interval, averages, down
 
 LOG_2_PI = Interval(math.nextafter(math.log(2 * math.pi), 0.0), math.nextafter(math.log(2 * math.pi), 3.0))
+SWEEPS = 40  # at most, of `Posterior.tightened`
 WIDER = 1e-12  # relative: more than the rounding of the few operations that a root's cell takes
 LABEL_SLACK = 1e-12  # more than the rounding of a sum of thousands of means of labels
 
 
-class Known:
-    """Gaussian components of known variances (d,); a prior of the means is a pseudo-observation at 0."""
+class Rules:
+    """
+    What families of columns have in common.
 
-    has_squares = False
+    Attributes
+    ----------
+    n_columns, n_features : int
+        Columns, and what costs are linear in: the columns, but for covariance matrices.
+    n_slopes : int
+        Numbers of a leaf and component.
+    n_cell, n_shared : int
+        Variables of each component, and of all together.
+    low, high : ndarray, shape (n_cell + n_shared,)
+        The root's cell.
+    constant : Interval
+        What leaves' bounds have beside all that they say.
+    """
 
-    def __init__(self, problem, columns, weights):
-        self.variances = problem.noise_variance
-        self.n_columns = self.n_cell = len(columns)
-        self.low, self.high = columns.min(axis=1), columns.max(axis=1)
-        if problem.prior is not None:
-            self.low, self.high = np.minimum(self.low, 0.0), np.maximum(self.high, 0.0)
+    has_squares, n_shared, constant = False, 0, Interval(0.0)
+
+    def features(self, columns, reference):
+        """Return what costs are linear in (N, F), and numbers (F,) in whose 4 rounding errors each of them is."""
+        y = columns - reference
+        return y, np.abs(y).max(axis=0)
 
     def tightened(self, low, high):
         """Cells (L, K, p) as they are."""
         return low, high
+
+    def posterior_terms(self, low, high, slopes):
+        """Return what posteriors add to leaves (L,), and the range of e there (L,), or None: all of it."""
+        return 0.0, None
+
+    def _set_columns(self, columns, weights, n_components):
+        """Ranges of the columns' means: those of one component are known."""
+        self.n_columns = self.n_features = self.n_slopes = self.n_cell = len(columns)
+        self.first, self.last = columns.min(axis=1), columns.max(axis=1)
+        if n_components == 1:
+            middle = 0.5 * self.first + 0.5 * self.last
+            y = columns.T - middle
+            means = averages(y, np.abs(y).max(axis=0), weights) + middle
+            self.first, self.last = np.maximum(self.first, means.low), np.minimum(self.last, means.high)
+
+
+class Known(Rules):
+    """Gaussian components of known variances (d,); a prior of the means is a pseudo-observation at 0."""
+
+    def __init__(self, problem, columns, weights):
+        self._set_columns(columns, weights, problem.n_components)
+        self.variances, W = problem.noise_variance, math.fsum(weights)
+        self.low, self.high = self.first, self.last
+        if problem.prior is not None and problem.n_components > 1:
+            self.low, self.high = np.minimum(self.low, 0.0), np.maximum(self.high, 0.0)
+        elif problem.prior is not None:
+            shares = [W / (W + e * self.variances) for e in priors.precisions(problem)]
+            ends = [side * share for side in (self.first, self.last) for share in shares]
+            self.low, self.high = np.minimum.reduce(ends), np.maximum.reduce(ends)
+            slack = WIDER * np.maximum(np.abs(self.low), np.abs(self.high))
+            self.low, self.high = self.low - slack, self.high + slack
 
     def quadratic(self, slopes):
         """Coefficients of the squares, within 2 rounding errors: the model's, not the proof's."""
@@ -69,22 +119,106 @@ class Known:
         return values[0].least(values[1]).low
 
 
-class Diagonal:
+class Posterior(Known):
+    """Known variances with Gaussian posteriors; cells have their t_j too, one where all variances are the same."""
+
+    def __init__(self, problem, columns, weights):
+        super().__init__(problem, columns, weights)
+        v, W = self.variances, math.fsum(weights)
+        self.total, self.precisions = W, priors.precisions(problem)
+        self.own = v[:1] if (v == v[0]).all() else v
+        self.n_cell, self.n_slopes = self.n_columns + len(self.own), 2 * self.n_columns
+        (first, last), least = self.precisions, W if problem.n_components == 1 else 0.0
+        self.low = np.concatenate([self.low, (least + first * self.own) * (1 - WIDER)])
+        self.high = np.concatenate([self.high, (W + last * self.own) * (1 + WIDER)])
+
+    def _range(self, low, high):
+        """
+        Range of e in cells: the best is K d / sum_kj (m_kj^2 + s_j / t_kj), put into the range of the prior.
+
+        s_j / t_kj is the posterior's variance.
+        """
+        d, (first, last) = self.n_columns, self.precisions
+        power, ends = low.shape[1] * d, [low[..., :d], high[..., :d]]
+        squares = [np.square(side) for side in ends]
+        most = (np.maximum(*squares) + self.variances / low[..., d:]).sum(axis=(1, 2))
+        least = np.where((ends[0] > 0) | (ends[1] < 0), np.minimum(*squares), 0.0)
+        least = (least + self.variances / high[..., d:]).sum(axis=(1, 2))
+        e = power / most * (1 - WIDER * power), power / least * (1 + WIDER * power)
+        return tuple(np.clip(np.nan_to_num(side), first, last) for side in e)
+
+    def tightened(self, low, high):
+        """
+        Cells without precisions that the masses, which are not negative and add up to W, do not leave.
+
+        Steps are repeated, as precisions bound e, and e bounds precisions.
+        """
+        for _ in range(SWEEPS):
+            before = low, high
+            low, high = self._tightened(low, high)
+            if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
+                break
+        return low, high
+
+    def _tightened(self, low, high):
+        d, K = self.n_columns, low.shape[1]
+        first, last = (e[:, np.newaxis, np.newaxis] * self.own for e in self._range(low, high))
+        t0, t1 = np.maximum(low[..., d:], first), np.minimum(high[..., d:], (self.total + last) * (1 + WIDER))
+        slack = WIDER * (self.total + K * last)
+        least = self.total + K * first - (t1.sum(axis=1, keepdims=True) - t1) - slack
+        most = self.total + K * last - (t0.sum(axis=1, keepdims=True) - t0) + slack
+        t0, t1 = np.maximum(t0, least), np.minimum(t1, most)
+        return np.concatenate([low[..., :d], t0], axis=-1), np.concatenate([high[..., :d], t1], axis=-1)
+
+    def quadratic(self, slopes):
+        """Coefficients of the squares, as of known variances."""
+        return super().quadratic(slopes[..., : self.n_columns])
+
+    def intercepts(self, low, high, slopes, reference):
+        """Return a (L, K, d), of which the slopes r of t are part."""
+        d = self.n_columns
+        return down(super().intercepts(low[..., :d], high[..., :d], slopes[..., :d], reference) + slopes[..., d:])
+
+    def posterior_terms(self, low, high, slopes):
+        """Return the sum of alpha, less what posteriors' logarithms have beside t, and the range of e."""
+        d, r = self.n_columns, slopes[..., self.n_columns :]
+        ends = [Interval(t[..., d:]).log() * 0.5 - Interval(r) * t[..., d:] for t in (low, high)]
+        logs = (Interval(self.variances).log() + LOG_2_PI) * 0.5
+        return (ends[0].least(ends[1]) - logs).sum(axis=(1, 2)).low, self._range(low, high)
+
+
+class Diagonal(Rules):
     """Gaussian components of free variances, one per column or one for all, above a floor."""
 
     has_squares = True
 
     def __init__(self, problem, columns, weights):
-        self.n_columns = d = len(columns)
-        self.shared, self.floor = problem.family == "spherical", problem.floor
+        self._set_columns(columns, weights, problem.n_components)
+        d, self.floor = self.n_columns, problem.floor
+        self.shared, self.tied = problem.family != "diag", problem.family == "tied_spherical"
         self.first, self.last = columns.min(axis=1), columns.max(axis=1)
+        middle = 0.5 * self.first + 0.5 * self.last
+        y = columns.T - middle
+        reach = np.abs(y).max(axis=0)
+        means, squares = averages(y, reach, weights), averages(np.square(y), 3.0 * np.square(reach), weights)
+        of_all = squares - means * means
+        if self.shared:
+            of_all = of_all.sum(axis=0).over(float(d))
+            of_all = Interval(of_all.low.reshape(1), of_all.high.reshape(1))
         self.most = np.square(0.5 * (self.last - self.first)) * (1 + WIDER)
-        most = np.array([self.most.max()]) if self.shared else self.most
-        self.n_cell = d + len(most)
-        self.low, self.high = np.concatenate([self.first, np.zeros(len(most))]), np.concatenate([self.last, most])
+        most = of_all.high if self.tied else np.array([self.most.max()]) if self.shared else self.most
+        least, low, high = np.zeros(len(most)), self.first, self.last
+        if problem.n_components == 1:
+            middle = means + middle
+            low, high, least, most = middle.low, middle.high, np.maximum(of_all.low, 0.0), of_all.high
+        self.n_cell, self.n_shared = (d, 1) if self.tied else (d + len(most), 0)
+        self.n_slopes = 2 * d
+        self.low, self.high = np.concatenate([low, least]), np.concatenate([high, most])
 
     def tightened(self, low, high):
         """Cells (L, K, p) without variances that no samples have."""
+        if self.tied:
+            return low, high
         d = self.n_columns
         ends = [(side[..., :d] - self.first, self.last - side[..., :d]) for side in (low, high)]
         most = np.maximum(*(below * above for below, above in ends)) * (1 + WIDER)
@@ -98,7 +232,7 @@ class Diagonal:
     def quadratic(self, slopes):
         """Coefficients of the squares: the second half of the slopes."""
         q = slopes[..., self.n_columns :]
-        if self.shared and (q != q[..., :1]).any():
+        if self.shared and (q != q[..., :1]).any() or self.tied and (q != q[:, :1]).any():
             raise ProofError("slopes", "components of one variance have one coefficient of all squares")
         return q
 
@@ -122,28 +256,31 @@ class Diagonal:
         return (LOG_2_PI + Interval(floored).log()) * 0.5 + Interval(0.5 * v).over(floored)
 
 
-class Exponential:
+class Exponential(Rules):
     """Products of Bernoulli, Poisson, exponential or label columns, with or without conjugate priors."""
 
-    has_squares = False
-
     def __init__(self, problem, columns, weights):
-        self.n_columns = self.n_cell = len(columns)
+        self._set_columns(columns, weights, problem.n_components)
         self.kinds = {kind: np.array([k == kind for k in problem.kinds]) for kind in dict.fromkeys(problem.kinds)}
         numbers = np.array(problem.groups)
         self.groups = [np.flatnonzero(numbers == group) for group in sorted(set(problem.groups) - {-1})]
-        low, high = columns.min(axis=1), columns.max(axis=1)
+        low, high = self.first, self.last
         W = np.full(len(columns), math.fsum(weights))
         for own in problem.partial:
             seen = columns[own].sum(axis=0) > 0
             found = columns[own][:, seen]
             low[own], high[own], W[own] = found.min(axis=1), found.max(axis=1), math.fsum(weights[seen])
+            if problem.n_components == 1:
+                part = averages(found.T, np.ones(len(own)), weights[seen])
+                low[own], high[own] = np.maximum(low[own], part.low), np.minimum(high[own], part.high)
         nu, chi = (part.high for part in priors.pseudo_observations(problem))
         # (T + chi) / (S + nu) goes one way from S = W to S = 0, where it is chi / nu
         with np.errstate(all="ignore"):
             empty = np.where(nu > 0, chi / nu, np.inf)
         pulled = (nu > 0) | (chi > 0)
         ends = [(end * W + chi) / (W + nu) for end in (low, high)]
+        if problem.n_components == 1:
+            empty = ends[0]
         self.low = np.where(pulled, np.minimum(ends[0], empty) * (1 - WIDER), low)
         self.high = np.where(pulled, np.maximum(ends[1], empty) * (1 + WIDER), high)
         for kind, own in self.kinds.items():
@@ -196,7 +333,8 @@ _CONCAVE = {
     "poisson": lambda m: Interval(m) - _x_log_x(m),
     "exponential": lambda m: Interval(m).log() + 1.0,
 }
-FAMILIES = {"known": Known, "diag": Diagonal, "spherical": Diagonal, **dict.fromkeys(
+FAMILIES = {"known": Known, "posterior": Posterior, **dict.fromkeys(("diag", "spherical", "tied_spherical"), Diagonal),
+            **dict.fromkeys(
     ("bernoulli", "poisson", "exponential", "labels"), Exponential)}  # fmt: skip
 
 

@@ -7,11 +7,12 @@ problem's data), ``claim`` (what is proved, and the solution) and
 
 - ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
   means, and what else `objective` takes); ``order``: the variable that the components are ordered by; ``reference``:
-  what samples are taken relative to (d,). ``splits`` (M, 4) and ``points`` (M,): the tree, see `tree`. ``leaves`` (L,):
-  labels of leaves, with ``slopes`` (L, K, d or 2 d) and ``log_weights`` (L, K), see
-  `Bounds.of`. ``prices`` (N,) of the different samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4)
-  and ``cell_points`` (M',): the tree of one component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, d or
-  2 d) and ``cell_scales`` (C,), see `prices`;
+  what samples are taken relative to (d,); ``axes``: null, or of covariance matrices the coordinates (d, d), see
+  `matrices`. ``splits`` (M, 4) and ``points`` (M,): the tree, see `tree`. ``leaves`` (L,): labels of leaves, with
+  ``slopes`` (L, K, number that the family has) and ``log_weights`` (L, K), see `Bounds.of`. ``prices`` (N,) of the
+  different samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4) and ``cell_points`` (M',): the tree of
+  one component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, that number) and ``cell_scales`` (C,), see
+  `prices`;
 - ``biconvex``, ``clustering``: see the modules of these names.
 """
 
@@ -28,7 +29,7 @@ from .errors import ProofError
 FORMAT, VERSION = "gopfast-proof", 3
 INTEGERS, REALS = "int32", "float64"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
-KEYS = {"mixture": {"problem", "order", "reference"}, "biconvex": set(), "clustering": {"problem"}}
+KEYS = {"mixture": {"problem", "order", "reference", "axes"}, "biconvex": set(), "clustering": {"problem"}}
 ARRAYS = {
     "mixture": {
         "splits": (INTEGERS, 2), "points": (REALS, 1),

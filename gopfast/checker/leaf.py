@@ -8,7 +8,8 @@ mixture with components in the cells, whatever its weights r, costs at least
         =   - sum_i w_i log s_i  -  sum_i w_i log sum_k r_k exp(-c_ik) / s_i
         >=  - sum_i w_i log s_i  -  W log max_k D_k / W                                (Jensen; sum_k r_k D_k <= max D).
 
-Rounding: a cost is a sum of n products, of error at most n u times the sum of their magnitudes; e_k is the most that
+Rounding: a cost is a sum of n products, of error at most n + 12 u times the sum of their magnitudes (4 of a factor, 9
+of its square); e_k is the most that
 this is for any of the samples, and e the greatest of them. Errors e <= 1/2 of costs move -log s_i by at most 2 e, and
 tau_ik by a factor of at most 1 + 4 (e_k + e); exponentials and logarithms (`ULPS`), quotients and sums over components
 add (2 K + 64) u, sums over samples as many u of their terms as are added one after the other. Where tau_ik underflows
@@ -26,37 +27,40 @@ LARGEST_ERROR = 0.5
 BLOCK = 4096  # samples whose terms are summed in one go
 
 
-def bounds(y, weights, intercepts, slopes, quadratic, log_weights):
+def bounds(y, weights, intercepts, slopes, quadratic, log_weights, reach=None):
     """
     Bound the objective over leaves from below.
 
     Parameters
     ----------
     y : ndarray, shape (N, d)
-        Samples less the reference; rounded, which is one more relative error.
+        Samples less the reference, or what else costs are linear in; rounded.
     weights : ndarray, shape (N,)
     intercepts : ndarray, shape (L, K)
         Sums over the columns, rounded down.
     slopes, quadratic : ndarray, shape (L, K, d)
     log_weights : ndarray, shape (L, K)
         log p_k.
+    reach : ndarray, shape (d,), optional
+        At least the magnitudes of y, which are within 4 rounding errors of this much; by default the largest.
 
     Returns
     -------
     ndarray, shape (L,)
         -inf where the arithmetic is not exact enough to say anything.
     """
+    reach = np.abs(y).max(axis=0) if reach is None else reach
     n_leaves, n_components = intercepts.shape
     step = max(1, MOST_NUMBERS // (len(y) * n_components))
     parts = [
-        _bounds(y, weights, intercepts[i : i + step], slopes[i : i + step], quadratic[i : i + step],
+        _bounds(y, reach, weights, intercepts[i : i + step], slopes[i : i + step], quadratic[i : i + step],
                 log_weights[i : i + step])
         for i in range(0, n_leaves, step)
     ]  # fmt: skip
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _bounds(y, weights, intercepts, slopes, quadratic, log_p):
+def _bounds(y, reach, weights, intercepts, slopes, quadratic, log_p):
     N, K, W = len(y), intercepts.shape[1], math.fsum(weights)
     squares = bool(np.any(quadratic))
     columns = np.hstack([np.ones((N, 1)), y, np.square(y)] if squares else [np.ones((N, 1)), y])
@@ -65,7 +69,8 @@ def _bounds(y, weights, intercepts, slopes, quadratic, log_p):
     sizes = np.abs(coefficients)
     sizes[:, 0] = (np.abs(log_p) + np.abs(intercepts)).T
     t = columns @ coefficients  # (K, N, L)
-    error = (np.abs(columns).max(axis=0) @ sizes) * (columns.shape[1] + K + 8) * UNIT  # (K, L)
+    largest = np.concatenate([[1.0], reach, np.square(reach)] if squares else [[1.0], reach])
+    error = (largest @ sizes) * (columns.shape[1] + K + 12) * UNIT  # (K, L)
     worst = error.max(axis=0)
     top = t.max(axis=0)
     t -= top

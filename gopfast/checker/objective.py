@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 
-from . import priors
+from . import matrices, priors
+from .covariance import eigenvalues
 from .entries import numbers
 from .errors import ProofError
+from .problem import FREE
 from .rounding import UNIT
 
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -23,8 +25,9 @@ def attained(problem, columns, weights, solution):
     columns, weights : ndarray, shape (N, d) and (N,)
         Samples of positive weight.
     solution : dict
-        "weights" (K,), "means" (K, d) of the columns; for free variances "variances" (K, d), with a prior of known
-        variances "prior_variance". Weights, and labels' means, are divided by their sums.
+        "weights" (K,), "means" (K, d) of the columns; for free variances "variances" (K, d), for covariance matrices
+        "covariances" (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
+        "posterior_variances" (K, d). Weights, and labels' means, are divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
     p, means = numbers(solution, "weights", "solution", (K,), 0.0), numbers(solution, "means", "solution", (K, d))
@@ -32,9 +35,9 @@ def attained(problem, columns, weights, solution):
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        variances = _variances(problem, solution, (K, d)) if problem.family in ("diag", "spherical") else None
-        means = _in_range(problem, means) if variances is None and problem.family != "known" else means
-        cost, size = costs(problem, columns, means, variances)
+        if problem.family not in ("known", "posterior", *FREE):
+            means = _in_range(problem, means)
+        cost, size = _costs_of(problem, columns, means, solution)
         scores = np.log(p) - cost
         top = scores.max(axis=1)
         if not np.isfinite(top).all():
@@ -49,6 +52,21 @@ def attained(problem, columns, weights, solution):
         if not (math.isfinite(value) and error.max() <= LARGEST_ERROR):
             raise ProofError("solution", "its objective has no accurate value")
     return value + 4 * UNIT * abs(value)
+
+
+def _costs_of(problem, X, means, solution):
+    """Return costs (N, K) of the components and sizes of their errors, of parameters that a proof claims."""
+    if problem.family in matrices.FAMILIES:
+        return _of_matrices(problem, X, means, solution)
+    if problem.family in FREE:
+        return costs(problem, X, means, _variances(problem, solution, means.shape))
+    if problem.family in ("known", "posterior"):
+        cost, size = costs(problem, X, means)
+        if problem.family == "posterior":
+            more = numbers(solution, "posterior_variances", "solution", means.shape, 0.0) / problem.noise_variance
+            cost, size = cost + 0.5 * more.sum(axis=1), size + more.sum(axis=1)
+        return cost, size
+    return costs(problem, X, means)
 
 
 def costs(problem, columns, means, variances=None):
@@ -66,7 +84,7 @@ def costs(problem, columns, means, variances=None):
     costs, sizes : ndarray, shape (N, K)
         Sizes are sums of the terms' magnitudes.
     """
-    if problem.family == "known":
+    if problem.family in ("known", "posterior"):
         return _gaussian(columns, means, np.broadcast_to(problem.noise_variance, means.shape), False)
     if variances is not None:
         return _gaussian(columns, means, variances, True)
@@ -79,13 +97,48 @@ def _gaussian(X, means, variances, constant):
     return (squares + logs).sum(axis=2), (squares + (np.abs(np.log(variances)) + 2 if constant else 0)).sum(axis=2)
 
 
+def _of_matrices(problem, X, means, solution):
+    """
+    Return costs (N, K) and sizes of their errors.
+
+    What is evaluated are not the matrices Sigma that the proof names but those of the inverses W'W, W lower triangular,
+    about the inverse of Sigma's Cholesky factor: log det is that of W's diagonal, exactly. At least F = diag(floor) is
+    such a matrix if no eigenvalue of W F W' is above 1. Where one is, 1 + t, W is divided by (1 + t)^(1/2): squares
+    become smaller, and the logarithms larger by d log(1 + t) / 2 < d t / 2.
+    """
+    K, d = means.shape
+    scale = np.sqrt(problem.floor)
+    covariances = numbers(solution, "covariances", "solution", (K, d, d))
+    if problem.family == "tied" and (covariances != covariances[0]).any():
+        raise ProofError("solution", "components have one covariance")
+    try:
+        W = np.tril(np.linalg.inv(np.linalg.cholesky(covariances / np.outer(scale, scale))))  # in units of the floor
+    except np.linalg.LinAlgError:
+        raise ProofError("solution", "has a covariance that is none") from None
+    values, error = eigenvalues(W @ np.swapaxes(W, 1, 2))
+    size = np.abs(W) @ np.abs(np.swapaxes(W, 1, 2))
+    excess = values.max(axis=1) - 1.0 + error + 4 * d * UNIT * np.sqrt(np.square(size).sum(axis=(1, 2)))
+    if not (excess <= 1e-6).all():
+        raise ProofError("solution", "covariances lie below the floor")
+    cost, sizes = np.empty((2, len(X), K))
+    for k in range(K):
+        y, logs = (X - means[k]) / scale, np.log(np.diagonal(W[k]))
+        reach = np.square(np.abs(y) @ np.abs(W[k]).T).sum(axis=1)
+        cost[:, k] = 0.5 * np.square(y @ W[k].T).sum(axis=1) - logs.sum() + np.log(scale).sum() + 0.5 * d * LOG_2_PI
+        cost[:, k] += 0.5 * d * max(0.0, excess[k]) * (1 + 1e-9)
+        sizes[:, k] = reach + np.abs(logs).sum() + np.abs(np.log(scale)).sum() + 4 * d
+    return cost, sizes
+
+
 def _variances(problem, solution, shape):
     """Variances; those a rounding error below the floor are raised to it."""
     variances = numbers(solution, "variances", "solution", shape, 0.0)
     if (variances < problem.floor * (1 - 1e-9)).any():
         raise ProofError("solution", "variances lie below the floor")
-    if problem.family == "spherical" and (variances != variances[:, :1]).any():
+    if problem.family in ("spherical", "tied_spherical") and (variances != variances[:, :1]).any():
         raise ProofError("solution", "a spherical component has one variance")
+    if problem.family == "tied_spherical" and (variances != variances[0]).any():
+        raise ProofError("solution", "all components have one variance")
     return np.maximum(variances, problem.floor)
 
 

@@ -70,7 +70,7 @@ class Prices:
         if slopes.shape != (len(arrays["cell_leaves"]), bounds.n_slopes) or scales.shape != slopes.shape[:1]:
             raise ProofError("cell_slopes", "there must be slopes and a scale for each of the cells")
         most = savings(bounds, prices, low, high, slopes[entry], scales[entry], reference)
-        self.total = float(down(sum_from_below(bounds.weights, prices[:, np.newaxis])[0] + bounds.constant.low))
+        self.total = float(down(sum_from_below(bounds.weights, prices[:, np.newaxis])[0] + bounds.of_leaves.low))
         others = (problem.n_components - 1) * most.max(initial=-math.inf)
         kept = most > self._left(np.where(np.isfinite(others), others, 0.0), lower)
         self.low, self.high, self.most = low[kept], high[kept], most[kept]
@@ -155,20 +155,22 @@ def savings(bounds, prices, low, high, slopes, scales, reference):
     """
     if not (np.abs(scales) <= MOST_SCALE).all():
         raise ProofError("cell_scales", "are out of range")
-    y, step, parts = bounds.columns - reference, max(1, MOST_NUMBERS // len(prices)), [np.zeros(0)]
+    (y, reach), step = bounds.rules.features(bounds.columns, reference), max(1, MOST_NUMBERS // len(prices))
+    parts = [np.zeros(0)]
     for i in range(0, len(low), step):
         here = slice(i, i + step)
         own = slopes[here, np.newaxis]
         a = bounds.intercepts(low[here, np.newaxis], high[here, np.newaxis], own, reference)
-        b = own[..., : bounds.rules.n_columns]
+        b = own[..., : bounds.rules.n_features]
         constants, tilted = (part[:, 0] for part in bounds.folded(a, b))
-        most = _savings(y, bounds.weights, prices, constants, tilted, bounds.rules.quadratic(own)[:, 0], scales[here])
+        quadratic = bounds.rules.quadratic(own)[:, 0]
+        most = _savings(y, reach, bounds.weights, prices, constants, tilted, quadratic, scales[here])
         parts.append(up(most - priors.leaf_terms(bounds.problem, a, b, reference)))
     found = np.concatenate(parts)
     return np.where(np.isnan(found), math.inf, found)
 
 
-def _savings(y, weights, prices, constants, slopes, quadratic, scales):
+def _savings(y, reach, weights, prices, constants, slopes, quadratic, scales):
     W = math.fsum(weights)
     squares = bool(np.any(quadratic))
     columns = np.hstack([np.ones((len(y), 1)), y, np.square(y)] if squares else [np.ones((len(y), 1)), y])
@@ -176,8 +178,9 @@ def _savings(y, weights, prices, constants, slopes, quadratic, scales):
     coefficients = np.concatenate(parts, axis=1).T  # (columns, C)
     sizes = np.abs(coefficients)
     sizes[0] = np.abs(scales) + np.abs(constants)
-    error = np.abs(columns).max(axis=0) @ sizes + np.abs(prices).max()
-    t = columns @ coefficients + prices[:, np.newaxis] + error * (columns.shape[1] + 16) * UNIT  # t + log s, rounded up
+    largest = np.concatenate([[1.0], reach, np.square(reach)] if squares else [[1.0], reach])
+    error = largest @ sizes + np.abs(prices).max()
+    t = columns @ coefficients + prices[:, np.newaxis] + error * (columns.shape[1] + 20) * UNIT  # t + log s, rounded up
     saved = -sum_from_below(weights, -np.maximum(t, 0.0))
     # underflow loses less than TINY of every term
     mass = -sum_from_below(weights, -np.exp(np.minimum(t, 0.0))) * (1 + 4 * ULPS * UNIT) + W * TINY

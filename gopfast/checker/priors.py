@@ -19,10 +19,11 @@ import math
 
 import numpy as np
 
-from .entries import number
+from .entries import number, numbers
 from .errors import ProofError
 from .rounding import ULPS, UNIT, Interval, down, up
 
+LOG_2_PI = math.log(2.0 * math.pi)
 GAMMA_ERROR = 1e-13  # of log Gamma, relative to 1 and its value: far above that of math.lgamma
 
 
@@ -43,12 +44,12 @@ def pseudo_observations(problem):
     return tuple(Interval([part[i].low for part in parts], [part[i].high for part in parts]) for i in range(2))
 
 
-def leaf_terms(problem, intercepts, slopes, reference):
-    """Return what the prior adds to the bounds of leaves (L,), rounded down."""
+def leaf_terms(problem, intercepts, slopes, reference, within=None):
+    """Return what the prior adds to the bounds of leaves (L,), rounded down; within: the range of e there."""
     if problem.prior is None:
         return 0.0
     reference = Interval(reference)
-    if problem.family != "known":
+    if problem.family not in ("known", "posterior"):
         nu, chi = pseudo_observations(problem)
         total = (Interval(intercepts) * nu + (chi - nu * reference) * slopes).sum(axis=(1, 2))
         return down(total.low + intercepts.shape[1] * _normalisers(problem).low)
@@ -56,7 +57,7 @@ def leaf_terms(problem, intercepts, slopes, reference):
     terms = Interval(intercepts) * variances - reference * variances * slopes + reference * reference * 0.5
     P = terms.sum(axis=(1, 2)).low
     power = 0.5 * slopes.shape[1] * slopes.shape[2]
-    first, last = _precisions(problem)
+    first, last = precisions(problem) if within is None else within
     e = np.clip(np.where(power < last * P, power / np.where(P > 0, P, 1.0), last), first, last)
     logs = power * np.log(e)
     return e * P - logs - 64 * UNIT * (np.abs(e * P) + np.abs(logs) + power)
@@ -66,11 +67,14 @@ def attained(problem, p, means, solution):
     """Return what the prior adds to the objective at parameters, rounded up."""
     if problem.prior is None:
         return 0.0
-    if problem.family == "known":
+    if problem.family in ("known", "posterior"):
         gamma = number(solution, "prior_variance", "solution")
         if not problem.prior[0] <= gamma <= problem.prior[1]:
             raise ProofError("solution", "its prior variance is out of range")
         terms = [0.5 * means.size * math.log(gamma), *(np.square(means) / (2.0 * gamma)).ravel()]
+        if problem.family == "posterior":
+            s = numbers(solution, "posterior_variances", "solution", means.shape, 1e-300)
+            terms += [*(s / (2.0 * gamma)).ravel(), *(-0.5 * np.log(s)).ravel(), -0.5 * s.size * (1 + LOG_2_PI)]
     else:
         terms = [problem.n_components * _normalisers(problem).high]
         for j, (kind, (a, b)) in enumerate(zip(problem.kinds, problem.prior, strict=True)):
@@ -89,8 +93,8 @@ def _times_log(factor, m):
     return -factor * np.log(m) if factor > 0 else np.zeros(len(m))
 
 
-def _precisions(problem):
-    """Range of e."""
+def precisions(problem):
+    """Range of e, of known variances."""
     low, high = problem.prior
     return float(down(1.0 / high)), float(up(1.0 / low))
 

@@ -3,7 +3,11 @@
 ``problem`` is an object with ``family``, ``n_components`` K, and
 
     known                          noise_variance (d,); prior: null or the range [low, high] of Gamma, m_k ~ N(0, Gamma)
-    diag, spherical                variance_floor (d,)
+    posterior                      the same with a Gaussian posterior of each m_k in place of a point; prior: a range
+    diag, spherical,               variance_floor (d,): of each column, or of one variance per component, or of one for
+    tied_spherical                 all components; least variances
+    full, tied                     variance_floor (d,): covariances, of each component or one for all, less diag(floor)
+                                   are positive semidefinite
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
     labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet.
@@ -21,9 +25,10 @@ from .entries import item, number, numbers, reals, whole
 from .errors import ProofError
 from .rounding import Interval
 
-FAMILIES = ("known", "diag", "spherical", "bernoulli", "poisson", "exponential", "labels")
-KEYS = {"known": {"noise_variance", "prior"}, "diag": {"variance_floor"}, "spherical": {"variance_floor"},
-        "labels": {"labels", "prior"}}  # fmt: skip
+FREE = ("diag", "spherical", "tied_spherical", "full", "tied")  # families of free variances, above a floor
+FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels")
+KEYS = {"known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
+        **dict.fromkeys(FREE, {"variance_floor"})}  # fmt: skip
 
 
 class Problem:
@@ -68,12 +73,14 @@ class Problem:
         self.weights, self.partial = weights, []
         self.columns = self._labels(X) if self.family == "labels" else self._numbers(X)
         d = self.columns.shape[1]
-        if self.family == "known":
+        if self.family in ("known", "posterior"):
             self.noise_variance = numbers(record, "noise_variance", "problem", (d,), 1 / 1e100)
             self.prior = self._range() if record["prior"] is not None else None
-        elif self.family in ("diag", "spherical"):
+            if self.family == "posterior" and self.prior is None:
+                raise ProofError("problem", "a posterior needs a prior")
+        elif self.family in FREE:
             self.floor, self.prior = numbers(record, "variance_floor", "problem", (d,), 1 / 1e100), None
-            if self.family == "spherical" and (self.floor != self.floor[0]).any():
+            if self.family in ("spherical", "tied_spherical") and (self.floor != self.floor[0]).any():
                 raise ProofError("problem", "a spherical component has one variance_floor")
         elif self.family != "labels":
             self.prior = None

@@ -6,6 +6,8 @@ of Python's math, are taken to be within `ULPS` units in the last place: NumPy d
 sums are taken to be exact up to as many rounding errors as they have terms, in any order, fused or not.
 """
 
+import math
+
 import numpy as np
 
 UNIT = 2.0**-53  # relative rounding error of one operation
@@ -36,6 +38,10 @@ class Interval:
     def __init__(self, low, high=None):
         self.low = np.asarray(low, dtype=float)
         self.high = self.low if high is None else np.asarray(high, dtype=float)
+
+    def __getitem__(self, index):
+        """Return some of the numbers."""
+        return Interval(self.low[index], self.high[index])
 
     def __add__(self, other):
         """Return the sum."""
@@ -79,6 +85,14 @@ class Interval:
         size = np.maximum(np.abs(self.low), np.abs(self.high)).sum(axis=axis)
         size *= 2.0 * (1 + self.low.size // max(1, size.size)) * UNIT
         return Interval(down(self.low.sum(axis=axis) - size), up(self.high.sum(axis=axis) + size))
+
+
+def averages(y, reach, weights):
+    """Return weighted averages (F,) of columns (N, F), whose entries are within 4 rounding errors of reach (F,)."""
+    W, products = math.fsum(weights), weights[:, np.newaxis] * y
+    total = np.array([math.fsum(column) for column in products.T])
+    error = 8 * UNIT * (np.abs(products).sum(axis=0) + W * reach)
+    return Interval(down(total - error), up(total + error)).over(Interval(down(W), up(W)))
 
 
 def interval(value):

@@ -79,7 +79,9 @@ def leaves(splits, points, family, n_components, order):
     splits, points : ndarray
         See `boxes`.
     family : object
-        Its ``low`` and ``high`` (p,) are the root's cell of one component, its ``tightened`` loses what cannot be.
+        Its ``low`` and ``high`` (p + q,) are the root's cell of one component, p = ``n_cell`` of its own variables and
+        q = ``n_shared`` that all have in common, which are the last ones of a box; its ``tightened`` loses what cannot
+        be.
     n_components : int
     order : int
         Coordinate of the cell that the components are ordered by.
@@ -87,13 +89,20 @@ def leaves(splits, points, family, n_components, order):
     Returns
     -------
     labels : ndarray, shape (L,)
-    low, high : ndarray, shape (L, K, p)
+    low, high : ndarray, shape (L, K, p + q)
     is_empty : ndarray of bool, shape (L,)
     """
-    K = n_components
-    labels, low, high = boxes(splits, points, np.tile(family.low, K), np.tile(family.high, K))
-    shape = len(labels), K, len(family.low)
-    return labels, *ordered(low.reshape(shape), high.reshape(shape), family, order)
+    K, p = n_components, family.n_cell
+    root = (np.concatenate([np.tile(side[:p], K), side[p:]]) for side in (family.low, family.high))
+    labels, low, high = boxes(splits, points, *root)
+    return labels, *ordered(cells(low, K, p), cells(high, K, p), family, order)
+
+
+def cells(sides, n_components, p):
+    """Return sides of boxes (L, K p + q) as those of cells (L, K, p + q)."""
+    own, shared = sides[:, : n_components * p], sides[:, np.newaxis, n_components * p :]
+    shared = np.broadcast_to(shared, (len(sides), n_components, shared.shape[2]))
+    return np.concatenate([own.reshape(len(sides), n_components, p), shared], axis=2)
 
 
 def ordered(low, high, family, order):

@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, clustering, file, leaf, objective, prices, priors, tree
+from . import biconvex, clustering, file, leaf, matrices, objective, prices, priors, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
@@ -122,9 +122,11 @@ def _check(header, arrays, X, sample_weight, wanted):
     _compare(record, wanted)
     if item(header, "digest", "header") != file.digest(problem.columns, problem.weights):
         raise ProofError("digest", "the proof is of other data")
-    bounds = Bounds(problem)
-    reference = numbers(header, "reference", "header", (bounds.rules.n_columns,))
-    order = whole(header, "order", "header", 0, bounds.rules.n_cell - 1)
+    d = problem.columns.shape[1]
+    reference = numbers(header, "reference", "header", (d,))
+    axes = numbers(header, "axes", "header", (d, d)) if header["axes"] is not None else None
+    bounds = Bounds(problem, reference, axes)
+    order = whole(header, "order", "header", 0, d - 1)
     lower = number(claim, "lower_bound", "claim")
     n_leaves = _check_leaves(bounds, arrays, reference, order, lower)
     solution = item(claim, "solution", "claim")
@@ -173,17 +175,34 @@ class Bounds:
     Parameters
     ----------
     problem : Problem
+    reference : ndarray, shape (d,), optional
+        What samples are taken relative to, and
+    axes : ndarray, shape (d, d), optional
+        their coordinates, of covariance matrices; no others have any.
+
+    Attributes
+    ----------
+    rules : Rules
+    constant : Interval
+        What objectives have beside the sums over samples and components.
+    of_leaves : Interval
+        What bounds of leaves, which may be in other coordinates, have.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem, reference=None, axes=None):
         self.problem, self.constant = problem, problem.constant()
         self.columns, self.weights = problem.merged()
-        self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
-        self.n_slopes = self.rules.n_columns * (1 + self.rules.has_squares)
+        if (axes is not None) != (problem.family in matrices.FAMILIES):
+            raise ProofError("axes", "must be given of covariance matrices, and of nothing else")
+        if axes is not None:
+            self.rules = matrices.rules(problem, self.columns.T, self.weights, axes, reference)
+        else:
+            self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
+        self.n_slopes, self.of_leaves = self.rules.n_slopes, self.constant + self.rules.constant
 
     def of(self, low, high, slopes, log_weights, reference):
         """
-        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, d or 2 d) and log_weights (L, K).
+        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, n_slopes) and log_weights (L, K).
 
         These are of p_k exp(-a_k), so that in smaller cells, whose a_k are larger, p_k and the bound are larger too.
         """
@@ -192,16 +211,17 @@ class Bounds:
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
         if any((reference[own] != 0).any() for own in self.problem.partial):
             raise ProofError("reference", "of a variable with missing entries must be 0")
-        y, parts = self.columns - reference, [np.zeros(0)]
+        (y, reach), parts = rules.features(self.columns, reference), [np.zeros(0)]
         for i in range(0, len(low), MOST_LEAVES):
             here = slice(i, i + MOST_LEAVES)
             a, own = self.intercepts(low[here], high[here], slopes[here], reference), slopes[here]
-            b = own[..., : rules.n_columns]
+            b = own[..., : rules.n_features]
             total, tilted = self.folded(a, b)
             log_p = np.clip(log_weights[here] + total, LEAST_LOG_WEIGHT, -LEAST_LOG_WEIGHT)
-            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_p)
-            terms = found + priors.leaf_terms(self.problem, a, b, reference)
-            parts.append(down(down(terms + self.constant.low)) - UNIT * np.abs(found))
+            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_p, reach)
+            more, within = rules.posterior_terms(low[here], high[here], own)
+            terms = down(found + priors.leaf_terms(self.problem, a, b, reference, within)) + more
+            parts.append(down(down(terms) + self.of_leaves.low) - UNIT * np.abs(found))
         return np.concatenate(parts)
 
     def folded(self, a, b):

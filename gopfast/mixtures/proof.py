@@ -31,6 +31,9 @@ class Statement:
     problem : gopfast.checker.problem.Problem
     """
 
+    axes = None
+    is_iterated = False  # whether what the core cut in a node's parents makes its box smaller than the checker's
+
     def __init__(self, family, one, problem):
         data, d = family.data, family.n_columns
         self.data, self.one = data, one
@@ -51,6 +54,8 @@ class Statement:
         self.tilt = np.zeros(d)
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
+        # A prior's terms have a constant of every column, missing entries one of every variable, a shared one its own.
+        self.is_plain = problem.prior is None and not problem.partial and not family.n_shared
         self.dearer = 0.0  # what components cost more in the user's units, at the reference
         if one is not None:
             first = self.bounds.columns[:1]
@@ -59,11 +64,13 @@ class Statement:
     def variable(self, branch):
         """Return the numbers of connected variables in the checker's cells."""
         component, place = np.divmod(branch, self.n_cell)
-        return component * self.n_cell + self.cell[place]
+        shared = branch >= self.n_components * self.n_cell
+        return np.where(shared, branch, component * self.n_cell + self.cell[place])
 
     def point(self, branch, at):
         """Split points in the user's units."""
         d, place = len(self.order), self.cell[branch % self.n_cell]
+        place = np.where(branch < self.n_components * self.n_cell, place, d)
         j = np.where(place < d, place, place - d if self.n_cell == 2 * d else 0)
         means = self.center[j] + self.scale[j] * (np.exp(at) if self.in_logarithms else at)
         return np.where(place < d, means, at * self.scale[j] ** 2)
@@ -72,8 +79,8 @@ class Statement:
         """Variables and points of splits; those that are not `inner` keep their point, which is below all boxes."""
         return self.variable(branch), np.where(inner, self.point(branch, np.where(inner, at, 0.0)), at)
 
-    def slopes(self, constants, linear, quadratic):
-        """Slopes (L, K, d or 2 d) about the reference, and the core's constants (L, K)."""
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, n_slopes) about the reference, and the core's constants (L, K)."""
         linear, quadratic = (part[..., self.user] for part in (linear, quadratic))
         rules, shift = self.bounds.rules, (self.reference - self.center) / self.scale
         slopes = (linear + 2.0 * quadratic * shift) / self.scale - self.tilt
@@ -90,7 +97,7 @@ class Statement:
     def _dearer(self, samples):
         """Return the core's numbers of samples (M, d), and by what every component costs more there."""
         columns, weights = self.data.arrays()
-        _, same = cKDTree(columns.T).query(((samples - self.center) / self.scale)[:, self.order])
+        same = self._same(((samples - self.center) / self.scale)[:, self.order], columns)
         # any component will do: it costs as much more at every sample as all others do
         point, d = np.full(self.n_cell, SPREAD), len(self.order)
         point[:d] = np.average(columns, axis=1, weights=weights)
@@ -108,6 +115,10 @@ class Statement:
         costs, _ = objective.costs(self.problem, samples, cell[:, :d], variances)
         return same, costs[:, 0] - ComponentPricing(self.one).costs_at(point)[0][same]
 
+    def _same(self, samples, columns):
+        """Return which of the core's columns (d, N) are nearest to samples (M, d)."""
+        return cKDTree(columns.T).query(samples)[1]
+
     def loss(self, slopes, logs, intercepts):
         """Bound what rounding in the checker costs the bounds of leaves (L,)."""
         rules = self.bounds.rules
@@ -117,11 +128,17 @@ class Statement:
         return 8 * (2 * rules.n_columns + 9 + sizes.shape[1]) * UNIT * sizes.max(axis=1) * self.bounds.weights.sum()
 
     def boxes(self, values):
-        """Corners (L, n) of the core's boxes of any number of components, as (L, K, p) in the user's units."""
-        values = values.reshape(len(values), -1, self.n_cell)
-        out = np.empty(values.shape)
-        out[..., self.cell] = self.point(np.arange(self.n_cell), values)
-        return out
+        """Corners (L, n) of the core's boxes of any number of components, as (L, K, p + q) in the user's units."""
+        n = min(values.shape[1], self.n_components * self.n_cell)  # or of one component, which shares nothing
+        own, shared = values[:, :n].reshape(len(values), -1, self.n_cell), values[:, np.newaxis, n:]
+        out = np.empty(own.shape)
+        out[..., self.variable(np.arange(self.n_cell))] = self.point(np.arange(self.n_cell), own)
+        shared = self.point(n + np.arange(shared.shape[2]), shared)
+        return np.concatenate([out, np.broadcast_to(shared, (*out.shape[:2], shared.shape[2]))], axis=2)
+
+    def leaves(self, splits, points):
+        """Labels and boxes of leaves as the checker finds them, and which are empty."""
+        return tree.leaves(splits, points, self.bounds.rules, self.n_components, int(self.order[0]))
 
     def ordered(self, low, high):
         """Boxes as the checker cuts them, and which are empty."""
@@ -165,7 +182,7 @@ class Statement:
         """Return what the file says of the problem."""
         return {
             "digest": file.digest(self.problem.columns, self.problem.weights), "problem": self.problem.record,
-            "order": int(self.order[0]), "reference": self.reference.tolist(),
+            "order": int(self.order[0]), "reference": self.reference.tolist(), "axes": self.axes,
         }  # fmt: skip
 
     def solution(self, family, solution):
@@ -177,6 +194,8 @@ class Statement:
                 found["variances"] = solution.problem.kind.variances(solution.covariances).tolist()
             elif solution.prior_variance is not None:
                 found["prior_variance"] = solution.prior_variance
+            if solution.posterior_variances is not None:
+                found["posterior_variances"] = solution.posterior_variances.tolist()
             return found
         given = {name: value for name, value in solution.parameters.items() if value is not None}
         means = family.pack(**given).reshape(self.n_components, -1)[:, self.user]

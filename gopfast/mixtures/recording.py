@@ -11,11 +11,13 @@ import tempfile
 
 import numpy as np
 
-from gopfast.checker import ProofError, file
+from gopfast.checker import ProofError, file, tree
 from gopfast.checker.prices import Prices
 from gopfast.checker.problem import Problem
 from gopfast.errors import InputError
-from gopfast.mixtures.proof import LEAST_LOG_WEIGHT, Statement
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.proof import LEAST_LOG_WEIGHT
+from gopfast.mixtures.statement import statement_of
 
 # By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
 ROUNDING = 1e-11
@@ -59,12 +61,11 @@ class Recorder:
             raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
         self.problem, self.family, self.target, self.relaxation = problem, family, target, None
         try:
-            self.statement = Statement(family, family.one_component(problem), Problem(record, X, problem.sample_weight))
+            stated = Problem(record, X, problem.sample_weight)
+            self.statement = statement_of(family, family.one_component(problem), stated)
         except ProofError as error:
             raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
         self.allowed = 0.5 * RESERVE * tolerance
-        # A prior's terms have a constant of every column, and missing entries one of every variable.
-        self.is_plain = self.statement.problem.prior is None and not self.statement.problem.partial
         self.cells, self.stream, self.writer, self.short = Cells(self.statement), None, None, []
 
     # What the search tells: see `gopfast.search.ledger`
@@ -81,21 +82,33 @@ class Recorder:
         self.stream.seek(0)
         self.stream.truncate()
         self.writer, self.short = file.Writer(self.stream, "mixture"), []
+        self.kept = {name: [] for name in self._nothing()}
 
     def splits(self, splits, points):
         """Nodes that were split."""
         inner = splits[:, 2] >= 0
         splits[:, 1], points = self.statement.split(splits[:, 1], points, inner)
-        self.writer.add("splits", splits)
-        self.writer.add("points", points)
+        self._write(splits=splits, points=points)
+
+    def _write(self, **parts):
+        for name, part in parts.items():
+            self.writer.add(name, part)
+            if self.statement.is_iterated:
+                self.kept[name].append(part)
 
     def leaves(self, labels, lower, low, high, warm):
         """Take leaves: slopes and weights of those that have something in them for the checker too."""
         statement = self.statement
         low, high, empty = statement.ordered(statement.boxes(low), statement.boxes(high))
-        labels, lower, low, high, warm = (part[~empty] for part in (labels, lower, low, high, warm))
-        logs, constants, linear, quadratic = self.relaxation.explain(warm)
-        slopes, constants = statement.slopes(constants, linear, quadratic)
+        if statement.is_iterated:  # the checker may find something in them
+            low, high, empty = np.minimum(low, high), np.maximum(low, high), np.zeros(len(low), bool)
+        self.add(*(part[~empty] for part in (labels, lower, low, high, warm)))
+
+    def add(self, labels, lower, low, high, warm):
+        """Write slopes and weights of leaves, of boxes (L, K, p) in the user's units, and see what they prove."""
+        statement = self.statement
+        logs, constants, linear, quadratic, more = self.relaxation.explain(warm)
+        slopes, constants = statement.slopes(constants, linear, quadratic, more)
         slopes = statement.unfolded(low, high, slopes)
         # The checker's constants are higher than the core's; by these weights its responsibilities are the same.
         intercepts, total = statement.constants(low, high, slopes)
@@ -104,13 +117,15 @@ class Recorder:
         logs = np.minimum(logs + gained, logs.max(axis=1, keepdims=True) + MOST_GAINED)
         logs = np.clip(np.nan_to_num(logs - logs.max(axis=1, keepdims=True)), LEAST_LOG_WEIGHT, 0.0)
         logs -= total
-        self.writer.add("leaves", labels)
-        self.writer.add("slopes", slopes)
-        self.writer.add("log_weights", logs)
-        # Then what the core has proved holds by the checker's arithmetic, less its own rounding.
-        lost = statement.loss(slopes, logs, intercepts)
-        lost -= np.minimum(gained, 0.0).min(axis=1) * self.problem.total_weight
-        sure = (lost <= self._allowed(lower)) & np.isfinite(lower) & self.is_plain
+        self._write(leaves=labels, slopes=slopes, log_weights=logs)
+        if statement.is_iterated:
+            return
+        sure = np.isfinite(lower) & statement.is_plain
+        if statement.is_plain:
+            # Then what the core has proved holds by the checker's arithmetic, less its own rounding.
+            lost = statement.loss(slopes, logs, intercepts)
+            lost -= np.minimum(gained, 0.0).min(axis=1) * self.problem.total_weight
+            sure &= lost <= self._allowed(lower)
         own = np.flatnonzero(~sure)
         if not len(own):
             return
@@ -151,6 +166,8 @@ class Recorder:
         upper += ROUNDING * (1 + abs(upper) + self.problem.total_weight)
         arrays = self.cells.arrays(pricing)
         lower = min(wanted - self._allowed(wanted), upper) if math.isfinite(wanted) else math.inf
+        if statement.is_iterated:
+            self._see_all(lower)
         lower = self._bound_of_short(lower, arrays)
         if not (math.isfinite(lower) and math.isfinite(upper)):
             return self.discard()
@@ -159,6 +176,19 @@ class Recorder:
         claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
         self.writer.finish({**statement.header(), "claim": claim})
         return lower, self._take()
+
+    def _see_all(self, lower):
+        """Find leaves that are short of a bound, by the boxes that the checker will find: the core's may be smaller."""
+        statement, nothing = self.statement, self._nothing()
+        parts = {name: np.concatenate([nothing[name], *own]) for name, own in self.kept.items()}
+        labels, low, high, empty = statement.leaves(parts["splits"].astype(int), parts["points"])
+        low, high, entry = low[~empty], high[~empty], tree.entries(parts["leaves"], labels[~empty], "leaf")
+        # those that prices close have none: the last row stands for it
+        slopes, logs = (np.concatenate([parts[name], np.zeros((1, *nothing[name].shape[1:]))])[entry]
+                        for name in ("slopes", "log_weights"))  # fmt: skip
+        found = statement.bounds.of(low, high, slopes, logs, statement.reference)
+        found = np.where(entry == tree.NONE, -math.inf, found)
+        self.short = [(found[i], low[i], high[i], slopes[i], logs[i]) for i in np.flatnonzero(~(found >= lower))]
 
     def _bound_of_short(self, lower, arrays):
         """Return what can be claimed, at most `lower`, with leaves whose own bounds are below that of the core."""
@@ -180,8 +210,8 @@ class Recorder:
         """Return the arrays without entries."""
         K, n_slopes = self.problem.n_components, self.statement.bounds.n_slopes
         return {
-            "splits": np.zeros((0, 4)), "points": [], "leaves": [], "slopes": np.zeros((0, K, n_slopes)),
-            "log_weights": np.zeros((0, K)),
+            "splits": np.zeros((0, 4)), "points": np.zeros(0), "leaves": np.zeros(0, int),
+            "slopes": np.zeros((0, K, n_slopes)), "log_weights": np.zeros((0, K)),
         }  # fmt: skip
 
     def _take(self):
@@ -207,6 +237,45 @@ class Recorder:
             os.unlink(stream.name)
 
 
+def of_one_component(problem, family, solution, lower, target, tolerance):
+    """
+    Prove the optimum of one component, whose statistics are all samples': by costs that touch its own.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    family : Family
+        ``family.provable()`` of the problem's.
+    solution : MixtureSolution
+    lower : float
+        The closed form's lower bound.
+    target, tolerance
+        As of `Recorder`.
+
+    Returns
+    -------
+    (float, str or bytes) or None
+        As `Recorder.finish`; None also where what is proved lacks more than the tolerance: it takes a search.
+    """
+    recorder = Recorder(problem, family, target, tolerance)
+    recorder.relaxation = EntropicRelaxation(family, provable=True)
+    point = family.pack(**{name: value for name, value in solution.parameters.items() if value is not None})
+    rules = recorder.statement.bounds.rules
+    low, high = (side[np.newaxis, np.newaxis] for side in (rules.low, rules.high))
+    warm = recorder.relaxation.touching(point)[np.newaxis]
+    recorder.begin()
+    try:
+        recorder.add(np.zeros(1, int), np.full(1, math.nan), low, high, warm)
+        if recorder.statement.is_iterated:
+            recorder._see_all(math.inf)
+        if not recorder.short or recorder.short[0][0] >= lower - tolerance:
+            return recorder.finish(lower, solution, None)
+    except BaseException:
+        recorder.discard()
+        raise
+    return recorder.discard()
+
+
 class Cells:
     """
     Cells of one component and what they save, as the pricing tells of them.
@@ -229,6 +298,8 @@ class Cells:
     def slack(self):
         """How far apart, in the core's units, boxes may be that meet in the user's, by rounding: (n_cell,)."""
         statement = self.statement
+        if statement.axes is not None:  # they are the same
+            return np.zeros(statement.n_cell)
         d, scale = len(statement.order), statement.scale[statement.order]
         size = np.abs(statement.bounds.columns).max(axis=0) + np.abs(statement.center)
         means = TOUCHING * (size[statement.order] / scale + np.ptp(statement.data.arrays()[0], axis=1))
@@ -263,7 +334,8 @@ class Cells:
         low, high = statement.bounds.rules.tightened(low, high)
         left = ~(low > high).any(axis=(1, 2))
         scales, linear, quadratic = pricing.pricing.explain(np.ascontiguousarray(warm[left]))
-        slopes, _ = statement.slopes(np.zeros((len(scales), 1)), linear[:, np.newaxis], quadratic[:, np.newaxis])
+        none = np.zeros((len(scales), 0))
+        slopes, _ = statement.slopes(np.zeros((len(scales), 1)), linear[:, np.newaxis], quadratic[:, np.newaxis], none)
         slopes = statement.unfolded(low[left], high[left], slopes)[:, 0]
         splits, points = np.zeros((0, 4), int), np.zeros(0)
         if self.divided:

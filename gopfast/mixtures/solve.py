@@ -19,7 +19,7 @@ from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import digest, record
-from gopfast.mixtures.recording import RESERVE, Recorder
+from gopfast.mixtures.recording import RESERVE, Recorder, of_one_component
 from gopfast.mixtures.representation import COUNTED, Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
@@ -73,12 +73,13 @@ def solve(problem, options, start=None, proof=None):
         options.refuse(("checkpoint", "executor", "spill"), "with a proof, whose nodes are kept in memory")
     started = time.perf_counter()
     # Who names a method wants it run.
-    if problem.n_components == 1 and options.relaxation is None and options.branching is None and proof is None:
+    if problem.n_components == 1 and options.relaxation is None and options.branching is None:
         if start is not None:
             engine.start_parameters(problem, start)
         found = single.optimum(problem)
-        if found is not None:
-            return _closed_form(problem, found, options, started)
+        proved = None if found is None or proof is None else _proved(problem, found, options, proof)
+        if found is not None and (proof is None or proved is not None):
+            return _closed_form(problem, found, options, started, proved)
     search = MixtureSearch(problem, options, start, proof)
     left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
     return search.run(max(left, 0.0), options.max_nodes)
@@ -324,10 +325,25 @@ class MixtureSearch:
         return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
 
 
-def _closed_form(problem, found, options, started):
+def _tolerance(options, upper):
+    """Return the gap that is asked for at an objective."""
+    return max(EPSILON if options.epsilon is None else options.epsilon, (options.rel_tol or 0.0) * abs(upper))
+
+
+def _proved(problem, found, options, proof):
+    """Return a lower bound of one component and its proof; None where it takes a search: of an estimated prior."""
+    solution = MixtureSolution.canonical(problem, [1.0], **found.parameters)
+    tolerance, family = _tolerance(options, found.objective), engine.family(problem).provable()
+    with np.errstate(all="ignore"):
+        return of_one_component(problem, family, solution, found.lower_bound, proof, tolerance)
+
+
+def _closed_form(problem, found, options, started, proved=None):
     """Return the result of one component, whose best fit is known; a callback is asked once, as of a search."""
-    lower, upper = found.lower_bound, found.objective
-    tolerance = max(EPSILON if options.epsilon is None else options.epsilon, (options.rel_tol or 0.0) * abs(upper))
+    lower, upper, fields = found.lower_bound, found.objective, {}
+    if proved is not None:
+        lower, fields["proof"] = min(lower, proved[0]), Proof(proved[1]) if isinstance(proved[1], bytes) else proved[1]
+    tolerance = _tolerance(options, upper)
     seconds = time.perf_counter() - started
     monitor = Monitor(options)
     if monitor.wanted:
@@ -336,6 +352,7 @@ def _closed_form(problem, found, options, started):
         problem,
         MixtureSolution.canonical(problem, [1.0], **found.parameters),
         monitor,
+        **fields,
         status=Status.OPTIMAL if upper - lower <= tolerance else Status.NUMERICAL,
         objective=upper,
         lower_bound=lower,

@@ -5,8 +5,6 @@ import pytest
 
 import gopfast
 from gopfast.checker import ProofError, check, tree
-from gopfast.checker.problem import Problem
-from gopfast.checker.verify import Bounds
 from tests.support import proofs
 
 EPSILON = 0.1
@@ -44,16 +42,14 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
     """Any slopes and weights: of the whole, and of leaves of a random tree, one of which holds each mixture."""
     rng = np.random.default_rng([seed, len(family), 3])
     problem = proofs.random_problem(rng, family)
-    bounds = Bounds(Problem(problem._record_of_proof(), *proofs.arguments(problem)))
-    K, n = problem.n_components, bounds.rules.n_columns
-    reference = np.median(bounds.columns, axis=0)
-    for own in bounds.problem.partial:
-        reference[own] = 0.0
+    bounds, reference = proofs.bounds_of(problem, rng)
+    K, n = problem.n_components, bounds.rules.n_features
     splits, points, last = np.zeros((0, 4), int), [], 0
     cells = np.where(np.isinf(bounds.rules.high), bounds.rules.low + 5.0, bounds.rules.high), bounds.rules.low
     for _ in range(int(rng.integers(0, 4))):  # the last leaf in two
         j = int(rng.integers(len(cells[0])))
-        variable = int(rng.integers(K)) * len(cells[0]) + j
+        own = bounds.rules.n_cell
+        variable = int(rng.integers(K)) * own + j if j < own else (K - 1) * own + j
         splits = np.concatenate([splits, [[last, variable, 2 * len(splits) + 1, 2 * len(splits) + 2]]])
         points.append(cells[1][j] + rng.random() * (cells[0][j] - cells[1][j]))
         last = splits[-1, 3]
@@ -62,9 +58,12 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
     found = np.full(len(low), -np.inf)
     for _ in range(40):
         # where a cell is endless most slopes prove nothing
-        slopes = rng.normal(size=(len(low), K, n * (1 + bounds.rules.has_squares))) * rng.choice([0.03, 0.3, 2.0])
+        slopes = rng.normal(size=(len(low), K, bounds.rules.n_slopes)) * rng.choice([0.03, 0.3, 2.0])
         if bounds.rules.has_squares:
-            slopes[..., n:] = np.abs(slopes[..., [n]])
+            shared = bounds.problem.family == "tied_spherical"
+            slopes[..., n:] = np.abs(slopes[:, :1, [n]] if shared else slopes[..., [n]])
+        elif bounds.problem.family == "tied":  # one matrix for all
+            slopes[..., bounds.rules.n_columns:] = slopes[:, :1, bounds.rules.n_columns:]
         logs = rng.normal(size=(len(low), K)) * rng.choice([0.0, 1.0])
         with np.errstate(all="ignore"):
             found = np.fmax(found, bounds.of(low, high, slopes, logs, reference))

@@ -5,13 +5,21 @@ import json
 import numpy as np
 
 import gopfast
-from gopfast.checker import ProofError, check, file
+from gopfast.checker import ProofError, check, file, matrices
+from gopfast.checker.problem import Problem
+from gopfast.checker.verify import Bounds
 
 FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
-    "missing", "missing prior",
+    "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
+    "posterior empirical",
 )  # fmt: skip
+# Columns of Gaussian mixtures; None: one or two.
+COLUMNS = {
+    "known": None, "diag": None, "spherical": None, "full": 1, "tied_spherical": None, "tied": None, "matrices": 2,
+    "three": 3, "posterior": None,
+}  # fmt: skip
 
 
 def random_problem(rng, family):
@@ -23,13 +31,17 @@ def random_problem(rng, family):
         weights[0] = 1.0
     options = {"sample_weight": weights}
     kind, _, prior = family.partition(" ")
-    if kind in ("known", "diag", "spherical", "full"):
-        X = np.round(rng.normal(size=(n, 1 if kind == "full" else d)) * rng.choice([0.5, 3.0]), rng.integers(0, 3))
+    if kind in COLUMNS:
+        X = np.round(rng.normal(size=(n, COLUMNS[kind] or d)) * rng.choice([0.5, 3.0]), rng.integers(0, 3))
         X += rng.choice([0.0, 50.0])
-        if kind == "known":
+        if kind == "posterior":
+            options |= {"posterior": "gaussian", "prior": prior or rng.choice([0.5, 40.0])}
+            options["noise_variance"] = rng.choice([0.3, 1.0, 2.5], X.shape[1])
+        elif kind == "known":
             options["noise_variance"] = rng.choice([0.3, 1.0, 2.5])
             options["prior"] = {"": None, "fixed prior": rng.choice([0.5, 40.0]), "empirical prior": "empirical"}[prior]
         else:
+            kind = {"matrices": "full", "three": "full"}.get(kind, kind)
             options |= {"covariance": kind, "variance_floor": rng.choice([0.1, 0.5])}
         return gopfast.GaussianMixture(X, K, **options)
     pair = {"prior": (rng.choice([1.0, 2.0, 1.5]), rng.choice([1.0, 3.0])) if prior else None}
@@ -48,6 +60,17 @@ def random_problem(rng, family):
         X[0], X[1] = ["red", 0][: X.shape[1]], ["green", 1][: X.shape[1]]
         return gopfast.LatentClass(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
     return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
+
+
+def bounds_of(problem, rng):
+    """The checker's bounds of a problem, about a reference and, of matrices, along random axes; and the reference."""
+    stated = Problem(problem._record_of_proof(), *arguments(problem))
+    reference = np.median(stated.columns, axis=0)
+    for own in stated.partial:
+        reference[own] = 0.0
+    d = len(reference)
+    axes = np.eye(d) + rng.normal(size=(d, d)) * rng.choice([0.0, 0.5]) if stated.family in matrices.FAMILIES else None
+    return Bounds(stated, reference, axes), reference
 
 
 def arguments(problem):
@@ -208,6 +231,21 @@ def no_prices(rng, header, arrays, X, weights):
     return X, weights
 
 
+def other_axes(rng, header, arrays, X, weights):
+    """Take the samples in other coordinates than the slopes, or about another reference."""
+    if header["axes"] is None or rng.random() < 0.3:
+        header["reference"] = [x + rng.choice([-1.0, 1.0]) for x in header["reference"]]
+    else:
+        header["axes"] = (np.array(header["axes"]) + 0.5 * rng.normal(size=(len(header["axes"]),) * 2)).tolist()
+    return X, weights
+
+
+def unshared_slopes(rng, header, arrays, X, weights):
+    """Give every component slopes of its own, also of what all share."""
+    arrays["slopes"][:, 0] *= 0.5
+    return X, weights
+
+
 def other_k(rng, header, arrays, X, weights):
     """Say that there is one component more."""
     header["problem"]["n_components"] += 1
@@ -230,17 +268,20 @@ CHANGES = {
         raise_bound, raise_bound_a_little, lower_objective, other_data, other_weights, missing_leaf, missing_subtree,
         other_sign, other_slopes, other_log_weights, moved_splits, other_variable, other_k, other_parameter,
         missing_slopes, leaf_for_a_node, other_prices, higher_prices, other_scales, other_cell_slopes, missing_cell,
-        missing_cells, moved_cells, no_prices,
+        missing_cells, moved_cells, no_prices, other_axes, unshared_slopes,
     )
 }  # fmt: skip
+WITHOUT_PRICES = (
+    "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
+    "three columns", "posterior", "posterior empirical",
+)  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip
 
 
 def options(family, change=None):
     """Options of a solve whose proof has what is changed: prices, where a family has any."""
-    without = "known empirical prior", "missing", "missing prior", "k-means", "biconvex"
-    prices = change in OF_PRICES and family not in without
+    prices = change in OF_PRICES and family not in WITHOUT_PRICES
     return {"relaxation": "pricing"} if prices else {}
 
 

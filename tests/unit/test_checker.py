@@ -111,7 +111,7 @@ def exact_cost(problem, kind, j, m, v):
 @pytest.mark.parametrize("seed", range(4))
 def test_affine_functions_lie_below_the_costs_and_touch_them(name, seed):
     rng = np.random.default_rng(seed)
-    problem = problem_of(name, K=1)
+    problem = problem_of(name)
     rules, d = rules_of(problem), problem.columns.shape[1]
     root = np.stack([rules.low, np.where(np.isinf(rules.high), rules.low + 30.0, rules.high)])
     ends = np.sort(root[0] + rng.random((2, rules.n_cell)) * (root[1] - root[0]), axis=0)
@@ -172,7 +172,7 @@ def test_the_root_holds_the_means_of_all_responsibilities(name):
 
 
 def test_an_endless_cell_needs_a_slope_that_is_not_positive():
-    problem = problem_of("exponential", K=1)
+    problem = problem_of("exponential")
     rules = rules_of(problem)
     assert rules.high[0] == np.inf
     low, high = rules.low[np.newaxis, np.newaxis], rules.high[np.newaxis, np.newaxis]
@@ -225,8 +225,9 @@ def test_costs_that_are_too_large_prove_nothing():
 @pytest.mark.parametrize("name", ["bernoulli", "poisson with prior", "exponential", "known with prior", "labels"])
 def test_a_prior_costs_at_least_what_its_pseudo_observations_say(name):
     """Terms of a leaf against the prior's density at parameters of the cell, the samples' part left out."""
-    problem = problem_of(name, K=1)
+    problem = problem_of(name)
     rules, rng = rules_of(problem), np.random.default_rng(1)
+    problem.n_components = 1  # of the cells of two, which are all that there can be
     d = problem.columns.shape[1]
     high = np.where(np.isinf(rules.high), 50.0, rules.high)
     low, high = rules.low[np.newaxis, np.newaxis] + 0.01, high[np.newaxis, np.newaxis] - 0.01
@@ -429,7 +430,7 @@ def test_an_archive_of_more_or_less_than_a_proof_is_refused(proof, tmp_path):
 
 def test_a_problem_that_proofs_have_no_entry_for_is_none_of_theirs(proof):
     with pytest.raises(ProofError, match="problem: proofs have no entry"):
-        check(proof, X, problem=gopfast.GaussianMixture(X, 2, covariance="tied"))
+        check(proof, X, problem=gopfast.CategoricalMixture(["a"] * 4, 2))
 
 
 @pytest.mark.parametrize("data", [

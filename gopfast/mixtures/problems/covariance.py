@@ -314,9 +314,8 @@ class Spherical(Diagonal):
 class TiedSpherical(Diagonal):
     """One variance for all; shown as a multiple of the unit matrix."""
 
-    name = "tied_spherical"
+    name = name_in_proofs = "tied_spherical"
     form = "spherical"
-    name_in_proofs = None
     shared = matrix_shaped = True
     floor_per_column = False
 
@@ -378,7 +377,7 @@ class Full(CovarianceKind):
     @property
     def name_in_proofs(self):
         """Matrices of one column are variances."""
-        return Diagonal.name if self.n_features == 1 else None
+        return Diagonal.name if self.n_features == 1 else self.name
 
     @property
     def shape(self):
@@ -468,7 +467,10 @@ class Tied(Full):
     name = "tied"
     shared = True
 
-    name_in_proofs = None
+    @property
+    def name_in_proofs(self):
+        """One matrix of one column is a variance."""
+        return TiedSpherical.name if self.n_features == 1 else self.name
 
     @property
     def shape(self):

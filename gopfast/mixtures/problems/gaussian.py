@@ -264,9 +264,8 @@ class GaussianMixture(MixtureProblem):
 
     def _record_of_proof(self):
         """Name the kind of covariance, with its known variances and prior or its floor."""
-        if self.posterior != "point" or self.kind.name_in_proofs is None:
-            return None
-        record = {"family": self.kind.name_in_proofs, "n_components": self.n_components}
+        family = "posterior" if self.posterior == "gaussian" else self.kind.name_in_proofs
+        record = {"family": family, "n_components": self.n_components}
         if self.kind.estimated:
             return {**record, "variance_floor": np.broadcast_to(self.variance_floor, self.n_features).tolist()}
         prior = None if self.prior is None else list(self.prior_variance_range())

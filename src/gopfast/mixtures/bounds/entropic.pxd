@@ -36,6 +36,7 @@ cdef struct Newton:
     real *image         # (m,) covariance times a facet
     real *B             # (K, Q) blocks of the Newton matrix
     real *C             # (Q, Q)
+    real *more          # (n_more,) slopes for proofs
     real *error         # (n_connected,) what the minorant loses by each connected variable
     real e              # prior weight at the iterate
     real curvature      # of min_e (e C - e_power log e) in C, the sign changed

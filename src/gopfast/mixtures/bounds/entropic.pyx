@@ -15,7 +15,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_costs, pass_scratch_size, run_pass
@@ -32,7 +32,7 @@ from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
+from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, index, real
 
@@ -83,7 +83,7 @@ cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:
         nt.minorant, nt.coefficients, nt.size, nt.image = arena.take(m), arena.take(m), arena.take(m), arena.take(m)
         nt.covariance = arena.take(m * m)
         nt.B, nt.C = arena.take(K * Q), arena.take(Q * Q)
-        nt.error = arena.take(family.n_connected)
+        nt.error, nt.more = arena.take(family.n_connected), arena.take(family.n_more)
         nt.scratch = arena.take(pass_scratch_size(K, F))
     return 0
 
@@ -128,7 +128,8 @@ cdef class EntropicRelaxation(Relaxation):
             self.n_warm = (self.n_warm + 1) // 2
         elif provable:
             self.proof_at = self.n_warm
-            self.n_warm += 2 * family.n_components * (2 + family.n_statistics)  # doubles: what proved the bound
+            # doubles: what proved the bound
+            self.n_warm += 2 * (family.n_components * (2 + family.n_statistics) + family.n_more)
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
         self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split and not provable else None
@@ -194,12 +195,15 @@ cdef class EntropicRelaxation(Relaxation):
         log_weights, constants : ndarray, shape (L, K)
         linear, quadratic : ndarray, shape (L, K, d)
             Coefficients of the columns and of their squares, in the core's units and order of columns.
+        more : ndarray, shape (L, n_more)
+            See `Family.more_slopes`.
         """
         cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics
         cdef real[::1] low = np.empty(self.n_connected), high = np.empty(self.n_connected)
         if not self.provable or warm.shape[1] != self.n_warm:
             raise ValueError("only nodes of a provable relaxation can be explained")
-        parts = np.ascontiguousarray(np.asarray(warm)[:, self.proof_at:]).view(np.float64).reshape(-1, K, 2 + F)
+        parts = np.ascontiguousarray(np.asarray(warm)[:, self.proof_at:]).view(np.float64)
+        parts, more = parts[:, :K * (2 + F)].reshape(-1, K, 2 + F), parts[:, K * (2 + F):]
         if F > d:
             squares = parts[..., 2 + d:]
         else:  # the model's own
@@ -209,7 +213,33 @@ cdef class EntropicRelaxation(Relaxation):
             self.open_node(&low[0], &high[0], &self.workers[0])
             squares = np.array(<real[:K * d]> self.workers[0].costs.quadratic).reshape(K, d)
             squares = np.broadcast_to(squares, (len(parts), K, d))
-        return parts[..., 0], parts[..., 1], parts[..., 2:2 + d], squares
+        return parts[..., 0], parts[..., 1], parts[..., 2:2 + d], squares, more
+
+    def touching(self, point):
+        """What a node of no width at parameters (n_connected,) hands on: `explain` has costs that touch theirs."""
+        cdef real[::1] at = np.ascontiguousarray(point, dtype=np.float64)
+        cdef real ignored[4]
+        cdef index a, n = self.n_connected
+        cdef int r
+        cdef Tree tree = Tree(n, self.n_warm, self.n_split, self.selects)
+        cdef Node *node = tree.new_node()
+        if node == NULL:
+            raise MemoryError
+        if not self.provable or at.shape[0] != n:
+            raise ValueError("only parameters of a provable relaxation can be touched")
+        if self.workers == NULL:
+            self.prepare(1, StopSignal(INFINITY))
+        for a in range(n):
+            node_low(node)[a] = node_high(node, n)[a] = at[a]
+        self.open_node(&at[0], &at[0], &self.workers[0])
+        for r in range(self.family.n_facets):
+            self.workers[0].q[r] = 0
+        self.combine(&self.workers[0], &ignored[0], &ignored[1], &ignored[2], &ignored[3])
+        memset(node_warm(node, n), 0, self.n_warm * sizeof(float))
+        self.keep_proof(node, &self.workers[0])
+        found = np.array(<float[:self.n_warm]> node_warm(node, n))
+        tree.free_node(node)
+        return found
 
     cdef int coarsest(self, real missing) noexcept nogil:
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""
@@ -292,6 +322,9 @@ cdef class EntropicRelaxation(Relaxation):
             memcpy(at, &linear, sizeof(real))
             memcpy(at + 2, &constant, sizeof(real))
             at += 2 * (2 + F)
+        if self.family.n_more:
+            self.family.more_slopes(node_low(node), node_high(node, self.n_connected), &nt.sub, nt.q, nt.more)
+            memcpy(at, nt.more, self.family.n_more * sizeof(real))
 
     cdef real kept(self, const Node *node, int i) noexcept nogil:
         """Weight or multiplier i that a node hands on."""

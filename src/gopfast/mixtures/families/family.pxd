@@ -62,6 +62,7 @@ cdef class Family:
     cdef readonly int n_cell, n_shared  # connected variables per component, and common to all, at the end
     cdef readonly index n_connected     # K * n_cell + n_shared
     cdef readonly int n_facets
+    cdef readonly int n_more            # slopes for proofs that the costs of a sample do not show, see more_slopes
     cdef readonly bint has_prior
     cdef readonly bint divisible_cells  # no prior, no shared variables: each minorant and facet is of one component
     cdef readonly real e_power          # the objective has e C - e_power log e
@@ -76,6 +77,9 @@ cdef class Family:
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil
     # OUT: all of the subproblem (coefficients are allocated: K (1 + F) per facet).
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil
+    # OUT: what a relaxed dual, of multipliers q (n_facets,), is affine in beside the samples' statistics (n_more,).
+    cdef void more_slopes(self, const real *low, const real *high, const Subproblem *sub, const real *q,
+                          real *out) noexcept nogil
     # OUT point, error: for statistics mass and moments about the minorant's centers, the solution's connected
     # variables, where to split each, and what the minorant loses by it in nats.
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,

@@ -74,6 +74,10 @@ cdef class Family:
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         pass
 
+    cdef void more_slopes(self, const real *low, const real *high, const Subproblem *sub, const real *q,
+                          real *out) noexcept nogil:
+        pass
+
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         pass

@@ -567,6 +567,10 @@ cdef class FullFamily(AffineFamily):
         """Means and precisions."""
         return bounds.matrix_charts.FactorsChart(self)
 
+    def provable(self):
+        """Itself."""
+        return self
+
     def one_component(self, problem, data=None):
         """The same axes."""
         return FullFamily(problem.X, problem.sample_weight, 1, problem.variance_floor, self.axes)

@@ -30,5 +30,7 @@ cdef class GaussianFamily(Family):
     # OUT: the range of e that is optimal for parameters in the box (n_connected,).
     cdef void prior_range(self, const real *low, const real *high, real *e_low, real *e_high) noexcept nogil
     # Minorant and facets of a precision of component k in [low, high], in units of the samples' weights.
+    # Of the chord of the logarithm that a posterior's precision in [low, high] costs.
+    cdef real chord_slope(self, real low, real high) noexcept nogil
     cdef Facet *bound_precision(self, Facet *facet, Subproblem *out, int k, real scale, real low,
                                 real high) noexcept nogil

@@ -59,7 +59,7 @@ cdef class GaussianFamily(Family):
             self.n_ranges = 1 if (scale == scale[0]).all() else d
         self.n_cell, self.n_shared = d + self.n_ranges, 0
         self.n_connected = n_components * self.n_cell
-        self.n_facets = 2 * n_components * self.n_cell
+        self.n_facets, self.n_more = 2 * n_components * self.n_cell, n_components * self.n_ranges
         self.split_pull, self.split_pull_most, self.split_wide = split_pull, split_pull_most, split_wide
         low, high = columns.min(axis=1), columns.max(axis=1)
         prior_point = (-data.center / data.scale)[data.order]
@@ -181,10 +181,10 @@ cdef class GaussianFamily(Family):
 
         The minorant, added to `out`, is the chord of times * log.
         """
-        cdef real times = 0.5 * self.n_columns / self.n_ranges, half = 0.5 * (high - low), slope
+        cdef real times = 0.5 * self.n_columns / self.n_ranges, half = 0.5 * (high - low)
+        cdef real slope = self.chord_slope(low, high)
         cdef bint active = high - low > NEGLIGIBLE_WIDTH * high
         cdef int side
-        slope = times * log(high / low) / (high - low) if high > low * (1 + NARROW) else times / high
         out.minorant.offsets[k] -= slope
         out.prior += scale * slope
         out.constant += times * log(low) - slope * low
@@ -204,6 +204,22 @@ cdef class GaussianFamily(Family):
             facet.slack = TYPICAL_SLACK * half
             facet += 1
         return facet
+
+    cdef real chord_slope(self, real low, real high) noexcept nogil:
+        cdef real times = 0.5 * self.n_columns / self.n_ranges
+        return times * log(high / low) / (high - low) if high > low * (1 + NARROW) else times / high
+
+    cdef void more_slopes(self, const real *low, const real *high, const Subproblem *sub, const real *q,
+                          real *out) noexcept nogil:
+        """Of the posteriors' precisions: chords, and the facets of their ranges."""
+        cdef int k, j, a, r, d = self.n_columns
+        for k in range(self.n_components):
+            for j in range(self.n_ranges):
+                a, r = k * self.n_cell + d + j, 2 * (k * self.n_cell + d + j)
+                out[0] = self.chord_slope(low[a], high[a])
+                if sub.facets[r].active:
+                    out[0] += q[r + 1] - q[r]
+                out += 1
 
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
@@ -318,8 +334,8 @@ cdef class GaussianFamily(Family):
         return None if self.n_ranges else bounds.linear.LinearRelaxation(self, paper_partition, milp=milp)
 
     def provable(self):
-        """Itself, of point posteriors."""
-        return None if self.n_ranges else self
+        """Itself."""
+        return self
 
     def one_component(self, problem, data=None):
         """The same prior; None where it is estimated, or with a Gaussian posterior."""

@@ -11,6 +11,8 @@ from gopfast.search.types cimport real
 cdef class MatrixFamily(AffineFamily):
     cdef readonly FlooredCost cost
     cdef int n_bounded              # entries that have facets: all or none
+    cdef bint cuts                  # whether boxes are cut by all that is known, or only as the checker does
+    cdef tuple arguments            # what it was made of
     cdef real data_covariance[MOST_ENTRIES]     # of all samples about their average as computed
     cdef real sizes[MOST_ENTRIES]   # bound of the products of two coordinates of a sample about any center
     # Error bound of <P, (x - c)(x - c)'> by the rounding of products and coefficients, in nats per unit of mass.

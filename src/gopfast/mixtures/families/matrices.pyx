@@ -32,10 +32,14 @@ cdef class MatrixFamily(AffineFamily):
 
     Connected variables of a component: its mean (d), then the entries of its covariance, packed. The columns are the
     coordinates, then their products, packed. For the parameters see AffineFamily.
+
+    cuts : bool
+        Whether boxes are cut by all that is known of them, or only as `gopfast.checker` does.
     """
 
-    def __init__(self, X, sample_weight, int n_components, floor, axes):
+    def __init__(self, X, sample_weight, int n_components, floor, axes, bint cuts=True):
         cdef int e
+        self.cuts, self.arguments = cuts, (X, sample_weight, n_components, floor, axes)
         found, weights = self.set_up(X, sample_weight, n_components, floor, axes, False)
         columns, (rows, others) = found.columns, np.triu_indices(self.d)
         self.cost = FlooredCost(found.whiten)
@@ -68,13 +72,13 @@ cdef class MatrixFamily(AffineFamily):
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
         cdef int k, j, e, a, b, _sweep, d = self.d, K = self.n_components
-        cdef real W = self.data.core.total_weight
+        cdef real W = self.data.core.total_weight, most
         cdef real *lo
         cdef real *hi
         if not order_components(K, self.n_cell, low, high):
             return 0
         self.balance.free_masses(W)
-        for _sweep in range(SWEEPS):
+        for _sweep in range(SWEEPS if self.cuts else 0):
             for j in range(d):
                 if not self.balance_means(j, low, high):
                     return 0
@@ -84,7 +88,7 @@ cdef class MatrixFamily(AffineFamily):
                 a = k * self.n_cell + j
                 e = self.cost.entry(j, j)
                 hi[e] = min(hi[e], self.largest_variance(j, low[a], high[a]))
-                if self.balance.mass_low[k] > 0:
+                if self.cuts and self.balance.mass_low[k] > 0:
                     # S C <= W times the covariance of all, which is no larger than about the computed average
                     hi[e] = min(hi[e], W / self.balance.mass_low[k] * self.data_covariance[e] * (1 + DERIVED_SLACK))
                 if lo[e] > hi[e]:
@@ -92,7 +96,13 @@ cdef class MatrixFamily(AffineFamily):
             for e in range(self.cost.n):
                 a = self.cost.entry(self.cost.row[e], self.cost.row[e])
                 b = self.cost.entry(self.cost.column[e], self.cost.column[e])
-                if a != b and not fit_minor(lo + a, hi + a, lo + b, hi + b, lo + e, hi + e):
+                if not self.cuts:
+                    most = sqrt(max(0.0, hi[a])) * sqrt(max(0.0, hi[b])) * (1 + DERIVED_SLACK)
+                    if a != b:
+                        lo[e], hi[e] = max(lo[e], -most), min(hi[e], most)
+                    if lo[e] > hi[e]:
+                        return 0
+                elif a != b and not fit_minor(lo + a, hi + a, lo + b, hi + b, lo + e, hi + e):
                     return 0
         return order_components(K, self.n_cell, low, high)
 
@@ -236,6 +246,10 @@ cdef class MatrixFamily(AffineFamily):
     def has_marginals(self):
         """Of matrices of two columns each."""
         return True
+
+    def provable(self):
+        """The same without cuts that the checker does not make."""
+        return MatrixFamily(*self.arguments, cuts=False)
 
     # The user's coordinates
 

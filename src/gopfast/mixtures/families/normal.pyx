@@ -320,8 +320,8 @@ cdef class NormalFamily(Family):
         return None if self.n_shared else bounds.charts.NormalChart(self)
 
     def provable(self):
-        """Itself, where components share no variance."""
-        return None if self.n_shared else self
+        """Itself."""
+        return self
 
     @property
     def shifted(self):

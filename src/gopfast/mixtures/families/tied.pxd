@@ -17,6 +17,8 @@ cdef class TiedFamily(AffineFamily):
     cdef real moment_error[MOST_ENTRIES]
     cdef real sizes[MOST_ENTRIES]           # bound of the products of two coordinates of a sample
     cdef real[::1] products                 # (K,) workspace of product_range
+    cdef bint cuts                          # whether boxes are cut by all that is known, or only as the checker does
+    cdef tuple arguments                    # what it was made of
     # Second moment of coordinate a.
     cdef real second_moment(self, int a) noexcept nogil
     # Least sum_k (S_k / W) m_ka m_kb, a and b of entry e, for means in the box and masses in the bounds of `balance`.

@@ -55,24 +55,27 @@ cdef class TiedFamily(AffineFamily):
 
     Connected variables: the mean (d) of each component; the entries of the covariance, packed, at the end. For the
     parameters see AffineFamily.
+
+    cuts : bool
+        Whether boxes are cut by all that is known of them, or only as `gopfast.checker` does, which also says what to
+        tell `use_least_within`.
     """
 
-    def __init__(self, X, sample_weight, int n_components, floor, axes):
+    def __init__(self, X, sample_weight, int n_components, floor, axes, bint cuts=True):
         cdef int e, a, b, d
+        self.cuts, self.arguments = cuts, (X, sample_weight, n_components, floor, axes)
         found, weights = self.set_up(X, sample_weight, n_components, floor, axes, True)
         columns, d = found.columns, self.d
         self.fill(columns, weights, False)
         self.cost, self.whiten = FlooredCost(found.whiten), found.whiten
         # directions of many columns are too many to be searched
         few = d <= FEW_COLUMNS
-        self.least_within = least_within(columns, weights, n_components) if few else 0.0
-        self.bound_cost = self.cost
-        if self.least_within > 0 and d * log(self.least_within) > self.cost.log_floor:
-            self.bound_cost = FlooredCost(np.eye(d) / np.sqrt(self.least_within))
+        self.use_least_within(least_within(columns, weights, n_components) if few and cuts else 0.0)
         self.n_cell, self.n_shared = d, self.cost.n
         self.n_connected = n_components * d + self.cost.n
         self.n_bounded = self.cost.n if few else 0
         self.n_facets = 2 * n_components * d + N_PLANES * self.n_bounded
+        self.n_more = self.cost.n
         self.products = np.empty(n_components)
         largest = np.abs(columns).max(axis=1)
         for e in range(self.cost.n):
@@ -81,6 +84,12 @@ cdef class TiedFamily(AffineFamily):
             self.moments[e] = products.sum() / self.data.total_weight
             self.moment_error[e] = SUM_ROUNDING * np.abs(products).sum() / self.data.total_weight
             self.sizes[e] = largest[a] * largest[b]
+
+    def use_least_within(self, least):
+        """Take a number r such that the covariance within any K components is at least r I."""
+        self.least_within, self.bound_cost = least, self.cost
+        if least > 0 and self.d * log(least) > self.cost.log_floor:
+            self.bound_cost = FlooredCost(np.eye(self.d) / np.sqrt(least))
 
     # Cells
 
@@ -193,6 +202,8 @@ cdef class TiedFamily(AffineFamily):
         if not order_components(K, d, low, high):
             return 0
         self.balance.free_masses(W)
+        if not self.cuts:
+            return self.bound_entries(low, high)
         for _sweep in range(SWEEPS):
             for j in range(d):
                 if not self.balance_means(j, low, high):
@@ -288,6 +299,24 @@ cdef class TiedFamily(AffineFamily):
                 facet += 1
         return facet
 
+    cdef void more_slopes(self, const real *low, const real *high, const Subproblem *sub, const real *q,
+                          real *out) noexcept nogil:
+        """Of the entries of C: the minorant's, twice beside the diagonal, and the facets of their ranges."""
+        cdef int e, which, side, first = self.n_components * self.n_columns
+        cdef const Facet *facet = sub.facets + 2 * first
+        cdef real t, t_a, t_b
+        q += 2 * first
+        self.bound_cost.minorant(low + first, high + first, out)
+        for e in range(self.cost.n):
+            if self.cost.row[e] != self.cost.column[e]:
+                out[e] *= 2
+        for e in range(self.n_bounded):
+            for which in range(N_PLANES):
+                side = entry_plane(self.cost.row[e] == self.cost.column[e], which, 0, 0, &t, &t_a, &t_b)
+                if facet.active:
+                    out[e] += side * q[0]
+                facet, q = facet + 1, q + 1
+
     cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                     const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, n, d = self.n_columns, K = self.n_components
@@ -365,6 +394,10 @@ cdef class TiedFamily(AffineFamily):
     def slices(self, bounds):
         """The trace of the covariance between components."""
         return bounds.slices.MatrixSlices(self)
+
+    def provable(self):
+        """The same without cuts that the checker does not make."""
+        return TiedFamily(*self.arguments, cuts=False)
 
     # The user's coordinates
 

@@ -1,0 +1,77 @@
+"""Statements of families that have more than columns: Gaussian posteriors, and covariance matrices."""
+
+import numpy as np
+
+from gopfast.checker.verify import Bounds
+from gopfast.mixtures.proof import Statement
+
+
+def statement_of(family, one, problem):
+    """Return the statement of a family; arguments as of `Statement`."""
+    if hasattr(family, "axes"):
+        return MatrixStatement(family, one, problem)
+    return (PosteriorStatement if problem.family == "posterior" else Statement)(family, one, problem)
+
+
+class PosteriorStatement(Statement):
+    """The same of Gaussian posteriors, whose precisions are in the same units for both."""
+
+    is_iterated = True
+
+    def point(self, branch, at):
+        """Split points in the user's units."""
+        place = branch % self.n_cell
+        return np.where(place < len(self.order), super().point(branch, at), at)
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, 2 d), of the columns and of each one's part of the precisions' logarithms."""
+        found, constants = super().slopes(constants, linear, quadratic, more)
+        d, more = len(self.order), more.reshape(len(found), self.n_components, -1)
+        more = more[..., self.user] if more.shape[2] == d else more[..., [0] * d] / d
+        return np.concatenate([found, more], axis=2), constants
+
+
+class MatrixStatement(Statement):
+    """The same of covariance matrices: the checker is handed the core's coordinates."""
+
+    is_iterated = True
+
+    def __init__(self, family, one, problem):
+        d = family.d
+        self.data, self.one, self.problem = family.data, one, problem
+        self.reference, axes = np.asarray(family.center), np.asarray(family.axes)
+        self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
+        self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
+        self.is_plain, self.has_factors = False, d == 2 and not self.bounds.rules.shared
+        if problem.family == "tied":
+            family.use_least_within(self.bounds.rules.least_within)
+
+    def variable(self, branch):
+        """Return numbers of connected variables, which are the checker's."""
+        return branch
+
+    def point(self, branch, at):
+        """Split points, which are the checker's."""
+        return at
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, F) of the coordinates and of their products."""
+        d = len(self.order)
+        if self.bounds.rules.shared:  # no statistics of the core
+            products = np.broadcast_to(more[:, np.newaxis], linear.shape[:2] + more.shape[1:])
+        elif self.has_factors:  # squares, and one product
+            products = np.stack([quadratic[..., 0], linear[..., 2], quadratic[..., 1]], axis=-1)
+        else:
+            products = linear[..., d:]
+        return np.concatenate([linear[..., :d], products], axis=2), constants
+
+    def prices(self, prices):
+        """Prices (M,) of the checker's samples: the core's (N,), whose costs are the same."""
+        return prices[self._same(self.bounds.rules.z, self.data.arrays()[0][: len(self.order)])]
+
+    def solution(self, family, solution):
+        """Weights, means and matrices (K, d, d)."""
+        matrices = solution.problem.kind.matrices(solution.covariances)
+        return {
+            "weights": solution.weights.tolist(), "means": solution.means.tolist(), "covariances": matrices.tolist()
+        }  # fmt: skip

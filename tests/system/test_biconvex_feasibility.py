@@ -8,7 +8,7 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem, Status
-from gopfast.biconvex import solve
+from gopfast.biconvex import outcome
 
 TOLERANCE = Fraction(1, 10**8)  # documented
 PRODUCT = np.array([[0.0, 1.0], [0.0, 0.0]])
@@ -232,6 +232,6 @@ def test_a_free_variable_without_costs_is_no_obstacle_to_a_proof():
 def test_a_bound_above_an_exactly_feasible_point_is_an_error():
     problem = BiconvexProblem([1, 1], quadratic_rows=[(PRODUCT, None, 1, None)], lower=0, upper=4)
     with pytest.raises(RuntimeError, match="exceeds the incumbent"):
-        solve._check_below_bound(problem, np.array([1.0, 1.0]), 2.0 + 1e-12)
-    solve._check_below_bound(problem, np.array([1.0, 1.0 - 1e-12]), 2.0 + 1e-12)
-    solve._check_below_bound(problem, np.array([1.0, 1.0]), 2.0)
+        outcome._check_below_bound(problem, np.array([1.0, 1.0]), 2.0 + 1e-12)
+    outcome._check_below_bound(problem, np.array([1.0, 1.0 - 1e-12]), 2.0 + 1e-12)
+    outcome._check_below_bound(problem, np.array([1.0, 1.0]), 2.0)

@@ -1,0 +1,118 @@
+"""What a biconvex search ends with, and the result made of it in the user's sense and units."""
+
+import numpy as np
+
+from gopfast.biconvex.problem import FEASIBILITY_TOL
+from gopfast.biconvex.result import BiconvexSolution, make
+from gopfast.result import Status
+
+REL_TOL = 1e-6  # default
+MOST_SHOWN = 5  # variables in a note
+NOTEWORTHY = 1e-9  # of an objective: what the solution gains by the feasibility tolerance
+
+
+class Found:
+    """
+    What a search ends with, minimising, in the user's units.
+
+    Parameters
+    ----------
+    status : Status
+    bound : float
+        Proved, and not clipped to the objective of `point`.
+    point : ndarray, shape (n,), or None
+    epsilon : float
+        Absolute tolerance that OPTIMAL keeps.
+    limits : dict
+        Name -> magnitude up to which values were searched, of variables that nothing bounds; `bound` is of all values.
+    whole : bool
+        Whether all values were searched that are no worse than a known point's.
+    fields : dict
+        Counts and history.
+    """
+
+    def __init__(self, status, bound, point=None, epsilon=np.inf, limits=None, whole=True, **fields):
+        self.status, self.bound, self.point, self.epsilon = status, bound, point, epsilon
+        self.limits, self.whole, self.fields = limits or {}, whole, fields
+
+
+def result_of(problem, preparation, found, options, seconds):
+    """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
+    status, sign = found.status, -1.0 if problem.sense == "max" else 1.0
+    notes = [*_copied(preparation.lifting), *preparation.notes]
+    if preparation.ray is not None:
+        notes = [_along(problem.names, preparation.ray)]
+    solution, value = None, np.inf  # minimised
+    if found.point is not None and status is not Status.INFEASIBLE:
+        z = np.clip(found.point, problem.lower, problem.upper)
+        solution = BiconvexSolution(z=z, names=problem.names, violations=problem.violations(z))
+        value = sign * problem.objective(z)
+        if not (solution.max_violation <= FEASIBILITY_TOL and np.isfinite(value)):
+            solution, value = None, np.inf
+            notes.append("no point was found that meets the constraints to the tolerance")
+    bound = found.bound
+    if solution is not None and bound > value:
+        _check_below_bound(problem, solution.z, bound)
+        if bound - value > NOTEWORTHY * abs(value):
+            notes.append(
+                "the solution uses the feasibility tolerance: no point that meets the constraints exactly is as good"
+            )
+    bound = min(bound, value)
+    if status is Status.UNBOUNDED:
+        if solution is None:
+            status = Status.NUMERICAL
+        else:
+            value = -np.inf
+        bound = -np.inf
+    elif status is Status.OPTIMAL:
+        rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+        if not value - bound <= max(found.epsilon, rel_tol * abs(value)):
+            status = Status.NUMERICAL
+    if status is Status.INFEASIBLE and not found.whole and bound < np.inf:
+        status = Status.NUMERICAL
+    if status is not Status.UNBOUNDED:
+        proved = "the bound is of all values" if bound > -np.inf else "no bound is proved of all values"
+        notes += [f"{_limits(found.limits)}, {proved}"] if found.limits else []
+    last = [seconds, found.fields.get("n_nodes", 0), *sorted((sign * bound, sign * value)), 0]
+    history = found.fields.pop("history", np.empty((0, 5)))
+    if len(history):
+        last[4] = history[-1, 4]
+    return make(
+        problem, status=status, objective=sign * value, bound=sign * bound, solution=solution, time=seconds,
+        history=np.vstack([history[:-1], last]), notes=notes, branching=options.branching or "bisect",
+        subproblem=options.subproblem, **found.fields,
+    )  # fmt: skip
+
+
+def _check_below_bound(problem, z, bound):
+    """
+    Check a point whose objective lies below what is proved of all points that meet the constraints.
+
+    Raises
+    ------
+    RuntimeError
+        If it meets them itself, in exact arithmetic: the bound is wrong.
+    """
+    value, feasible = problem.exact(z)
+    if feasible and value < bound:
+        raise RuntimeError("gopfast: a lower bound exceeds the incumbent; please report this problem")
+
+
+def _along(names, ray):
+    steps = [(name, step) for name, step in zip(names, ray, strict=True) if step]
+    moved = [f"{name} {'+' if step > 0 else '-'} {float(abs(step)):.6g} t" for name, step in steps]
+    return f"unbounded as t grows along {', '.join(moved[:MOST_SHOWN])}{', ...' * (len(moved) > MOST_SHOWN)}"
+
+
+def _limits(limits):
+    names, sizes = list(limits), [f"{size:.3g}" for size in (min(limits.values()), max(limits.values()))]
+    shown = ", ".join(names[:MOST_SHOWN]) + ", ..." * (len(names) > MOST_SHOWN)
+    return f"the constraints leave {shown} unbounded: searched up to {' to '.join(dict.fromkeys(sizes))}"
+
+
+def _copied(lifting):
+    if lifting is None or not lifting.copies:
+        return ()
+    names, copies = lifting.problem.names, lifting.copies
+    shown = ", ".join(names[i] for i in list(copies.values())[:5]) + (", ..." if len(copies) > 5 else "")
+    return (f"no partition into x and y: solved with {len(copies)} copies of variables ({shown})",)

@@ -1,0 +1,366 @@
+"""What comes before the search of a biconvex problem: bounds, scaling, a first bound of the optimum, local searches."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from gopfast.biconvex import recession, tightening
+from gopfast.biconvex.alternating import AlternatingPrimal
+from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.biconvex.interruption import Stopped
+from gopfast.biconvex.lifting import Lifting
+from gopfast.biconvex.nonlinear import NonlinearProgram
+from gopfast.biconvex.outcome import REL_TOL, Found
+from gopfast.biconvex.problem import FEASIBILITY_TOL
+from gopfast.search.stop import StopSignal
+
+# Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
+EPSILON_SHARE = 1e-8
+WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
+N_RANDOM_STARTS = 20
+EXACT = 1e-14  # violations that are rounding errors
+# Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
+WIDE = 1e4
+NEAR = (0.0, 0.5)  # powers of a bound to search within
+N_NEAR_STARTS = 6
+MUCH_NARROWER = 8.0  # where the cutoff leaves this part of a variable's range, everything is scaled anew
+MOST_NARROWINGS = 4
+
+
+class Preparation:
+    """
+    All that comes before the search: tightened bounds, a local solution, and scales to go with them.
+
+    Attributes
+    ----------
+    lifting : Lifting
+    data, scale, objective_scale
+        As `Lifting.data` returns them.
+    starts : ndarray, shape (S, n)
+        Points for local searches that have not been made, in the core's units.
+    point : ndarray, shape (n,), or None
+        The best point known, in the user's variables.
+    least : float
+        A lower bound of the objective, minimised, in the user's units.
+    n_lps : int
+        Linear programs of the local searches.
+    started : float
+        When the solve began, as `time.perf_counter` has it.
+    stop : StopSignal
+        Of the search under way, or of what comes before the first.
+    box, scaled_box : pair of ndarray
+        The tightened bounds, and those that the data are of.
+    notes : list of str
+        On what became of checkpoints, nodes on disk and workers.
+    ray : list of Fraction, or None
+        Along which the problem is unbounded from `point`, if that is known.
+    solve : callable
+        The solve that asks, for the search of a ray.
+    """
+
+    def __init__(self, problem, options, start, started, solve):
+        self.problem, self.options, self.start, self.started = problem, options, start, started
+        self.solve = solve
+        self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
+        self.stop = StopSignal(self.left())
+        self.lifting = self.data = self.point = self.ray = self.program = None
+        self.least, self.value = -np.inf, np.inf
+        self.n_lps = 0
+        self.unbounded = False
+        self.notes = []
+
+    def left(self):
+        """Seconds left."""
+        return max(0.0, self.end - time.perf_counter())
+
+    def tighten(self):
+        """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
+        self.lifting = Lifting(self.problem, not self.has_one_side(), self.stop)
+        self.box = tightening.tighten(self.lifting, self.stop)
+        if self.box is None:
+            return False
+        if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
+            alone = replace(self.options, checkpoint=None, executor=None)
+            found = recession.find(self.problem, self.solve, alone, self.stop)
+            if found is not None:
+                self.point, self.ray = found
+        return True
+
+    def _has_bound(self):
+        """Whether the relaxed dual bounds the objective: then there is no ray."""
+        data, _, _ = self.lifting.data(*self.box)
+        return BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)[0] > -np.inf
+
+    def run(self):
+        """Scale, bound and search locally, in the tightened box."""
+        box = self.box
+        self._scale(box)
+        self.options.check_orthants(self.data.n_split)
+        lower, relaxed_point = self._relaxed()
+        self.least, self.starts = lower * self.objective_scale, relaxed_point[np.newaxis]
+        if self.start is None and self._is_optimum(relaxed_point, lower):
+            self._take(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
+            return
+        self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
+        if self.start is not None:
+            self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
+        self._search_locally()
+        if not self.unbounded:
+            self._search_near(box)
+            if self.lifting.objective.forms:
+                self.keep(self.polished(self.point))
+            if self.least == -np.inf:
+                self.least = max(self.least, self.bound_all())
+            self._narrow()
+
+    def _is_optimum(self, point, lower):
+        """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""
+        value, violation = self.data.evaluate(point)
+        epsilon, rel_tol = self.tolerances()
+        return violation <= EXACT and value - lower <= max(epsilon, rel_tol * abs(value))
+
+    def tolerances(self):
+        """Absolute, in the core's units, and relative tolerance of a gap, a trifle below what is promised."""
+        given, rel_tol = self.options.epsilon, self.options.rel_tol
+        epsilon = EPSILON_SHARE * self.magnitude() if given is None else given / self.objective_scale
+        return epsilon * WITHIN, (REL_TOL if rel_tol is None else rel_tol) * WITHIN
+
+    def is_proved(self):
+        """Whether what is known before the search is all that is asked for."""
+        if not np.isfinite(self.value):
+            return False
+        epsilon, rel_tol = self.tolerances()
+        return self.value - self.least <= max(epsilon * self.objective_scale, rel_tol * abs(self.value))
+
+    def magnitude(self):
+        """
+        Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance.
+
+        Bounds that are derived of variables without bounds of their own may be far too wide for that: those count with
+        their value at the best point, or with 1.
+        """
+        value = np.ones(len(self.scale)) if self.point is None else np.maximum(1.0, np.abs(self.point))
+        given = np.isfinite(self.problem.lower) & np.isfinite(self.problem.upper)
+        reach = np.where(given, np.inf, value / self.scale)[self.lifting.order]
+        # switches are in no objective
+        reach = np.concatenate([np.full(len(self.lifting.switches), np.inf), reach])
+        return max(self.data.objective_range(reach), 1e-300)
+
+    def go_on(self):
+        """Make a new signal: the last one says how a search ended. Not after a time limit or Ctrl-C."""
+        self.stop = self.lifting.stop = StopSignal(self.left())
+        self.program = None
+
+    def bound_all(self):
+        """Bound the objective by Lagrangians where the constraints leave variables unbounded; in the user's units."""
+        if _is_bounded(*self.box) or self.stop.stopped:
+            return -np.inf
+        try:
+            return tightening.bound_objective(self.lifting, *self.box, self.point)
+        except Stopped:
+            return -np.inf
+
+    def keep(self, point):
+        """Take the point of a search, in the user's units; None: there is none."""
+        if point is not None:
+            value = self.lifting.sign * self.problem.objective(point)
+            self._take(value, point)
+
+    def polished(self, point):
+        """Return a point or, by Newton's method, a better one near it that is as feasible; in the user's units."""
+        if point is None or self.data is None or not self.lifting.in_forms():
+            return point
+        sign, best = self.lifting.sign, point
+        value, allowed = sign * self.problem.objective(point), self.problem.violations(point).max(initial=0.0)
+        if not (np.isfinite(value) and allowed <= FEASIBILITY_TOL):
+            return point
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                near = self._program(StopSignal()).polish(point)
+        except (KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
+            return point
+        for trial in near:
+            trial = np.clip(trial, self.problem.lower, self.problem.upper)
+            new = sign * self.problem.objective(trial)
+            if new < value and self.problem.violations(trial).max(initial=0.0) <= max(allowed, EXACT):
+                best, value = trial, new
+        return best
+
+    def so_far(self, status):
+        """Return what is known if the solve ends here."""
+        point = self.start if self.point is None else self.point
+        return Found(status, self.least, point, n_lps=self.n_lps)
+
+    def has_one_side(self):
+        """Whether only the smaller group of variables is split."""
+        return self.options.branching == "orthant" or self.options.partition == "paper"
+
+    def _scale(self, box):
+        self.scaled_box = box
+        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self.has_one_side())
+
+    def to_core(self, point):
+        """Return a point in the core's units."""
+        return self.lifting.to_core(point, self.scale)
+
+    def to_user(self, point):
+        """Return a point of the core in the user's units."""
+        return point[self.lifting.place] * self.scale
+
+    def nonlinear(self, point):
+        """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
+        if self.program is None or self.program.scale is not self.scale:
+            self.program = self._program(self.stop)
+        found = self.program.search(self.to_user(point))
+        return None if found is None else self.to_core(found)
+
+    def _program(self, stop):
+        box = self.lifting.to_user(self.data.box, self.scale)
+        return NonlinearProgram(self.problem, *box, self.scale, stop)
+
+    def _relaxed(self):
+        """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
+        lower, _, _, point, _ = BilinearRelaxation(self.data).bound_box(*self.data.box, signal=self.stop)
+        return lower, point
+
+    def _starts(self, data, point, n_random):
+        """Points for the local search: the relaxed dual's, the middle, and random ones."""
+        low, high = data.box
+        points = [] if point is None else [point]
+        finite_low = np.where(np.isfinite(low), low, np.minimum(high, 0.0) - 1.0)
+        finite_low = np.where(np.isfinite(finite_low), finite_low, -1.0)
+        finite_high = np.where(np.isfinite(high), high, np.maximum(finite_low, 0.0) + 1.0)
+        points.append(0.5 * (finite_low + finite_high))
+        rng = np.random.default_rng(self.options.seed)
+        points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(n_random)]
+        return np.array(points)
+
+    def _take(self, value, point):
+        """Keep a local solution, in the user's units, if it is the best."""
+        if value < self.value:
+            self.value, self.point = value, point
+            return True
+        return False
+
+    def _search_locally(self):
+        """Make local searches until one ends at a feasible point."""
+        value, point, n_lps, n_used = _local_search(self.data, self.starts, self.stop, self.nonlinear)
+        self.unbounded = value == -np.inf
+        if self.unbounded:
+            return  # the search finds the same
+        self.n_lps += n_lps
+        self.starts = self.starts[n_used:]
+        self._take(value * self.objective_scale, self.to_user(point))
+
+    def _search_near(self, box):
+        """Local searches in parts of a wide box, near 0: there tolerances of programs are finer."""
+        low, high = box
+        largest = np.maximum(abs(low), abs(high))
+        wide = np.isfinite(largest) & (largest > WIDE)
+        if not wide.any():
+            return
+        nearest = np.clip(0.0, low, high)
+        for power in NEAR:
+            within = np.where(wide, np.where(wide, largest, 1.0) ** power, np.inf)
+            data, scale, objective_scale = self.lifting.data(
+                np.maximum(low, nearest - within), np.minimum(high, nearest + within), lifted=False
+            )
+            if self.stop.stopped or data.tighten() is None:
+                continue
+            starts = self._starts(data, None, N_NEAR_STARTS)
+            value, point, n_lps, _ = _local_search(data, starts, self.stop)
+            self.n_lps += n_lps
+            if value > -np.inf:
+                point = point[self.lifting.place] * scale
+                self._take(value * objective_scale, point)
+
+    def _narrow(self):
+        """Scale anew where the best point's objective leaves little of the box: nothing better lies elsewhere."""
+        for _ in range(MOST_NARROWINGS):
+            if not np.isfinite(self.value) or self.stop.stopped:
+                return
+            low, high = self.data.box
+            box = self.data.tighten_box(low, high, self.value / self.objective_scale)
+            if box is None:
+                return
+            before, user = (self.lifting.to_user(ends, self.scale) for ends in ((low, high), box))
+            if not _is_bounded(*user):
+                user = tightening.tighten_by_objective(self.lifting, *user, self.value, self.point)
+            if user is None or not _much_narrower(*before, *user):
+                return
+            point = self.point
+            # tightening may cut off a point that has just this objective
+            self._scale((np.minimum(user[0], point), np.maximum(user[1], point)))
+            value, point, n_lps, _ = _local_search(self.data, self.to_core(self.point)[np.newaxis], self.stop)
+            self.n_lps += n_lps
+            if value > -np.inf:
+                self._take(value * self.objective_scale, self.to_user(point))
+            self.starts = self._starts(self.data, None, N_RANDOM_STARTS)
+
+    def root_box(self):
+        """
+        Return the box to search as tight as can be, and the variables that need bounds but have none.
+
+        A variable that is in linear terms alone may stay unbounded where the relaxed dual has a bound nevertheless.
+        """
+        low, high = self.data.box
+        relaxed = BilinearRelaxation(self.data)
+        # What a product needs bounds of: of those that switches decide nothing does.
+        factors = sorted(self.lifting.place[i] for i in self.lifting.essential)
+        curved = np.array([self.lifting.place[i] for i in self.lifting.in_forms()] + factors, dtype=int)
+        for wanted in (factors, [j for j in range(self.data.n) if j not in factors]):
+            free = [j for j in wanted if not (np.isfinite(low[j]) and np.isfinite(high[j]))]
+            if free and np.isfinite(self.value):
+                cutoff = self.value / self.objective_scale
+                tightening.limit_by_cutoff(relaxed, low, high, free, cutoff, self.stop)
+                box = self.data.tighten_box(low, high, cutoff)
+                if box is not None:
+                    low, high = box
+            if _is_bounded(low, high):
+                return low, high, []
+            if _is_bounded(low[curved], high[curved]):
+                if self.lifting.switches or relaxed.bound_box(low, high, signal=self.stop)[0] > -np.inf:
+                    return low, high, []
+        self._bound_linear(low, high)
+        # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
+        # proves nothing along an infinite range.
+        return low, high, np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))).tolist()
+
+    def limited(self, low, high, free, reach):
+        """Return a box cut where nothing bounds it, around the best point, and where: name -> magnitude."""
+        low, high, limits = low.copy(), high.copy(), {}
+        point = None if self.point is None else self.to_core(self.point)
+        for j in free:
+            ends = [abs(end) for end in (low[j], high[j]) if np.isfinite(end)]
+            size = max([reach, *(2.0 * end for end in ends), 0.0 if point is None else 2.0 * abs(point[j])])
+            low[j], high[j] = max(low[j], -size), min(high[j], size)
+            i = self.lifting.order[j - len(self.lifting.switches)]
+            limits[self.problem.names[i]] = size * self.scale[i]
+        return low, high, limits
+
+    def _bound_linear(self, low, high):
+        """Bound what is left by all linear rows together, in the core's box."""
+        user = tightening.bound_by_linear_rows(self.lifting, *self.lifting.to_user((low, high), self.scale), self.stop)
+        first = len(self.lifting.switches)
+        for own, bound, better in ((low, user[0], np.maximum), (high, user[1], np.minimum)):
+            own[first:] = better(own[first:], (bound / self.scale)[self.lifting.order])
+
+
+def _is_bounded(low, high):
+    return bool(np.isfinite(low).all() and np.isfinite(high).all())
+
+
+def _much_narrower(low, high, new_low, new_high):
+    before, now = np.maximum(abs(low), abs(high)), np.maximum(abs(new_low), abs(new_high))
+    return bool((MUCH_NARROWER * now < before).any())
+
+
+def _local_search(data, starts, stop, nonlinear=None):
+    """Search from the starts until one ends at a feasible point: objective, point, programs and starts used."""
+    primal = AlternatingPrimal(data, starts, nonlinear=nonlinear)
+    try:
+        value, point = primal.run(1e-9, stop)
+        return value, point, primal.n_lps, primal.next_start
+    finally:
+        primal.close()

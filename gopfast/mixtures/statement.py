@@ -43,7 +43,7 @@ class MatrixStatement(Statement):
         self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
         self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
         self.is_plain, self.has_factors = False, d == 2 and not self.bounds.rules.shared
-        if problem.family == "tied":
+        if self.bounds.rules.shared:
             family.use_least_within(self.bounds.rules.least_within)
 
     def variable(self, branch):

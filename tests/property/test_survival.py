@@ -50,6 +50,8 @@ def holds(run, best, within=5.0):
 class Little:
     """Memory for so many nodes."""
 
+    unasked = 0
+
     def __init__(self, n_nodes):
         relaxation = EntropicRelaxation(engine.family(problem(0)))
         self.bytes = n_nodes * Tree(relaxation.n_connected, relaxation.n_warm).node_bytes

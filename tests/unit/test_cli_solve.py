@@ -65,8 +65,9 @@ def test_the_result_is_written_as_json(capsys, write, tmp_path):
 
 
 def test_tolerances_reach_the_search(capsys, write, tmp_path):
-    objective = {"const": 0, "lin": {"x": -1}, "quad": [["x", "y", 1], ["x", "x", -1], ["y", "y", -0.5]]}
-    path, target = write(ROWS, objective=objective), tmp_path / "result.json"
+    objective = {"const": 0, "lin": {"x": -1, "y": -0.7}, "quad": [["x", "y", -1], ["x", "x", 1]]}
+    rows = [({"x": 1}, [["x", "y", 1]], ">=", 2.3), ({"x": 1, "y": 2}, [], "<=", 7)]  # the root alone does not prove it
+    path, target = write(rows, objective=objective), tmp_path / "result.json"
     counts = []
     for options in ([], ["--epsilon", "1e6"], ["--rel-tol", "1e6"]):
         assert cli.main(["solve", path, "-q", "--json", str(target), *options]) == 0

@@ -49,6 +49,8 @@ class LevelledBound:
     threads : int
     """
 
+    is_recorded = False  # it has no entry in proofs
+
     def __init__(self, family, ones, solution, limit, threads=1):
         self.family, self.ones, self.solution, self.threads = family, ones, solution, threads
         self.limit, self.lower, self.n_before = limit, -math.inf, 0

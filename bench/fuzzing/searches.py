@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+from gopfast.mixtures.bounds.crossed import CrossedRelaxation
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
@@ -122,6 +123,7 @@ def attack_negative(name, problem, rng, max_nodes=300):
     pricing = "pricing" if priced(problem) and rng.random() < PRICED else None
     found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
     relaxed, names = methods.relaxation_of(family, options)
+    crossed = isinstance(relaxed, CrossedRelaxation)
     primal = MixturePrimal(family, n_starts=int(rng.integers(1, 7)), seed=options.seed)
     least = max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family))
     said = dict(epsilon=EXCESS, names=str(names), pricing=str(pricing), least=float(least))
@@ -133,14 +135,15 @@ def attack_negative(name, problem, rng, max_nodes=300):
         said.update(value=float(value))
         if least > limit:
             raise Failure("ceiling", said)
-        # the point is that of these responsibilities, so that the objective is too
-        if name != "paper":
+        # The point is that of these responsibilities, so that the objective is too. Crossed classes lose points for
+        # others as good, of which one probability is 0.
+        if name != "paper" and not crossed:
             point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
             known = point, target.limit(W)
     reduction, _ = methods.reduction_of(problem, family, pricing) if relaxation is None else (None, 0)
     search = Search(
         relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=names["branching"] == "orthant", known=known, trace=trace,
-        basin=family.basin(bounds, primal) if relaxation is None else None,
+        basin=family.basin(bounds, primal) if relaxation is None and not crossed else None,
         reduction=reduction,
         reduce_from=int(rng.choice([2, 32, 256])), least=least, max_nodes=40 if relaxation else max_nodes,
         time_limit=SECONDS,

@@ -62,7 +62,7 @@ def test_limits_and_infeasible_models_have_pyomos_conditions():
     assert m.x.value is None
     hard = pyo.ConcreteModel()
     n = range(12)
-    hard.x = pyo.Var(n, bounds=(0, 1))
+    hard.x = pyo.Var(n, bounds=(-1, 1))
     rng = np.random.default_rng(0)
     Q = rng.standard_normal((12, 12))
     hard.goal = pyo.Objective(expr=sum(Q[i, j] * hard.x[i] * hard.x[j] for i in n for j in n))

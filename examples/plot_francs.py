@@ -3,8 +3,8 @@ The 100 Swiss francs problem
 ============================
 
 Sturmfels offered 100 Swiss francs for a proof that a certain 4 x 4 table has its maximum likelihood, with two latent
-classes, at a table that joins the first two and the last two rows and columns. Algebraists found one years later; the
-search gives a bound for any table.
+classes, at a table that joins the first two and the last two rows and columns. Algebraists found one years later, for
+this table; the search proves it to 0.01 nats in about a second, and gives a bound for any other.
 """
 
 import matplotlib.pyplot as plt

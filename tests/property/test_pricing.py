@@ -571,6 +571,7 @@ def test_cells_need_not_be_divided_in_the_variable_whose_probabilities_are_free(
         assert kind == "categorical, missing"
         pytest.skip("an entry of every variable is missing")
     free, levels = found
+    pricing.take_levels(found)  # those of two levels are not left free by themselves
     assert not free.all() and pricing.n_levels == levels.max() + 1 > 1
     assert np.unique(np.vstack([columns[free], levels]), axis=1).shape[1] == pricing.n_levels
     for _ in range(5):
@@ -590,7 +591,8 @@ def test_no_variable_is_free_with_a_prior_with_missing_entries_or_alone():
     labels = [["a", 0], ["b", 1], ["c", 1], ["a", 0], [None, 1]]
     cases = {
         "most labels": (gopfast.LatentClass(labels[:4], 2), 3),
-        "none is missing": (gopfast.LatentClass(labels, 2), 2),
+        "two levels": (gopfast.LatentClass(labels, 2), 1),
+        "none is missing": (gopfast.LatentClass([*labels, ["a", 2]], 2), 3),
         "prior": (gopfast.LatentClass(labels[:4], 2, prior=1.5), 1),
         "one variable": (gopfast.LatentClass([row[:1] for row in labels[:4]], 2), 1),
         "counts": (gopfast.PoissonMixture([[0, 1], [3, 4]], 2), 1),

@@ -44,6 +44,9 @@ cdef int MOST_RETREATS = 4
 # begins again without the parent's multipliers.
 cdef int AFRESH = 5
 cdef real PROGRESS = 0.05
+# Levels of a variable from which on it is left free: cells tell nothing of it, so that boxes of nodes are cut in the
+# others alone. Of two levels, one coordinate, that costs more than it saves.
+cdef int FEWEST_LEVELS = 3
 
 
 cdef class CellPricing:
@@ -73,8 +76,8 @@ cdef class CellPricing:
         if self.spaces == NULL:
             raise MemoryError
         # proofs have no entry of free variables
-        self.take_levels(None if self.provable else family.free_variable())
-        self.lay_out()
+        found = None if self.provable else family.free_variable()
+        self.take_levels(None if found is None or found[1].max() + 1 < FEWEST_LEVELS else found)
         self.prices = np.zeros(family.data.core.samples.n_padded)
         low, high = self.root()
         self.widths = np.maximum(high - low, SMALLEST)
@@ -90,6 +93,7 @@ cdef class CellPricing:
         _, weights = self.family.data.arrays()
         for level, row in enumerate(np.asarray(self.level_weights)):
             row[:len(weights)] = np.where(levels == level, weights, 0.0)
+        self.lay_out()
 
     cdef int lay_out(self) except -1:
         cdef Family family = self.family

@@ -2,6 +2,7 @@ import io
 import multiprocessing
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -271,6 +272,9 @@ def test_searches_one_after_another_share_a_thread(monkeypatch):
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(self.name) or start(self))
     monkeypatch.setattr(report, "_WATCH", report._Watch())
+    with Heartbeat(io.StringIO()).watching():
+        while not report._WATCH._wakes:  # a thread that finds nothing to wait for ends
+            time.sleep(0.001)
     for _ in range(20):
         with Heartbeat(io.StringIO()).watching():
             pass

@@ -8,7 +8,7 @@ from gopfast.mixtures.proof import Statement
 
 def statement_of(family, one, problem):
     """Return the statement of a family; arguments as of `Statement`."""
-    if hasattr(family, "axes"):
+    if family.frame is not None:
         return MatrixStatement(family, one, problem)
     return (PosteriorStatement if problem.family == "posterior" else Statement)(family, one, problem)
 
@@ -39,7 +39,7 @@ class MatrixStatement(Statement):
     def __init__(self, family, one, problem):
         d = family.d
         self.data, self.one, self.problem = family.data, one, problem
-        self.reference, axes = np.asarray(family.center), np.asarray(family.axes)
+        self.reference, axes = np.asarray(family.center), np.asarray(family.frame)
         self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
         self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
         self.is_plain, self.has_factors = False, d == 2 and not self.bounds.rules.shared

@@ -24,7 +24,7 @@ from gopfast.biconvex.data cimport BiconvexData
 from gopfast.lp.lp cimport LP_ERROR, LP_OPTIMAL, LP_UNBOUNDED, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.search.relaxation cimport Effort, Primal, no_effort
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport LP_FAILED, OK, STOP_INTERRUPTED, index, real
+from gopfast.search.types cimport LP_FAILED, OK, index, real
 
 cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
 # Greatest violation of a point that counts as feasible, relative as in `BiconvexProblem.violations`; a fourth of what
@@ -274,11 +274,8 @@ cdef class AlternatingPrimal(Primal):
             for j in range(n):
                 self.nonlinear_point[j] = x[j]
             return True
-        except KeyboardInterrupt:
-            self.stop.request(STOP_INTERRUPTED)
         except BaseException as error:
-            self.stop.exception = error
-            self.stop.request(STOP_INTERRUPTED)
+            self.stop.caught(error)
         return False
 
     # Local searches

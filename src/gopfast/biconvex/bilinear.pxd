@@ -49,7 +49,7 @@ cdef class BilinearWorker(ProgramWorker):
     cdef int take_violated(self) noexcept nogil
     cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void cut_row(self, int t) noexcept nogil
-    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort, bint of_cycles) noexcept nogil
     cdef void find(self, bint of_cycles) noexcept
     cdef void note_cuts(self) noexcept nogil
     cdef void cycle_row(self, int t) noexcept nogil

@@ -39,7 +39,7 @@ from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, divisible, inside, node_choice, node_high, node_low, node_point, node_warm
-from gopfast.search.types cimport LP_FAILED, OK, STOP_INTERRUPTED, index, real
+from gopfast.search.types cimport LP_FAILED, OK, index, real
 from gopfast.search.rounding cimport ROUND
 
 cdef real LP_TOLERANCE = 1e-9
@@ -79,7 +79,6 @@ cdef enum:
     MOST_IDLE_ROUNDS = 4            # that gain little
     MOST_CYCLES = 1000
     CYCLES_EACH = 4                 # for each product, on average
-    MOST_CYCLE_ROUNDS = 60
 cdef real CUT_PROGRESS = 5e-3       # of the gap, or of the bound where there is no incumbent: what a round should gain
 cdef real LEAST_EIGENVALUE = 1e-6   # in size, of a matrix with entries near 1
 # Entries of a cut's vector are rounded to multiples of its inverse: products of two are exact, and none is so small
@@ -165,7 +164,7 @@ cdef class BilinearWorker(ProgramWorker):
                 status = self.separate_cycles(node, cutoff, effort)
             if (node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0 and not self.owner.chosen
                     and status == LP_OPTIMAL and node.lower < cutoff):
-                status = self.separate(node, cutoff, effort)
+                status = self.separate(node, cutoff, effort, False)
             if node.lower >= cutoff or status != LP_OPTIMAL or self.stop.poll(self.number):
                 return
             self.place(node)
@@ -525,21 +524,26 @@ cdef class BilinearWorker(ProgramWorker):
 
     # Semidefinite cuts
 
-    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
-        """Cuts at the solution of the last program, and programs with them, while the bound rises.
+    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort, bint of_cycles) noexcept nogil:
+        """Cuts or cycles that the solution of the last program violates, and programs with them, while the bound rises.
 
         At the root only, which the caller's thread bounds: it may take the GIL.
         """
         cdef LpStatus status = LP_OPTIMAL
-        cdef int _round, t, known, first, first_entry, idle = 0
+        cdef int _round, t, known, now, first, first_entry, idle = 0
         cdef real before, gap
         for _round in range(MOST_CUT_ROUNDS):
-            known, first, first_entry, before = self.owner.n_cuts, self.n_rows, self.nnz, node.lower
+            known = self.owner.n_cycles if of_cycles else self.owner.n_cuts
+            first, first_entry, before = self.n_rows, self.nnz, node.lower
             with gil:
-                self.find(False)
-            for t in range(known, self.owner.n_cuts):
-                self.cut_row(t)
-            if self.owner.n_cuts == known or self.append_rows(first, first_entry) != OK:
+                self.find(of_cycles)
+            now = self.owner.n_cycles if of_cycles else self.owner.n_cuts
+            for t in range(known, now):
+                if of_cycles:
+                    self.cycle_row(t)
+                else:
+                    self.cut_row(t)
+            if now == known or self.append_rows(first, first_entry) != OK:
                 break
             status = self.solve_with_tangents(node, cutoff, effort)
             if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
@@ -557,11 +561,8 @@ cdef class BilinearWorker(ProgramWorker):
                 self.owner.find_cycles(self.lp.x, &self.col_lower[0], &self.col_upper[0])
             else:
                 self.owner.find_cuts(self.lp.x)
-        except KeyboardInterrupt:
-            self.stop.request(STOP_INTERRUPTED)
         except BaseException as error:
-            self.stop.exception = error
-            self.stop.request(STOP_INTERRUPTED)
+            self.stop.caught(error)
 
     cdef void note_cuts(self) noexcept nogil:
         """Cuts that hold the solution of the root's program."""
@@ -633,29 +634,9 @@ cdef class BilinearWorker(ProgramWorker):
             fabs(self.col_lower[j]) + fabs(self.col_upper[j]))
 
     cdef LpStatus separate_cycles(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
-        """Cycles that the solution of the last program violates, and programs with them, while the bound rises.
-
-        At the root only, which the caller's thread bounds: it may take the GIL.
-        """
-        cdef LpStatus status = LP_OPTIMAL
-        cdef int _round, t, known, first, first_entry, idle = 0
-        cdef real before, gap, start = node.lower
-        for _round in range(MOST_CYCLE_ROUNDS):
-            known, first, first_entry, before = self.owner.n_cycles, self.n_rows, self.nnz, node.lower
-            with gil:
-                self.find(True)
-            for t in range(known, self.owner.n_cycles):
-                self.cycle_row(t)
-            if self.owner.n_cycles == known or self.append_rows(first, first_entry) != OK:
-                break
-            status = self.solve_with_tangents(node, cutoff, effort)
-            if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
-                break
-            gap = cutoff - before if cutoff < INFINITY else fabs(before)
-            idle = 0 if node.lower - before > CUT_PROGRESS * gap else idle + 1
-            if idle == MOST_IDLE_ROUNDS:
-                break
-        gap = cutoff - start if cutoff < INFINITY else fabs(start)
+        """Cycles at the root, and whether what they close of its gap is worth rows in all nodes."""
+        cdef real start = node.lower, gap = cutoff - start if cutoff < INFINITY else fabs(start)
+        cdef LpStatus status = self.separate(node, cutoff, effort, True)
         if node.lower - start > WORTH_OF_CYCLES * gap:
             self.owner.cycles_pay = True
         return status

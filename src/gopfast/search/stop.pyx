@@ -54,16 +54,19 @@ cdef class StopSignal:
         """Up to the time limit; 0 once something stopped it."""
         return 0.0 if self.stopped else self.deadline - clock()
 
+    def caught(self, error):
+        """Stop for what was raised where nothing can be: Ctrl-C, or an error, which `reraise` raises."""
+        if not isinstance(error, KeyboardInterrupt):
+            self.exception = error
+        self.request(STOP_INTERRUPTED)
+
     def reraise(self):
-        """Raise what a signal handler raised, if it was not KeyboardInterrupt."""
+        """Raise what `caught` was told, if it was not KeyboardInterrupt."""
         if self.exception is not None:
             raise self.exception
 
     cdef void check_signals(self) noexcept:
         try:
             PyErr_CheckSignals()
-        except KeyboardInterrupt:
-            self.request(STOP_INTERRUPTED)
         except BaseException as error:
-            self.exception = error
-            self.request(STOP_INTERRUPTED)
+            self.caught(error)

@@ -16,7 +16,7 @@ from gopfast.mixtures.bounds.em cimport MixturePrimal
 from gopfast.mixtures.data.passes cimport pass_sums
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.mixtures.families.family cimport Family
-from gopfast.search.types cimport STOP_INTERRUPTED, clip, index
+from gopfast.search.types cimport clip, index
 
 cdef int MOST_SWEEPS = 5        # over the samples, for one optimum of the summary
 cdef int MOST_STEPS = 2000      # of EM on the summary between two of them
@@ -65,14 +65,11 @@ cdef class ChunkedPrimal(MixturePrimal):
             try:
                 if self.chunks is not None and self.read(weights) == 0:
                     return
-            except KeyboardInterrupt:
-                if self.stop is not None:
-                    self.stop.request(STOP_INTERRUPTED)
             except BaseException as error:
-                self.failure = error
+                if not isinstance(error, KeyboardInterrupt):
+                    self.failure = error
                 if self.stop is not None:
-                    self.stop.exception = error
-                    self.stop.request(STOP_INTERRUPTED)
+                    self.stop.caught(error)
         # no number: no objective, and nothing that could be taken for a gradient of 0
         sums.value = sums.magnitude = NAN
         for k in range(self.family.n_components):

@@ -5,7 +5,6 @@ import numpy as np
 from libc.math cimport INFINITY, isfinite
 
 from gopfast.search.lessons import Lessons
-from gopfast.search.types cimport STOP_INTERRUPTED
 
 
 cdef class StepwiseReduction(Reduction):
@@ -39,11 +38,8 @@ cdef class StepwiseReduction(Reduction):
         with gil:
             try:
                 more = self.learn(solution, limit, effort) > 0
-            except KeyboardInterrupt:
-                self.stop.request(STOP_INTERRUPTED)
             except BaseException as error:
-                self.stop.exception = error
-                self.stop.request(STOP_INTERRUPTED)
+                self.stop.caught(error)
         return more
 
     cdef int learn(self, const real *solution, real limit, Effort *effort) except -1:

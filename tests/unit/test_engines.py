@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.killing import LosesWorker
 
 import gopfast
 from gopfast.search import spread
@@ -42,14 +43,8 @@ def test_loky():
 def test_a_killed_worker_of_loky_loses_nothing():
     loky = pytest.importorskip("loky")
 
-    class Killed(loky.ProcessPoolExecutor):
-        n_parts = 0
-
-        def submit(self, function, /, *arguments, **named):
-            self.n_parts += 1
-            if self.n_parts == 5:
-                os.kill(next(iter(self._processes)), signal.SIGKILL)
-            return super().submit(function, *arguments, **named)
+    class Killed(LosesWorker, loky.ProcessPoolExecutor):
+        pass
 
     with Killed(2) as executor:
         found = gopfast.solve(PROBLEM, 0.05, log=False, n_threads=1, executor=executor, relaxation="entropic")

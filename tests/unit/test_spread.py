@@ -3,13 +3,14 @@
 import multiprocessing
 import os
 import pickle
-import signal
 import subprocess
 import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.killing import LosesWorker
 
 import gopfast
 from gopfast import InputTypeError
@@ -155,16 +156,8 @@ def test_a_worker_checks_its_coordinates():
     assert spread.work("key", None, "version", None, {}, {}, 1000, 1.0, 1) == "setup"
 
 
-class Killed(ProcessPoolExecutor):
-    """Loses a worker at work: at the fifth part that is handed out."""
-
-    n_parts = 0
-
-    def submit(self, function, /, *arguments, **named):
-        self.n_parts += 1
-        if self.n_parts == 5:
-            os.kill(next(iter(self._processes)), signal.SIGKILL)
-        return super().submit(function, *arguments, **named)
+class Killed(LosesWorker, ProcessPoolExecutor):
+    pass
 
 
 def test_a_killed_worker_loses_nothing(alone):
@@ -285,22 +278,17 @@ def test_ctrl_c_between_any_two_steps_loses_no_node(monkeypatch):
 
 
 FORKED = """
-import multiprocessing, os, signal, sys
+import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import gopfast
 from gopfast.search import spread
+from support.killing import LosesWorker
 
 spread.ALONE, spread.PART = 0.0, 0.02
 
-class Killed(ProcessPoolExecutor):
-    n_parts = 0
-
-    def submit(self, function, /, *arguments, **named):
-        self.n_parts += 1
-        if self.n_parts == 5:
-            os.kill(next(iter(self._processes)), signal.SIGKILL)
-        return super().submit(function, *arguments, **named)
+class Killed(LosesWorker, ProcessPoolExecutor):
+    pass
 
 problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
 with Killed(2, mp_context=multiprocessing.get_context("fork")) as executor:
@@ -314,7 +302,8 @@ print(result.status, result.n_nodes, *result.notes)
 def test_workers_forked_during_a_search_with_a_checkpoint_can_be_ended(tmp_path, alone):
     """The pool ends them by SIGTERM, which the search has taken for itself."""
     command = [sys.executable, "-c", FORKED, str(tmp_path / "search.checkpoint")]
-    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))}
+    paths = [str(Path(gopfast.__file__).parents[1]), str(Path(__file__).parents[1])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("OPTIMAL")

@@ -1,0 +1,24 @@
+"""Programs of a node in rounds: with the rows that the solution of the last one violates."""
+
+from gopfast.biconvex.bilinear_rows cimport BilinearRows
+from gopfast.lp.lp cimport LpStatus
+from gopfast.search.relaxation cimport Effort
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport real
+
+
+cdef class BilinearRounds(BilinearRows):
+    cdef real[::1] weights              # (n_cols - n,) what products and forms cost in the Lagrangian
+
+    cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef int add_tangents(self, real tolerance) noexcept nogil
+    cdef void weigh(self) noexcept nogil
+    cdef bint forms_miss_more(self) noexcept nogil
+    cdef real lifted_excess(self, int t) noexcept nogil
+    cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef int take_violated(self) noexcept nogil
+    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort, bint of_cycles) noexcept nogil
+    cdef void find(self, bint of_cycles) noexcept
+    cdef void note_cuts(self) noexcept nogil
+    cdef LpStatus separate_cycles(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    cdef void note_cycles(self) noexcept nogil

@@ -1,0 +1,193 @@
+"""Programs of a node in rounds: with the rows that the solution of the last one violates, see `bilinear`."""
+
+from libc.math cimport INFINITY, fabs
+
+from gopfast.lp.lp cimport LP_OPTIMAL, LpStatus
+from gopfast.search.relaxation cimport Effort
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.tree cimport Node
+from gopfast.search.types cimport OK, real
+from gopfast.biconvex.bilinear_rows cimport BilinearRows
+from gopfast.biconvex.learnt_rows cimport reals
+
+# A tangent is added where a form is undercut by this share of what the node lacks to the cutoff, or by so much where
+# there is none; never where only LP_TOLERANCE shows.
+cdef real TANGENT_SHARE = 1e-3
+cdef real TANGENT_WITHOUT_CUTOFF = 1e-6
+cdef real LEAST_TANGENT = 1e-10
+cdef real FORMS_SHARE = 0.5         # of what products miss: forms that miss less wait for the children
+cdef int MOST_LIFTS = 30            # rounds of lifted rows
+cdef real LEAST_EXCESS = 1e-7       # by which a solution violates a lifted row that is taken,
+cdef real EXCESS_SHARE = 0.2        # and as a share of what it violates the worst by
+cdef real CUT_PROGRESS = 5e-3       # of the gap, or of the bound where there is no incumbent: what a round should gain
+cdef real WORTH_OF_CYCLES = 1e-2    # share of the root's gap that they must close, for nodes to have them
+cdef enum:
+    MOST_CUT_ROUNDS = 60
+    MOST_IDLE_ROUNDS = 4            # that gain little
+
+
+cdef class BilinearRounds(BilinearRows):
+    """Tangents in every node; lifted rows, cycles and semidefinite cuts at the root."""
+
+    cdef int reserve(self, StopSignal stop, int number, bint selects) except -1:
+        BilinearRows.reserve(self, stop, number, selects)
+        self.weights = reals(self.data.n_cols - self.data.n)
+        return 0
+
+    # Tangents in rounds
+
+    cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Linear programs until none of the convex forms is undercut by a share of the gap, or products miss more."""
+        cdef LpStatus status = self.solve(node, cutoff, effort)
+        while (status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number)
+               and (node.parent < 0 or self.forms_miss_more())
+               and self.add_tangents(TANGENT_SHARE * (cutoff - node.lower) if cutoff < INFINITY
+                                     else TANGENT_WITHOUT_CUTOFF) > 0):
+            status = self.solve(node, cutoff, effort)
+        return status
+
+    cdef int add_tangents(self, real tolerance) noexcept nogil:
+        """Adds a tangent at the solution to each form that it undercuts by more than the tolerance; how many."""
+        cdef int b, first = self.n_rows, first_entry = self.nnz
+        for b in range(self.data.block_column.shape[0]):
+            if self.n_new == self.most_new or self.n_tangents == self.most_tangents:
+                break
+            if not self.data.presses(b):
+                continue
+            if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, LEAST_TANGENT):
+                self.tangent(b, self.lp.x)
+                self.n_new += 1
+        return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
+
+    cdef void weigh(self) noexcept nogil:
+        """OUT weights: what each product and each form costs in the Lagrangian of the problem's rows."""
+        cdef int k, row, e, n = self.data.n
+        for k in range(self.data.n_cols - n):
+            self.weights[k] = self.data.cost[n + k]
+        for row in range(self.data.n_rows):
+            if self.lp.row_dual[row] == 0:
+                continue
+            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+                if self.data.row_index[e] >= n:
+                    self.weights[self.data.row_index[e] - n] -= self.lp.row_dual[row] * self.data.row_value[e]
+
+    cdef bint forms_miss_more(self) noexcept nogil:
+        """Whether tangents are worth a program: splitting does nothing for forms, but children keep them."""
+        cdef const real *x = self.lp.x
+        cdef int b, k, n = self.data.n
+        cdef real forms = 0, products = 0, off
+        self.weigh()
+        for b in range(self.data.block_column.shape[0]):
+            if self.data.presses(b):
+                off = self.data.block_at(b, x) - x[self.data.block_column[b]]
+                forms += max(off, 0.0) * fabs(self.weights[self.data.block_column[b] - n])
+        for k in range(self.data.n_products):
+            off = x[n + k] - x[self.data.first[k]] * x[self.data.second[k]]
+            # a square from below is a form
+            if self.data.own[k] and (off > 0 or self.data.first[k] != self.data.second[k]):
+                products += fabs(off * self.weights[k])
+        return forms >= FORMS_SHARE * products
+
+    # Lifted rows
+
+    cdef real lifted_excess(self, int t) noexcept nogil:
+        """By how much the last solution violates a lifted row; at most 0 where it does not."""
+        cdef const real *x = self.lp.x
+        cdef int e, j = self.data.lift_factor[t]
+        cdef real at = self.col_lower[j] if self.data.lift_side[t] == 0 else self.col_upper[j]
+        cdef real total = self.data.lift_constant[t] * (x[j] - at)
+        for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
+            total += self.data.lift_value[e] * (
+                x[self.data.n + self.data.lift_product[e]] - at * x[self.data.lift_variable[e]])
+        return -total if self.data.lift_side[t] == 0 else total
+
+    cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Programs with the lifted rows that their solutions violate."""
+        cdef LpStatus status = LP_OPTIMAL
+        cdef int _round
+        for _round in range(MOST_LIFTS):
+            if self.take_violated() == 0:
+                break
+            status = self.solve_with_tangents(node, cutoff, effort)
+            if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
+                break
+        return status
+
+    cdef int take_violated(self) noexcept nogil:
+        """Adds the lifted rows that the last solution violates the worst; how many."""
+        cdef int t, first = self.n_rows, first_entry = self.nnz
+        cdef real worst = LEAST_EXCESS
+        for t in range(self.data.n_lifted):
+            if not self.learnt.kept[t]:
+                worst = max(worst, self.lifted_excess(t))
+        if worst <= LEAST_EXCESS:
+            return 0
+        for t in range(self.data.n_lifted):
+            if not self.learnt.kept[t] and self.lifted_excess(t) > EXCESS_SHARE * worst:
+                self.learnt.kept[t] = 1
+                self.lifted_row(t)
+        return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
+
+    # Semidefinite cuts
+
+    cdef LpStatus separate(self, Node *node, real cutoff, Effort *effort, bint of_cycles) noexcept nogil:
+        """Cuts or cycles that the solution of the last program violates, and programs with them, while the bound rises.
+
+        At the root only, which the caller's thread bounds: it may take the GIL.
+        """
+        cdef LpStatus status = LP_OPTIMAL
+        cdef int _round, t, known, now, first, first_entry, idle = 0
+        cdef real before, gap
+        for _round in range(MOST_CUT_ROUNDS):
+            known = self.learnt.n_cycles if of_cycles else self.learnt.n_cuts
+            first, first_entry, before = self.n_rows, self.nnz, node.lower
+            with gil:
+                self.find(of_cycles)
+            now = self.learnt.n_cycles if of_cycles else self.learnt.n_cuts
+            for t in range(known, now):
+                if of_cycles:
+                    self.cycle_row(t)
+                else:
+                    self.cut_row(t)
+            if now == known or self.append_rows(first, first_entry) != OK:
+                break
+            status = self.solve_with_tangents(node, cutoff, effort)
+            if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
+                break
+            gap = cutoff - before if cutoff < INFINITY else fabs(before)
+            idle = 0 if node.lower - before > CUT_PROGRESS * gap else idle + 1
+            if idle == MOST_IDLE_ROUNDS:
+                break
+        return status
+
+    cdef void find(self, bint of_cycles) noexcept:
+        """Cycles or semidefinite cuts at the solution; what Python raises meanwhile ends the search."""
+        try:
+            if of_cycles:
+                self.learnt.find_cycles(self.lp.x, &self.col_lower[0], &self.col_upper[0])
+            else:
+                self.learnt.find_cuts(self.lp.x)
+        except BaseException as error:
+            self.stop.caught(error)
+
+    cdef void note_cuts(self) noexcept nogil:
+        """Cuts that hold the solution of the root's program."""
+        cdef int t
+        if not self.learnt.chosen:
+            for t in range(self.learnt.n_cuts):
+                self.learnt.cut_needed[t] = self.lp.row_dual[self.cut_row_of[t]] != 0
+
+    cdef LpStatus separate_cycles(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Cycles at the root, and whether what they close of its gap is worth rows in all nodes."""
+        cdef real start = node.lower, gap = cutoff - start if cutoff < INFINITY else fabs(start)
+        cdef LpStatus status = self.separate(node, cutoff, effort, True)
+        if node.lower - start > WORTH_OF_CYCLES * gap:
+            self.learnt.cycles_pay = True
+        return status
+
+    cdef void note_cycles(self) noexcept nogil:
+        """Cycles that hold the solution of the root's program."""
+        cdef int t
+        if not self.learnt.chosen:
+            for t in range(self.learnt.n_cycles):
+                self.learnt.cycle_needed[t] = self.lp.row_dual[self.cycle_row_of[t]] != 0

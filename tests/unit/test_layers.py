@@ -30,6 +30,7 @@ BELOW = {
     "mixtures": {"search"},
     "mixtures.bounds.em": {"clustering"},  # starts
     "mixtures.bounds.linear": {"lp"},  # the paper's relaxed dual
+    "mixtures.bounds.linear_rows": {"lp"},
     "biconvex.proof": {"checker"},
     "clustering.proof": {"checker"},
     "mixtures.recording": {"checker"},

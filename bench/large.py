@@ -1,20 +1,23 @@
 """Data larger than memory: float32 in a memory-mapped file, K = 3, gap 4; writes bench/results/large.md.
 
 Run: python bench/large.py [10000000 100000000 10000000x2 ...]      (4 bytes a number, in files of a temporary folder)
-     python bench/large.py solve FILE THREADS             (one line of JSON)
+     python bench/large.py workers [30000000]             (as many samples; writes bench/results/large_workers.md)
+     python bench/large.py solve FILE WORKERS             (one line of JSON; 0: without an executor)
 """
 
+import contextlib
 import json
+import multiprocessing
+import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 ROWS = 1_000_000
-
-
 CENTERS = ((0.0, 0.0), (4.0, 2.0), (8.0, -1.0))  # the first column is that of one column
 
 
@@ -39,29 +42,91 @@ def anonymous():
     raise OSError("the system does not tell")
 
 
-def solve(path, threads):
+def load(_):
+    """What a worker loads, before the clock runs."""
+    import gopfast.mixtures.data.parts  # noqa: F401
+
+    time.sleep(0.2)
+
+
+def solve(path, n_workers):
     """Solve, and look at the memory all the time."""
     import numpy as np
 
     import gopfast
+    from gopfast.mixtures.data.parts import Parts
 
-    peak, over = [0], threading.Event()
+    peak, over, n_workers = [0], threading.Event(), int(n_workers)
 
     def watch():
         while not over.wait(0.02):
             peak[0] = max(peak[0], anonymous())
 
     threading.Thread(target=watch, daemon=True).start()
-    started, used = time.perf_counter(), time.process_time()
-    problem = gopfast.data.LargeGaussianMixture(np.load(path, mmap_mode="r"), 3, covariance="known")
-    result = gopfast.solve(problem, 0.01, n_threads=int(threads), log=False)
+    reading, outcomes = [0.0], Parts.outcomes
+
+    def timed(self, *arguments):
+        began = time.perf_counter()
+        for found in outcomes(self, *arguments):
+            reading[0] += time.perf_counter() - began
+            yield found
+            began = time.perf_counter()
+        reading[0] += time.perf_counter() - began
+
+    Parts.outcomes = timed
+    with contextlib.ExitStack() as stack:
+        executor = None
+        if n_workers:
+            executor = stack.enter_context(ProcessPoolExecutor(n_workers, multiprocessing.get_context("spawn")))
+            list(executor.map(load, range(2 * n_workers)))
+        started, used = time.perf_counter(), time.process_time()
+        problem = gopfast.data.LargeGaussianMixture(np.load(path, mmap_mode="r"), 3, covariance="known")
+        result = gopfast.solve(problem, 0.01, n_threads=1, log=False, executor=executor)
+        seconds, own = time.perf_counter() - started, time.process_time() - used
     over.set()
     return {
-        "status": result.status.name, "gap": result.gap, "nodes": result.n_nodes,
-        "points": len(result.solution.problem.X),
+        "status": result.status.name, "gap": result.gap, "nodes": result.n_nodes, "notes": list(result.notes),
+        "objective": result.objective, "points": len(result.solution.problem.X),
         "loss": 0.5 * float(result.solution.problem.summary.curvature_loss.sum()),
-        "seconds": time.perf_counter() - started, "processor": time.process_time() - used, "peak": peak[0],
+        "seconds": seconds, "processor": own, "reading": reading[0], "peak": peak[0],
+        "workers": sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]),
+        "worker_peak": 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss,
     }  # fmt: skip
+
+
+def solved(path, n_workers):
+    """`solve` in a process of its own."""
+    command = [sys.executable, __file__, "solve", path, str(n_workers)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    print(found, flush=True)
+    return found
+
+
+def workers(n):
+    """The table of processes that read for themselves."""
+    import machine
+
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "samples.npy"))
+        write(path, n, 1)
+        for count in (0, 1, 2):
+            found = solved(path, count)
+            assert not found["notes"], found
+            rows.append((
+                count, found["status"], f"{found['objective']:.6f}", f"{found['gap']:.2g}", found["nodes"],
+                f"{found['reading']:.1f}", f"{found['seconds']:.1f}", f"{found['processor']:.1f}",
+                f"{found['workers']:.1f}", f"{found['peak'] / 1e6:.0f}",
+            ))  # fmt: skip
+    head = ("workers", "status", "objective", "gap", "nodes", "passes s", "s", "processor s", "of workers", "memory")
+    text = f"""
+{n:,} samples of one column, as in large.md (float32, memory-mapped, K = 3, gap 0.01), searched on a
+`ProcessPoolExecutor` that was started before: each worker opens the file and sums parts of a million rows. 0: without
+an executor. *Passes*: seconds of the clock of all data passes together; *processor s*: of the search's own process;
+*memory*: most resident memory in MB of the search's own process beside pages of files.
+
+"""
+    machine.write("large_workers.md", machine.heading("Data passes on workers") + text + machine.table(head, rows))
 
 
 def main():
@@ -74,11 +139,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder, "samples.npy"))
             write(path, n, d)
-            done = subprocess.run(
-                [sys.executable, __file__, "solve", path, "1"], capture_output=True, text=True, check=True
-            )
-        found = json.loads(done.stdout)
-        print(found, flush=True)
+            found = solved(path, 0)
         rows.append(
             f"| {n:,} | {d} | {found['status']} | {found['gap']:.2g} | {found['nodes']:,} | {found['peak'] / 1e6:.0f} "
             f"| {found['processor']:.1f} | {found['seconds']:.1f} | {found['points']:,} | {found['loss']:.2g} |"
@@ -99,5 +160,7 @@ incumbent.
 if __name__ == "__main__":
     if sys.argv[1:2] == ["solve"]:
         print(json.dumps(solve(*sys.argv[2:])))
+    elif sys.argv[1:2] == ["workers"]:
+        workers(int((*sys.argv[2:], "30000000")[0]))
     else:
         main()

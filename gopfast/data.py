@@ -9,7 +9,9 @@ Data larger than memory.
 True
 """
 
+import hashlib
 import importlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -18,9 +20,11 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import Path
 from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.data import readers
 from gopfast.mixtures.data.chunks import ROWS, Chunks
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 
+EDGE = 1 << 16  # bytes of a Parquet file's end
 __all__ = ["Chunks", "LargeGaussianMixture", "chunks", "csv", "parquet"]
 
 
@@ -33,6 +37,9 @@ def chunks(factory: Callable[[], Iterable[ArrayLike]], n_columns: int = 1) -> Ch
     factory : callable
         Returns an iterable of arrays of shape (m, n_columns), or (m,) where there is one column. It is called for each
         pass over the data, of which a solve makes about six, and must give the same rows in the same order.
+        With an `executor` the workers of `gopfast.solve` call it too, if it can be pickled: a function of a module, or
+        `functools.partial` of one. Where it returns a sequence (``len`` and ``[i]``, as of a list) each worker asks
+        for its own chunks alone; otherwise for all that come before them, too.
     n_columns : int
 
     Returns
@@ -72,7 +79,7 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Chunks:
     InputError
         If the file cannot be read, lacks a column, or one holds no numbers.
     """
-    path, module, types = checks.path("path", path), _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow.types")
+    path, types = checks.path("path", path), _pyarrow("pyarrow.types")
     schema = _parquet_file(path).schema_arrow
     names = _chosen(path, schema.names, columns)
     for name in names:
@@ -80,11 +87,8 @@ def parquet(path: Path, columns: Sequence[str] | None = None) -> Chunks:
         if not (types.is_integer(kind) or types.is_floating(kind)):
             raise InputError(f"{path}: column {name!r} holds no numbers but {kind}; see `columns`")
 
-    def batches():
-        for batch in module.ParquetFile(path).iter_batches(ROWS, columns=names):
-            yield _matrix(batch, names)
-
-    return Chunks(batches, len(names), names)
+    rows = ParquetRows(path, names)
+    return Chunks(rows.all, len(names), names, rows)
 
 
 def csv(path: Path, columns: Sequence[str] | None = None, separator: str = ",") -> Chunks:
@@ -122,7 +126,50 @@ def csv(path: Path, columns: Sequence[str] | None = None, separator: str = ",") 
         except arrow.ArrowInvalid as error:
             raise InputError(f"{path}: {error}") from None
 
-    return Chunks(batches, len(names), names)
+    rows = readers.InOrder("a CSV file, which is read from its first line on; a Parquet file has parts")
+    return Chunks(batches, len(names), names, rows)
+
+
+class ParquetRows:
+    """
+    Rows of a Parquet file, which are read by groups: what workers open for themselves.
+
+    Parameters
+    ----------
+    path : str
+    names : list of str
+        Of the columns.
+    """
+
+    apart, in_order = None, False
+
+    def __init__(self, path, names):
+        self.path, self.names, self.n_rows = path, names, parquet_rows(path)
+
+    def all(self):
+        """Yield all rows."""
+        return self.read(0, self.n_rows)
+
+    def read(self, first, last):
+        """Yield the rows of a range."""
+        if first >= last:
+            return
+        file = _parquet_file(self.path)
+        ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)])
+        groups = range(*np.searchsorted(ends, [first, last - 1], side="right") + [0, 1])
+        begin = int(ends[groups.start - 1]) if groups.start else 0
+        for batch in file.iter_batches(ROWS, row_groups=list(groups), columns=self.names):
+            end = begin + batch.num_rows
+            if end > first and begin < last:
+                yield _matrix(batch, self.names)[max(0, first - begin) : last - begin]
+            begin = end
+
+    def mark(self, first, last):
+        """Return what tells the file from others: its size and its end, which has the range of each group."""
+        with open(self.path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - EDGE))
+            return hashlib.sha256(str(size).encode() + file.read()).digest()
 
 
 def parquet_names(path: Path) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gopfast.errors import InputError
 from gopfast.mixtures.data import chunks, summary
+from gopfast.mixtures.data.frame import Frame
 from gopfast.mixtures.data.grid import corners, spread
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
@@ -27,6 +28,7 @@ MOST_CELLS = {1: 2_000_000, 2: 1_000_000, 3: 2_000_000}  # by columns; 16 bytes 
 FEWEST_CELLS = {1: 1000, 2: 1000, 3: 8000}
 # Of free variances: components are taken to be as wide as this share of the column's standard deviation, over K.
 TYPICAL_WIDTH = 0.5
+MOST_GRIDS = 16  # that parts of the data are spread over before they are added
 PAD = 1e-12  # of the range, by which the grid exceeds it: the rounding of a corner leaves no sample outside
 MOST_DISTINCT = 100_000  # values of a column, of which a resolution is looked for
 
@@ -40,6 +42,19 @@ class Seen(NamedTuple):
     values: tuple
     n_samples: int
     total_weight: float
+
+
+class Moments(NamedTuple):
+    """What the first pass has seen of a part: as `Seen`, with sums of each block about the part's first row."""
+
+    low: np.ndarray
+    high: np.ndarray
+    n_samples: int
+    totals: list
+    first: np.ndarray
+    sums: list
+    squares: list
+    values: list
 
 
 class ChunkSummary(NamedTuple):
@@ -63,15 +78,14 @@ class ChunkSummary(NamedTuple):
     n_samples: int
     total_weight: float
 
-    def in_core(self, rows):
-        """Return samples (m, d) in the core's units as columns (d, m)."""
-        return np.ascontiguousarray(((rows - self.center) / self.scale).T[self.order])
+    @property
+    def frame(self):
+        """The core's units."""
+        return Frame(self.scale, self.center, self.order)
 
     def in_users(self):
         """Return the points (m, d) in the user's units."""
-        out = np.empty(self.columns.shape[::-1])
-        out[:, self.order] = self.columns.T
-        return out * self.scale + self.center
+        return self.frame.in_users(self.columns)
 
     def samples(self, squares):
         """Make the core's Samples, with coarser summaries."""
@@ -83,13 +97,13 @@ class ChunkSummary(NamedTuple):
         return data
 
 
-def see(source, weights, n_components, with_variances):
+def see(parts, n_components, with_variances):
     """
     Read the data once.
 
     Parameters
     ----------
-    source, weights : Chunks, Chunks or None
+    parts : Parts
     n_components : int
     with_variances : bool
         Whether variances and distinct values are wanted.
@@ -98,25 +112,22 @@ def see(source, weights, n_components, with_variances):
     -------
     Seen
     """
-    d = source.n_columns
+    d = parts.source.n_columns
     low, high, n, total = np.full(d, np.inf), np.full(d, -np.inf), 0, []
     first, sums, squares = None, [], []
     values = [np.empty(0) for _ in range(d)] if with_variances else None
-    for rows, weight in chunks.weighted(source, weights):
-        least, most = rows.min(axis=0), rows.max(axis=0)
-        if not (np.isfinite(least).all() and np.isfinite(most).all()):
-            raise InputError("X must be finite; it has NaN or infinite entries")
-        low, high, n = np.minimum(low, least), np.maximum(high, most), n + len(rows)
-        total.append(math.fsum(weight) if weights is not None else float(len(rows)))
+    for part in parts.outcomes(see_part, (d, parts.weights is not None, with_variances)):
+        if not part.n_samples:
+            continue
+        low, high, n = np.minimum(low, part.low), np.maximum(high, part.high), n + part.n_samples
+        total += part.totals
         if with_variances:
-            first = rows[0].copy() if first is None else first
-            away = rows - first
-            sums.append(weight @ away)
-            squares.append(weight @ np.square(away))
-            for j, known in enumerate(values):
-                if known is not None:
-                    known = np.unique(np.concatenate([known, rows[:, j]]))
-                    values[j] = known if len(known) <= MOST_DISTINCT else None
+            first = part.first if first is None else first
+            away, weight = part.first - first, np.array(part.totals)[:, np.newaxis]
+            own = np.array(part.sums)
+            sums += list(own + weight * away)
+            squares += list(part.squares + 2.0 * own * away + weight * away * away)
+            values = [_distinct(known, *more) for known, *more in zip(values, part.values, strict=True)]
     if n == 0:
         raise InputError("X must have at least one row of positive weight; it has none")
     if n < n_components:
@@ -132,18 +143,46 @@ def see(source, weights, n_components, with_variances):
     return Seen(low, high, np.maximum(variances, 0.0), found, n, weight)
 
 
+def see_part(blocks, d, with_weights, with_variances):
+    """Return the Moments of some blocks of rows (m, d) and weights (m,)."""
+    low, high, n, total = np.full(d, np.inf), np.full(d, -np.inf), 0, []
+    first, sums, squares = None, [], []
+    values = [np.empty(0) for _ in range(d)]
+    for rows, weight in blocks:
+        least, most = rows.min(axis=0), rows.max(axis=0)
+        if not (np.isfinite(least).all() and np.isfinite(most).all()):
+            raise InputError("X must be finite; it has NaN or infinite entries")
+        low, high, n = np.minimum(low, least), np.maximum(high, most), n + len(rows)
+        total.append(math.fsum(weight) if with_weights else float(len(rows)))
+        if with_variances:
+            first = rows[0].copy() if first is None else first
+            away = rows - first
+            sums.append(weight @ away)
+            squares.append(weight @ np.square(away))
+            values = [_distinct(known, rows[:, j]) for j, known in enumerate(values)]
+    return Moments(low, high, n, total, first, sums, squares, values)
+
+
+def _distinct(known, more):
+    """Return the distinct values of both; None where they are many."""
+    if known is None or more is None:
+        return None
+    known = np.unique(np.concatenate([known, more]))
+    return known if len(known) <= MOST_DISTINCT else None
+
+
 def floor_of(seen):
     """Return the default floors of free variances (d,)."""
     return floors_of(seen.variances, seen.low, seen.high, seen.values)
 
 
-def summarise(source, weights, seen, scale, unit, tolerance):
+def summarise(parts, seen, scale, unit, tolerance):
     """
     Read the data once more, for a summary.
 
     Parameters
     ----------
-    source, weights, seen
+    parts, seen
         As of `see`, and what it returned.
     scale, unit : ndarray, shape (d,)
         The core's units, and the typical widths of components, in the user's units.
@@ -157,18 +196,18 @@ def summarise(source, weights, seen, scale, unit, tolerance):
     d = len(scale)
     center = 0.5 * seen.low + 0.5 * seen.high
     order = np.argsort(seen.low / scale - seen.high / scale, kind="stable")
+    frame = Frame(scale, center, order)
     low, high = (((end - center) / scale)[order] for end in (seen.low, seen.high))
     pad = PAD * (high - low)
     low, width = low - pad, high - low + 2.0 * pad
     cells = n_cells(width, (unit / scale)[order], seen.total_weight, tolerance)
     total, carry = np.zeros(np.prod(cells + 1)), np.zeros(np.prod(cells + 1))
-    frame = ChunkSummary(None, None, None, 0.0, None, scale, center, order, 0.0, seen.n_samples, seen.total_weight)
     excess, distances, n = [], [], 0
-    for rows, weight in chunks.weighted(source, weights):
-        _, lost, _ = spread(frame.in_core(rows), np.ascontiguousarray(weight), low, width, cells, total, carry)
-        excess.append(lost)
-        distances.append(moved(rows, weight[:, np.newaxis], center, scale))
-        n += len(rows)
+    for own, lost, away, count in parts.outcomes(spread_part, (frame, low, width, cells), MOST_GRIDS):
+        add(total, carry, own)
+        excess += lost
+        distances += away
+        n += count
     if n != seen.n_samples:
         raise InputError(f"X must have the same rows each time; it had {seen.n_samples:,} and then {n:,}")
     total += carry
@@ -176,10 +215,31 @@ def summarise(source, weights, seen, scale, unit, tolerance):
     index = np.unravel_index(used, cells + 1)
     points = [corners(*axis)[i] for axis, i in zip(zip(low, width, cells, strict=True), index, strict=True)]
     loss = np.array([math.fsum(column) for column in np.transpose(excess)]) * (1.0 + ROUND * (chunks.ROWS + 8))
-    return frame._replace(
+    return ChunkSummary(
         columns=np.stack(points), weights=total[used], curvature_loss=loss,
-        rounding=ROUND * (4 * d + 16) + n * ROUND**2, reach=width / cells * (1.0 + 1e-9), moved=math.fsum(distances),
+        rounding=ROUND * (4 * d + 20) + n * ROUND**2, reach=width / cells * (1.0 + 1e-9), scale=scale, center=center,
+        order=order, moved=math.fsum(distances), n_samples=seen.n_samples, total_weight=seen.total_weight,
     )  # fmt: skip
+
+
+def spread_part(blocks, frame, low, width, cells):
+    """Spread some blocks over the grid: its weights, what each block loses and is moved by, and the samples."""
+    total, carry = np.zeros(np.prod(cells + 1)), np.zeros(np.prod(cells + 1))
+    excess, distances, n = [], [], 0
+    for rows, weight in blocks:
+        _, lost, _ = spread(frame.in_core(rows), np.ascontiguousarray(weight), low, width, cells, total, carry)
+        excess.append(lost)
+        distances.append(moved(rows, weight[:, np.newaxis], frame.center, frame.scale))
+        n += len(rows)
+    return total + carry, excess, distances, n
+
+
+def add(total, carry, more):
+    """Add to sums in place, and what their rounding loses to `carry`: as `spread` does for samples."""
+    before = total.copy()
+    total += more
+    kept = total - before
+    carry += (before - (total - kept)) + (more - kept)
 
 
 def n_cells(width, unit, weight, tolerance):

@@ -289,6 +289,8 @@ class MixtureSearch:
     def _in_users_units(self, status, solution, attained, fields):
         """Make the result of what the core found, less what rounding between its units and the user's costs."""
         upper, lower = fields["objective"], fields["lower_bound"]
+        if math.isnan(attained):  # Ctrl-C in the last pass over the data
+            attained = upper + self.representation.loss(upper) if upper < math.inf else upper
         # Two evaluations of the same sum differ by less than their margin.
         same = abs(attained - upper) <= COUNTED * (self.problem.total_weight + abs(upper))
         objective = upper if same else attained
@@ -378,7 +380,8 @@ def summarised(problem, options):
     """Return a problem of data in chunks with a summary of them, as fine as the options need."""
     if options.relaxation not in (None, "entropic"):
         raise InputError(f"relaxation must be None or 'entropic' for data in chunks; got {options.relaxation!r}")
-    return problem.summarised(EPSILON if options.epsilon is None else options.epsilon, Monitor(options).note)
+    tolerance = EPSILON if options.epsilon is None else options.epsilon
+    return problem.summarised(tolerance, Monitor(options).note, options.executor)
 
 
 def _report(problem, solution, monitor, notes=(), **fields):

@@ -7,8 +7,11 @@ from numpy.typing import ArrayLike
 
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.data import readers
 
 ROWS = 65_536  # of a block: what is in memory as float64 at a time, whatever the chunks
+MOST_LENGTHS = 1_000_000  # of chunks, that are kept
+AS_MANY = "sample_weight must have one entry for each row of X"
 
 
 class Chunks:
@@ -23,10 +26,20 @@ class Chunks:
     n_columns : int
     names : sequence of str
         Of the columns, where they have names.
+    rows : reader of `gopfast.mixtures.data.readers`, optional
+        How workers read a part; by default they call the factory.
     """
 
-    def __init__(self, factory: Callable[[], Iterable[ArrayLike]], n_columns: int, names: Iterable[str] = ()) -> None:
-        self.factory, self.n_columns, self.names = factory, n_columns, tuple(names)
+    n_rows = lengths = None  # of all rows, and of chunks that come as a sequence: known after the first pass
+
+    def __init__(
+        self,
+        factory: Callable[[], Iterable[ArrayLike]],
+        n_columns: int,
+        names: Iterable[str] = (),
+        rows: object = None,
+    ) -> None:
+        self.factory, self.n_columns, self.names, self.rows = factory, n_columns, tuple(names), rows
 
     def __repr__(self) -> str:
         """Return the number of columns: nothing has been read."""
@@ -34,10 +47,12 @@ class Chunks:
 
     def __iter__(self) -> Iterator[FloatArray]:
         """Yield arrays of float64, shape (m, n_columns), m at most ROWS; the next one takes the place of the last."""
-        block, size = np.empty((ROWS, self.n_columns)), 0
-        for chunk in self.factory():
+        block, size, made, lengths, n_rows = np.empty((ROWS, self.n_columns)), 0, self.factory(), [], 0
+        for chunk in made:
             array = self._checked(np.asanyarray(chunk))
-            first = 0
+            first, n_rows = 0, n_rows + len(array)
+            if len(lengths) <= MOST_LENGTHS:
+                lengths.append(len(array))
             while first < len(array):
                 part = array[first : first + ROWS - size]
                 block[size : size + len(part)] = part
@@ -47,6 +62,14 @@ class Chunks:
                     size = 0
         if size:
             yield block[:size]
+        is_sequence = readers.is_sequence(made) and len(made) == len(lengths) <= MOST_LENGTHS
+        self.n_rows, self.lengths = n_rows, lengths if is_sequence else None
+
+    def reader(self) -> object:
+        """Return how workers read a part of the rows; None before the first pass over what a factory makes."""
+        if self.rows is None and self.n_rows is not None:
+            return readers.FactoryRows(self.factory, self.n_rows, self.lengths)
+        return self.rows
 
     def _checked(self, array):
         """Return a chunk as (m, n_columns), of any type of real numbers."""
@@ -82,7 +105,7 @@ def weighted(rows, weights=None):
         if block is None and weight is None:
             return
         if block is None or weight is None or len(block) != len(weight):
-            raise InputError("sample_weight must have one entry for each row of X")
+            raise InputError(AS_MANY)
         weight = weight[:, 0]
         if not (weight >= 0.0).all() or np.isinf(weight).any():
             raise InputError("sample_weight must be finite and at least 0")
@@ -105,7 +128,7 @@ def of_array(array, name="X"):
     """
     if array.ndim not in (1, 2):
         raise InputError(f"{name} must have shape (n,) or (n, d); got {array.ndim} dimensions")
-    return Chunks(lambda: (array,), 1 if array.ndim == 1 else array.shape[1])
+    return Chunks(lambda: (array,), 1 if array.ndim == 1 else array.shape[1], rows=readers.of_array(array))
 
 
 def of_dask(array, name="X"):
@@ -117,10 +140,12 @@ def of_dask(array, name="X"):
     columns = 1 if array.ndim == 1 else array.shape[1]
 
     def blocks():
-        for block in array.blocks.ravel() if array.ndim == 1 else array.blocks[:, 0].ravel():
+        for block in readers.blocks_of(array):
             yield block.compute()
 
-    return Chunks(blocks, columns)
+    # of a length that nobody knows parts cannot be told
+    rows = readers.DaskRows(array) if isinstance(array.shape[0], int) else readers.InOrder("of unknown length")
+    return Chunks(blocks, columns, rows=rows)
 
 
 def of(X, name="X"):

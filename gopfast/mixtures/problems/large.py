@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gopfast.annotations import Covariance, FloatArray, GaussianPrior, ParameterLike, Posterior
+from gopfast.annotations import Covariance, Executor, FloatArray, GaussianPrior, ParameterLike, Posterior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.problems.covariance import KINDS, Diagonal, Known, Spherical, TiedSpherical
@@ -48,7 +48,7 @@ class LargeGaussianMixture(GaussianMixture):
         If an argument is invalid; the message names it.
     """
 
-    source = weights = summary = None
+    source = weights = summary = parts = None
 
     def __init__(
         self,
@@ -104,13 +104,15 @@ class LargeGaussianMixture(GaussianMixture):
 
     def __getstate__(self) -> dict[str, object]:
         """Return all but the data."""
-        return {**self.__dict__, "source": None, "weights": None}
+        return {**self.__dict__, "source": None, "weights": None, "parts": None}
 
     def _with(self, **changed):
         """Refuse: other data would be in memory."""
         raise InputError("fit must be of data in memory (gopfast.GaussianMixture): of data in chunks nothing is drawn")
 
-    def summarised(self, tolerance: float, note: Callable[[str], None]) -> "LargeGaussianMixture":
+    def summarised(
+        self, tolerance: float, note: Callable[[str], None], executor: Executor | None = None
+    ) -> "LargeGaussianMixture":
         """
         Read the data twice, and return the problem with a summary of them, which a search can be made of.
 
@@ -120,18 +122,22 @@ class LargeGaussianMixture(GaussianMixture):
             That the search is to reach, nats.
         note : callable
             Takes a line of text for each pass.
+        executor : concurrent.futures.Executor, optional
+            Whose workers read the data, as far as they can.
 
         Returns
         -------
         LargeGaussianMixture
         """
         from gopfast.mixtures import large  # reads data
+        from gopfast.mixtures.data.parts import Parts
 
         if self.source is None:
             raise InputError(f"X: {ELSEWHERE}")
         kind, d = KINDS[self.covariance], self.n_features
         note("pass 1 over the data: their range")
-        seen = large.see(self.source, self.weights, self.n_components, kind.estimated)
+        parts = Parts(self.source, self.weights, executor, note)
+        seen = large.see(parts, self.n_components, kind.estimated)
         counted = {"n_samples": seen.n_samples, "total_weight": seen.total_weight}
         self.__setstate__(counted)
         floor = self.variance_floor
@@ -144,11 +150,11 @@ class LargeGaussianMixture(GaussianMixture):
             unit = np.maximum(scale, large.TYPICAL_WIDTH * np.sqrt(seen.variances) / self.n_components)
         self._check_range(seen, least)
         note(f"pass 2 over {seen.n_samples:,} samples: a summary")
-        found = large.summarise(self.source, self.weights, seen, scale, unit, tolerance)
+        found = large.summarise(parts, seen, scale, unit, tolerance)
         other = object.__new__(type(self))
         other.__setstate__({
             **self.__dict__, "variance_floor": floor, "summary": found, "X": found.in_users(),
-            "sample_weight": np.array(found.weights),
+            "sample_weight": np.array(found.weights), "parts": parts,
         })  # fmt: skip
         return other
 
@@ -159,13 +165,6 @@ class LargeGaussianMixture(GaussianMixture):
             if not np.isfinite(seen.total_weight * (1.0 + squares)):
                 raise InputError("X is too large: the sum of sample_weight * X^2 / variance overflows")
 
-    def _blocks(self):
-        """Yield the samples in the core's units: columns (d, m) and weights (m,)."""
-        from gopfast.mixtures.data import chunks
-
-        for rows, weight in chunks.weighted(self.source, self.weights):
-            yield self.summary.in_core(rows), weight
-
     # What the solver asks
 
     def _family(self, core):
@@ -174,8 +173,11 @@ class LargeGaussianMixture(GaussianMixture):
         return self.kind.family(_Summarised(core, self.summary), self)
 
     def _primal(self, bounds, family, note, **options):
-        blocks = None if self.source is None else self._blocks
-        return bounds.chunked.ChunkedPrimal(family, blocks, note, **options)
+        frame = self.summary.frame
+        return bounds.chunked.ChunkedPrimal(family, self.parts and self.parts.outcomes, frame, note, **options)
+
+    def _notes(self, solution, proved):
+        return [*super()._notes(solution, proved), *(self.parts.notes if self.parts is not None else ())]
 
     def _moved(self, distance):
         return math.sqrt(self.summary.moved) * (1.0 + 1e-9)

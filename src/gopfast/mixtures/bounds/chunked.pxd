@@ -9,7 +9,8 @@ from gopfast.search.types cimport real
 cdef class ChunkedPrimal(MixturePrimal):
     cdef SampleSet exact            # stands for the samples: `sweep` reads them
     cdef real none[8]               # their curvature loss
-    cdef object chunks              # callable: columns (d, n) and weights (n,) one after another; None: a worker's
+    cdef object chunks              # callable: what a function makes of parts of the samples; None: a worker's
+    cdef object frame               # how their rows become columns
     cdef object note                # callable or None: takes a line of text for each pass
     cdef list met                   # optima of the summary that were refined on the samples
     cdef readonly object failure    # what reading the samples raised

@@ -13,10 +13,10 @@ from libc.math cimport INFINITY, NAN, fabs
 from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.bounds.em cimport MixturePrimal
-from gopfast.mixtures.data.passes cimport pass_sums
-from gopfast.mixtures.data.samples cimport Samples
+from gopfast.mixtures.data.passes cimport PASS_MOMENTS, pass_costs, pass_sums, run_pass
+from gopfast.mixtures.data.samples cimport PassBuffer, Samples
 from gopfast.mixtures.families.family cimport Family
-from gopfast.search.types cimport clip, index
+from gopfast.search.types cimport clip, index, real
 
 cdef int MOST_SWEEPS = 5        # over the samples, for one optimum of the summary
 cdef int MOST_STEPS = 2000      # of EM on the summary between two of them
@@ -28,6 +28,51 @@ cdef real DOUBTFUL = 0.5
 cdef real SAME = 1e-3
 
 
+def sums_of_part(blocks, frame, bint squares, int F, centers, linear, quadratic, offsets, weights):
+    """Sums of one pass over a part of the samples, as workers make them.
+
+    Parameters
+    ----------
+    blocks : iterable of (ndarray, ndarray)
+        Rows (n, d) in the user's units, and weights (n,).
+    frame : Frame
+    squares : bool
+        Whether squares of the coordinates are statistics too.
+    F : int
+        Number of statistics.
+    centers, linear, quadratic : ndarray, shape (K * d,)
+    offsets, weights : ndarray, shape (K,)
+        The costs, and the weights of the components.
+
+    Returns
+    -------
+    values, magnitudes : list of float
+        Of each block.
+    density, first, second : ndarray, shapes (K,), (K * F,), (K * F * F,)
+    """
+    # copies: what comes from another process may be read-only
+    cdef real[::1] own = np.array(centers), slope = np.array(linear), curve = np.array(quadratic)
+    cdef real[::1] offset = np.array(offsets), share = np.array(weights)
+    cdef int K = <int> share.shape[0], d = <int> own.shape[0] // K
+    cdef PassBuffer buffer = PassBuffer(K, d, F)
+    cdef pass_sums *sums = &buffer.sums
+    cdef pass_costs costs = pass_costs(&own[0], &slope[0], &curve[0], &offset[0])
+    cdef Samples chunk
+    density, first, second, none = np.zeros(K), np.zeros(K * F), np.zeros(K * F * F), np.zeros(d)
+    values, magnitudes = [], []
+    for rows, mass in blocks:
+        chunk = Samples.__new__(Samples)
+        chunk.fill(frame.in_core(rows), mass, squares, none, 0.0)
+        with nogil:
+            run_pass(&chunk.core.samples, K, &costs, &share[0], PASS_MOMENTS, buffer.scratch, sums)
+        values.append(sums.value)
+        magnitudes.append(sums.magnitude)
+        density += np.asarray(<real[:K]> sums.density)
+        first += np.asarray(<real[:K * F]> sums.first)
+        second += np.asarray(<real[:K * F * F]> sums.second)
+    return values, magnitudes, density, first, second
+
+
 cdef class ChunkedPrimal(MixturePrimal):
     """Upper bounds of a mixture of samples that are not in memory, of which `family.data` is a summary.
 
@@ -35,17 +80,20 @@ cdef class ChunkedPrimal(MixturePrimal):
     ----------
     family : Family
     chunks : callable or None
-        Returns an iterable of columns (d, n) in the core's units and weights (n,), all positive. None: there are none
-        at hand, and no solution is found.
+        Called with a function and arguments; yields what the function makes of each part of the samples: of blocks of
+        rows (n, d) and weights (n,), all positive, and the arguments. None: there are none at hand, and no solution
+        is found.
+    frame : Frame
+        How rows become the core's columns.
     note : callable, optional
         Takes a line of text for each pass over the samples.
     seed, start, ties
         As of `MixturePrimal`.
     """
 
-    def __init__(self, Family family, chunks, note=None, seed=0, start=None, ties=()):
+    def __init__(self, Family family, chunks, frame, note=None, seed=0, start=None, ties=()):
         MixturePrimal.__init__(self, family, seed=seed, start=start, ties=ties)
-        self.chunks, self.note, self.met, self.failure = chunks, note, [], None
+        self.chunks, self.frame, self.note, self.met, self.failure = chunks, frame, note, [], None
         self.after, self.model, self.kept = (np.zeros(self.n_solution) for _ in range(3))
         self.low, self.high = np.zeros(family.n_connected), np.zeros(family.n_connected)
         family.root(&self.low[0], &self.high[0])
@@ -77,26 +125,27 @@ cdef class ChunkedPrimal(MixturePrimal):
 
     cdef int read(self, const real *weights) except -1:
         """One pass over the samples at the buffer's costs."""
-        cdef int K = self.family.n_components, F = self.family.n_statistics
+        cdef int K = self.family.n_components, F = self.family.n_statistics, d = self.family.n_columns
         cdef pass_sums *sums = &self.buffer.sums
-        cdef Samples chunk
-        density, first = np.zeros(K), np.zeros(K * F)
-        second = np.zeros(K * F * F)
+        cdef pass_costs *costs = &self.buffer.costs
+        density, first, second = np.zeros(K), np.zeros(K * F), np.zeros(K * F * F)
         values, sizes = [], []
         self.n_sweeps += 1
         if self.note is not None:
             self.note(f"pass {2 + self.n_sweeps} over the samples: the objective of a solution, and its gradient")
-        none = np.zeros(self.family.n_columns)
-        for columns, mass in self.chunks():
-            chunk = Samples.__new__(Samples)
-            chunk.fill(columns, mass, self.exact.samples.squares, none, 0.0)
-            with nogil:
-                MixturePrimal.sweep(self, &chunk.core, weights)
-            values.append(sums.value)
-            sizes.append(sums.magnitude)
-            density += np.asarray(<real[:K]> sums.density)
-            first += np.asarray(<real[:K * F]> sums.first)
-            second += np.asarray(<real[:K * F * F]> sums.second)
+        given = (
+            np.array(<real[:K * d]> costs.centers), np.array(<real[:K * d]> costs.linear),
+            np.array(<real[:K * d]> costs.quadratic), np.array(<real[:K]> costs.offsets),
+            np.array(<real[:K]> <real *> weights),
+        )
+        for own, own_sizes, own_density, own_first, own_second in self.chunks(
+            sums_of_part, (self.frame, self.exact.samples.squares, F, *given)
+        ):
+            values += own
+            sizes += own_sizes
+            density += own_density
+            first += own_first
+            second += own_second
         sums.value, sums.magnitude = math.fsum(values), math.fsum(sizes)
         np.asarray(<real[:K]> sums.density)[:] = density
         np.asarray(<real[:K * F]> sums.first)[:] = first

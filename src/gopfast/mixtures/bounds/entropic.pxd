@@ -72,6 +72,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void put(self, Node *node, int i, real x) noexcept nogil
     cdef real combine(self, Newton *nt, real *prior, real *constant, real *prior_size,
                       real *newton_prior) noexcept nogil
+    cdef real run(self, const SampleSet *data, Newton *nt) noexcept nogil
     cdef real evaluate(self, const SampleSet *data, Newton *nt, Effort *effort) noexcept nogil
     cdef real margin(self, const SampleSet *data, int k, Newton *nt) noexcept nogil
     cdef void residuals(self, Newton *nt) noexcept nogil

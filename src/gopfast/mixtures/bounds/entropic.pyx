@@ -415,6 +415,12 @@ cdef class EntropicRelaxation(Relaxation):
             total += (size[1 + d + j] if F > d else fabs(nt.costs.quadratic[k * d + j])) * square
         return ROUND * (n_terms * total + 16 * fabs(nt.scale[k]) + 1000)
 
+    cdef real run(self, const SampleSet *data, Newton *nt) noexcept nogil:
+        """The sums of a pass at the costs; returns what is to be added to their value."""
+        cdef int K = self.family.n_components
+        run_pass(&data.samples, K, &nt.costs, nt.iterate.weights, PASS_HESSIAN, nt.scratch, &nt.sums)
+        return summary_shift(data, K, &nt.costs)
+
     cdef real evaluate(self, const SampleSet *data, Newton *nt, Effort *effort) noexcept nogil:
         """One data pass at the iterate (weights, q): residuals, and the bound that the pass proves."""
         cdef int K = self.family.n_components, k
@@ -422,9 +428,8 @@ cdef class EntropicRelaxation(Relaxation):
         cdef real density, worst = -INFINITY, slack = 0, e, bound, term
         cdef pass_sums *sums = &nt.sums
         size = self.combine(nt, &prior, &constant, &prior_size, &newton_prior)
-        run_pass(&data.samples, K, &nt.costs, nt.iterate.weights, PASS_HESSIAN, nt.scratch, sums)
+        shift = self.run(data, nt)
         effort.n_passes += 1
-        shift = summary_shift(data, K, &nt.costs)
 
         nt.margin = 0
         for k in range(K):

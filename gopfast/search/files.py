@@ -166,6 +166,11 @@ class Spill:
         except ValueError as error:
             raise OSError(f"{path}: nodes on disk are damaged: {error}") from None
 
+    def failed(self, error):
+        """Tell that nodes could not be read, which ends the search; they stay where they are."""
+        if self.note is not None:
+            self.note(f"spill: {error}; the search stopped there, and its bounds count the nodes that are on disk")
+
     def remove(self, name):
         """Remove nodes that are in memory again, once no checkpoint needs them."""
         if name in self.held:

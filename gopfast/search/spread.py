@@ -161,6 +161,8 @@ class Spread:
                     break
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
+        except MemoryError:  # for what travels
+            reason = Status.MEMORY_LIMIT
         finally:
             self._take_all_back()
         # alone again: to prove what is left, to stop, or to go on without workers

@@ -133,20 +133,66 @@ def test_a_full_disk_makes_the_search_dive(tmp_path, monkeypatch, whole):
     assert os.listdir(tmp_path) == []
 
 
-def test_damaged_nodes_on_disk_end_the_search(tmp_path, whole):
-    _, _, most = whole
+@pytest.mark.parametrize("damage", ["bit", "gone", "folder", "other"])
+def test_damaged_nodes_on_disk_end_the_search_with_its_bounds(damage, tmp_path, whole):
+    """What cannot be read counts with the bound that it was written with; what comes back later goes on."""
+    reference, fields, most = whole
+    vector = reference.summary()[1]
+    point = vector[PROBLEM.n_components : -1].reshape(PROBLEM.n_components, -1)
+    known = point[np.argsort(point[:, 0])].ravel(), fields["objective"] + 1e-6
+    spoilt, notes = [], []
 
     class Damaged(Spill):
-        def write(self, arrays):
-            name = super().write(arrays)
-            path = os.path.join(self.folder, name)
-            content = bytearray(Path(path).read_bytes())
-            content[len(content) // 2] ^= 1
-            Path(path).write_bytes(content)
-            return name
+        def read(self, name):
+            path = Path(self.folder, name)
+            if self.n_written > 20 and not spoilt:
+                spoilt.append((path, path.read_bytes()))
+                content = bytearray(spoilt[0][1])
+                content[len(content) // 2] ^= 1
+                path.unlink()
+                if damage == "bit":
+                    path.write_bytes(content)
+                elif damage == "folder":
+                    path.mkdir()
+                elif damage == "other":
+                    files.write(str(path), {}, [("", {"lower": np.zeros(3)})], sync=False)
+            return super().read(name)
 
-    with pytest.raises(OSError, match="nodes on disk are damaged"):
-        search(memory=Fixed(most // 8), spill=Damaged(str(tmp_path))).run()
+    run = search(memory=Fixed(most // 8), spill=Damaged(str(tmp_path), notes.append), known=known)
+    for _ in range(2):  # also where it is asked to go on
+        assert run.resume() == Status.MEMORY_LIMIT
+        found, _ = run.summary()
+        assert 0.0 < found["lower_bound"] <= fields["lower_bound"] <= found["objective"]
+        assert run.least_bound <= fields["objective"]
+    assert len(notes) == 2
+    assert all(note.startswith("spill: ") and "its bounds count the nodes that are on disk" in note for note in notes)
+    path, content = spoilt[0]
+    if damage == "folder":
+        path.rmdir()
+    path.write_bytes(content)
+    assert run.resume() == Status.OPTIMAL  # the disk is there again
+    assert run.n_audit_failures == 0
+    found, _ = run.summary()
+    assert found["objective"] == pytest.approx(fields["objective"], abs=1e-9)
+
+
+def test_a_result_says_that_nodes_on_disk_are_lost(tmp_path, monkeypatch, whole):
+    _, fields, most = whole
+    limited(monkeypatch, most // 8)
+    folder, path = tmp_path / "nodes", tmp_path / "search.checkpoint"
+
+    def spoil(state):
+        if state.n_nodes > 0.4 * fields["n_nodes"]:
+            for name in os.listdir(folder):
+                (folder / name).write_bytes(b"")
+
+    options = {"relaxation": "entropic", "spill": folder, "checkpoint": path, "log": False}
+    found = gopfast.solve(PROBLEM, EPSILON, callback=spoil, **options)
+    assert found.status == "MEMORY_LIMIT"
+    assert fields["lower_bound"] - 50.0 < found.lower_bound < fields["objective"] <= found.objective + 1e-9
+    assert any("nodes on disk are damaged" in note for note in found.notes)
+    again = gopfast.resume(path, PROBLEM.X, log=False)
+    assert (again.status, again.lower_bound) == (found.status, found.lower_bound)
 
 
 def limited(monkeypatch, n_nodes):

@@ -375,3 +375,28 @@ def test_parts_are_of_the_open_nodes():
 def test_what_is_no_executor_is_refused():
     with pytest.raises(InputTypeError, match="^executor must be a concurrent.futures.Executor or None; got int"):
         gopfast.solve(PROBLEM, executor=2)
+
+
+def test_nodes_that_could_not_be_handed_out_are_open_again():
+    made = MixtureSearch(PROBLEM, Options.from_arguments(EPSILON, log=False, n_threads=1, **TREE))
+    made.run(max_nodes=200)
+    before, least, away = snapshot.n_open(made.search), made.search.least_bound, {}
+    with pytest.raises(TypeError):  # as MemoryError, at the last step
+        snapshot.hand_out(made.search, 20, away, [])
+    assert (snapshot.n_open(made.search), made.search.least_bound, away) == (before, least, {})
+    assert snapshot.hand_out(made.search, 20, away, 0) and snapshot.n_open(made.search) == before - 20
+
+
+def test_no_memory_for_a_part_ends_the_search_with_its_bounds(monkeypatch, alone):
+    n, hand_out = [], snapshot.hand_out
+
+    def full(*arguments):
+        n.append(1)
+        if len(n) == 7:
+            raise MemoryError
+        return hand_out(*arguments)
+
+    monkeypatch.setattr(snapshot, "hand_out", full)
+    found = solve(Inline())
+    assert found.status == "MEMORY_LIMIT"
+    assert -np.inf < found.lower_bound <= alone.objective <= found.objective + 1e-9

@@ -2,7 +2,8 @@
 
 Nodes with the worst bounds go to disk, where there is a folder for them, and come back in their turn: the search visits
 the same nodes in the same order. Without a folder, or where the disk is full, the search dives: it goes depth first, so
-that the open nodes hardly grow in number, until half of the memory is free again. LBD counts them all.
+that the open nodes hardly grow in number, until half of the memory is free again. LBD counts them all. Nodes that do
+not come back from the disk end the search: LBD cannot rise above theirs.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from libc.stdlib cimport free, malloc
 from gopfast.search.nodes cimport nodes_to_arrays, push_arrays
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
-from gopfast.search.types cimport STOP_INTERRUPTED
+from gopfast.search.types cimport STOP_INTERRUPTED, STOP_MEMORY_LIMIT, STOP_NONE
 
 # How often what the whole process takes is looked at: every so many batches.
 cdef index ASK_EVERY = 256
@@ -41,8 +42,8 @@ cdef class Room:
     tree : Tree
     memory : None or object with room(taken) -> bytes, and unasked
         What they may take, told what they have taken at most; and the bytes below which it need not be asked.
-    spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name)
-        `write` returns None where it could not.
+    spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name), failed(error)
+        `write` returns None where it could not; `failed` is told what `read` has raised.
     """
 
     def __init__(self, Tree tree, memory=None, spill=None):
@@ -101,6 +102,8 @@ cdef class Room:
         except KeyboardInterrupt:  # while Python writes: what is on disk by then is in the list, all else in the heap
             stop.request(STOP_INTERRUPTED)
             return True
+        except MemoryError:  # to write takes some
+            return False
 
     cdef bint write_worst(self) except -1:
         cdef index n = self.tree.n_heap(), i, first, end
@@ -135,10 +138,17 @@ cdef class Room:
         return True
 
     cdef int fetch(self, StopSignal stop) except -1:
+        if stop.reason != STOP_NONE:
+            return 0
         try:
             return self.read_next()
-        except KeyboardInterrupt:  # while Python reads: a block is in the list until its nodes are in the heap
+        # a block is in the list, whose bounds count, until its nodes are in the heap
+        except KeyboardInterrupt:
             stop.request(STOP_INTERRUPTED)
+            return 0
+        except (OSError, ValueError, KeyError, MemoryError) as error:
+            self.spill.failed(error)
+            stop.request(STOP_MEMORY_LIMIT)
             return 0
 
     cdef int read_next(self) except -1:

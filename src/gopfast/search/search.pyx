@@ -67,7 +67,7 @@ cdef class Search:
     memory : None or object with room(taken) -> bytes, and unasked
         What the open nodes may take; it is told what they have taken at most, once they take more than `unasked`
         bytes. See `gopfast.search.memory`.
-    spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name)
+    spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name), failed(error)
         Keeps on disk what does not fit. See `gopfast.search.files`.
     keeper : None or callable (search) -> stop
         Called between batches, where the whole state is in the search's arrays (`gopfast.search.snapshot`).
@@ -229,7 +229,7 @@ cdef class Search:
         if self.stop.reason != STOP_NONE:
             return False
         self.room.fetch(self.stop)
-        while split < max(most, 1) and self.tree.n_open:
+        while split < max(most, 1) and self.tree.n_open and self.stop.reason == STOP_NONE:
             if max(self.given, self.tree.next().lower) >= limit:
                 if self.tree.n_stack == 0:
                     break

@@ -16,7 +16,7 @@ from gopfast.search.relaxation cimport Basin, no_effort
 from gopfast.search.search cimport Search
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree
-from gopfast.search.types cimport STOP_INTERRUPTED, index, real
+from gopfast.search.types cimport NO_MEMORY, STOP_INTERRUPTED, index, real
 
 cdef index NEVER = 1 << 62      # nodes after which learning begins
 
@@ -196,12 +196,14 @@ def hand_out(Search search, index n, dict away, number):
     """Up to n of the best open nodes, for others to work on: away[number] is (arrays, their least bound).
 
     False: nothing is open below the limit, and there is no such entry. That it is made here leaves no line of Python
-    before which Ctrl-C could lose the nodes. Their bounds count for LBD until `take_back`; see `away`.
+    before which Ctrl-C could lose the nodes; where something is raised they are open again. Their bounds count for LBD
+    until `take_back`; see `away`.
     """
     cdef Tree tree = search.tree
     cdef Node **chosen = <Node **> malloc(max(n, 1) * sizeof(Node *))
     cdef real limit = search.incumbent.limit(), lower = INFINITY
     cdef index count = 0, i
+    cdef bint handed_out = False
     if chosen == NULL:
         raise MemoryError
     try:
@@ -212,10 +214,15 @@ def hand_out(Search search, index n, dict away, number):
             search.room.fetch(search.stop)
         if count:
             away[number] = nodes_to_arrays(tree, chosen, count), lower
-        return count > 0
+            handed_out = True
+        return handed_out
     finally:
         for i in range(count):
-            tree.free_node(chosen[i])
+            if handed_out:
+                tree.free_node(chosen[i])
+            elif tree.push(chosen[i]) == NO_MEMORY:  # which is hardly possible: it was there a moment ago
+                search.closed = min(search.closed, chosen[i].lower)
+                tree.free_node(chosen[i])
         free(chosen)
 
 

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import Callback, Executor, Log, MemorySize, Path
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
+from gopfast.clustering.problem import KMeans
+from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures.data.chunks import Chunks
 from gopfast.mixtures.problems.base import MixtureProblem
@@ -16,12 +18,12 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
 from gopfast.options import Options
 from gopfast.search.checkpoint import Stored
-from gopfast.solver import solve_biconvex
+from gopfast.solver import solve_biconvex, solve_clustering
 
 
 def resume(
     path: Path,
-    X: ArrayLike | Chunks | MixtureProblem | BiconvexProblem,
+    X: ArrayLike | Chunks | MixtureProblem | KMeans | BiconvexProblem,
     sample_weight: ArrayLike | None = None,
     *,
     n_threads: int | None = None,
@@ -33,7 +35,7 @@ def resume(
     spill: Path | None = None,
     checkpoint_every: float = 60.0,
     executor: Executor | None = None,
-) -> Result | BiconvexResult:
+) -> Result | ClusteringResult | BiconvexResult:
     """
     Go on with a search from a checkpoint that ``gopfast.solve(..., checkpoint=path)`` has written.
 
@@ -57,7 +59,8 @@ def resume(
     Returns
     -------
     Result
-        Counts are those of all runs, and of mixtures the time too; of a biconvex problem a `BiconvexResult`.
+        Counts are those of all runs, and but for biconvex problems the time too; a `ClusteringResult` of k-means, of a
+        biconvex problem a `BiconvexResult`.
 
     Raises
     ------
@@ -88,7 +91,7 @@ def resume(
             log=log, memory_limit=memory_limit, spill=header.get("spill") if spill is None else spill,
             checkpoint=path, checkpoint_every=checkpoint_every, executor=executor,
         )  # fmt: skip
-        is_whole = isinstance(X, (MixtureProblem, BiconvexProblem))
+        is_whole = isinstance(X, (MixtureProblem, KMeans, BiconvexProblem))
         if header["problem"]["class"] == BiconvexProblem.__name__ and not isinstance(X, BiconvexProblem):
             raise CheckpointError(f"{path}: a search of a gopfast.BiconvexProblem; give the problem in place of data")
         problem = X if is_whole else _rebuilt(path, header["problem"], X, sample_weight)
@@ -100,6 +103,11 @@ def resume(
             start = header.get("start")
             _check_same(path, header, biconvex_header(problem, options, start))
             return solve_biconvex(problem, options, start, stored=stored)
+        if isinstance(problem, KMeans):
+            from gopfast.clustering.checkpoint import header as clustering_header  # needs HiGHS
+
+            _check_same(path, header, clustering_header(problem, options))
+            return solve_clustering(problem, options, stored=stored)
         if isinstance(problem, LargeGaussianMixture):
             problem = summarised(problem, options)
         _check_same(path, header, checkpoint_header(problem, options))
@@ -124,6 +132,8 @@ def _check_same(path, header, found):
 def _rebuilt(path, recorded, X, sample_weight):
     """Make the problem from its data."""
     try:
+        if recorded["class"] == KMeans.__name__:
+            return KMeans(X, recorded["n_clusters"], sample_weight)
         return rebuild(recorded, X, sample_weight)
     except InputError as error:
         raise CheckpointError(f"{path}: a search of other data than those given: {error}") from None

@@ -138,13 +138,14 @@ def solve(
     memory_limit : float or str, optional
         Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and
         80 % of what is free then. Before that the search goes depth first, which needs no more memory but more nodes;
-        where that does not help it ends with status MEMORY_LIMIT. Not for k-means.
+        where that does not help it ends with status MEMORY_LIMIT. That of k-means looks between two linear programs,
+        and ends.
     spill : str or path-like, optional
         A folder for open nodes that do not fit, on a fast disk: the search then visits the same nodes as without a
         limit. Not for k-means.
     checkpoint : str or path-like, optional
         File to write the state of the search to, for `gopfast.resume`. SIGTERM then ends the search with its bounds,
-        and writes one. Not for k-means.
+        and writes one.
     checkpoint_every : float
         Seconds between two checkpoints: what a process that is killed loses at most.
     executor : concurrent.futures.Executor, optional
@@ -215,11 +216,7 @@ def solve(
         if isinstance(problem, BiconvexProblem):
             return solve_biconvex(problem, options, start, proof)
         if isinstance(problem, KMeans):
-            options.refuse(
-                ("checkpoint", "executor", "memory_limit", "spill"),
-                "for k-means, whose search is one of linear programs in Python and has few nodes",
-            )
-            return _solve_clustering(problem, options, start, proof)
+            return solve_clustering(problem, options, start, proof)
         options.refuse(("checkpoint",), "with a CVXPY problem: write it as a gopfast.BiconvexProblem")
         if proof is not None:
             raise InputError("proof must be None with a CVXPY problem: write it as a gopfast.BiconvexProblem")
@@ -247,14 +244,21 @@ def solve_biconvex(problem, options, start, proof=None, stored=None):
         return solve_cvxpy(problem, options, monitor, start)
 
 
-def _solve_clustering(problem, options, start, proof):
-    """Solve a k-means problem, which has a search of its own."""
+def solve_clustering(problem, options, start=None, proof=None, stored=None):
+    """Solve a k-means problem, which has a search of its own; `stored` is a checkpoint to go on from."""
     # Here and not above: it needs HiGHS.
-    from gopfast.clustering.solve import solve as solve_clustering
+    from gopfast.clustering.solve import solve as search
 
+    options.refuse(
+        ("executor", "spill"),
+        "for k-means: its time goes into linear programs, one after another, of which each needs the prices of the one "
+        "before, and its nodes are few",
+    )
     monitor = Monitor(options)
     with monitor.watching():
-        result = solve_clustering(problem, options, monitor if monitor.wanted else None, start, proof)
+        result = search(
+            problem, options, monitor if monitor.wanted else None, start, proof, stored, monitor.note
+        )
     monitor.finish(result)
     return result
 

@@ -57,6 +57,7 @@ class Node:
         self.n_clusters, self.size = n_clusters, float(weights.sum())
         self.estimate = lower
         self.prices, self.sons = None, ()  # that prove `lower`, by group; what the search made of the pair
+        self.master = None  # the linear program at hand, while `bound` runs
         self.group = _groups(len(X), together)
         self.feasible = all(self.group[i] != self.group[j] for i, j in apart)
         self.merge(X, weights)
@@ -142,13 +143,14 @@ class Node:
                 master = Master(self.X, self.weights, self.n_clusters, pool.inertia, low, high)
             else:
                 break
+            self.master = master
             for groups in columns:
                 master.add(groups)
             self._generate(master, search, pool, tolerance, fine, left, most_cells)
             columns = master.columns
             if stop.stopped or self.lower >= self.target:
                 break
-        self.estimate = max(self.lower, self.best)
+        self.estimate, self.master = max(self.lower, self.best), None
         for groups in columns:
             own = self.members(groups).astype(np.int32)
             pool.columns.setdefault(own.tobytes(), own)

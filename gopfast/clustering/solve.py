@@ -1,11 +1,13 @@
 """The solve of a k-means problem: presolve, search by pairs, report."""
 
+import contextlib
 import heapq
 import math
 import time
 
 import numpy as np
 
+from gopfast.clustering import checkpoint
 from gopfast.clustering.lloyd import nearest
 from gopfast.clustering.node import MOST_PRICED, Node
 from gopfast.clustering.proof import with_proof
@@ -14,6 +16,7 @@ from gopfast.clustering.search import Pool, best_line
 from gopfast.errors import InputError
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.roundoff import ROUND
+from gopfast.search.memory import Memory
 from gopfast.search.stop import StopSignal
 
 REL_TOL = 1e-4
@@ -21,6 +24,7 @@ KEPT = 0.98  # share of the tolerance that the search may leave open: the rest i
 FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
 MOST_CELLS = 20_000_000  # of one proof
 MOST_SECONDS = 300.0  # of one linear program
+LOOK_EVERY = 0.1  # seconds between two looks at the memory
 DYNAMIC = "dynamic programming"
 COARSE = (
     f"more than {MOST_PRICED:,} distinct samples are priced by cells, and such prices prove no more: the least inertia "
@@ -42,10 +46,15 @@ class Search:
         Centers to start from, beside the own draws.
     proof : str, True or None
         Where a proof goes.
+    stored : Stored or None
+        A checkpoint of the same problem and options to go on from.
+    note : callable
+        Takes a line of text.
     """
 
-    def __init__(self, problem, options, monitor, start=None, proof=None):
-        self.proof, self.root = proof, None
+    def __init__(self, problem, options, monitor, start=None, proof=None, stored=None, note=None):
+        self.proof, self.root, self.stored = proof, None, stored
+        self.notes, self.tell = [], note
         self.problem, self.options, self.monitor, self.start = problem, options, monitor, start
         self.started = time.perf_counter()
         self.limit = math.inf if options.time_limit is None else options.time_limit
@@ -53,11 +62,16 @@ class Search:
         self.rel_tol = REL_TOL if options.rel_tol is None and options.epsilon is None else options.rel_tol or 0.0
         self.epsilon = options.epsilon or 0.0
         self.upper, self.lower, self.centers = math.inf, 0.0, None
-        self.n_nodes = self.n_cells = self.n_programs = 0
-        self.history, self.asked = [], False
+        self.n_nodes = self.n_cells = self.n_programs = self.serial = 0
+        self.history, self.asked, self.before = [], False, 0.0
+        self.memory, self.full, self.looked, self.keeper = Memory(options.memory_limit), False, -math.inf, None
+        if options.checkpoint is not None:
+            said = checkpoint.header(problem, options)
+            self.keeper = checkpoint.Checkpoint(options.checkpoint, options.checkpoint_every, said, self.note)
         # open nodes, the one at hand, and the least bound of those that are not divided
         self.heap, self.current, self.closed = [], None, math.inf
         self.prepare()
+        self.pool = Pool(self.X, self.weights, problem.n_clusters, options.seed)
 
     def prepare(self):
         """Distinct samples of positive weight, from one of them as the origin: differences are rounded once only."""
@@ -88,8 +102,36 @@ class Search:
         """Seconds since the start."""
         return time.perf_counter() - self.started
 
+    def elapsed(self):
+        """Seconds of all runs."""
+        return self.before + self.seconds()
+
+    def note(self, text):
+        """Tell a line of text, and keep it for the result."""
+        self.notes.append(text)
+        if self.tell is not None:
+            self.tell(text)
+
+    def look(self):
+        """Between two programs: write a checkpoint if it is time, and stop where the memory is full or it is asked."""
+        if self.keeper is not None and self.keeper(self):
+            self.stop.caught(KeyboardInterrupt())
+        if self.seconds() - self.looked > LOOK_EVERY:
+            self.looked = self.seconds()
+            if not self.memory.room(0):
+                self.full = True
+                self.stop.caught(KeyboardInterrupt())
+
+    def found_meanwhile(self):
+        """Yield clusters that the node at hand has found since it began, as samples."""
+        node = self.current
+        if node is not None and node.master is not None:
+            for groups in node.master.columns:
+                yield node.members(groups).astype(np.int32)
+
     def left(self):
         """Seconds left for a program: an interior-point method that needs more than a few minutes has lost its way."""
+        self.look()
         return min(self.limit - self.seconds(), MOST_SECONDS)
 
     def in_users_units(self, inertia):
@@ -115,22 +157,26 @@ class Search:
     def report(self, n_open=0, new=False):
         """Tell the monitor; whether to stop."""
         lower = min(self.lower, self.upper)
-        self.history.append((self.seconds(), self.n_nodes, lower, self.upper, n_open))
-        if self.monitor is not None and self.monitor(self.seconds(), self.n_nodes, n_open, lower, self.upper, new):
+        self.history.append((self.elapsed(), self.n_nodes, lower, self.upper, n_open))
+        if self.monitor is not None and self.monitor(self.elapsed(), self.n_nodes, n_open, lower, self.upper, new):
             self.asked = True
         return self.asked
 
     def run(self):
         """Search; returns the result."""
         method = "pricing"
-        try:
-            if self.proof is None or len(self.X) <= self.problem.n_clusters:
-                method = self.trivial() or method
-            if method == "pricing":
-                self.tree()
-        except KeyboardInterrupt:
-            self.asked = True
-            self.raise_lower()
+        watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
+        with watched:
+            try:
+                if self.proof is None or len(self.X) <= self.problem.n_clusters:
+                    method = self.trivial() or method
+                if method == "pricing":
+                    self.tree()
+            except KeyboardInterrupt:
+                self.asked = True
+                self.raise_lower()
+            if self.keeper is not None and self.keeper.begun:
+                self.keeper.write(self)  # what ends the process waits for it
         if self.centers is None:
             self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
         self.stop.reraise()
@@ -166,53 +212,72 @@ class Search:
 
     def tree(self):
         """Branch and bound by pairs of samples."""
-        K = self.problem.n_clusters
-        pool = Pool(self.X, self.weights, K, self.options.seed)
-        share = self.limit * FIRST_SHARE
-        start = None if self.start is None else (self.start - self.origin) / self.unit
-        pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
-        new = self.offer(pool.centers)
-        serial = 1
-        self.root = Node(self.X, self.weights, K)
-        self.heap.append(Entry(0.0, 0, self.root))
-        heap = self.heap
-        self.report(1, new)
+        if self.stored is None:
+            self.begin()
+        else:
+            self.stored.give(checkpoint.restore, self)
         if not self.scale > 0.0:  # squares are below the smallest number: 0 is the bound
             return
-        while heap and not self.stop.stopped and not self.asked:
-            node = self.current = heap[0].node
-            target = (self.upper - KEPT * self.tolerance) / self.scale
+        while self.heap and not self.stop.stopped and not self.asked:
+            node = self.heap[0].node
             if self.in_users_units(node.lower) >= self.upper - self.tolerance:
                 break
             most_nodes = self.options.max_nodes
             if most_nodes is not None and self.n_nodes >= most_nodes:
                 break
-            before = pool.inertia
-            branched = node.bound(
-                pool, target, KEPT * self.tolerance / self.scale, self.stop, self.left, MOST_CELLS
-            )
-            self.n_nodes += 1
-            self.n_cells += node.n_cells
-            self.n_programs += node.n_programs
-            new = pool.inertia < before and self.offer(pool.centers)
-            if self.stop.stopped:
+            if not self.work(node):
                 break
-            heapq.heappop(heap)
-            if new:  # with more to prove
-                heapq.heappush(heap, Entry(node.lower, serial, node))
-                serial += 1
-            elif branched:
-                node.sons = node.children(self.X, self.weights)
-                for child in node.sons:
-                    child.estimate = node.estimate
-                    heapq.heappush(heap, Entry(child.lower, serial, child))
-                    serial += 1
-            else:
-                self.closed = min(self.closed, node.lower)
-            self.current = None
-            self.raise_lower()
-            self.report(len(heap), new)
         self.raise_lower()
+
+    def begin(self):
+        """Find a clustering, and open the root."""
+        share = self.limit * FIRST_SHARE
+        start = None if self.start is None else (self.start - self.origin) / self.unit
+        self.pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
+        new = self.offer(self.pool.centers)
+        self.root = Node(self.X, self.weights, self.problem.n_clusters)
+        self.replace(None, [self.root])
+        self.report(1, new)
+
+    def open(self, node, serial):
+        """Put a node into the heap that had this number."""
+        heapq.heappush(self.heap, Entry(node.lower, serial, node))
+
+    def replace(self, node, others):
+        """Put others in the place of a node of the heap, all at once: Ctrl-C comes before or after."""
+        self.serial += len(others)
+        entries = [Entry(one.lower, self.serial - len(others) + i, one) for i, one in enumerate(others)]
+        entries += [entry for entry in self.heap if entry.node is not node]
+        heapq.heapify(entries)
+        self.heap = entries
+
+    def work(self, node):
+        """Bound the first node of the heap, and divide it; False: stopped meanwhile."""
+        pool, self.current = self.pool, node
+        before = pool.inertia
+        target = (self.upper - KEPT * self.tolerance) / self.scale
+        branched = node.bound(pool, target, KEPT * self.tolerance / self.scale, self.stop, self.left, MOST_CELLS)
+        self.n_nodes += 1
+        self.n_cells += node.n_cells
+        self.n_programs += node.n_programs
+        new = pool.inertia < before and self.offer(pool.centers)
+        if self.stop.stopped:
+            return False
+        if new:  # with more to prove
+            self.replace(node, [node])
+        elif branched:
+            node.sons = node.children(self.X, self.weights)
+            for child in node.sons:
+                child.estimate = node.estimate
+            self.replace(node, node.sons)
+        else:
+            self.closed = min(self.closed, node.lower)
+            self.replace(node, [])
+        self.current = None
+        self.raise_lower()
+        self.report(len(self.heap), new)
+        self.look()
+        return True
 
     def raise_lower(self):
         """Take the bound of all open and closed nodes."""
@@ -226,10 +291,12 @@ class Search:
         """Make the result."""
         upper = self.upper
         if not self.history:
-            self.history.append((self.seconds(), self.n_nodes, min(self.lower, upper), upper, 0))
+            self.history.append((self.elapsed(), self.n_nodes, min(self.lower, upper), upper, 0))
         lower = min(self.lower, upper)
         if upper - lower <= self.tolerance + 2 * np.spacing(upper):
             status = Status.OPTIMAL
+        elif self.full:
+            status = Status.MEMORY_LIMIT
         elif self.asked or self.stop.stopped == Status.INTERRUPTED:
             status = Status.INTERRUPTED
         elif self.stop.stopped:
@@ -244,7 +311,7 @@ class Search:
         return ClusteringResult(
             status=status, objective=upper, lower_bound=lower,
             solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
-            n_lps=self.n_programs, time=self.seconds(), history=self.history, relaxation=method,
+            n_lps=self.n_programs, time=self.elapsed(), notes=self.notes, history=self.history, relaxation=method,
             branching="pairs" if method == "pricing" else "",
             message=COARSE if status == Status.NUMERICAL and len(self.X) > MOST_PRICED else "",
         )  # fmt: skip
@@ -271,12 +338,18 @@ def check_options(options):
         raise InputError(f"{name} is for mixtures and biconvex problems: a k-means problem has one way only")
 
 
-def solve(problem, options, monitor, start=None, proof=None):
-    """Solve a k-means problem; `monitor`, `proof` as of `Search`, `start` centers, labels, a result or an estimator."""
+def solve(problem, options, monitor, start=None, proof=None, stored=None, note=None):
+    """
+    Solve a k-means problem.
+
+    `monitor`, `proof`, `stored` and `note` are as of `Search`, `start` centers, labels, a result or an estimator.
+    """
     check_options(options)
+    if proof is not None:
+        options.refuse(("checkpoint",), "with a proof, whose nodes are kept in memory")
     if start is not None:
         start = read_centers(problem, start, "start")[0]
-    return Search(problem, options, monitor, start, proof).run()
+    return Search(problem, options, monitor, start, proof, stored, note).run()
 
 
 def read_centers(problem, fit, name="fit"):

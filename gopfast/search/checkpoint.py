@@ -56,7 +56,7 @@ class Checkpoint:
         finished : bool
             Whether nothing is left to do: the open nodes then count as one bound.
         """
-        blocks = [] if finished else snapshot.blocks(search)
+        blocks = [] if finished else self._blocks(search)
         header = {"kind": KIND, "version": VERSION, **self.header, "blocks": blocks}
         if self.spill is not None:
             header |= {"spill": os.path.abspath(self.spill.folder), "spilled_by": self.spill.prefix}
@@ -72,6 +72,9 @@ class Checkpoint:
             if self.spill is not None:
                 self.spill.hold([name for _, _, _, name in blocks])
         self.next = time.monotonic() + self.every
+
+    def _blocks(self, search):
+        return snapshot.blocks(search)
 
     def _parts(self, search, finished):
         yield "state.", snapshot.state(search, finished)
@@ -144,12 +147,23 @@ class Stored:
         CheckpointError
             If the file is damaged, or nodes on disk are missing.
         """
-        try:
+        with self._read():
             if spill is not None:
                 spill.adopt([name for _, _, _, name in self.header["blocks"]], self.header.get("spilled_by"))
             snapshot.restore(search, self.reader.part("state."), self.reader.parts("nodes"),
                              self.header["blocks"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+
+    def give(self, restore, search):
+        """Let `restore` give the state's arrays to a search of another kind; raises as `restore`."""
+        with self._read():
+            restore(search, self.reader.part("state."))
+
+    @contextlib.contextmanager
+    def _read(self):
+        """While the file is read for the last time: what goes wrong is the file's fault."""
+        try:
+            yield
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise self._error(error) from None
         finally:
             self.reader.close()

@@ -210,8 +210,6 @@ def test_bad_paths_are_named_before_the_search(tmp_path):
         gopfast.solve(problem, checkpoint=3)
     with pytest.raises(InputError, match="^checkpoint must be None with a proof"):
         gopfast.solve(problem, checkpoint=tmp_path / "c", proof=tmp_path / "p")
-    with pytest.raises(InputError, match="^checkpoint must be None for k-means"):
-        gopfast.solve(gopfast.KMeans(GALAXIES, 2), checkpoint=tmp_path / "c")
 
 
 def test_the_handler_of_sigterm_is_set_in_the_main_thread_and_put_back(tmp_path):

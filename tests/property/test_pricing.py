@@ -12,6 +12,7 @@ from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.bounds.pricing_cuts import CellTree, PricingReduction
 from gopfast.search.search import Search
 from sklearn.datasets import load_iris
+from support.audit import known_best
 from support.columns import statistics
 from support.exhaustive import brute_force_optimum
 from support.problems import make, random_state
@@ -299,7 +300,7 @@ def test_cuts_leave_every_solution_below_the_limit(kind, excess, monkeypatch):
         assert left is not None
         slack = 1e-9 * (1 + np.abs(known.ravel()))
         assert (left[0] <= known.ravel() + slack).all() and (left[1] >= known.ravel() - slack).all()
-        assert reduction.rest <= value + 1e-9 * (1 + abs(value))
+        assert left[2] <= value + 1e-9 * (1 + abs(value))
         n_cut += (left[0] > box + slack).any() or (left[1] < top - slack).any()
     assert n_cut > 0 or excess > 1  # it does cut
 
@@ -336,6 +337,9 @@ def test_boxes_of_cells_are_met_as_their_cells_would_be(most):
         box, threshold = (at - rng.random(3), at + rng.random(3)), rng.choice([-np.inf, 0.0, 1.0])
         held = (low <= box[1]).all(axis=1) & (high >= box[0]).all(axis=1) & (upper >= threshold)
         sup, least, largest = tree.meets(*box, threshold)
+        most_met = tree.meets(*box, -np.inf)[0]
+        assert tree.largest_of(*box) == most_met
+        assert sup == (most_met if most_met >= threshold else -np.inf)
         if not held.any():
             assert sup == -np.inf or most < 120
             continue
@@ -345,6 +349,24 @@ def test_boxes_of_cells_are_met_as_their_cells_would_be(most):
         if most >= 120:
             assert sup == wanted[0] and (least == wanted[1]).all() and (largest == wanted[2]).all()
     assert CellTree(low[:0], high[:0], upper[:0]).meets(low[0], high[0], -np.inf)[0] == -np.inf
+
+
+@pytest.mark.parametrize("below", [0.0, 1.0])
+def test_cuts_by_prices_are_the_same_on_every_number_of_threads(below):
+    """So are the failures that an audit counts, of a solution that is said to be better than it is."""
+    problem = gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (16, 6)), 2)
+    family = engine.family(problem)
+    point, value = known_best(family, 500)
+    found = []
+    for n_threads in (1, 2, 4):
+        reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
+        search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-3, n_threads=n_threads, max_nodes=4000,
+                        reduction=reduction, reduce_from=50, known=(point, value - below), trace=(trace := []))
+        search.run()
+        assert reduction.tree is not None
+        found.append((search.n_nodes, search.n_audit_failures, search.least_bound, [node[:3] for node in trace]))
+    assert found[0] == found[1] == found[2]
+    assert (found[0][1] > 0) == (below > 0)
 
 
 @pytest.mark.parametrize("options", [{"prior": "empirical", "posterior": "gaussian"}, {"covariance": "full"}])

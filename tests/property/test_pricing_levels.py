@@ -165,7 +165,7 @@ def test_summaries_leave_every_solution_below_the_limit(kind, d, excess):
         assert left is not None
         room = 1e-9 * (1 + np.abs(known))
         assert (left[0] <= known + room).all() and (left[1] >= known - room).all()
-        assert reduction.rest <= value + slack
+        assert left[2] <= value + slack
         n_cut += (left[0] > box + room).any() or (left[1] < top - room).any()
     assert n_cut > 0  # it does cut
 

@@ -13,7 +13,7 @@ cdef class Audit:
     # Whether the known solution lies in a node's box, of which `lower` is said to be a lower bound, and below it.
     # Faces may lie inside it by `rounding`, relative to 1 + |x|.
     cdef bint contradicts(self, Node *node, real lower, real rounding) noexcept nogil
-    # After a cut of a box that held the solution (`held`): counts a failure if what is `left` of it does not.
-    cdef void check_cut(self, bint held, bint left, Node *node, real rounding) noexcept nogil
+    # After a cut of a box that held the solution (`held`): whether what is `left` of it does not, which is a failure.
+    cdef bint lost(self, bint held, bint left, Node *node, real rounding) noexcept nogil
     # After node.lower was raised: counts a failure if it is contradicted; then takes the node into the trace.
     cdef int check_bound(self, Node *node) except -1

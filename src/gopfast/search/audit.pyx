@@ -34,8 +34,8 @@ cdef class Audit:
                 return False
         return True
 
-    cdef void check_cut(self, bint held, bint left, Node *node, real rounding) noexcept nogil:
-        self.n_failures += held and not (left and self.contradicts(node, INFINITY, rounding))
+    cdef bint lost(self, bint held, bint left, Node *node, real rounding) noexcept nogil:
+        return held and not (left and self.contradicts(node, INFINITY, rounding))
 
     cdef int check_bound(self, Node *node) except -1:
         cdef index n = self.n_connected

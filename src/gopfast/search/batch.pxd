@@ -1,5 +1,7 @@
 """The nodes that are bounded at a time: between the partition of their parents and the tree."""
 
+from gopfast.search.audit cimport Audit
+from gopfast.search.domain cimport Cut, Domain
 from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
@@ -10,11 +12,19 @@ cdef class Batch:
     cdef index n, capacity
     cdef Node **nodes           # (capacity,), of which n are owned; NULL where the tree has taken one
     cdef Effort *efforts        # (capacity,): of the last bounding
+    cdef index n_parents        # of
+    cdef Node **parents         # (capacity,), which are owned until they are partitioned
+    cdef Cut *cuts              # (capacity,): of the last cutting
     cdef int n_threads
     # Gives ownership of the i-th node.
     cdef Node *take(self, index i) noexcept nogil
+    cdef Node *take_parent(self, index i) noexcept nogil
+    # IN/OUT: cuts so many nodes, where they were made before node `before`, down to where solutions below the limit can
+    # lie. OUT: what is left of each.
+    cdef void cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil
     # Raises the bounds of all that lie below the limit. The result does not depend on the number of threads.
     cdef void bound(self, Relaxation relaxation, real limit, StopSignal stop) noexcept nogil
+    cdef bint cut_one(self, index i, Node *node, Domain domain, Audit audit, int worker) noexcept nogil
     # The node with the least bound; NULL: there is none.
     cdef Node *least(self) noexcept nogil
     # The node whose relaxed solution would be the best, if its objective would be below the limit; NULL: none.

@@ -3,7 +3,11 @@
 from cython.parallel cimport prange, threadid
 from libc.stdlib cimport calloc, free
 
+from gopfast.search.domain cimport CUT_LITTLE, NOTHING_LEFT
 from gopfast.search.relaxation cimport no_effort
+
+# Fewer nodes are cut down faster on the caller's thread alone.
+cdef index CUT_IN_PARALLEL_FROM = 4
 
 
 cdef class Batch:
@@ -17,23 +21,58 @@ cdef class Batch:
     """
 
     def __cinit__(self, index capacity, int n_threads):
-        self.n, self.capacity, self.n_threads = 0, capacity, n_threads
+        self.n, self.n_parents, self.capacity, self.n_threads = 0, 0, capacity, n_threads
         self.nodes = <Node **> calloc(capacity, sizeof(Node *))
+        self.parents = <Node **> calloc(capacity, sizeof(Node *))
+        self.cuts = <Cut *> calloc(capacity, sizeof(Cut))
         self.efforts = <Effort *> calloc(capacity, sizeof(Effort))
-        if self.nodes == NULL or self.efforts == NULL:
+        if self.nodes == NULL or self.parents == NULL or self.cuts == NULL or self.efforts == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         cdef index i
         for i in range(self.n):
             free(self.nodes[i])
+        for i in range(self.n_parents):
+            free(self.parents[i])
         free(self.nodes)
+        free(self.parents)
+        free(self.cuts)
         free(self.efforts)
 
     cdef Node *take(self, index i) noexcept nogil:
         cdef Node *node = self.nodes[i]
         self.nodes[i] = NULL
         return node
+
+    cdef Node *take_parent(self, index i) noexcept nogil:
+        cdef Node *node = self.parents[i]
+        self.parents[i] = NULL
+        return node
+
+    cdef void cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil:
+        cdef index i, n_cut = 0
+        cdef int n_failed = 0
+        for i in range(n):
+            self.cuts[i] = CUT_LITTLE
+            n_cut += nodes[i].serial < before
+        if not domain.cuts() or n_cut == 0:
+            return
+        if self.n_threads == 1 or n_cut < CUT_IN_PARALLEL_FROM:
+            for i in range(n):
+                if nodes[i].serial < before:
+                    n_failed += self.cut_one(i, nodes[i], domain, audit, 0)
+        else:
+            for i in prange(n, schedule="dynamic", chunksize=1, num_threads=self.n_threads):
+                if nodes[i].serial < before:
+                    n_failed += self.cut_one(i, nodes[i], domain, audit, threadid())
+        audit.n_failures += n_failed
+
+    cdef bint cut_one(self, index i, Node *node, Domain domain, Audit audit, int worker) noexcept nogil:
+        """Whether the cut contradicts a known solution."""
+        cdef bint held = audit.contradicts(node, domain.removed(), 0)
+        self.cuts[i] = domain.cut(node, worker)
+        return audit.lost(held, self.cuts[i] != NOTHING_LEFT, node, 0)
 
     cdef void bound(self, Relaxation relaxation, real limit, StopSignal stop) noexcept nogil:
         cdef index i

@@ -22,11 +22,13 @@ cdef class Domain:
     cdef bint settled           # the basin has a box
     cdef index passes_before    # on nodes before learning began, -1: it has not
     cdef Effort learning        # spent on it
+    cdef index version          # of the reduction, as it was last seen,
+    cdef index cut_from         # and the first node that was made since: nodes before it may be cut down further
     cdef real settled_at        # UBD when a basin was last looked for
     cdef real covered_at        # UBD when a basin was last asked to cover the reduction's box,
     cdef real covered_width     # and the sum of that box's widths then
     cdef real[::1] start        # (2 * n_connected,): lower and upper corner of the box in which the tree began
-    cdef real[::1] before       # the same of a node before a cut
+    cdef real[:, ::1] before    # (n_threads, 2 * n_connected): the same of a node before a cut
     # A run begins.
     cdef void resume(self) noexcept nogil
     # The tree begins in this node's box.
@@ -39,10 +41,14 @@ cdef class Domain:
     cdef real floor(self) noexcept nogil
     # Looks for a basin around a new incumbent, unless the present one holds it and is fathomed.
     cdef int settle(self, Incumbent incumbent, index n_nodes) except -1
+    # n_created: nodes so far. Nodes made from now on are cut down by all that is known.
+    cdef void date(self, index n_created) noexcept nogil
     # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.
     cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1
-    # IN/OUT: cuts a node down to where solutions below the limit can lie, and raises its bound.
-    cdef Cut cut(self, Node *node) noexcept nogil
+    # Whether `cut` may remove anything.
+    cdef bint cuts(self) noexcept nogil
+    # IN/OUT: cuts a node down to where solutions below the limit can lie, and raises its bound. On any worker's thread.
+    cdef Cut cut(self, Node *node, int worker) noexcept nogil
     # IN/OUT: moves the split point to a face of the basin where the node reaches into it.
     cdef void aim(self, Node *parent) noexcept nogil
     # IN/OUT: raises the bound of a node inside the basin to the basin's.

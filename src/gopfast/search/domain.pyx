@@ -44,14 +44,16 @@ cdef class Domain:
     reduction : None or Reduction
     learn_from : int
         Nodes after which learning begins.
+    n_threads : int
+        On which nodes are cut down.
     """
 
-    def __init__(self, index n_connected, Basin basin, Reduction reduction, index learn_from):
+    def __init__(self, index n_connected, Basin basin, Reduction reduction, index learn_from, int n_threads):
         self.n_connected, self.basin, self.reduction, self.learn_from = n_connected, basin, reduction, learn_from
         self.passes_before = -1
         self.learning = no_effort()
         self.settled_at = self.covered_at = self.covered_width = INFINITY
-        self.start, self.before = np.empty(2 * n_connected), np.empty(2 * n_connected)
+        self.start, self.before = np.empty(2 * n_connected), np.empty((n_threads, 2 * n_connected))
 
     cdef void resume(self) noexcept nogil:
         self.prepared = False
@@ -142,6 +144,10 @@ cdef class Domain:
             # not once stopped: a root that is never bounded could not be split when the search goes on
             return self.shrunk() and stop.reason == STOP_NONE
 
+    cdef void date(self, index n_created) noexcept nogil:
+        if self.reduction is not None and self.reduction.version != self.version:
+            self.version, self.cut_from = self.reduction.version, n_created
+
     cdef bint covered(self, Incumbent incumbent) noexcept nogil:
         """Whether a basin holds all solutions below the limit; tries anew as their box shrinks."""
         cdef index j
@@ -168,16 +174,21 @@ cdef class Domain:
                 ratio *= (self.reduction.high[j] - self.reduction.low[j]) / width
         return ratio < RESTART_BELOW
 
-    cdef Cut cut(self, Node *node) noexcept nogil:
+    cdef bint cuts(self) noexcept nogil:
+        return self.reduction is not None and self.reduction.lower < INFINITY
+
+    cdef Cut cut(self, Node *node, int worker) noexcept nogil:
         cdef index n = self.n_connected, j
         cdef Cut made = CUT_LITTLE
-        if self.reduction is None or self.reduction.lower == INFINITY:
+        cdef real rest
+        cdef real *before = &self.before[worker, 0]
+        if not self.cuts():
             return CUT_LITTLE
-        memcpy(&self.before[0], node_low(node), 2 * n * sizeof(real))
-        if not self.reduction.fit(node_low(node), node_high(node, n)):
+        memcpy(before, node_low(node), 2 * n * sizeof(real))
+        if not self.reduction.fit(node_low(node), node_high(node, n), &rest):
             return NOTHING_LEFT
         for j in range(n):
-            if node_high(node, n)[j] - node_low(node)[j] < REBOUND_BELOW * (self.before[n + j] - self.before[j]):
+            if node_high(node, n)[j] - node_low(node)[j] < REBOUND_BELOW * (before[n + j] - before[j]):
                 made = CUT_DOWN
-        node.lower = max(node.lower, self.reduction.rest)
+        node.lower = max(node.lower, rest)
         return made

@@ -66,14 +66,15 @@ cdef class Reduction:
     cdef readonly index n_connected
     cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
     cdef readonly real floor        # proved bound of all solutions below the limit, -INFINITY: none
-    cdef readonly real rest         # proved bound of what the last `fit` has left of its box, -INFINITY: none
+    cdef readonly index version     # how often `fit` has come to cut more than before
     # GIL held, before the first step of a run.
     cdef int prepare(self, StopSignal stop) except -1
     cdef real[::1] low, high        # a box that holds all solutions below the limit
     # Between batches, on the caller's thread: one step, with a solution at hand; False: there is no more to learn.
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil
-    # IN/OUT: cuts from a box what holds no solution below the limit; 0: the box is empty.
-    cdef int fit(self, real *low, real *high) noexcept nogil
+    # IN/OUT: cuts from a box what holds no solution below the limit; 0: the box is empty. OUT: proved bound of what is
+    # left of it, -INFINITY: none. Between steps, on any thread.
+    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil
 
 
 cdef class Primal:

@@ -52,7 +52,7 @@ cdef class Reduction:
     """What is learnt of all solutions below a limit, beside the tree. Subclasses override every method."""
 
     def __cinit__(self):
-        self.lower, self.floor, self.rest = INFINITY, -INFINITY, -INFINITY
+        self.lower, self.floor = INFINITY, -INFINITY
 
     cdef int prepare(self, StopSignal stop) except -1:
         raise NotImplementedError
@@ -60,7 +60,8 @@ cdef class Reduction:
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
         return False
 
-    cdef int fit(self, real *low, real *high) noexcept nogil:
+    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+        rest[0] = -INFINITY
         return 1
 
     def state(self, bint learning=True):

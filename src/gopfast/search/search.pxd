@@ -51,10 +51,12 @@ cdef class Search:
     cdef int open_root(self) except -1
     cdef int root(self, real lower) except -1
     cdef bint select(self) except -1
-    cdef int partition(self, Node *parent) except -1
-    cdef bint fit(self, Node *node) except -1
-    cdef bint tighten(self, Node *node) noexcept nogil
-    cdef Cut cut(self, Node *node) noexcept nogil
+    cdef index take_parents(self, index most, bint first) except -1
+    cdef int divide(self) except -1
+    cdef int fit(self, index first) except -1
+    cdef int put_back(self, Node *parent) except -1
+    cdef int partition(self, Node *parent, Cut cut) except -1
+    cdef bint tighten(self, Node *node) except -1
     cdef void improve(self) noexcept nogil
     cdef bint improve_from(self, Node *node) noexcept nogil
     cdef int merge(self) except -1

@@ -85,7 +85,7 @@ cdef class Search:
         self.keeper = keeper
         self.elsewhere, self.n_elsewhere = INFINITY, 0
         self.incumbent = Incumbent(primal, epsilon, rel_tol)
-        self.domain = Domain(relaxation.n_connected, None if orthant else basin, reduction, reduce_from)
+        self.domain = Domain(relaxation.n_connected, None if orthant else basin, reduction, reduce_from, n_threads)
         self.audit = Audit(relaxation.n_connected, known, trace)
         self.ledger = None if proof is None else Ledger(relaxation.n_connected, relaxation.n_warm, proof)
         self.history = History(monitor)
@@ -220,16 +220,34 @@ cdef class Search:
 
     cdef bint select(self) except -1:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
-        cdef index split = 0
-        cdef real limit = self.incumbent.limit()
-        cdef index most
+        cdef index split = 0, most, taken
         if self.stop.poll(0):
             return False
         most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant), self.stop)
         if self.stop.reason != STOP_NONE:
             return False
         self.room.fetch(self.stop)
-        while split < max(most, 1) and self.tree.n_open and self.stop.reason == STOP_NONE:
+        while split < max(most, 1) and self.stop.reason == STOP_NONE:
+            taken = self.take_parents(most - split, split == 0)
+            if taken == 0:
+                break
+            split += taken
+            self.divide()
+        if split == 0 and self.stop.reason == STOP_NONE:
+            self.stop.request(self.proved())
+        return split > 0
+
+    cdef index take_parents(self, index most, bint first) except -1:
+        """Pops nodes to be split, the best ones; those that the incumbent allows are closed. Returns their number.
+
+        One at a time where the nodes left to be bounded are so few that it matters how many children there will be.
+        """
+        cdef real limit = self.incumbent.limit()
+        cdef index n_children = self.tree.most_children(self.orthant)
+        cdef index left = self.max_nodes - self.n_nodes - self.batch.n
+        if left <= most * n_children:
+            most = min(most, 1)
+        while self.tree.n_open and self.stop.reason == STOP_NONE and (self.batch.n_parents < most or most == 0):
             if max(self.given, self.tree.next().lower) >= limit:
                 if self.tree.n_stack == 0:
                     break
@@ -238,25 +256,59 @@ cdef class Search:
             if most == 0:
                 self.stop.request(STOP_MEMORY_LIMIT)
                 break
-            if self.n_nodes + self.batch.n >= self.max_nodes:
-                if split == 0:
+            if left <= 0:
+                if first:
                     self.stop.request(STOP_NODE_LIMIT)
                 break
-            split += 1
-            self.partition(self.tree.pop())
+            self.batch.parents[self.batch.n_parents] = self.tree.pop()
+            self.batch.n_parents += 1
             self.room.fetch(self.stop)
-        if split == 0 and self.stop.reason == STOP_NONE:
-            self.stop.request(self.proved())
-        return split > 0
+        return self.batch.n_parents
 
-    cdef int partition(self, Node *parent) except -1:
+    cdef int divide(self) except -1:
+        """Partitions the parents: their children join the batch, as small as is known before bounding."""
+        cdef index first = self.batch.n, i
+        with nogil:
+            self.batch.cut(self.batch.parents, self.batch.n_parents, self.domain.cut_from, self.domain, self.audit)
+        try:
+            for i in range(self.batch.n_parents):
+                self.partition(self.batch.take_parent(i), self.batch.cuts[i])
+        finally:
+            for i in range(self.batch.n_parents):
+                if self.batch.parents[i] != NULL:  # out of memory: the others are open again
+                    self.put_back(self.batch.take_parent(i))
+            self.batch.n_parents = 0
+        self.fit(first)
+        return 0
+
+    cdef int fit(self, index first) except -1:
+        """Makes new nodes of the batch as small, and their bounds as high, as is known before bounding."""
+        cdef index kept = first, i
+        cdef Node **nodes = self.batch.nodes
+        with nogil:
+            self.batch.cut(nodes + first, self.batch.n - first, self.tree.n_created, self.domain, self.audit)
+        for i in range(first, self.batch.n):
+            if self.batch.cuts[i - first] == NOTHING_LEFT:
+                self.tree.free_node(nodes[i])
+            else:
+                self.domain.fathom(nodes[i])
+                nodes[kept] = nodes[i]
+                kept += 1
+        self.batch.n = kept
+        return 0
+
+    cdef int put_back(self, Node *parent) except -1:
+        if self.tree.push(parent) == NO_MEMORY:
+            self.close(parent)
+        return 0
+
+    cdef int partition(self, Node *parent, Cut cut) except -1:
         """Adds the children of a node to the batch. A node that cannot be split is bounded anew, as its only child.
 
         Its bound was good enough against the limit of its time, which need not be that of today.
         """
         cdef Node **children = self.batch.nodes + self.batch.n
         cdef int made = 0, kept = 0, i
-        cdef Cut cut = self.cut(parent)
         if cut == NOTHING_LEFT:
             made = 0
         elif cut == CUT_DOWN or parent.branch < 0:
@@ -268,13 +320,13 @@ cdef class Search:
             self.domain.aim(parent)
             made = self.tree.bisect(parent, children)
         if made < 0:
-            self.tree.push(parent)
+            self.put_back(parent)
             raise MemoryError("out of memory for nodes")
         if self.ledger is not None and made:
             self.ledger.divided(parent, children, made)
         self.tree.free_node(parent)
         for i in range(made):
-            if self.fit(children[i]):
+            if self.tighten(children[i]):
                 children[kept] = children[i]
                 kept += 1
             else:
@@ -282,32 +334,16 @@ cdef class Search:
         self.batch.n += kept
         return 0
 
-    cdef bint fit(self, Node *node) except -1:
-        """Makes a new node's box as small, and its bound as high, as is known before bounding; False: it is empty."""
+    cdef bint tighten(self, Node *node) except -1:
+        """Removes what cannot hold a solution from a new node's box; False: it is empty."""
+        cdef bint held = self.audit.contradicts(node, INFINITY, 0), left
         if self.ledger is not None:
             self.ledger.remember(node)
-        if not self.tighten(node):
-            if self.ledger is not None:
-                self.ledger.emptied(node)
-            return False
-        if self.cut(node) == NOTHING_LEFT:
-            return False
-        self.domain.fathom(node)
-        return True
-
-    cdef bint tighten(self, Node *node) noexcept nogil:
-        """Removes what cannot hold a solution."""
-        cdef bint held = self.audit.contradicts(node, INFINITY, 0)
-        cdef bint left = self.relaxation.tighten(node)
-        self.audit.check_cut(held, left, node, KNOWN_ROUNDING)
+        left = self.relaxation.tighten(node)
+        self.audit.n_failures += self.audit.lost(held, left, node, KNOWN_ROUNDING)
+        if not left and self.ledger is not None:
+            self.ledger.emptied(node)
         return left
-
-    cdef Cut cut(self, Node *node) noexcept nogil:
-        """Removes what was learnt to hold no solution below the limit."""
-        cdef bint held = self.audit.contradicts(node, self.domain.removed(), 0)
-        cdef Cut made = self.domain.cut(node)
-        self.audit.check_cut(held, made != NOTHING_LEFT, node, 0)
-        return made
 
     cdef void improve(self) noexcept nogil:
         """Local searches from nodes of the batch: the one with the least bound, always at first, then now and then.
@@ -384,6 +420,7 @@ cdef class Search:
         try:
             if self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop):
                 self.restart()
+            self.domain.date(self.tree.n_created)
         except KeyboardInterrupt:  # Ctrl-C that waited for the next line of Python
             self.stop.request(STOP_INTERRUPTED)
         return 0
@@ -396,10 +433,10 @@ cdef class Search:
         self.n_restarts += 1
         self.root(lower)
         self.domain.begin_again()
-        if not self.fit(self.batch.nodes[0]):
+        if not self.tighten(self.batch.nodes[0]):
             self.tree.free_node(self.batch.take(0))
             self.batch.n = 0
-            return 0
+        self.fit(0)
         with nogil:
             self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
         return self.merge()

@@ -157,7 +157,7 @@ def knowledge(Search search, bint learning):
     found |= named("domain", {
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
         "settled_at": domain.settled_at, "covered_at": domain.covered_at, "covered_width": domain.covered_width,
-        "start": np.array(domain.start),
+        "start": np.array(domain.start), "cut_from": domain.cut_from,
     })
     if domain.settled:
         found |= named("basin", {"low": np.array(domain.basin.low), "high": np.array(domain.basin.high),
@@ -188,6 +188,8 @@ cdef take_knowledge(Search search, state):
         basin.lower = number(state, "basin.lower")
     if domain.reduction is not None:
         domain.reduction.restore(part("reduction", state))
+        domain.version = domain.reduction.version
+    domain.cut_from = number(learnt, "cut_from")
 
 
 # Work for others
@@ -295,9 +297,9 @@ def begin_part(Search search, arrays, shared, index most_open):
     take_knowledge(search, shared)
     replace_nodes(search, [arrays])
     search.room.memory, search.room.turn, search.room.unasked = Nodes(search, most_open), 0, 0
-    search.domain.learn_from = NEVER
-    search.history.rows = []
     search.tree.n_created = int(np.max(arrays["serial"], initial=0)) + 1
+    search.domain.learn_from, search.domain.cut_from = NEVER, search.tree.n_created
+    search.history.rows = []
     search.n_nodes, search.n_batches, search.wait, search.waited = 0, 1 << 20, 1, 0
     search.closed, search.rounding, search.effort = INFINITY, 0, no_effort()
     search.domain.learning = no_effort()

@@ -43,21 +43,21 @@ cdef class HandoverReduction(Reduction):
         cdef index j
         self.lower = min(self.first.lower, self.second.lower)
         self.floor = max(self.first.floor, self.second.floor)
+        self.version = self.first.version + self.second.version
         for j in range(self.n_connected):
             self.low[j] = max(self.first.low[j], self.second.low[j])
             # nothing may be left
             self.high[j] = max(self.low[j], min(self.first.high[j], self.second.high[j]))
 
-    cdef int fit(self, real *low, real *high) noexcept nogil:
-        self.rest = -INFINITY
-        if self.first.lower < INFINITY:
-            if not self.first.fit(low, high):
-                return 0
-            self.rest = self.first.rest
+    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+        cdef real other
+        rest[0] = -INFINITY
+        if self.first.lower < INFINITY and not self.first.fit(low, high, rest):
+            return 0
         if self.second.lower < INFINITY:
-            if not self.second.fit(low, high):
+            if not self.second.fit(low, high, &other):
                 return 0
-            self.rest = max(self.rest, self.second.rest)
+            rest[0] = max(rest[0], other)
         return 1
 
     def state(self, bint learning=True):

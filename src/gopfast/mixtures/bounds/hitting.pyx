@@ -281,7 +281,7 @@ cdef class HittingSets(Reduction):
         """Takes the set that was proved; what it makes superfluous goes."""
         cdef HittingSet made
         cdef int i, kept = 0, widest
-        cdef real before, after
+        cdef real before, after, rest
         made = self.proved()
         for i in range(self.n_sets):
             if not within(&made, &self.sets[i]):
@@ -297,9 +297,10 @@ cdef class HittingSets(Reduction):
         self.sets[kept] = made
         self.n_sets = kept + 1
         self.lower = min(self.lower, self.limit)
+        self.version += 1
         self.link()
         before = self.total()
-        if not self.fit(&self.low[0], &self.high[0]):
+        if not self.fit(&self.low[0], &self.high[0], &rest):
             self.n_sets, self.n_chain, self.sets[0].n_parts = 1, 0, 0  # nothing lies below the limit
             self.idle = True
             return
@@ -343,10 +344,11 @@ cdef class HittingSets(Reduction):
             self.n_chain += 1
             last = end
 
-    cdef int fit(self, real *low, real *high) noexcept nogil:
+    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
         cdef int K = self.family.n_components, i, k, first, last, _turn
         cdef const HittingSet *held
         cdef bint changed
+        rest[0] = -INFINITY
         for _turn in range(MOST_FITS):
             changed = False
             if not order_components(K, 1, low, high):
@@ -453,4 +455,5 @@ cdef class HittingSets(Reduction):
     def cut(self, low, high):
         """For tests: what is left of a box, or None."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
-        return (np.asarray(least), np.asarray(most)) if self.fit(&least[0], &most[0]) else None
+        cdef real rest
+        return (np.asarray(least), np.asarray(most)) if self.fit(&least[0], &most[0], &rest) else None

@@ -9,19 +9,21 @@ cdef class CellTree:
     cdef readonly index n_boxes
     cdef readonly int n_cell
     cdef real[:, ::1] low, high         # (n_boxes, n_cell)
-    cdef real[::1] upper                # (n_boxes,) largest bound of G within
+    cdef real[::1] upper, least         # (n_boxes,) largest and least bound of G within
     cdef int[::1] left                  # the first of two neighbours, -1: a cell
-    cdef int[::1] stack
     cdef real[::1] slack                # (n_cell,) boxes that are no further apart than this meet
     # OUT: bounding box of what of a box meets cells whose bound is not below the threshold; returns the largest bound
     # of those, -INFINITY: there are none.
     cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
                    real *out_high) noexcept nogil
+    # The largest bound of what a box meets, -INFINITY: it meets none.
+    cdef real largest(self, const real *low, const real *high) noexcept nogil
+    cdef int find_least(self) except -1
 
 
 cdef class PricingReduction(StepwiseReduction):
     cdef readonly CellTree tree         # None: nothing is known yet
     cdef object taken                   # cells of the bound that the tree was made of
     cdef readonly real total, limit
-    cdef real[::1] sup, cut_low, cut_high
     cdef real[::1] slack                # (n_cell,) of the tree
+    cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil

@@ -8,12 +8,16 @@ cells add up to no more than the prices less the limit: K look-ups, before any d
 import numpy as np
 
 from libc.math cimport INFINITY, fabs
+from libc.stdlib cimport free, malloc
 
 from gopfast.mixtures.families.family cimport Family, order_components
 
 # Turns of cutting: what one component loses lets the others lose more.
 cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
 cdef int MOST_TURNS = 3
+# Boxes that wait while a tree of cells is searched: one for each level, and each level halves the cells.
+cdef enum:
+    MOST_DEPTH = 128
 
 
 cdef void sort(index n, int *order, real *keys) noexcept nogil:
@@ -31,6 +35,17 @@ cdef void sort(index n, int *order, real *keys) noexcept nogil:
                 j -= gap
             keys[j], order[j] = key, at
         gap //= 3
+
+
+cdef index depth_of(const int[::1] left):
+    """Levels of a binary tree, whose neighbours come after the box that holds them, below its root."""
+    cdef index[::1] depth = np.zeros(left.shape[0], dtype=np.intp)
+    cdef index at, most = 0
+    for at in range(left.shape[0]):
+        most = max(most, depth[at])
+        if left[at] >= 0:
+            depth[left[at]] = depth[left[at] + 1] = depth[at] + 1
+    return most
 
 
 cdef class CellTree:
@@ -51,7 +66,6 @@ cdef class CellTree:
         self.slack = np.zeros(n) if slack is None else np.array(slack, dtype=np.float64)
         self.low, self.high = np.full((2 * m + 1, n), np.inf), np.full((2 * m + 1, n), -np.inf)
         self.upper, self.left = np.full(2 * m + 1, -np.inf), np.full(2 * m + 1, -1, dtype=np.intc)
-        self.stack = np.zeros(256, dtype=np.intc)   # twice the depth, and some
         self.n_boxes = 0
         if m == 0:
             return
@@ -85,47 +99,97 @@ cdef class CellTree:
             todo[top + 1, 0], todo[top + 1, 1], todo[top + 1, 2] = made + 1, i, end
             made, top = made + 2, top + 2
         self.n_boxes = made
+        self.find_least()
+
+    cdef int find_least(self) except -1:
+        """The least bounds within, from the leaves up, which come last."""
+        cdef index at
+        self.least = np.array(self.upper)
+        for at in range(self.n_boxes - 1, -1, -1):
+            if self.left[at] >= 0:
+                self.least[at] = min(self.least[self.left[at]], self.least[self.left[at] + 1])
+        return 0
 
     cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
                    real *out_high) noexcept nogil:
-        cdef int top = 1, at, j, n = self.n_cell
-        cdef bint apart, inside
+        cdef int stack[MOST_DEPTH]
+        cdef int top = 1, at, j, first, n = self.n_cell
+        cdef bint apart, known, within
         cdef real sup = -INFINITY
+        cdef const real *least
+        cdef const real *most
         for j in range(n):
             out_low[j], out_high[j] = INFINITY, -INFINITY
         if self.n_boxes == 0:
             return sup
-        self.stack[0] = 0
+        stack[0] = 0
         while top:
             top -= 1
-            at = self.stack[top]
+            at = stack[top]
             if self.upper[at] < threshold:
                 continue
-            apart, inside = False, True
+            # whether what the box meets is known already; whether all of the box lies within
+            apart, known, within = False, self.upper[at] <= sup, self.least[at] >= threshold
+            least, most = &self.low[at, 0], &self.high[at, 0]
             for j in range(n):
-                if self.low[at, j] > high[j] + self.slack[j] or self.high[at, j] < low[j] - self.slack[j]:
+                if least[j] > high[j] + self.slack[j] or most[j] < low[j] - self.slack[j]:
                     apart = True
                     break
-                # what would not widen the result need not be looked at
-                if max(self.low[at, j], low[j]) < out_low[j] or min(self.high[at, j], high[j]) > out_high[j]:
-                    inside = False
-            if apart or (inside and self.upper[at] <= sup):
+                if max(least[j], low[j]) < out_low[j] or min(most[j], high[j]) > out_high[j]:
+                    known = False
+                if least[j] < low[j] or most[j] > high[j]:
+                    within = False
+            if apart or known:
                 continue
-            if self.left[at] >= 0:
-                self.stack[top], self.stack[top + 1] = self.left[at], self.left[at] + 1
+            if self.left[at] >= 0 and not within:
+                # the one with the largest bound first, so that more of the others is known then
+                first = self.upper[self.left[at]] > self.upper[self.left[at] + 1]
+                stack[top], stack[top + 1] = self.left[at] + first, self.left[at] + 1 - first
                 top += 2
                 continue
             sup = max(sup, self.upper[at])
             for j in range(n):
-                out_low[j] = min(out_low[j], min(high[j], max(self.low[at, j], low[j])))
-                out_high[j] = max(out_high[j], max(low[j], min(self.high[at, j], high[j])))
+                out_low[j] = min(out_low[j], min(high[j], max(least[j], low[j])))
+                out_high[j] = max(out_high[j], max(low[j], min(most[j], high[j])))
+        return sup
+
+    cdef real largest(self, const real *low, const real *high) noexcept nogil:
+        cdef int stack[MOST_DEPTH]
+        cdef int top = self.n_boxes > 0, at, j, first, n = self.n_cell
+        cdef bint apart, within
+        cdef real sup = -INFINITY
+        cdef const real *least
+        cdef const real *most
+        stack[0] = 0
+        while top:
+            top -= 1
+            at = stack[top]
+            if self.upper[at] <= sup:
+                continue
+            apart, within = False, True
+            least, most = &self.low[at, 0], &self.high[at, 0]
+            for j in range(n):
+                if least[j] > high[j] + self.slack[j] or most[j] < low[j] - self.slack[j]:
+                    apart = True
+                    break
+                if least[j] < low[j] or most[j] > high[j]:
+                    within = False
+            if apart:
+                continue
+            if within or self.left[at] < 0:
+                sup = self.upper[at]
+                continue
+            # the one with the largest bound first
+            first = self.upper[self.left[at]] > self.upper[self.left[at] + 1]
+            stack[top], stack[top + 1] = self.left[at] + first, self.left[at] + 1 - first
+            top += 2
         return sup
 
     def state(self):
         """The boxes, as arrays by name."""
         n = self.n_boxes
         return {"low": np.array(self.low[:n]), "high": np.array(self.high[:n]), "upper": np.array(self.upper[:n]),
-                "left": np.array(self.left[:n]), "depth": len(self.stack)}
+                "left": np.array(self.left[:n])}
 
     def restore(self, state):
         """Take what `state` returned."""
@@ -137,8 +201,10 @@ cdef class CellTree:
         alike = len(left) == self.n_boxes == self.upper.shape[0] and np.shape(self.high) == np.shape(self.low)
         if not alike or not ((left == -1) | ((left > np.arange(len(left))) & (left < len(left) - 1))).all():
             raise ValueError("cells of another kind")
-        self.stack = np.zeros(int(state["depth"]), dtype=np.intc)
+        if depth_of(self.left) >= MOST_DEPTH:
+            raise ValueError("cells of another kind: their tree is too deep")
         self.slack = np.zeros(self.n_cell)
+        self.find_least()
 
     def meets(self, low, high, real threshold):
         """For tests: the largest bound of what a box meets, and its bounding box."""
@@ -146,6 +212,11 @@ cdef class CellTree:
         cdef real[::1] out_low = np.empty(self.n_cell), out_high = np.empty(self.n_cell)
         sup = self.meet(&least[0], &most[0], threshold, &out_low[0], &out_high[0])
         return sup, np.asarray(out_low), np.asarray(out_high)
+
+    def largest_of(self, low, high):
+        """For tests: the largest bound of what a box meets."""
+        cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        return self.largest(&least[0], &most[0])
 
 
 cdef class PricingReduction(StepwiseReduction):
@@ -161,17 +232,16 @@ cdef class PricingReduction(StepwiseReduction):
     """
 
     def __init__(self, Family family, make, slack=None):
-        cdef index n = family.n_connected
         super().__init__(family, make)
         self.passes_of_one = family.n_components
         self.slack = np.zeros(family.n_cell) if slack is None else np.array(slack, dtype=np.float64)
         self.limit = INFINITY
-        self.sup, self.cut_low, self.cut_high = np.zeros(family.n_components), np.zeros(n), np.zeros(n)
 
     cdef int take_limit(self, real limit) except -1:
         StepwiseReduction.take_limit(self, limit)
         if limit < self.limit:
             self.limit = limit
+            self.version += 1
             if self.tree is not None:
                 self.lower = limit
         return 0
@@ -181,49 +251,66 @@ cdef class PricingReduction(StepwiseReduction):
         return self.bound.lower if not self.bound.is_recorded or self.bound.cells is not None else -INFINITY
 
     cdef bint take(self, real limit) except -1:
+        cdef real rest
         if self.bound.cells is None:
             return True
         if self.bound.cells is not self.taken:
             self.taken = self.bound.cells
             self.tree, self.total = CellTree(*self.taken, slack=self.slack), self.bound.table_total
+            self.version += 1
         self.lower = self.limit
-        return self.fit(&self.low[0], &self.high[0]) != 0
+        return self.fit(&self.low[0], &self.high[0], &rest) != 0
 
-    cdef int fit(self, real *low, real *high) noexcept nogil:
-        cdef int K = self.family.n_components, k, j, n = self.family.n_cell, turn
-        cdef real threshold, sum_sup = 0, size = SUMMING * (fabs(self.total) + fabs(self.limit))
-        cdef bint changed
-        self.rest = -INFINITY
+    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+        cdef int K = self.family.n_components, left
+        cdef real *memory
+        rest[0] = -INFINITY
         if self.tree is None:
             return 1
+        memory = <real *> malloc((K + 2 * self.family.n_cell) * sizeof(real))
+        if memory == NULL:
+            return 1
+        left = self.cut_cells(low, high, rest, memory, memory + K)
+        free(memory)
+        return left
+
+    cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil:
+        """As `fit`; workspaces are the largest bounds (K,) of what the components meet, and a cell's corners."""
+        cdef int K = self.family.n_components, k, j, n = self.family.n_cell, _turn
+        cdef real sum_sup, lost, size = SUMMING * (fabs(self.total) + fabs(self.limit)), first_low, first_high
+        cdef real *cut_low = cell
+        cdef real *cut_high = cell + n
         if not order_components(K, n, low, high):
             return 0
-        for turn in range(MOST_TURNS):
-            changed = False
-            for k in range(K):
-                threshold = -INFINITY
-                if turn:
-                    threshold = self.total - self.limit - (sum_sup - self.sup[k]) - size - SUMMING * fabs(sum_sup)
-                self.sup[k] = self.tree.meet(low + k * n, high + k * n, threshold, &self.cut_low[0], &self.cut_high[0])
-                if self.sup[k] == -INFINITY:
-                    return 0
-                for j in range(n):
-                    changed |= self.cut_low[j] > low[k * n + j] or self.cut_high[j] < high[k * n + j]
-                    low[k * n + j] = max(low[k * n + j], self.cut_low[j])
-                    high[k * n + j] = min(high[k * n + j], self.cut_high[j])
+        for _turn in range(MOST_TURNS):
             sum_sup = 0
             for k in range(K):
-                sum_sup += self.sup[k]
+                sups[k] = self.tree.largest(low + k * n, high + k * n)
+                sum_sup += sups[k]
+            lost = size + SUMMING * fabs(sum_sup)
             # the box's bound is total - sum of G, at least the limit
-            self.rest = max(self.rest, self.total - sum_sup - size - SUMMING * fabs(sum_sup))
-            if sum_sup + size + SUMMING * fabs(sum_sup) <= self.total - self.limit:
+            if not sum_sup + lost > self.total - self.limit:
                 return 0
-            if turn and not changed:
-                break
+            rest[0] = max(rest[0], self.total - sum_sup - lost)
+            for k in range(K):
+                if self.tree.meet(low + k * n, high + k * n, self.total - self.limit - (sum_sup - sups[k]) - lost,
+                                  cut_low, cut_high) == -INFINITY:
+                    return 0
+                for j in range(n):
+                    low[k * n + j] = max(low[k * n + j], cut_low[j])
+                    high[k * n + j] = min(high[k * n + j], cut_high[j])
+            # what is met of these boxes is met of no others: only their order can leave less
+            first_low = first_high = 0
+            for k in range(K):
+                first_low, first_high = first_low + low[k * n], first_high + high[k * n]
             if not order_components(K, n, low, high):
                 return 0
+            for k in range(K):
+                first_low, first_high = first_low - low[k * n], first_high - high[k * n]
+            if first_low == 0 and first_high == 0:
+                break
         # solutions that were cut off cost at least the limit
-        self.rest = min(self.rest, self.limit)
+        rest[0] = min(rest[0], self.limit)
         return 1
 
     def known(self):
@@ -249,6 +336,7 @@ cdef class PricingReduction(StepwiseReduction):
                 raise ValueError("cells of another problem")
 
     def cut(self, low, high):
-        """For tests: what is left of a box, or None."""
+        """For tests: what is left of a box and the bound of that, or None."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
-        return (np.asarray(least), np.asarray(most)) if self.fit(&least[0], &most[0]) else None
+        cdef real rest
+        return (np.asarray(least), np.asarray(most), rest) if self.fit(&least[0], &most[0], &rest) else None

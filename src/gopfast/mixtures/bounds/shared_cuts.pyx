@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
+
 from gopfast.mixtures.bounds.stepwise cimport StepwiseReduction
 from gopfast.search.types cimport real
 
@@ -14,10 +16,12 @@ cdef class SharedReduction(StepwiseReduction):
     cdef bint take(self, real limit) except -1:
         if self.floor >= limit:
             self.closed, self.lower = True, self.floor
+            self.version += 1
             self.high[:] = self.low
         return True
 
-    cdef int fit(self, real *low, real *high) noexcept nogil:
+    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+        rest[0] = -INFINITY
         return not self.closed
 
     def known(self):

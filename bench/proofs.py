@@ -1,6 +1,6 @@
 """Size of proofs, time to write and to check them, random problems and changed proofs; writes bench/results/proofs.md.
 
-Run: python bench/proofs.py [--quick] [--time-limit S] [--folder FOLDER] [--no-tables | --no-random]
+Run: python bench/proofs.py [--quick] [--time-limit S] [--folder FOLDER] [--no-tables | --no-random] [--jobs N]
 
 About an hour; --quick: 300 random problems, 280 changes. FOLDER holds the data sets of bench/clustering.py.
 
@@ -32,6 +32,7 @@ from gopfast.biconvex import proof as biconvex_proof
 from gopfast.checker import file
 from gopfast.clustering import solve as clustering_solve
 from gopfast.mixtures.recording import Recorder
+from gopfast.parallel import outcomes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.property import test_biconvex_proofs as biconvex_tests
@@ -172,15 +173,18 @@ def random_problem(seed):
     return kind, proofs.random_problem(rng, kind), {"epsilon": RANDOM_EPSILON}
 
 
-def random_problems(number):
+def random_verdict(seed):
+    """The kind of a random problem, and the verdict on its proof."""
+    kind, problem, options = random_problem(seed)
+    if seed % 2:  # with prices, where there are any
+        options |= proofs.options(kind, proofs.OF_PRICES[0])
+    result = gopfast.solve(problem, proof=True, n_threads=1, max_nodes=1000, log=False, **options)
+    return kind, result.notes[-1] if result.proof is None else verdict(result.proof, problem)
+
+
+def random_problems(number, n_jobs=None):
     """Verdicts on proofs of random problems, by kind."""
-    counts = Counter()
-    for seed in range(number):
-        kind, problem, options = random_problem(seed)
-        if seed % 2:  # with prices, where there are any
-            options |= proofs.options(kind, proofs.OF_PRICES[0])
-        result = gopfast.solve(problem, proof=True, n_threads=1, max_nodes=1000, log=False, **options)
-        counts[kind, result.notes[-1] if result.proof is None else verdict(result.proof, problem)] += 1
+    counts = Counter(outcomes(random_verdict, range(number), n_jobs))
     return [[kind, found, f"{n:,}"] for (kind, found), n in sorted(counts.items())]
 
 
@@ -261,7 +265,7 @@ def random_text(options):
     """Text of the random problems and the changes."""
     n_random, n_changes = (300, 280) if options.quick else (10_000, 1_000)
     with tempfile.TemporaryDirectory() as folder:
-        random = random_problems(n_random)
+        random = random_problems(n_random, options.jobs)
         changed = changes(n_changes, os.path.join(folder, "proof.npz"))
     return f"""{n_random:,} small problems, commit {machine.commit()}.
 
@@ -281,6 +285,7 @@ def main():
     arguments.add_argument("--folder")
     arguments.add_argument("--no-tables", action="store_true")
     arguments.add_argument("--no-random", action="store_true")
+    arguments.add_argument("--jobs", type=int, help="random problems at a time, by joblib")
     options = arguments.parse_args()
     path = machine.RESULTS / "proofs.md"
     old = path.read_text(encoding="utf-8") if path.exists() else ""

@@ -105,7 +105,8 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     )
     _add_model(command, needs_k=True)
     command.add_argument("--starts", type=int, default=100, metavar="N", help="runs of each method (default: 100)")
-    _add_search(command)
+    search = _add_search(command)
+    search.add_argument("--jobs", type=int, metavar="N", help="local runs at a time, -1 for one per processor")
     _add_outputs(command, "where the runs ended")
 
     command = _add(

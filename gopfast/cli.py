@@ -194,7 +194,7 @@ def compare(options):
 
     table, problem = _problem(options)
     with _Progress(options) as progress:
-        found = compare(problem, options.starts, **_search(options), **progress.options)
+        found = compare(problem, options.starts, n_jobs=options.jobs, **_search(options), **progress.options)
     record = {"model": _record(problem), **_data_record(table), **found.to_dict()}
     _report(
         options, record, lambda: plot.local_optima(found.objectives, found.result),

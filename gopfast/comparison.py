@@ -17,6 +17,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import seed_from
+from gopfast.parallel import n_processes
 from gopfast.restart import restarts
 from gopfast.result import Status, to_json_types
 from gopfast.solver import solve
@@ -115,6 +116,7 @@ def compare(
     epsilon: float = 0.01,
     *,
     random_state: Seed = 0,
+    n_jobs: int | None = None,
     **options: "Unpack[CompareOptions]",
 ) -> Comparison:
     """
@@ -129,6 +131,9 @@ def compare(
         Tolerance of the global search, and of a hit, in nats.
     random_state : None, int, Generator or RandomState
         Seeds of the starts.
+    n_jobs : int, optional
+        Local runs at a time, by joblib: -1 for one per processor, None for what `joblib.parallel_config` says. Where
+        they end does not depend on it.
     **options
         Other options of `gopfast.solve`, such as `time_limit`: they concern the global search, not the local runs.
 
@@ -144,6 +149,7 @@ def compare(
     """
     n_starts = checks.whole_number("n_starts", n_starts, 1)
     seed = seed_from(random_state)
+    n_processes(n_jobs)  # a bad one is named before the search
     result = solve(problem, epsilon, random_state=seed, **options)
     found, skipped = [], {}
     interrupted = result.status is Status.INTERRUPTED
@@ -153,7 +159,7 @@ def compare(
             for kind, start in kinds.items():
                 begun, objectives = time.perf_counter(), []
                 try:
-                    for fit in restarts(problem, method, start, n_starts, seed):
+                    for fit in restarts(problem, method, start, n_starts, seed, n_jobs):
                         objectives.append(fit.objective)
                 except (InputError, ImportError) as error:
                     skipped[name] = str(error)

@@ -31,7 +31,8 @@ fit.json is what `gopfast fit --json` writes, or any JSON object with "weights",
 variances, "covariances"."""
 RESUME_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 6 --checkpoint galaxies.checkpoint --time-limit 600
-  gopfast resume galaxies.checkpoint galaxies.csv --time-limit none
+  gopfast resume galaxies.checkpoint --time-limit none
+  gopfast resume galaxies.checkpoint elsewhere/galaxies.csv
   gopfast solve problem.json --checkpoint problem.checkpoint
   gopfast resume problem.checkpoint problem.json
 
@@ -89,7 +90,7 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
 
     command = _command(commands, "resume", resume, "go on with a search that was stopped", RESUME_EXAMPLES)
     command.add_argument("checkpoint", metavar="FILE", help="the checkpoint")
-    _add_data(command)
+    _add_data(command, nargs="?")
     _add_reading(command)
     _add_limits(command)
     _add_long(command)
@@ -170,11 +171,12 @@ def _add(commands, name, run, what, examples):
     return command
 
 
-def _add_data(command):
+def _add_data(command, nargs=None):
+    left_out = "" if nargs is None else "; left out: what `gopfast fit` has read, from where it was"
     command.add_argument(
-        "data", metavar="data.csv",
+        "data", metavar="data.csv", nargs=nargs,
         help="numbers, one sample per line, with or without a header; - for the standard input; also .npy and, with "
-        "pyarrow, .parquet, of which more than a million rows are read in chunks",
+        f"pyarrow, .parquet, of which more than a million rows are read in chunks{left_out}",
     )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 """Binary files of numbers as the command reads them: arrays of NumPy, Parquet files."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from gopfast import data
 from gopfast.errors import InputError
-from gopfast.mixtures.data.chunks import ROWS, Chunks
+from gopfast.mixtures.data.chunks import ROWS, Chunks, of_array
 from gopfast.reading.table import Table
 
 SUFFIXES = (".npy", ".parquet")
@@ -60,13 +61,21 @@ def _array(path, columns):
     array = array[:, np.newaxis] if array.ndim == 1 else array
     names = [f"x{j}" for j in range(array.shape[1])] if array.shape[1] > 1 else ["x"]
     places = _places(path, names, columns)
+    names, steps = [names[j] for j in places], set(np.diff(places))
+    if len(steps) > 1 or 0 in steps:
+        return Chunks(partial(_blocks, path, places), len(places), names), names, len(array)
+    # a view of the file: workers open it for themselves
+    step = steps.pop() if steps else 1
+    end = places[-1] + step
+    rows = of_array(array[:, places[0] : end if end >= 0 else None : step])
+    return Chunks(rows.factory, len(places), names, rows.rows), names, len(array)
 
-    def parts():
-        for first in range(0, len(array), ROWS):
-            yield array[first : first + ROWS][:, places]
 
-    names = [names[j] for j in places]
-    return Chunks(parts, len(places), names), names, len(array)
+def _blocks(path, places):
+    """Yield some columns of an array, some rows at a time."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    for first in range(0, len(array), ROWS):
+        yield array[first : first + ROWS][:, places]
 
 
 def _parquet(path, columns):

@@ -19,15 +19,18 @@ from gopfast.binary import SUFFIXES as BINARY_SUFFIXES
 from gopfast.binary import read_binary
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
+from gopfast.mixtures.record import READ_FROM
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
+from gopfast.search.checkpoint import Stored
 
 EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD = 0, 1, 2, 3, 130, 141
 # What a record says of its model; the arguments of GaussianMixture.
 MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
+READING = ("columns", "separator", "decimal", "header", "na")  # options: how data are read
 STANDARD_OUTPUT = "-"
 PROBLEM_SUFFIXES = (".json", ".lp", ".mps", ".nl", ".qplib")
 LIVE_INTERVAL = 0.1  # seconds
@@ -100,6 +103,8 @@ def fit(options):
 
 def resume(options):
     """Go on with a search that was stopped."""
+    if options.data is None:
+        _recall_data(options)
     _check_outputs(options)
     if Path(options.data).suffix.lower() in PROBLEM_SUFFIXES:
         data = _read_problem(options.data)
@@ -115,6 +120,19 @@ def resume(options):
     if isinstance(data, gopfast.BiconvexProblem):
         return _report_solve(options, data, result)
     return _report_fit(options, table, result)
+
+
+def _recall_data(options):
+    """Take the data from where `gopfast fit` has read them, as the checkpoint says, and in that way."""
+    try:
+        said = Stored(options.checkpoint).header["problem"]["private"][READ_FROM]
+        found = {name: said[name] for name in (*READING, "data")}
+    except (KeyError, TypeError):
+        raise InputError(
+            f"{shown(options.checkpoint)} does not say where its data are: give their file, as in gopfast resume FILE "
+            "data.csv"
+        ) from None
+    vars(options).update(found)
 
 
 def _report_fit(options, table, result):
@@ -255,7 +273,11 @@ def _problem(options, in_chunks=False):
     table = _read_table(options, in_chunks=in_chunks)
     _check_labels(options, table)
     make = gopfast.GaussianMixture if table.n_rows is None else gopfast.data.LargeGaussianMixture
-    return table, make(table.data, **_model(options))
+    problem = make(table.data, **_model(options))
+    if options.data != STANDARD_INPUT:
+        said = {name: getattr(options, name) for name in READING} | {"data": os.path.abspath(options.data)}
+        problem.__setstate__({READ_FROM: said})
+    return table, problem
 
 
 def _check_labels(options, table):

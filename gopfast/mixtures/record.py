@@ -11,6 +11,7 @@ from gopfast.mixtures import problems
 from gopfast.mixtures.problems import large
 
 DATA = ("X", "sample_weight")
+READ_FROM = "_read_from"  # where the command has read the data, and how: nothing that a search depends on
 
 
 def record(problem):
@@ -70,6 +71,8 @@ def digest(problem):
     """Return a digest of the data and of all that a problem says of the model, as text."""
     found = hashlib.sha256(type(problem).__name__.encode())
     for name, value in sorted(vars(problem).items()):
+        if name == READ_FROM:
+            continue
         for part in value if isinstance(value, tuple) else (value,):
             found.update(name.encode())
             if isinstance(part, np.ndarray):

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -66,8 +67,26 @@ def test_workers_fit_an_array_in_chunks(file, capsys, monkeypatch):
     monkeypatch.setattr(
         LargeGaussianMixture, "summarised", lambda self, *given: made.append(prepare(self, *given)) or made[-1]
     )
-    assert run(capsys, "fit", file, *MODEL, "--workers", "2")[0] == 0
-    assert len(made) == 1
+    for columns in ("x0", "x1", "x1,x0", "x0,x1"):
+        code, printed = run(capsys, "fit", file, *MODEL, "--workers", "2", "--columns", columns, "--epsilon", "1")
+        assert code == 0 and "executor" not in printed.out  # workers open the file
+        array = np.load(file)[:, [int(name[1]) for name in columns.split(",")]]
+        np.testing.assert_array_equal(np.concatenate([part.copy() for part in made[-1].source]), array)
+        assert made[-1].parts.crew.executor is not None
+    assert len(made) == 4
+
+
+def test_columns_at_unequal_steps_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(binary, "MOST_IN_MEMORY", 100)
+    array = np.random.default_rng(0).normal(size=(500, 6))
+    np.save(tmp_path / "x.npy", array)
+    for places in ((1, 2, 6), (6, 3, 1), (1, 3, 5), (5, 3, 1), (4,), (2, 2), (3, 1)):
+        table = binary.read_binary(str(tmp_path / "x.npy"), [str(place) for place in places], in_chunks=True)
+        found = np.concatenate([part.copy() for part in table.data])
+        np.testing.assert_array_equal(found, array[:, np.array(places) - 1])
+        if table.data.rows is not None:  # as another process opens it
+            opened = pickle.loads(pickle.dumps(table.data.rows))
+            np.testing.assert_array_equal(np.concatenate(list(opened.read(7, 450))).reshape(443, -1), found[7:450])
 
 
 def test_parquet_files_are_fitted(tmp_path, capsys, monkeypatch):

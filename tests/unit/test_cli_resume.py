@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gopfast
@@ -43,6 +44,30 @@ def test_a_fit_goes_on(stopped, tmp_path, capsys):
     assert gopfast.solve(problem, max_nodes=500, checkpoint=path, log=False).status == "NODE_LIMIT"
     assert cli.main(["resume", path, GALAXIES, "-q", "--json", found]) == 0
     assert json.loads(Path(found).read_text())["objective"] == pytest.approx(whole["objective"], abs=1e-9)
+
+
+def test_the_data_are_read_from_where_they_were(tmp_path, monkeypatch, capsys):
+    """And as they were: by the same columns, whatever the folder that is worked in."""
+    data, path = tmp_path / "data.txt", str(tmp_path / "search.checkpoint")
+    rows = [f"{i};{x / 1000:.4f}".replace(".", ",") for i, x in enumerate(gopfast.datasets.load_galaxies().ravel())]
+    data.write_text("number;x\n" + "\n".join(rows))
+    monkeypatch.chdir(tmp_path)
+    given = ["data.txt", "--columns", "x", "--separator", ";", "--decimal", ","]
+    assert cli.main(["fit", *given, "-k", "4", "-q", "--time-limit", "0.02", "--checkpoint", path]) == 1
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    capsys.readouterr()
+    assert cli.main(["resume", path, "-q"]) == 0
+    alone = capsys.readouterr().out
+    assert "OPTIMAL" in alone and "columns x" in alone
+    X = gopfast.datasets.load_galaxies() / 1000
+    assert gopfast.resume(path, np.round(X, 4), log=False).success  # what tells the data does not say where they are
+    data.unlink()
+    assert cli.main(["resume", path, "-q"]) == 2
+    assert "data.txt: No such file" in capsys.readouterr().err
+    gopfast.solve(gopfast.GaussianMixture(X, 3), checkpoint=path, max_nodes=5, log=False)
+    assert cli.main(["resume", path, "-q"]) == 2
+    assert "does not say where its data are: give their file" in capsys.readouterr().err
 
 
 def test_a_limit_of_a_resumed_search_names_no_gap_that_nobody_asked_for(stopped, capsys):

@@ -133,7 +133,7 @@ def of_array(array):
 
 def _offset_in_file(array):
     """Return where in its file a memory-mapped array begins; None where others would not see the same there."""
-    if not isinstance(array, np.memmap) or array.filename is None or array.mode == "c" or min(array.strides) < 0:
+    if not isinstance(array, np.memmap) or array.filename is None or array.mode == "c":
         return None
     base = array
     while not isinstance(base, mmap.mmap):

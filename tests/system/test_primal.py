@@ -8,6 +8,7 @@ from gopfast.clustering.line import best_stretches
 
 import gopfast
 from gopfast import local
+from gopfast.datasets import load
 
 N_RESTARTS = 10
 SLACK = 0.02  # nats, for where both stop before the end of the same descent
@@ -156,3 +157,17 @@ def test_stretches_of_one_column_are_the_best_by_plain_dynamic_programming(n_sam
         ends = [*begins[1:], n_samples]
         assert begins[0] == 0 and (np.diff(begins) > 0).all()
         assert sum(map(cost, begins, ends)) == pytest.approx(best[k, n_samples], abs=1e-9)
+
+
+def test_a_narrow_component_among_wide_ones_is_found():
+    """Of 900 random starts of EM one ends there, and no split and merger of what the others reach leads to it."""
+    X = np.asarray(load("acidity"))
+    problem = gopfast.GaussianMixture((X - X.mean()) / X.std(), 5)
+    found = []
+
+    def stop(progress):
+        found.append(progress.upper)
+        return found[-1] < 166.45
+
+    gopfast.solve(problem, n_threads=1, max_nodes=100_000, log=False, callback=stop)
+    assert min(found) < 166.45

@@ -34,7 +34,8 @@ cdef class MixturePrimal(Primal):
     cdef bint movable, deep         # whether there are moves, and whether the first local search makes them
     cdef real[::1] known, kicked    # the best solution on `coarse`, and one at hand
     cdef real known_value
-    cdef int n_improved, next_kick, kick_gap, n_restarts
+    cdef int n_improved, n_restarts, n_kicks
+    cdef index passes_before, kick_passes   # until the first incumbent was found; of kicks since
     cdef Moves moves
     cdef Crossing crossing
     cdef int describe(self, ties) except -1
@@ -58,6 +59,8 @@ cdef class MixturePrimal(Primal):
     cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
-    cdef bint due(self) noexcept nogil
+    cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef bint due(self, const Effort *effort) noexcept nogil
+    cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                            Effort *effort) noexcept nogil

@@ -59,7 +59,8 @@ cdef real FINE = 0.03           # their tolerance, in units of the others'
 cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
 cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
 cdef real DEEP_WORK = 6e7
-cdef int KICKS_FROM = 10        # calls of improve() before the first of its own, fewer and fewer while none helps
+cdef int KICKS_FROM = 10        # calls of improve() before the first of its own,
+cdef real KICK_SHARE = 0.04     # and the share of the passes since the first incumbent that all of them may take
 cdef real MOST_SHARES = 4e6     # samples times components, of which responsibilities are kept
 # Share of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave.
 BLEND = 0.05
@@ -121,7 +122,8 @@ cdef class MixturePrimal(Primal):
         self.deep = self.movable and family.n_connected >= DEEP_FROM
         self.known, self.kicked = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.known_value = INFINITY
-        self.n_improved, self.next_kick, self.kick_gap, self.n_restarts = 0, KICKS_FROM, 1, 0
+        self.n_improved = self.n_restarts = self.n_kicks = 0
+        self.passes_before = self.kick_passes = 0
         if self.movable:
             self.moves = Moves(family, BLEND if family.has_ends else 0.0)
             self.moves.prepare(&self.coarse)
@@ -418,6 +420,26 @@ cdef class MixturePrimal(Primal):
         memcpy(solution, kicked, self.n_solution * sizeof(real))
         return objective
 
+    cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what a component on a group of neighbouring samples leads to.
+
+        What splits and mergers do not reach: a narrow component among wide ones.
+        """
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective
+        if self.family.n_components < 3:
+            return best
+        self.moves.look(solution, &self.seed)
+        effort.n_passes += LOOK_PASSES
+        if not self.moves.focus(solution, &self.seed, kicked):
+            return best
+        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
+        self.crossing.keep(kicked, objective, tolerance)
+        if not objective < best - tolerance:
+            return best
+        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        return self.move(objective, tolerance, solution, effort)
+
     cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a crossing of two solutions leads to."""
         cdef real *kicked = &self.kicked[0]
@@ -473,6 +495,7 @@ cdef class MixturePrimal(Primal):
         objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
         self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
+        self.passes_before = effort.n_passes
         if self.n_ties == 0 or K == 1:
             return objective
         self.try_ties(objective, tolerance, solution, effort)
@@ -484,22 +507,34 @@ cdef class MixturePrimal(Primal):
             self.known_value = value
             memcpy(&self.known[0], solution, self.n_solution * sizeof(real))
 
-    cdef bint due(self) noexcept nogil:
-        """Whether the next kick is due: the gaps between them double while none helps."""
+    cdef bint due(self, const Effort *effort) noexcept nogil:
+        """Whether kicks have had less than their share of the passes."""
         self.n_improved += 1
-        return self.movable and self.n_improved > self.next_kick and self.known_value < INFINITY
+        return (self.movable and self.n_improved > KICKS_FROM and self.known_value < INFINITY
+                and self.kick_passes < KICK_SHARE * (effort.n_passes - self.passes_before))
+
+    cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what one of three kinds of kicks leads to, in turns."""
+        cdef index before = effort.n_passes
+        self.n_kicks += 1
+        if self.n_kicks % 3 == 0:
+            best = self.restart(best, tolerance, solution, effort)
+        elif self.n_kicks % 3 == 1:
+            best = self.kick(best, tolerance, solution, effort)
+        else:
+            best = self.focus(best, tolerance, solution, effort)
+        self.kick_passes += effort.n_passes - before
+        return best
 
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
-        cdef real objective, kicked, before = self.known_value
+        cdef real objective, kicked, before
         self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
         objective = self.improve_from(point, weights, target, tolerance, solution, effort)
-        if not self.due() or self.late():
+        if not self.due(effort) or self.late():
             return objective
-        kicked = self.restart(before, tolerance, &self.known[0], effort)
-        kicked = self.kick(kicked, tolerance, &self.known[0], effort)
-        self.kick_gap = 1 if kicked < before else 2 * self.kick_gap
-        self.next_kick = self.n_improved + self.kick_gap
+        before = self.known_value
+        kicked = self.kick_again(before, tolerance, &self.known[0], effort)
         if not kicked < min(before, target - self.coarse_loss):
             return objective
         self.known_value = kicked
@@ -543,7 +578,7 @@ cdef class MixturePrimal(Primal):
         return {
             "seed": np.asarray(self.seed, dtype=np.uint64), "known": np.array(self.known),
             "known_value": self.known_value, "coarse_loss": self.coarse_loss,
-            "turns": np.array([self.n_improved, self.next_kick, self.kick_gap, self.n_restarts]),
+            "turns": np.array([self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes]),
         }
 
     def restore(self, state):
@@ -551,7 +586,7 @@ cdef class MixturePrimal(Primal):
         self.seed = int(state["seed"])
         np.asarray(self.known)[:] = state["known"]
         self.known_value, self.coarse_loss = float(state["known_value"]), float(state["coarse_loss"])
-        self.n_improved, self.next_kick, self.kick_gap, self.n_restarts = state["turns"].tolist()
+        self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes = state["turns"].tolist()
 
     def em(self, weights, point, tol, int max_iter):
         """EM from given weights (K,) and parameters (n_connected,) with its trace.

@@ -14,6 +14,7 @@ cdef class Moves:
     cdef real[::1] log_density      # (N,)
     cdef real[:, ::1] raw, halves   # (K, 1 + F) masses and moments about 0; of both halves (2 K, 1 + F)
     cdef real[::1] mass, moments, point, metric, gains, losses, drawn
+    cdef real[::1] group            # (d + 1,) center and squared radius of some samples
     cdef int[::1] partners          # (2 K,) of component k the entries k and K + k, -1: none
     cdef int prepare(self, const SampleSet *data) except -1
     cdef real cost(self, int k, index i) noexcept nogil
@@ -29,6 +30,12 @@ cdef class Moves:
     cdef void choose_partners(self) noexcept nogil
     cdef bint look(self, const real *solution, unsigned long long *seed) noexcept nogil
     cdef bint take(self, const real *solution, real least, real *out) noexcept nogil
+    # OUT out: the components of a cheap merger in one, and the other one on a group of neighbouring samples drawn at
+    # random, by what the last look found. False: there are too few samples.
+    cdef bint focus(self, const real *solution, unsigned long long *seed, real *out) noexcept nogil
+    cdef real group_gain(self, const real *solution, int k, const real *group) noexcept nogil
+    cdef int cheap_merger(self, unsigned long long *seed) noexcept nogil
+    cdef void draw_group(self, unsigned long long *seed, real *group) noexcept nogil
     cdef void assign(self, const real *centers, int n_turns, real *solution) noexcept nogil
     cdef void mix(self) noexcept nogil
 

@@ -17,6 +17,10 @@ from gopfast.search.types cimport index, real
 cdef int MEAN_TURNS = 4     # of 2-means that halve a component
 cdef int EM_TURNS = 6       # of EM with its two halves
 cdef int TRIES = 2          # draws of the two centers, of which the better halves are kept
+cdef int N_GROUPS = 8        # draws of a group, of which the one that gains most is taken
+cdef int RADII = 20         # halvings of an interval that the radius of a group of samples lies in
+cdef real FEWEST = 2.0      # weight of a group, in samples of the average weight, at least
+cdef real LEFT = 1e-3       # of a component's mass, what a group leaves of it at least
 
 
 cdef unsigned long long next_random(unsigned long long *state) noexcept nogil:
@@ -53,10 +57,11 @@ cdef class Moves:
         self.buffer = PassBuffer(K, d, F)
         self.raw, self.halves = np.zeros((K, 1 + F)), np.zeros((2 * K, 1 + F))
         self.mass, self.moments = np.zeros(K), np.zeros(K * F)
-        self.point, self.metric, self.drawn = np.zeros(family.n_connected), family.metric(), np.zeros(2 * d)
+        self.point, self.metric, self.drawn = np.zeros(family.n_connected), family.metric(), np.zeros(2 * d + 1)
         self.share, self.log_density = None, None
         self.gains, self.losses = np.zeros(K), np.zeros(2 * K)
         self.partners = np.zeros(2 * K, dtype=np.intc)
+        self.group = np.zeros(d + 1)
 
     cdef int prepare(self, const SampleSet *data) except -1:
         """The samples that moves are looked for on."""
@@ -320,6 +325,107 @@ cdef class Moves:
         self.swap_in(k, j)
         for s in range(1 + self.family.n_statistics):
             self.raw[kept, s] -= self.raw[j, s]
+        memcpy(out + K, &self.point[0], self.family.n_connected * sizeof(real))
+        out[K + self.family.n_connected] = e
+        return True
+
+    cdef void draw_group(self, unsigned long long *seed, real *group) noexcept nogil:
+        """OUT group: center (d,), squared radius of a ball of samples; its weight is drawn on a logarithmic scale."""
+        cdef index n = self.data.n_samples, i, chosen = n - 1
+        cdef int d = self.family.n_columns, K = self.family.n_components, j, _turn
+        cdef real W = self.data.total_weight, sought = uniform(seed) * W, weight = 0, low = 0, high = 0, radius
+        for i in range(n):
+            weight += self.data.samples.weights[i]
+            if weight > sought:
+                chosen = i
+                break
+        for j in range(d):
+            group[j] = self.data.samples.columns[j * self.data.samples.n_padded + chosen]
+        for i in range(n):
+            high = max(high, self.distance(i, group))
+        low = FEWEST * W / n
+        sought = low * exp(uniform(seed) * log(max(W / K / low, 1.0)))
+        low = 0
+        for _turn in range(RADII):
+            radius, weight = 0.5 * (low + high), 0
+            for i in range(n):
+                if self.distance(i, group) <= radius:
+                    weight += self.data.samples.weights[i]
+            if weight < sought:
+                low = radius
+            else:
+                high = radius
+        group[d] = high
+
+    cdef real group_gain(self, const real *solution, int k, const real *group) noexcept nogil:
+        """What a component more, fitted to a group of samples, would gain, about. Slot k is borrowed for it."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, s
+        cdef index i
+        cdef real share, gain = 0
+        for s in range(1 + self.family.n_statistics):
+            self.halves[0, s], self.raw[k, s] = self.raw[k, s], 0
+        for i in range(self.data.n_samples):
+            if self.distance(i, group) <= group[d]:
+                self.add(i, self.data.samples.weights[i], &self.raw[k, 0])
+        share = self.raw[k, 0] / self.data.total_weight
+        self.restore(solution)
+        self.fit(solution[K + self.family.n_connected])
+        self.family.costs(&self.point[0], &self.buffer.costs)
+        for i in range(self.data.n_samples):
+            if self.distance(i, group) <= group[d]:
+                gain += self.data.samples.weights[i] * log(
+                    1 - share + exp(min(log(share) - self.cost(k, i) - self.log_density[i], 700.0)))
+        for s in range(1 + self.family.n_statistics):
+            self.raw[k, s] = self.halves[0, s]
+        return gain + (self.data.total_weight - share * self.data.total_weight) * log(1 - share)
+
+    cdef int cheap_merger(self, unsigned long long *seed) noexcept nogil:
+        """The merger that loses least, or, at random, one of the next; -1: there is none."""
+        cdef int at, best = -1, _turn, last
+        for _turn in range(2 * self.family.n_components):
+            last, best = best, -1
+            for at in range(2 * self.family.n_components):
+                if self.losses[at] < (INFINITY if best < 0 else self.losses[best]):
+                    best = at
+            if best < 0:
+                return last
+            if next_random(seed) >> 63:
+                return best
+            self.losses[best] = INFINITY
+        return best
+
+    cdef bint focus(self, const real *solution, unsigned long long *seed, real *out) noexcept nogil:
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, j, s, kept, _turn
+        cdef int merger = self.cheap_merger(seed)
+        cdef index i
+        cdef real e = solution[K + self.family.n_connected], weight, gain, most = -INFINITY
+        cdef real *group = &self.group[0]
+        if merger < 0:
+            return False
+        j, kept = merger % K, self.partners[merger]
+        for _turn in range(N_GROUPS):
+            self.draw_group(seed, &self.drawn[0])
+            gain = self.group_gain(solution, j, &self.drawn[0])
+            if gain > most:
+                most = gain
+                memcpy(group, &self.drawn[0], (d + 1) * sizeof(real))
+        if most == -INFINITY:
+            return False
+        for s in range(1 + self.family.n_statistics):
+            self.raw[kept, s] += self.raw[j, s]
+            self.raw[j, s] = 0
+        for i in range(self.data.n_samples):
+            if self.distance(i, group) > group[d]:
+                continue
+            self.add(i, self.data.samples.weights[i], &self.raw[j, 0])
+            for k in range(K):
+                weight = self.data.samples.weights[i] * (self.share[k, i] + (self.share[j, i] if k == kept else 0))
+                if k != j and weight > 0 and self.raw[k, 0] - weight > LEFT * self.raw[k, 0]:
+                    self.add(i, -weight, &self.raw[k, 0])
+        self.restore(solution)
+        self.fit(e)
+        for k in range(K):
+            out[k] = self.raw[k, 0] / self.data.total_weight
         memcpy(out + K, &self.point[0], self.family.n_connected * sizeof(real))
         out[K + self.family.n_connected] = e
         return True

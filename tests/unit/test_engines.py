@@ -14,7 +14,7 @@ from support.killing import LosesWorker
 import gopfast
 from gopfast.search import spread
 
-PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (25, 6)), 2)
 PACKAGE = str(Path(gopfast.__file__).resolve().parents[1])
 
 
@@ -97,7 +97,7 @@ from gopfast.search import spread
 
 if __name__ == "__main__":
     spread.ALONE = 0.0
-    problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+    problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (25, 6)), 2)
     with MPIPoolExecutor() as executor:
         result = gopfast.solve(problem, 0.05, log=False, n_threads=1, executor=executor)
     print(result.status, spread.n_workers(executor), result.objective, *result.notes)

@@ -144,7 +144,12 @@ class ParquetRows:
     apart, in_order = None, False
 
     def __init__(self, path, names):
-        self.path, self.names, self.n_rows = path, names, parquet_rows(path)
+        self.path, self.names = path, names
+
+    @property
+    def n_rows(self):
+        """Rows of the file as it is now."""
+        return parquet_rows(self.path)
 
     def all(self):
         """Yield all rows."""

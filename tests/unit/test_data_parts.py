@@ -156,6 +156,20 @@ def test_weights_and_variances_are_of_all_parts(kind, stored, tmp_path):
         solve(mapped[0][:9000], sample_weight=WEIGHT[:12_000])  # at the end of a part
 
 
+def test_rows_that_came_since_the_last_solve_are_read(tmp_path):
+    n = [6000]
+
+    def some():
+        return [X[: n[0]]]
+
+    problem = LargeGaussianMixture(chunks(some), 3, covariance="known")
+    with ThreadPoolExecutor(2) as executor:
+        for _ in range(2):
+            found = gopfast.solve(problem, 0.01, log=False, n_threads=1, executor=executor)
+            assert passes(found) == passes(solve(X[: n[0]]))
+            n[0] += 5000
+
+
 def test_threads_read_arrays_in_memory():
     with ThreadPoolExecutor(2) as executor:
         found = solve(chunks(lambda: (part for part in np.array_split(X, 5))), executor)

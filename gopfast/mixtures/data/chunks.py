@@ -65,6 +65,10 @@ class Chunks:
         is_sequence = readers.is_sequence(made) and len(made) == len(lengths) <= MOST_LENGTHS
         self.n_rows, self.lengths = n_rows, lengths if is_sequence else None
 
+    def forget(self) -> None:
+        """Count the rows anew: since the last solve there may be more."""
+        self.n_rows = self.lengths = None
+
     def reader(self) -> object:
         """Return how workers read a part of the rows; None before the first pass over what a factory makes."""
         if self.rows is None and self.n_rows is not None:

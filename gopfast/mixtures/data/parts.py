@@ -42,6 +42,9 @@ class Parts:
     def __init__(self, source, weights, executor=None, note=None):
         self.source, self.weights, self.tell, self.notes = source, weights, note, []
         self.crew = Crew(executor, self.note)
+        for one in (source, weights):
+            if one is not None:
+                one.forget()
 
     def __repr__(self):
         """Return the same for the same data: it is part of what tells a problem."""

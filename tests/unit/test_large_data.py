@@ -111,6 +111,17 @@ def test_sums_on_the_grid_are_exact_however_many_samples_a_corner_takes():
     assert (total != exact).any()  # what is carried matters
 
 
+def test_grids_of_parts_are_added_without_loss():
+    rng = np.random.default_rng(0)
+    grids = np.exp(8.0 * rng.normal(size=(large.MOST_GRIDS, 5000)))
+    total, carry = np.zeros(5000), np.zeros(5000)
+    for grid in grids:
+        large.add(total, carry, grid)
+    exact = np.array([math.fsum(column) for column in grids.T])
+    assert (np.abs(total + carry - exact) <= 2 * 2.0**-53 * exact).all()
+    assert (np.abs(total - exact) > 2 * 2.0**-53 * exact).any()  # what is carried matters
+
+
 CASES = [
     (seed, kind) for seed in range(3)
     for kind in ("known", "prior", "empirical", "gaussian", "diag", "spherical", "tied_spherical")

@@ -233,7 +233,8 @@ def objective_of(
     """Return a fit as a solution of its problem, its objective, and the tolerance: by default that of `certify`."""
     if isinstance(problem, KMeans):
         # Here and not above: it needs HiGHS.
-        from gopfast.clustering.solve import REL_TOL, clustering_of
+        from gopfast.clustering.fits import clustering_of
+        from gopfast.clustering.solve import REL_TOL
 
         fit = clustering_of(problem, fit)
         return fit, fit.inertia, epsilon or max(REL_TOL * fit.inertia, LEAST_EPSILON)

@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import gopfast
 from gopfast import CheckpointError, InputError, checks
 from gopfast.mixtures import engine
 from gopfast.result import Status
-from gopfast.search import files, memory
+from gopfast.search import files, memory, spread
 from gopfast.search.checkpoint import Stored
 from gopfast.search.files import Spill
 
@@ -410,3 +411,21 @@ def test_bad_folders_are_named(tmp_path):
     file.write_text("")
     with pytest.raises(InputError, match="^spill: .* is no folder"):
         gopfast.solve(PROBLEM, spill=file)
+
+
+def test_nodes_on_disk_that_are_lost_while_workers_search_end_it_with_its_bounds(tmp_path, monkeypatch, whole):
+    _, fields, most = whole
+    limited(monkeypatch, most // 16)
+    monkeypatch.setattr(spread, "ALONE", 0.0)
+    monkeypatch.setattr(spread, "PART", 0.005)
+
+    def lost(self, name):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), name)
+
+    monkeypatch.setattr(Spill, "read", lost)
+    options = {"relaxation": "entropic", "spill": tmp_path, "log": False, "n_threads": 1}
+    with ThreadPoolExecutor(2) as executor:
+        found = gopfast.solve(PROBLEM, EPSILON, executor=executor, **options)
+    assert found.status == "MEMORY_LIMIT"
+    assert -np.inf < found.lower_bound < fields["objective"] <= found.objective + 1e-9
+    assert any("Input/output error" in note for note in found.notes)

@@ -10,6 +10,7 @@ from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of
 from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.bounds.shared_cuts import SharedReduction
+from gopfast.mixtures.bounds.simplices import SimplexBound
 from gopfast.mixtures.marginal import MarginalBound
 from gopfast.options import EPSILON
 
@@ -46,10 +47,12 @@ def relaxation_of(family, options, provable=False):
     }  # fmt: skip
 
 
-def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1, cells=None):
+def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1, cells=None,
+                 hasty=False):
     """Return what is learnt beside the tree, where the model has it, and the nodes from which on.
 
-    For a proof it takes what the cells are told to, `cells`, and is what has an entry there.
+    For a proof it takes what the cells are told to, `cells`, and is what has an entry there. In haste prices are found
+    to a bound that is wanted soon rather than good.
     """
     learnt = family.reduction(bounds) if cells is None else None
     if learnt is not None and relaxation == "entropic":
@@ -80,10 +83,12 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         begun("single components are priced")
         if len(ones) > 1:
             return LevelledBound(family, ones, solution, limit, threads)
-        return PricingBound(family, one, solution, limit, threads=threads, record=cells)
+        return PricingBound(family, one, solution, limit, threads=threads, record=cells, hasty=hasty)
 
     def cut(solution, limit):
         begun("mixtures in which the shared parameter is fixed are bounded")
+        if slices.has_simplices:
+            return SimplexBound(slices, solution, limit, epsilon, *of_fixed(problem, hasty=True))
         return SharedBound(slices, slices.first(solution), limit, epsilon, *of_fixed(problem))
 
     F = family.n_statistics
@@ -101,11 +106,11 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
     return priced, begin
 
 
-def of_fixed(problem):
+def of_fixed(problem, hasty=False):
     """Return what is learnt beside the tree of a mixture whose shared parameter is fixed, and around its incumbent."""
 
     def beside(family):
-        return reduction_of(problem, family, None)[0], REDUCED_FROM
+        return reduction_of(problem, family, None, hasty=hasty)[0], ASKED_FROM if hasty else REDUCED_FROM
 
     return beside, lambda family, primal: family.basin(bounds, primal)
 

@@ -25,7 +25,9 @@ ALIKE = 0.03  # columns that differ by less of their mass are one atom
 N_ASCENT = 40
 LATER = 0.05  # weight of the barrier where prices are nearly known, nats
 MOST_LOOKED_AT = 200
+FEW_DRAWS = 20  # the same in haste
 COARSE = 0.05  # nats that prices and suprema may lose in all, at first
+HASTY = 0.5  # the same in haste
 FINEST = 5e-4  # and in the end, where the bound by prices is that near to the limit
 SHARE_OF_GAP = 0.25  # that they may lose, of how far the bound by prices is from the limit
 SHARE_OF_LOSS = 0.1  # that they may lose, of what a summary of the samples loses
@@ -58,6 +60,8 @@ class PricingBound:
     seed, threads : int
     record : None or object
         For a proof: what cells are told to. The prices of the first cells that nodes look up are the last then.
+    hasty : bool
+        Whether a bound is wanted soon rather than good.
 
     Attributes
     ----------
@@ -66,14 +70,15 @@ class PricingBound:
         What is proved of all solutions below the limit; recorded, at the prices at hand.
     """
 
-    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None):
+    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None, hasty=False):
         self.family, self.one, self.limit = family, one, limit
         self.n_components = family.n_components
         self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
         self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
         # what a summary loses need not be known more exactly
-        self.coarse, self.finest = (max(least, SHARE_OF_LOSS * self.curved) for least in (COARSE, FINEST))
+        coarse, self.n_draws = (HASTY, FEW_DRAWS) if hasty else (COARSE, N_DRAWS)
+        self.coarse, self.finest = (max(least, SHARE_OF_LOSS * self.curved) for least in (coarse, FINEST))
         self.tolerance = self.aim = self.coarse
         self.rng = np.random.default_rng(seed)
         used = solution[: self.n_components] > 0.0
@@ -148,7 +153,7 @@ class PricingBound:
             self.pricing.set_prices(self.prices)
             if time.monotonic() > deadline:
                 return
-            starts = np.concatenate([self.points, self._draw(N_DRAWS)])
+            starts = np.concatenate([self.points, self._draw(self.n_draws)])
             if not self._add(*self.pricing.climb(starts, N_ASCENT), tolerance):
                 return
 

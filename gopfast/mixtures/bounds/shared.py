@@ -29,7 +29,7 @@ from gopfast.search.search import Search
 
 EXACT = 0.125  # part of the tolerance to which mixtures of fixed parameter are solved
 FEW_NODES = 4096  # of all lines' searches, where phi is less than the cost: a proof is not to be expected
-FIRST_NODES = 128  # of a line's search, and at least so many more each time that it goes on
+FIRST_NODES = 128  # of a line's search
 SOLVING = 0.5  # a line's search goes on where it lacks this part of what is missing, else there is a new line
 SAME = 1e-7  # lines whose relative slopes differ by less are one
 VAGUE = 0.1  # a line's search goes on before there are others while it lacks this part of the most that R can be
@@ -73,11 +73,14 @@ class FixedSearch:
     beside : callable (family) -> (Reduction or None, int)
         What is learnt beside its tree, and from which node on.
     basin : callable (family, primal) -> Basin or None
+    first_nodes : int
+        Nodes at first, and at least so many more each time that it goes on.
+    primal : MixturePrimal or None
     """
 
-    def __init__(self, alpha, family, shift, epsilon, beside, basin):
-        self.alpha, self.shift = alpha, shift
-        primal = MixturePrimal(family)
+    def __init__(self, alpha, family, shift, epsilon, beside, basin, first_nodes=FIRST_NODES, primal=None):
+        self.alpha, self.shift, self.first_nodes = alpha, shift, first_nodes
+        primal = MixturePrimal(family) if primal is None else primal
         reduction, reduce_from = beside(family)
         self.search = Search(
             EntropicRelaxation(family), primal, epsilon, reduction=reduction, reduce_from=reduce_from,
@@ -90,10 +93,10 @@ class FixedSearch:
     def go_on(self, seconds):
         """Bound as many nodes again as before; returns the passes that this took."""
         before = self.n_passes
-        reason = self.search.resume(seconds, self.n_nodes + max(FIRST_NODES, self.n_nodes))
+        reason = self.search.resume(seconds, self.n_nodes + max(self.first_nodes, self.n_nodes))
         if reason == Status.INTERRUPTED:
             raise KeyboardInterrupt
-        fields, _ = self.search.summary()
+        fields, self.solution = self.search.summary()
         self.n_nodes, self.n_passes = fields["n_nodes"], fields["n_passes"]
         self.lower = max(self.lower, fields["lower_bound"])
         self.upper = fields["objective"]

@@ -32,7 +32,7 @@ class Scaled:
     """Mixtures of known variance of some columns times the root of alpha: s is half the squares within components."""
 
     breaks = ()
-    exact, at_once = True, False
+    exact, at_once, has_simplices = True, False, False
 
     def __init__(self, family, columns, weights, off):
         """`off` (d, n): bounds of the rounding errors of the columns."""
@@ -49,11 +49,11 @@ class Scaled:
 
     def family(self, alpha):
         """Return the family of known variance 1 / alpha."""
-        scaled = math.sqrt(alpha) * self.columns
-        d = len(scaled)
-        return GaussianFamily(
-            Samples(scaled.T, self.weights, np.ones(d), center=np.zeros(d)), self.n_components
-        )
+        return self._of_variance_one(math.sqrt(alpha) * self.columns)
+
+    def _of_variance_one(self, columns):
+        d = len(columns)
+        return GaussianFamily(Samples(columns.T, self.weights, np.ones(d), center=np.zeros(d)), self.n_components)
 
     def shift(self, alpha):
         """Return 0: the objectives are the same."""
@@ -122,10 +122,10 @@ class MatrixSlices(Scaled):
         wide = np.maximum(values, 1.0)
         L = (vectors / np.sqrt(wide)).T @ whiten
         self.axes, self.average = L, core @ weights / total
-        columns = L @ core
-        super().__init__(family, columns, weights, (d + 4) * ROUND * (np.abs(L) @ np.abs(core)))
+        columns, self.off = L @ core, (d + 4) * ROUND * (np.abs(L) @ np.abs(core))
+        super().__init__(family, columns, weights, self.off)
         # the floor's part of the covariance that stands for I, in the coordinates z
-        added = np.maximum(0.0, 1.0 - values)
+        self.added = added = np.maximum(0.0, 1.0 - values)
         pooled = L @ Q @ L.T
         # bounds of the rounding of Q, and of centring, in the coordinates z
         reach = np.abs(L) @ np.sqrt((weights * np.square(core)).sum(axis=1) / total)
@@ -137,6 +137,7 @@ class MatrixSlices(Scaled):
         self.rank = min(self.n_components - 1, d)
         self.exact = self.rank == 1
         self.at_once = d > 2
+        self.has_simplices = self.rank > 1 and d == 2
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
         self.fixed = [*(total * x for x in free), *self.constant]
         self.rest = d - self.rank
@@ -160,9 +161,38 @@ class MatrixSlices(Scaled):
 
     def first(self, vector):
         """Return alpha where s is that of a solution."""
+        means = self.means_of(vector)
+        return self.slope(self._s_of(float(vector[: len(means)] @ np.square(means).sum(axis=1))))
+
+    def precisions(self):
+        """Return numbers between which the eigenvalues of the best precisions lie, in the coordinates z."""
+        return (1.0 - SLACK) / (1.0 + self.eta), self._precision(self.cap) * (1 + SLACK)
+
+    def means_of(self, solution):
+        """Return the means (K, d) of a solution in the coordinates z."""
         K, d = self.n_components, len(self.columns)
-        means = (vector[K : K + K * d].reshape(K, d) - self.average) @ self.axes.T
-        return self.slope(self._s_of(float(vector[:K] @ np.square(means).sum(axis=1))))
+        return (solution[K : K + K * d].reshape(K, d) - self.average) @ self.axes.T
+
+    def precision_of(self, solution):
+        """Return a precision in the coordinates z, about that of a solution."""
+        means = self.means_of(solution)
+        values, vectors = np.linalg.eigh((solution[: len(means), None] * means).T @ means)
+        return (vectors / np.maximum(1.0 - values, 1.0 / self.precisions()[1])) @ vectors.T
+
+    def known(self, A):
+        """Return the family of known precision A, and the matrix to its coordinates; see `known_loss`."""
+        B = root(A)
+        return self._of_variance_one(B @ self.columns), B
+
+    def known_loss(self, A, most):
+        """Return a bound of what rounding adds to the optimum of `known`; `most` is what S / 2 is at most."""
+        B = root(A)
+        # rounding of B B', and of the roots; the columns' errors as in `loss`
+        apart = np.abs(B.T @ B - A).sum() + 4 * len(A) ** 2 * ROUND * (np.abs(B).T @ np.abs(B)).sum()
+        off = np.abs(B) @ (self.off + (len(A) + 4) * ROUND * np.abs(self.columns))
+        off = math.sqrt(float((self.weights * np.square(off)).sum())) * (1 + SLACK)
+        size = math.sqrt(float((self.weights * np.square(np.abs(B) @ np.abs(self.columns))).sum())) * (1 + SLACK)
+        return (off * (size + off) + 0.5 * off * off + most * float(apart)) * (1 + SLACK)
 
     def _eigenvalues(self, s):
         """Return how many eigenvalues of M are the largest possible, and the one that is neither that nor 0."""
@@ -193,6 +223,12 @@ class MatrixSlices(Scaled):
         return self._precision(self._eigenvalues(s)[1])
 
 
+def root(A):
+    """Return B with B'B = A, about."""
+    values, vectors = np.linalg.eigh(A)
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
+
 class PriorSlices:
     """
     An estimated variance 1 / e of the prior of the means: alpha = e, s half the means' squares.
@@ -204,7 +240,7 @@ class PriorSlices:
     """
 
     breaks = ()
-    exact, at_once = True, False
+    exact, at_once, has_simplices = True, False, False
     least, most = 0.0, math.inf
 
     def __init__(self, family):

@@ -86,9 +86,11 @@ cdef class MixturePrimal(Primal):
         Parameters to start from, beside the own starts.
     ties : sequence of ndarray
         Indices of samples that share a value: components that concentrate on them are tried, too.
+    thorough : bool
+        Whether the first local search goes on with moves and restarts where parameters are many.
     """
 
-    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=()):
+    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=(), bint thorough=True):
         cdef int K = family.n_components, d = family.n_columns, part
         self.family = family
         self.n_starts = n_starts
@@ -119,7 +121,7 @@ cdef class MixturePrimal(Primal):
             self.some = self.draw()
             self.coarse = self.some.core
         self.movable = K > 1 and <real> K * self.coarse.n_samples <= MOST_SHARES
-        self.deep = self.movable and family.n_connected >= DEEP_FROM
+        self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
         self.known, self.kicked = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.known_value = INFINITY
         self.n_improved = self.n_restarts = self.n_kicks = 0

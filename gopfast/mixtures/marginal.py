@@ -17,6 +17,7 @@ import numpy as np
 
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.blocks import work_of_pass
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.roundoff import ROUND
@@ -96,12 +97,6 @@ class MarginalBound:
         bound = PricingBound(two, two.one_component(other), found, trace[-1])
         bound.rows = X
         return bound
-
-
-def work_of_pass(family):
-    """Multiplications per sample and component, about."""
-    F = family.n_statistics
-    return F * (8 + F)
 
 
 def constant_beside(problem, rows):

@@ -2,6 +2,7 @@
 
 from gopfast.errors import InputError
 from gopfast.mixtures import bounds
+from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
 from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.handover import HandoverReduction
@@ -80,6 +81,9 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         return (_marginal_reduction(problem, family) if wanted and cells is None else None), ASKED_FROM
 
     def price(solution, limit):
+        if cells is None and len(ones) == 1 and is_divided(family):
+            begun("blocks of columns are priced")
+            return BlocksBound(family, one, solution, limit, threads)
         begun("single components are priced")
         if len(ones) > 1:
             return LevelledBound(family, ones, solution, limit, threads)

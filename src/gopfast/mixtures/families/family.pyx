@@ -236,6 +236,11 @@ cdef class Family:
         return False
 
     @property
+    def has_blocks(self):
+        """Whether components are products over columns of normal ones of free variance: see `bounds.blocks`."""
+        return False
+
+    @property
     def has_ends(self):
         """Whether parameters can reach an end that EM then does not leave, such as a probability of 0."""
         return False

@@ -337,6 +337,11 @@ cdef class NormalFamily(Family):
         return bounds.slices.SphericalSlices(self) if self.n_shared else None
 
     @property
+    def has_blocks(self):
+        """Unless all share one variance."""
+        return not self.n_shared
+
+    @property
     def normal_on_a_line(self):
         """In one column."""
         return self.n_columns == 1

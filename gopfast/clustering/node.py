@@ -154,7 +154,8 @@ class Node:
         for groups in columns:
             own = self.members(groups).astype(np.int32)
             pool.columns.setdefault(own.tobytes(), own)
-        if stop.stopped or self.lower >= self.target or not isinstance(master, Master):
+        # a last program without a solution, for want of time, has no fractions to branch on
+        if stop.stopped or self.lower >= self.target or not isinstance(master, Master) or master.values is None:
             return False
         self.pair = self._choose(master)
         return self.pair is not None

@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from gopfast.clustering import checkpoint
+from gopfast.clustering.blocks import LEAST_COLUMNS, least_by_blocks
 from gopfast.clustering.fits import read_centers
 from gopfast.clustering.lloyd import nearest
 from gopfast.clustering.node import MOST_PRICED, Node
@@ -236,8 +237,10 @@ class Search:
         start = None if self.start is None else (self.start - self.origin) / self.unit
         self.pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
         new = self.offer(self.pool.centers)
-        self.root = Node(self.X, self.weights, self.problem.n_clusters)
+        K = self.problem.n_clusters
+        self.root = Node(self.X, self.weights, K, lower=self.known_before(K))
         self.replace(None, [self.root])
+        self.raise_lower()
         self.report(1, new)
 
     def open(self, node, serial):
@@ -279,6 +282,12 @@ class Search:
         self.report(len(self.heap), new)
         self.look()
         return True
+
+    def known_before(self, K):
+        """Return what is known of all clusterings in many columns, where boxes may take longer than there is."""
+        if self.proof is not None or self.X.shape[1] < LEAST_COLUMNS:
+            return 0.0
+        return least_by_blocks(self.X, self.weights, K, self.stop, self.left, self.options.seed)
 
     def raise_lower(self):
         """Take the bound of all open and closed nodes."""

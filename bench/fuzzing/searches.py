@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation
+from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_spanned
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
@@ -135,9 +135,9 @@ def attack_negative(name, problem, rng, max_nodes=300):
         said.update(value=float(value))
         if least > limit:
             raise Failure("ceiling", said)
-        # The point is that of these responsibilities, so that the objective is too. Crossed classes lose points for
-        # others as good, of which one probability is 0.
-        if name != "paper" and not crossed:
+        # The point is that of these responsibilities, so that the objective is too. Tables of two variables lose points
+        # for others as good, of which one probability is 0.
+        if name != "paper" and not (crossed and is_spanned(family)):
             point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
             known = point, target.limit(W)
     reduction, _ = methods.reduction_of(problem, family, pricing) if relaxation is None else (None, 0)

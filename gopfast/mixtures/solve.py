@@ -162,7 +162,8 @@ class MixtureSearch:
         if self.proof is not None:
             return {"proof": self.recorder, "reduction": reduction, "reduce_from": reduce_from}
         return {
-            # no optimum is alone where classes are crossed with the levels of a variable
+            # it is of all parameters: boxes of classes crossed with the levels of a variable, divided in the others
+            # alone, never lie in it
             "basin": family.basin(bounds, self.primal) if type(self.relaxed) is EntropicRelaxation else None,
             "reduction": reduction,
             "reduce_from": reduce_from,

@@ -190,6 +190,17 @@ def test_one_hundred_swiss_francs():
     assert results[0].n_nodes == results[1].n_nodes and results[0].lower_bound == results[1].lower_bound
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_results_do_not_depend_on_threads(seed):
+    rng = np.random.default_rng(200 + seed)
+    X = rng.integers(0, [3, 2, 2], (60, 3))
+    X[rng.random(60) < 0.2, 1] = -1
+    problem = gopfast.LatentClass(X, 2, missing=[-1])
+    assert is_crossed(engine.family(problem))
+    results = [gopfast.solve(problem, 0.01, n_threads=n, max_nodes=2_000) for n in (1, 2, 4)]
+    assert len({(found.n_nodes, found.lower_bound, found.objective) for found in results}) == 1
+
+
 def test_what_is_crossed():
     counts = np.random.default_rng(0).integers(1, 5, (3, 4)).astype(float)
     assert is_crossed(engine.family(table(counts, 2)))
@@ -201,5 +212,12 @@ def test_what_is_crossed():
     assert not is_spanned(engine.family(gopfast.CategoricalMixture(three, 2)))
     assert is_crossed(engine.family(gopfast.BernoulliMixture(three % 2, 2)))
     assert not is_crossed(engine.family(gopfast.CategoricalMixture(three, 17)))  # too many statistics
+    seven = np.random.default_rng(0).integers(0, 2, (50, 7))
+    assert not is_crossed(engine.family(gopfast.LatentClass(seven, 2)))  # one of seven parameters
+    assert is_crossed(engine.family(gopfast.LatentClass(seven[:, :5], 2)))
+    seven[:, 0] += seven[:, 1]  # two of eight, one of which is missing somewhere
+    assert is_crossed(engine.family(gopfast.LatentClass(seven, 2)))
+    seven[0, 0] = 9
+    assert not is_crossed(engine.family(gopfast.LatentClass(seven, 2, missing=9)))
     assert not is_crossed(engine.family(gopfast.CategoricalMixture(three[:, :2], 2, prior=1.5)))
     assert not is_crossed(engine.family(gopfast.GaussianMixture([[0.0], [1.0]], 2)))

@@ -3,12 +3,12 @@
 A class k and a level a of a categorical variable have the joint probability omega_ka. With the probabilities of the
 other variables fixed, the objective is convex in all omega at once, as it is in the weights of a mixture: sample i is
 drawn from the "components" (k, a) of its own level a, those of one class sharing what the other variables say. So boxes
-need not be divided in that variable. The relaxed dual is one data pass of K components for each level, over its samples;
-facets of a class hold for its components' statistics together.
+need not be divided in that variable. The relaxed dual is one data pass of K components for each level, over its
+samples; facets of a class hold for its components' statistics together.
 
-In a table of two variables one is left. Its probabilities span a simplex of profiles, in which every row of the table is
-a mixture of the K classes' profiles; a profile can be moved away from another one until one of its probabilities is 0,
-and spans no less. So boxes in which all probabilities of a class are positive hold no solution that others lack. Of
+In a table of two variables one is left. Its probabilities span a simplex of profiles, in which every row of the table
+is a mixture of the K classes' profiles; a profile can be moved away from another one until one of its probabilities is
+0, and spans no less. So boxes in which all probabilities of a class are positive hold no solution that others lack. Of
 products over several variables this is not true.
 """
 
@@ -34,15 +34,27 @@ cdef real NOTHING = 1e-7
 cdef real IMPLIED = 1e-9
 # Statistics of all components (k, a): the Newton system is dense.
 MOST_STATISTICS = 300
+# Part of a class's parameters that the free variable has at least. With one item in seven boxes are hardly fewer, and
+# the box around the incumbent, which is one of all parameters, closes more of them.
+LEAST_SHARE = 0.2
 
 
 def is_crossed(Family classes):
-    """Whether the samples are labels, without a prior, and one of their variables can be crossed with the classes."""
+    """Whether the samples are labels, without a prior, and it pays to cross one of their variables with the classes."""
     found = classes.free_variable()
     if found is None or classes.n_components < 2:
         return False
     chosen, levels = found
-    return classes.n_components * (levels.max() + 1) * (1 + np.sum(~chosen)) <= MOST_STATISTICS
+    n_levels, n_left = levels.max() + 1, np.sum(~chosen)
+    if n_levels - 1 < LEAST_SHARE * (n_levels - 1 + n_parameters(classes, ~chosen)):
+        return False
+    return classes.n_components * n_levels * (1 + n_left) <= MOST_STATISTICS
+
+
+def n_parameters(ExponentialFamily classes, left):
+    """Parameters of a class in some of its columns: labels of a variable add up to 1."""
+    kinds, groups = np.asarray(classes.kinds)[left], np.asarray(classes.groups)[left]
+    return len(kinds) - len(np.unique(groups[kinds == LABEL]))
 
 
 def is_spanned(Family classes):

@@ -93,7 +93,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         begun("mixtures in which the shared parameter is fixed are bounded")
         if slices.has_simplices:
             return SimplexBound(slices, solution, limit, epsilon, *of_fixed(problem, hasty=True))
-        return SharedBound(slices, slices.first(solution), limit, epsilon, *of_fixed(problem))
+        return SharedBound(slices, slices.first(solution), limit, epsilon, *of_fixed(problem, hasty=not slices.exact))
 
     F = family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8

@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from gopfast.clustering.line import best_stretches
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.search import Search
@@ -16,7 +17,8 @@ from support.problems import make
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import bounds, engine, methods
-from gopfast.mixtures.bounds.shared import Line, SharedBound, cross, envelope
+from gopfast.mixtures.bounds.shared import Line, SharedBound, beside, cross, envelope
+from gopfast.mixtures.families.scatter import least_within
 
 SHARED = ["tied", "tied_spherical", "known, empirical prior"]
 
@@ -264,6 +266,43 @@ def test_the_table_says_what_begins(capsys):
     problem = gopfast.GaussianMixture(standardised(load_wine().data[:, :3]), 2, covariance="tied_spherical")
     gopfast.solve(problem, relaxation="pricing", n_threads=1, log=True, max_nodes=50)
     assert "shared parameter is fixed" in capsys.readouterr().out
+
+
+def test_slopes_beside_one_are_halfway_to_its_neighbours_or_beyond_them():
+    assert beside(2.0, [1.0, 2.0, 8.0]) == [4.0, math.sqrt(2.0)]
+    assert beside(2.0, [2.0]) == [4.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_looking_longer_for_the_least_variance_within_finds_no_more_than_there_is(seed):
+    """Against k-means along random directions, and along the directions of random pairs of samples."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((40, 3)), 1) + rng.integers(0, 3, (40, 1)) * [2.0, 1.0, 0.0]
+    w, K = rng.choice([1.0, 2.0], 40), 4
+    z = np.linalg.solve(np.linalg.cholesky(np.cov(X.T, bias=True)), (X - X.mean(axis=0)).T)
+    directions = rng.standard_normal((400, 3))
+    directions[200:] = np.cross(z.T[rng.integers(40, size=200)], z.T[rng.integers(40, size=200)])
+    directions = directions[np.linalg.norm(directions, axis=1) > 1e-9]
+    most = np.inf
+    for u in directions / np.linalg.norm(directions, axis=1)[:, None]:
+        x = u @ z
+        order = np.argsort(x)
+        begins = best_stretches(x[order], w[order], K)
+        groups = zip(np.split(x[order], begins[1:]), np.split(w[order], begins[1:]), strict=True)
+        most = min(most, sum(v @ np.square(y - np.average(y, weights=v)) for y, v in groups) / w.sum())
+    found = [least_within(z, w, K, *effort) for effort in ((0.8, 400, 0.0), (0.8, 50), (0.8, 400), (0.95, 1000))]
+    assert found == sorted(found) and found[-1] <= most
+    assert found[-1] >= 0.5 * most > found[0]
+
+
+def test_phi_of_many_columns_is_raised_once_lines_are_known():
+    problem = make("tied", 1, 60, 4, 4)
+    family = engine.family(problem)
+    slices = family.slices(bounds)
+    slices.begin()
+    before = slices.phi(slices.least), slices.cap
+    slices.refine(math.inf)
+    assert slices.cap < before[1] and slices.phi(slices.least) > before[0]
 
 
 def test_a_time_limit_in_the_past_proves_nothing_wrong():

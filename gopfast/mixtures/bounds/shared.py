@@ -28,7 +28,10 @@ from gopfast.roundoff import ROUND
 from gopfast.search.search import Search
 
 EXACT = 0.125  # part of the tolerance to which mixtures of fixed parameter are solved
-FEW_NODES = 4096  # of all lines' searches, where phi is less than the cost: a proof is not to be expected
+MOST_LINES = 60  # where phi is less than the cost, so that a proof is not to be expected, and
+REFINED_FROM = 3  # lines from which on phi is made higher there, in
+REFINING = 0.4  # part of the time that is left at most
+APART = 0.05  # so much their slopes differ by there at least
 FIRST_NODES = 128  # of a line's search
 SOLVING = 0.5  # a line's search goes on where it lacks this part of what is missing, else there is a new line
 SAME = 1e-7  # lines whose relative slopes differ by less are one
@@ -136,7 +139,7 @@ class SharedBound:
         slices.begin()
         self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
         self.beside, self.basin = beside, basin
-        self.searches = []
+        self.searches, self.rough = [], True
         self.lower, self.n_passes = -math.inf, 0
         self.next = alpha
 
@@ -150,10 +153,14 @@ class SharedBound:
         else:
             return False
         self.n_passes += chosen.go_on(max(0.0, TURN * (deadline - time.monotonic())))
+        if not self.slices.exact and len(self.searches) == REFINED_FROM and self.rough:
+            now = time.monotonic()
+            self.slices.refine(now + REFINING * (deadline - now))
+            self.rough = False
         least = self.least()
         self.lower = max(self.lower, least.bound)
         self.next, self.chosen = self._choose(least)
-        if not self.slices.exact and sum(search.n_nodes for search in self.searches) >= FEW_NODES:
+        if not self.slices.exact and len(self.searches) >= MOST_LINES:
             return False
         return self.next is not None or self.chosen is not None
 
@@ -212,14 +219,26 @@ class SharedBound:
             if not search.done and value > reach:
                 best, reach = search, value
         steepest = max(search.alpha for search in self.searches)
-        alpha = min(self.slices.slope(least.s), FARTHEST * steepest)
-        new = all(abs(alpha - search.alpha) > SAME * alpha for search in self.searches)
+        wanted = [min(self.slices.slope(least.s), FARTHEST * steepest)]
+        if not self.slices.exact:  # phi touches where no mixture is: its slope is not that of R
+            wanted += beside(least.line.alpha or steepest, [search.alpha for search in self.searches])
+        same = SAME if self.slices.exact else APART
+        new = [alpha for alpha in wanted if all(abs(alpha - old.alpha) > same * alpha for old in self.searches)]
         if new and not reach > SOLVING * lacks:
-            return alpha, None
+            return new[0], None
         if best is None:
             going = [search for search in self.searches if not search.done]
             best = max(going, key=lambda search: search.missing, default=None)
         return None, best
+
+
+def beside(alpha, known):
+    """Return slopes between alpha and its neighbours of those known, or beyond them: the steeper one first."""
+    steeper, flatter = [a for a in known if a > alpha], [a for a in known if a < alpha]
+    return [
+        math.sqrt(alpha * min(steeper)) if steeper else 2.0 * alpha,
+        math.sqrt(alpha * max(flatter)) if flatter else 0.5 * alpha,
+    ]
 
 
 def cross(flat, steep):

@@ -9,6 +9,8 @@ V(u) / |u|^2 from below over boxes of directions on the faces of a cube, which a
 
 import heapq
 import itertools
+import math
+import time
 
 import numpy as np
 
@@ -27,7 +29,7 @@ ROUNDING = 1e-9
 BIN_ROUNDING = 16.0 * ROUND
 
 
-def least_within(columns, weights, n_groups):
+def least_within(columns, weights, n_groups, close=CLOSE, most_directions=MOST_DIRECTIONS, deadline=math.inf):
     """
     Compute a number r such that the covariance within any `n_groups` components is at least r I.
 
@@ -39,6 +41,12 @@ def least_within(columns, weights, n_groups):
         Positive weights.
     n_groups : int
         Number of components K.
+    close : float
+        Splitting ends at this share of the ratio of a direction that was found.
+    most_directions : int
+        Splits per column at most.
+    deadline : float
+        Of the monotonic clock: splitting ends then, too.
 
     Returns
     -------
@@ -68,8 +76,8 @@ def least_within(columns, weights, n_groups):
     for face in range(d):
         push(face, np.zeros(d - 1), np.ones(d - 1))
     sizes = np.sqrt(np.diagonal(moments))  # root mean squares of the columns
-    for _ in range(min(MOST_DIRECTIONS * d, MOST_WORK // n)):
-        if d == 1 or heap[0][0] >= CLOSE * best:
+    for _ in range(min(most_directions * d, MOST_WORK // n)):
+        if d == 1 or heap[0][0] >= close * best or time.monotonic() > deadline:
             break
         _, _, face, center, half = heapq.heappop(heap)
         j = np.argmax(half * np.delete(sizes, face))

@@ -104,7 +104,7 @@ class BlocksBound:
                 )
             ]
         todo = [block for block in self.blocks if block.more]
-        if todo:
+        if todo and self.lower < self._added([block.bound.limit for block in self.blocks]):
             block = max(todo, key=lambda one: one.missing)
             before = block.work
             block.step(deadline, len(todo))
@@ -117,12 +117,15 @@ class BlocksBound:
 
     def _count(self):
         """Add the blocks' bounds up."""
-        terms = [block.lower / block.copies for block in self.blocks]
-        if math.isfinite(min(terms)):
-            terms.append(self.family.constant)
-            size = math.fsum(np.abs(terms))
-            total = math.fsum(terms) - self.family.constant_error - 8 * ROUND * size
-            self.lower = max(self.lower, min(total, self.limit))
+        lower = [block.lower for block in self.blocks]
+        if math.isfinite(min(lower)):
+            self.lower = max(self.lower, min(self._added(lower), self.limit))
+
+    def _added(self, values):
+        """Return the sum of values of the blocks for all columns, rounded down."""
+        terms = [value / block.copies for value, block in zip(values, self.blocks, strict=True)]
+        terms.append(self.family.constant)
+        return math.fsum(terms) - self.family.constant_error - 8 * ROUND * math.fsum(np.abs(terms))
 
 
 class Partitions:

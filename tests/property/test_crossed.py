@@ -213,11 +213,11 @@ def test_what_is_crossed():
     assert is_crossed(engine.family(gopfast.BernoulliMixture(three % 2, 2)))
     assert not is_crossed(engine.family(gopfast.CategoricalMixture(three, 17)))  # too many statistics
     seven = np.random.default_rng(0).integers(0, 2, (50, 7))
-    assert not is_crossed(engine.family(gopfast.LatentClass(seven, 2)))  # one of seven parameters
-    assert is_crossed(engine.family(gopfast.LatentClass(seven[:, :5], 2)))
-    seven[:, 0] += seven[:, 1]  # two of eight, one of which is missing somewhere
     assert is_crossed(engine.family(gopfast.LatentClass(seven, 2)))
+    assert not is_crossed(engine.family(gopfast.LatentClass(seven, 3)))  # one of seven parameters
+    seven[:, 0] += seven[:, 1]
+    assert is_crossed(engine.family(gopfast.LatentClass(seven, 3)))  # two of eight
     seven[0, 0] = 9
-    assert not is_crossed(engine.family(gopfast.LatentClass(seven, 2, missing=9)))
+    assert not is_crossed(engine.family(gopfast.LatentClass(seven, 3, missing=9)))  # the samples may lack it
     assert not is_crossed(engine.family(gopfast.CategoricalMixture(three[:, :2], 2, prior=1.5)))
     assert not is_crossed(engine.family(gopfast.GaussianMixture([[0.0], [1.0]], 2)))

@@ -34,9 +34,9 @@ cdef real NOTHING = 1e-7
 cdef real IMPLIED = 1e-9
 # Statistics of all components (k, a): the Newton system is dense.
 MOST_STATISTICS = 300
-# Part of a class's parameters that the free variable has at least. With one item in seven boxes are hardly fewer, and
-# the box around the incumbent, which is one of all parameters, closes more of them.
-LEAST_SHARE = 0.2
+# Part of a class's parameters that the free variable has at least, for each class. With one item in seven boxes of
+# three classes are hardly fewer, and the box around the incumbent, which is one of all parameters, closes more of them.
+LEAST_SHARE = 0.06
 
 
 def is_crossed(Family classes):
@@ -46,7 +46,7 @@ def is_crossed(Family classes):
         return False
     chosen, levels = found
     n_levels, n_left = levels.max() + 1, np.sum(~chosen)
-    if n_levels - 1 < LEAST_SHARE * (n_levels - 1 + n_parameters(classes, ~chosen)):
+    if n_levels - 1 < LEAST_SHARE * classes.n_components * (n_levels - 1 + n_parameters(classes, ~chosen)):
         return False
     return classes.n_components * n_levels * (1 + n_left) <= MOST_STATISTICS
 

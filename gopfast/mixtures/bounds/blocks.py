@@ -31,6 +31,7 @@ N_CHECKED = 6  # of which better mixtures are sought in the blocks, by so many s
 N_STARTS = 12
 LOWER = 0.1  # nats by which a mixture is better
 LITTLE = 0.25  # what a pass counts where a tree of so many parameters has little to tell
+STUCK = 0.3  # share of what is open that cells of the blocks leave open, from which on blocks are too large
 PART_OF_TIME = 0.5  # of what is left, for the prices of all blocks
 
 
@@ -63,6 +64,7 @@ class BlocksBound:
         self.lower, self.blocks, self.spent = -math.inf, [], 0.0
         self.partitions = Partitions(family, np.array(solution))
         self.n_blocks = fewest_blocks(family, FEW_PARAMETERS)
+        self.way = 0  # to larger blocks, -1, or to smaller ones
         self.whole, self.unit = None, work_of_pass(one)
         if family.n_cell <= MOST_PARAMETERS:
             self.whole = PricingBound(family, one, solution, limit, threads=threads)
@@ -95,7 +97,7 @@ class BlocksBound:
         return self.lower < self.limit and (self.n_blocks > 0 or (self.whole is not None and self.whole.done < 3))
 
     def _divide(self, deadline):
-        """Next thing to learn of the blocks; once they have no more to tell there are fewer and larger ones."""
+        """Next thing to learn of the blocks; once they have no more to tell there are others."""
         if not self.blocks:
             self.blocks = [
                 Block(self.partitions, columns, copies, self.threads)
@@ -105,15 +107,24 @@ class BlocksBound:
             ]
         todo = [block for block in self.blocks if block.more]
         if todo and self.lower < self._added([block.bound.limit for block in self.blocks]):
-            block = max(todo, key=lambda one: one.missing)
+            block = max(todo, key=lambda one: one.missing / one.copies)
             before = block.work
             block.step(deadline, len(todo))
             self.spent += block.work - before
             self._count()
         else:
-            self.blocks, self.n_blocks = [], self.n_blocks - 1
-            if self.n_blocks < max(2, fewest_blocks(self.family, MOST_PARAMETERS)):
-                self.n_blocks = 0
+            self._next_partition(bool(todo))
+
+    def _next_partition(self, is_beaten):
+        """Have fewer and larger blocks next or, where cells were too many for these, smaller ones."""
+        lost = math.fsum(block.missing / block.copies for block in self.blocks)
+        is_stuck = not is_beaten and (math.isinf(lost) or lost > STUCK * (self.limit - self.lower))
+        self.blocks, self.way = [], self.way or (1 if is_stuck else -1)
+        self.n_blocks += self.way
+        if self.way < 0 and self.n_blocks < max(2, fewest_blocks(self.family, MOST_PARAMETERS)):
+            self.n_blocks = 0
+        elif self.way > 0 and (not is_stuck or self.n_blocks > self.family.n_columns):
+            self.n_blocks = 0
 
     def _count(self):
         """Add the blocks' bounds up."""
@@ -249,8 +260,8 @@ class Block:
 
     @property
     def missing(self):
-        """How much higher the bound of all columns can become."""
-        return (self.bound.limit - self.bound.lower) / self.copies
+        """How much higher the bound can become, in nats of all copies."""
+        return self.bound.limit - self.bound.lower
 
     @property
     def work(self):

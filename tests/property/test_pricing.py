@@ -26,6 +26,7 @@ from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing_root import PricingBound, single
 from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.data import passes
+from gopfast.search import snapshot
 
 PRICED = [
     "known", "known, fixed prior", "spherical", "diag", "full", "Bernoulli", "Bernoulli, prior", "Poisson",
@@ -354,7 +355,7 @@ def test_boxes_of_cells_are_met_as_their_cells_would_be(most):
 @pytest.mark.parametrize("below", [0.0, 1.0])
 def test_cuts_by_prices_are_the_same_on_every_number_of_threads(below):
     """So are the failures that an audit counts, of a solution that is said to be better than it is."""
-    problem = gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (16, 6)), 2)
+    problem = gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 7)), 2)
     family = engine.family(problem)
     point, value = known_best(family, 500)
     found = []
@@ -367,6 +368,21 @@ def test_cuts_by_prices_are_the_same_on_every_number_of_threads(below):
         found.append((search.n_nodes, search.n_audit_failures, search.least_bound, [node[:3] for node in trace]))
     assert found[0] == found[1] == found[2]
     assert (found[0][1] > 0) == (below > 0)
+
+
+@pytest.mark.parametrize(("problem", "pays"), [
+    (gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 7)), 2), False),
+    (gopfast.GaussianMixture(np.arange(60)[:, None] % 3 + np.random.default_rng(0).normal(size=(60, 2)), 2), True),
+])
+def test_nodes_are_looked_up_among_the_cells_while_that_pays(problem, pays):
+    family = engine.family(problem)
+    reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-3, max_nodes=4000, reduction=reduction,
+                    reduce_from=50)
+    search.run()
+    n_looked, n_gained, pause, paused = snapshot.knowledge(search, True)["domain.looks"]
+    assert reduction.tree is not None and n_gained <= n_looked and paused <= pause
+    assert (pause == 0) == pays
 
 
 @pytest.mark.parametrize("options", [{"prior": "empirical", "posterior": "gaussian"}, {"covariance": "full"}])

@@ -3,7 +3,7 @@
 from cython.parallel cimport prange, threadid
 from libc.stdlib cimport calloc, free
 
-from gopfast.search.domain cimport CUT_LITTLE, NOTHING_LEFT
+from gopfast.search.domain cimport NOTHING_LEFT, UNCUT
 from gopfast.search.relaxation cimport no_effort
 
 # Fewer nodes are cut down faster on the caller's thread alone.
@@ -54,7 +54,7 @@ cdef class Batch:
         cdef index i, n_cut = 0
         cdef int n_failed = 0
         for i in range(n):
-            self.cuts[i] = CUT_LITTLE
+            self.cuts[i] = UNCUT
             n_cut += nodes[i].serial < before
         if not domain.cuts() or n_cut == 0:
             return

@@ -11,6 +11,7 @@ cdef enum Cut:
     NOTHING_LEFT = 0    # nothing in it lies below the limit
     CUT_LITTLE = 1
     CUT_DOWN = 2        # much less than it was: its bound is worth computing again
+    UNCUT = 3           # about as much as it was
 
 
 cdef class Domain:
@@ -24,6 +25,9 @@ cdef class Domain:
     cdef Effort learning        # spent on it
     cdef index version          # of the reduction, as it was last seen,
     cdef index cut_from         # and the first node that was made since: nodes before it may be cut down further
+    cdef index n_looked         # new nodes looked at to cut them down, since it was last decided whether that pays,
+    cdef index n_gained         # of which so many were removed, or cut down
+    cdef index pause, paused    # batches whose nodes are not looked at, since it did not pay; so many of them are over
     cdef real settled_at        # UBD when a basin was last looked for
     cdef real covered_at        # UBD when a basin was last asked to cover the reduction's box,
     cdef real covered_width     # and the sum of that box's widths then
@@ -41,6 +45,10 @@ cdef class Domain:
     cdef real floor(self) noexcept nogil
     # Looks for a basin around a new incumbent, unless the present one holds it and is fathomed.
     cdef int settle(self, Incumbent incumbent, index n_nodes) except -1
+    # Whether the new nodes of the next batch are to be cut down: not always where that is mostly in vain.
+    cdef bint looks(self) noexcept nogil
+    # What it led to, for so many of them.
+    cdef void count(self, index n, const Cut *cuts) noexcept nogil
     # n_created: nodes so far. Nodes made from now on are cut down by all that is known.
     cdef void date(self, index n_created) noexcept nogil
     # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.

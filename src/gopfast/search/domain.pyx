@@ -25,6 +25,13 @@ cdef real COVER_AGAIN_BELOW = 0.85
 cdef real RESTART_BELOW = 1e-3
 # A node is bounded again before it is split if an interval keeps less than this part of its width.
 cdef real REBOUND_BELOW = 0.7
+# Above this part of its width an interval counts as uncut. New nodes are looked at where it pays: where of so many that
+# were, this part was removed or cut down. Else those of some batches are not, twice as many batches each time.
+cdef real UNCUT_ABOVE = 0.98
+cdef index LOOKED_AT = 256
+cdef real PAYS = 0.02
+cdef index SHORTEST_PAUSE = 4
+cdef index LONGEST_PAUSE = 256
 # A parent is split at a basin's face that is no further from the middle than this part of the width: one further out
 # would be moved (tree.SPLIT_MARGIN).
 cdef real FACE_REACH = 0.4
@@ -147,6 +154,25 @@ cdef class Domain:
     cdef void date(self, index n_created) noexcept nogil:
         if self.reduction is not None and self.reduction.version != self.version:
             self.version, self.cut_from = self.reduction.version, n_created
+            self.n_looked = self.n_gained = self.pause = self.paused = 0
+
+    cdef bint looks(self) noexcept nogil:
+        if not self.cuts():
+            return False
+        if self.n_looked >= LOOKED_AT:
+            self.pause = 0 if self.n_gained >= PAYS * self.n_looked else max(
+                SHORTEST_PAUSE, min(2 * self.pause, LONGEST_PAUSE))
+            self.paused = self.n_looked = self.n_gained = 0
+        if self.paused == self.pause:
+            return True
+        self.paused += 1
+        return False
+
+    cdef void count(self, index n, const Cut *cuts) noexcept nogil:
+        cdef index i
+        self.n_looked += n
+        for i in range(n):
+            self.n_gained += cuts[i] != UNCUT
 
     cdef bint covered(self, Incumbent incumbent) noexcept nogil:
         """Whether a basin holds all solutions below the limit; tries anew as their box shrinks."""
@@ -179,16 +205,19 @@ cdef class Domain:
 
     cdef Cut cut(self, Node *node, int worker) noexcept nogil:
         cdef index n = self.n_connected, j
-        cdef Cut made = CUT_LITTLE
-        cdef real rest
+        cdef Cut made = UNCUT
+        cdef real rest, width
         cdef real *before = &self.before[worker, 0]
         if not self.cuts():
-            return CUT_LITTLE
+            return UNCUT
         memcpy(before, node_low(node), 2 * n * sizeof(real))
         if not self.reduction.fit(node_low(node), node_high(node, n), &rest):
             return NOTHING_LEFT
         for j in range(n):
-            if node_high(node, n)[j] - node_low(node)[j] < REBOUND_BELOW * (before[n + j] - before[j]):
+            width = before[n + j] - before[j]
+            if node_high(node, n)[j] - node_low(node)[j] < REBOUND_BELOW * width:
                 made = CUT_DOWN
+            elif made == UNCUT and node_high(node, n)[j] - node_low(node)[j] < UNCUT_ABOVE * width:
+                made = CUT_LITTLE
         node.lower = max(node.lower, rest)
         return made

@@ -52,8 +52,8 @@ cdef class Search:
     cdef int root(self, real lower) except -1
     cdef bint select(self) except -1
     cdef index take_parents(self, index most, bint first) except -1
-    cdef int divide(self) except -1
-    cdef int fit(self, index first) except -1
+    cdef int divide(self, bint looks) except -1
+    cdef int fit(self, index first, bint looks) except -1
     cdef int put_back(self, Node *parent) except -1
     cdef int partition(self, Node *parent, Cut cut) except -1
     cdef bint tighten(self, Node *node) except -1

@@ -221,18 +221,20 @@ cdef class Search:
     cdef bint select(self) except -1:
         """Pops the best nodes and partitions them; False: proved, or stopped."""
         cdef index split = 0, most, taken
+        cdef bint looks
         if self.stop.poll(0):
             return False
         most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant), self.stop)
         if self.stop.reason != STOP_NONE:
             return False
         self.room.fetch(self.stop)
+        looks = self.domain.looks()
         while split < max(most, 1) and self.stop.reason == STOP_NONE:
             taken = self.take_parents(most - split, split == 0)
             if taken == 0:
                 break
             split += taken
-            self.divide()
+            self.divide(looks)
         if split == 0 and self.stop.reason == STOP_NONE:
             self.stop.request(self.proved())
         return split > 0
@@ -265,8 +267,8 @@ cdef class Search:
             self.room.fetch(self.stop)
         return self.batch.n_parents
 
-    cdef int divide(self) except -1:
-        """Partitions the parents: their children join the batch, as small as is known before bounding."""
+    cdef int divide(self, bint looks) except -1:
+        """Partitions the parents: their children join the batch, with `looks` as small as is known before bounding."""
         cdef index first = self.batch.n, i
         with nogil:
             self.batch.cut(self.batch.parents, self.batch.n_parents, self.domain.cut_from, self.domain, self.audit)
@@ -278,15 +280,18 @@ cdef class Search:
                 if self.batch.parents[i] != NULL:  # out of memory: the others are open again
                     self.put_back(self.batch.take_parent(i))
             self.batch.n_parents = 0
-        self.fit(first)
+        self.fit(first, looks)
         return 0
 
-    cdef int fit(self, index first) except -1:
+    cdef int fit(self, index first, bint looks) except -1:
         """Makes new nodes of the batch as small, and their bounds as high, as is known before bounding."""
         cdef index kept = first, i
         cdef Node **nodes = self.batch.nodes
         with nogil:
-            self.batch.cut(nodes + first, self.batch.n - first, self.tree.n_created, self.domain, self.audit)
+            self.batch.cut(nodes + first, self.batch.n - first, self.tree.n_created if looks else 0, self.domain,
+                           self.audit)
+            if looks:
+                self.domain.count(self.batch.n - first, self.batch.cuts)
         for i in range(first, self.batch.n):
             if self.batch.cuts[i - first] == NOTHING_LEFT:
                 self.tree.free_node(nodes[i])
@@ -436,7 +441,7 @@ cdef class Search:
         if not self.tighten(self.batch.nodes[0]):
             self.tree.free_node(self.batch.take(0))
             self.batch.n = 0
-        self.fit(0)
+        self.fit(0, True)
         with nogil:
             self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
         return self.merge()

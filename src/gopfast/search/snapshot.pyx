@@ -158,6 +158,7 @@ def knowledge(Search search, bint learning):
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
         "settled_at": domain.settled_at, "covered_at": domain.covered_at, "covered_width": domain.covered_width,
         "start": np.array(domain.start), "cut_from": domain.cut_from,
+        "looks": np.array([domain.n_looked, domain.n_gained, domain.pause, domain.paused]),
     })
     if domain.settled:
         found |= named("basin", {"low": np.array(domain.basin.low), "high": np.array(domain.basin.high),
@@ -190,6 +191,7 @@ cdef take_knowledge(Search search, state):
         domain.reduction.restore(part("reduction", state))
         domain.version = domain.reduction.version
     domain.cut_from = number(learnt, "cut_from")
+    domain.n_looked, domain.n_gained, domain.pause, domain.paused = [int(count) for count in learnt["looks"]]
 
 
 # Work for others

@@ -18,9 +18,9 @@ import gopfast
 COMPONENTS = {
     ("galaxies", "tied_spherical"): (3, 4, 5, 6),
     ("galaxies", "empirical prior"): (3, 4, 5),
-    ("Old Faithful", "tied"): (2, 3),
+    ("Old Faithful", "tied"): (2, 3, 4, 5),
     ("iris", "tied_spherical"): (2, 3),
-    ("iris", "tied"): (2, 3),
+    ("iris", "tied"): (2, 3, 4, 5),
     ("wine, 6 columns", "tied"): (2, 3),
     ("wine", "tied"): (2, 3),
 }

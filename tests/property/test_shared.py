@@ -295,7 +295,7 @@ def test_looking_longer_for_the_least_variance_within_finds_no_more_than_there_i
     assert found[-1] >= 0.5 * most > found[0]
 
 
-def test_phi_of_many_columns_is_raised_once_lines_are_known():
+def test_phi_of_many_columns_is_raised_by_what_is_least_within():
     problem = make("tied", 1, 60, 4, 4)
     family = engine.family(problem)
     slices = family.slices(bounds)

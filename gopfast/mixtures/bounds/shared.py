@@ -29,8 +29,7 @@ from gopfast.search.search import Search
 
 EXACT = 0.125  # part of the tolerance to which mixtures of fixed parameter are solved
 MOST_LINES = 60  # where phi is less than the cost, so that a proof is not to be expected, and
-REFINED_FROM = 3  # lines from which on phi is made higher there, in
-REFINING = 0.4  # part of the time that is left at most
+REFINING = 0.4  # part of the time that making phi higher takes at most
 APART = 0.05  # so much their slopes differ by there at least
 FIRST_NODES = 128  # of a line's search
 SOLVING = 0.5  # a line's search goes on where it lacks this part of what is missing, else there is a new line
@@ -139,12 +138,16 @@ class SharedBound:
         slices.begin()
         self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
         self.beside, self.basin = beside, basin
-        self.searches, self.rough = [], True
+        self.searches, self.rough = [], not slices.exact
         self.lower, self.n_passes = -math.inf, 0
         self.next = alpha
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
+        if self.rough:
+            now = time.monotonic()
+            self.slices.refine(now + REFINING * (deadline - now))
+            self.rough = False
         if self.next is not None:
             self.searches.append(self._search(self.next))
             chosen = self.searches[-1]
@@ -153,10 +156,6 @@ class SharedBound:
         else:
             return False
         self.n_passes += chosen.go_on(max(0.0, TURN * (deadline - time.monotonic())))
-        if not self.slices.exact and len(self.searches) == REFINED_FROM and self.rough:
-            now = time.monotonic()
-            self.slices.refine(now + REFINING * (deadline - now))
-            self.rough = False
         least = self.least()
         self.lower = max(self.lower, least.bound)
         self.next, self.chosen = self._choose(least)

@@ -20,7 +20,7 @@ from gopfast.roundoff import ROUND
 
 LOG_2_PI = math.log(2.0 * math.pi)
 SLACK = 1e-9  # relative, of what a few operations derive: far above their rounding
-CLOSER, MORE_DIRECTIONS = 0.95, 3000  # where it is looked for longer: to this part of the least, splits per column
+CLOSER, MORE_DIRECTIONS = 0.95, 3000  # it is looked for to this part of the least found, by so many splits per column
 MOST_SCATTERED = 6  # columns in which the least variance over all directions is looked for
 
 
@@ -145,15 +145,14 @@ class MatrixSlices(Scaled):
         self.confine(0.0)
 
     def begin(self):
-        """Look for the least variance in any direction, which takes a while and matters where there are several."""
-        self._confine_within()
+        """Look for the least variance within components in any direction, which matters where M has several."""
+        if self.has_simplices:
+            self.refine(math.inf)
 
     def refine(self, deadline):
-        """Look for it longer, until `deadline` of the monotonic clock: most of what phi is too low is due to it."""
-        self._confine_within(CLOSER, MORE_DIRECTIONS, deadline)
-
-    def _confine_within(self, *effort):
+        """Look for it until `deadline` of the monotonic clock: most of what phi is too low is due to it."""
         if self.rank > 1 and len(self.columns) <= MOST_SCATTERED:
+            effort = CLOSER, MORE_DIRECTIONS, deadline
             self.confine(least_within(self.columns, self.weights, self.n_components, *effort))
 
     def confine(self, within):

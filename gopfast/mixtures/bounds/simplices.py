@@ -37,13 +37,14 @@ MOST_FIRST_NODES = 1024  # and has not taken so many nodes
 NODES_OF_A_SPLIT = 5000  # which take as long as a split: mostly for the search behind the new vertex
 LEAST_COST = 250  # nodes that going on takes at least as long as
 EARLY = 1000  # nodes, by which a search has told a good part of what is missing, if it does not take many times as many
-MOST_VERTICES = 4_000
+MOST_VERTICES = 2_000  # their searches take half a megabyte each where samples are few, and
+MOST_SAMPLES = 4_000_000  # more where they are many: of all vertices
 MIDDLE = 0.1  # least part of an edge that a split leaves
 SLACK = 1e-12  # relative, of a few operations
 
 
 class Vertex:
-    """A matrix A, exact but for `error` per entry, a bound `beta` of H there, and the search behind it or None."""
+    """A matrix A, exact but for `error` per entry, a bound `beta` of H there, and the search behind it, or None."""
 
     def __init__(self, A, error, beta):
         self.A, self.error, self.beta = A, error, beta
@@ -53,7 +54,7 @@ class Vertex:
     @property
     def missing(self):
         """How much higher beta can become, about."""
-        return 0.0 if self.search is None or self.search.done else max(0.0, self.search.upper - self.beta)
+        return 0.0 if self.search is None else max(0.0, self.search.upper - self.beta)
 
     def promise(self):
         """Return what a node of the search raises beta by, if it goes on: as much again, or part of what is missing."""
@@ -110,7 +111,8 @@ class SimplexBound:
             self._improve(deadline)
         if not self.waiting:
             self.lower = max(self.lower, self._least().bound)
-        return self.lower < self.limit and len(self.vertices) < MOST_VERTICES
+        most = min(MOST_VERTICES, MOST_SAMPLES // len(self.slices.weights))
+        return self.lower < self.limit and len(self.vertices) < most
 
     def _begin(self, center):
         """Cover the matrices between low I and high I."""
@@ -190,6 +192,8 @@ class SimplexBound:
         vague = search.missing > VAGUE * self.slices.largest_rest and search.n_nodes < MOST_FIRST_NODES
         if index in self.waiting and not vague:
             self.waiting.remove(index)
+        if search.done:
+            vertex.search = None  # its memory goes
 
     def _search(self, vertex):
         """Return the search of a vertex, which begins with the solution of another one."""

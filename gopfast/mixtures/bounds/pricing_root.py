@@ -8,6 +8,7 @@ import numpy as np
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.price_cell import MOST_CURVED_COSTS
 from gopfast.mixtures.bounds.pricing import ComponentPricing
+from gopfast.mixtures.bounds.rounding import Rounding
 
 
 def single(problem, family):
@@ -66,6 +67,10 @@ class PricingBound:
     Attributes
     ----------
     is_recorded : bool
+    rounds : bool
+        Whether solutions are looked for among the atoms.
+    found : ndarray or None
+        A better solution than the limit, to start a local search from.
     lower : float
         What is proved of all solutions below the limit; recorded, at the prices at hand.
     """
@@ -95,6 +100,7 @@ class PricingBound:
         self.cells, self.table_total, self.done = None, -math.inf, 0
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
+        self.rounds, self.found, self.rounding_passes = True, None, 0
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
 
     @property
@@ -107,7 +113,7 @@ class PricingBound:
     @property
     def n_passes(self):
         """Data passes of one component so far."""
-        return self.pricing.n_passes
+        return self.pricing.n_passes + self.rounding_passes
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
@@ -117,6 +123,7 @@ class PricingBound:
             self.improve_prices(self.aim, now + PART_FOR_PRICES * (deadline - now))
             if self.aim_higher():
                 return True
+            self._round()
         elif self.done == 1:
             before = self.pricing.n_cells
             reason = self.prove(self.tolerance, MORE_CELLS, deadline)
@@ -164,16 +171,25 @@ class PricingBound:
             self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
             np.array([float(self.n_components)]), last, max(last, 1.0 if first else LATER), deadline,
         )  # fmt: skip
-        self.begun, self.sigma = True, sigma[0]
+        self.begun, self.sigma, self.multipliers = True, sigma[0], z
         used = z > IDLE * self.n_components
         if used.any():
-            self.points = self.points[used]
+            self.points, self.multipliers = self.points[used], z[used]
 
     def _add(self, values, points, tolerance):
         """Take the points of the largest values as atoms, if they exceed the master's; whether there were any."""
         new = self._pick(values, points, self.sigma + tolerance / self.n_components)
         self.points = np.concatenate([self.points, new])
         return len(new) > 0
+
+    def _round(self):
+        """Look for a better solution around components that the master problem has in part."""
+        if self.begun and self.rounds and not self.curved:
+            points = self.points[: len(self.multipliers)]  # without those that were added since
+            mass = self.pricing.columns(self.prices, points)[0]
+            rounding = Rounding(self.family, self.weights, points, mass, self.multipliers, self.rng)
+            self.found = rounding.best(self.limit)
+            self.rounding_passes = rounding.n_passes
 
     def _draw(self, n):
         """Parameters to start ascents from."""

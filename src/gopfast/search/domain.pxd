@@ -53,6 +53,8 @@ cdef class Domain:
     cdef void date(self, index n_created) noexcept nogil
     # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.
     cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1
+    # OUT: what a local search may start from, as the reduction has it.
+    cdef bint start_of(self, real *point, real *weights) noexcept nogil
     # Whether `cut` may remove anything.
     cdef bint cuts(self) noexcept nogil
     # IN/OUT: cuts a node down to where solutions below the limit can lie, and raises its bound. On any worker's thread.

@@ -200,6 +200,9 @@ cdef class Domain:
                 ratio *= (self.reduction.high[j] - self.reduction.low[j]) / width
         return ratio < RESTART_BELOW
 
+    cdef bint start_of(self, real *point, real *weights) noexcept nogil:
+        return self.reduction is not None and self.reduction.start(point, weights)
+
     cdef bint cuts(self) noexcept nogil:
         return self.reduction is not None and self.reduction.lower < INFINITY
 

@@ -75,6 +75,8 @@ cdef class Reduction:
     # IN/OUT: cuts from a box what holds no solution below the limit; 0: the box is empty. OUT: proved bound of what is
     # left of it, -INFINITY: none. Between steps, on any thread.
     cdef int fit(self, real *low, real *high, real *rest) noexcept nogil
+    # OUT: what a local search may start from, connected variables and weights, each once; False: there is none.
+    cdef bint start(self, real *point, real *weights) noexcept nogil
 
 
 cdef class Primal:

@@ -64,6 +64,9 @@ cdef class Reduction:
         rest[0] = -INFINITY
         return 1
 
+    cdef bint start(self, real *point, real *weights) noexcept nogil:
+        return False
+
     def state(self, bint learning=True):
         """What was learnt, and with `learning` where the learning stands, as arrays by name."""
         raise NotImplementedError

@@ -38,6 +38,7 @@ cdef class Search:
     cdef bint restored              # from arrays, since the last run
     cdef bint is_part               # of another search: it need not hold a solution
     cdef index n_restarts           # of the tree
+    cdef real[::1] start            # (n_connected,) of a local search
     cdef real[::1] relaxed_weights  # (n_solution,), of which the components' weights are used
     cdef Effort effort
     cdef readonly index n_nodes
@@ -62,6 +63,7 @@ cdef class Search:
     cdef int merge(self) except -1
     cdef int close(self, Node *node) except -1
     cdef int learn(self) except -1
+    cdef void improve_by_learning(self) noexcept nogil
     cdef int restart(self) except -1
     cdef int report(self) except -1
     cdef index n_open(self) noexcept nogil

@@ -91,7 +91,7 @@ cdef class Search:
         self.history = History(monitor)
         self.given, self.closed, self.rounding = least, INFINITY, 0
         self.wait, self.waited = 1, 0
-        self.relaxed_weights = np.empty(primal.n_solution)
+        self.relaxed_weights, self.start = np.empty(primal.n_solution), np.empty(relaxation.n_connected)
         self.effort = no_effort()
 
     def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY, int reason=STOP_NONE):
@@ -421,14 +421,24 @@ cdef class Search:
 
     cdef int learn(self) except -1:
         """Looks for a basin; learns what holds for all solutions below the limit."""
+        cdef bint again
         self.domain.settle(self.incumbent, self.n_nodes)
         try:
-            if self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop):
+            again = self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop)
+            with nogil:
+                self.improve_by_learning()
+            if again:
                 self.restart()
             self.domain.date(self.tree.n_created)
         except KeyboardInterrupt:  # Ctrl-C that waited for the next line of Python
             self.stop.request(STOP_INTERRUPTED)
         return 0
+
+    cdef void improve_by_learning(self) noexcept nogil:
+        """A local search from what was found beside the tree."""
+        if self.domain.start_of(&self.start[0], &self.relaxed_weights[0]) and not self.stop.poll(0) and (
+                self.incumbent.improve(&self.start[0], &self.relaxed_weights[0], &self.effort)):
+            self.relaxation.calibrate(&self.incumbent.solution[0])
 
     cdef int restart(self) except -1:
         """Begins the tree again, in the box that the reduction leaves."""

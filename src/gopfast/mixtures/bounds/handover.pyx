@@ -60,6 +60,9 @@ cdef class HandoverReduction(Reduction):
             rest[0] = max(rest[0], other)
         return 1
 
+    cdef bint start(self, real *point, real *weights) noexcept nogil:
+        return self.first.start(point, weights) or self.second.start(point, weights)
+
     def state(self, bint learning=True):
         """What both know."""
         found = {"waited": self.waited}

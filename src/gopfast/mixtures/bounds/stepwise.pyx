@@ -3,6 +3,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY, isfinite
+from libc.string cimport memcpy
 
 from gopfast.search.lessons import Lessons
 
@@ -16,7 +17,8 @@ cdef class StepwiseReduction(Reduction):
         Of K components.
     make : callable (solution, limit) -> object
         What learns: `step(deadline)` takes a step and tells whether there are more, `lower` is what is proved of all
-        solutions below `limit`, which may be lowered, and `n_passes` its passes over the data so far.
+        solutions below `limit`, which may be lowered, and `n_passes` its passes over the data so far. `found`, if it
+        has one, is a solution to start a local search from, or None.
     """
 
     def __init__(self, Family family, make):
@@ -24,7 +26,7 @@ cdef class StepwiseReduction(Reduction):
         self.family, self.make = family, make
         self.n_connected, self.passes_of_one = n, 1
         self.lessons = Lessons()
-        self.low, self.high = np.empty(n), np.empty(n)
+        self.low, self.high, self.found = np.empty(n), np.empty(n), np.empty(family.n_components + n)
         family.root(&self.low[0], &self.high[0])
 
     cdef int prepare(self, StopSignal stop) except -1:
@@ -56,6 +58,9 @@ cdef class StepwiseReduction(Reduction):
         more = self.bound.step(self.stop.deadline)
         effort.n_passes += (self.bound.n_passes - before) // self.passes_of_one
         self.floor = max(self.floor, self.proved())
+        found = getattr(self.bound, "found", None)
+        if found is not None:
+            np.asarray(self.found)[:], self.bound.found, self.has_start = found[:-1], None, True
         more = self.take(limit) and more
         self.idle = not more
         return 1 if more else 0
@@ -70,6 +75,14 @@ cdef class StepwiseReduction(Reduction):
 
     cdef bint take(self, real limit) except -1:
         raise NotImplementedError
+
+    cdef bint start(self, real *point, real *weights) noexcept nogil:
+        if not self.has_start:
+            return False
+        self.has_start = False
+        memcpy(weights, &self.found[0], self.family.n_components * sizeof(real))
+        memcpy(point, &self.found[self.family.n_components], self.n_connected * sizeof(real))
+        return True
 
     def known(self):
         """What was learnt, as arrays by name."""
@@ -99,6 +112,7 @@ cdef class StepwiseReduction(Reduction):
             first, limits = Lessons.again(state, self.n_connected + self.family.n_components + 1)
             for limit in limits:
                 self.learn(&first[0], limit, &effort)
+            self.has_start = False  # it was taken then
             return
         self.idle, self.bound = bool(state["idle"]), None
         self.take_known(state)

@@ -33,13 +33,26 @@ def family(problem, X, weights, kinds, prior_mass, prior_moment, *, constants, d
     ExponentialFamily
     """
     d = X.shape[1]
-    data = Samples(X, weights, np.ones(d) if scale is None else scale, np.zeros(d))
+    scale = np.ones(d) if scale is None else scale
+    data = Samples(X, weights, scale, np.zeros(d), late=None if groups is None else larger_than_others(groups))
     values, sizes = ([pair[i] for pair in constants] for i in range(2))
     return ExponentialFamily(
         data, problem.n_components, kinds, prior_mass, prior_moment, np.ones(d) if reference is None else reference,
         np.zeros(d, dtype=int) if groups is None else groups, math.fsum(values), math.fsum(sizes),
         problem.parameter_names[0], decode, encode,
     )  # fmt: skip
+
+
+def larger_than_others(groups):
+    """
+    Return whether each column is one of the largest group's, if that is the first.
+
+    Boxes need not be divided in the variable of the most labels (`bounds.crossed`), but must be where the components
+    are told apart by their order: in the first column.
+    """
+    sizes = np.bincount(groups)
+    is_first = np.asarray(groups) == groups[0]
+    return is_first if sizes.argmax() == groups[0] and (sizes == sizes.max()).sum() == 1 else None
 
 
 def merged(X, weights):

@@ -51,15 +51,18 @@ cdef class Samples:
         By default the middle of the range.
     squares : bool
         Whether squares of the coordinates are statistics too.
+    late : ndarray of bool, shape (d,), optional
+        Coordinates that come after all others, whatever their width.
     """
 
-    def __init__(self, X, sample_weight, scale, center=None, bint squares=False):
+    def __init__(self, X, sample_weight, scale, center=None, bint squares=False, late=None):
         used = sample_weight > 0
         X, sample_weight = X[used], sample_weight[used]
         low, high = X.min(axis=0), X.max(axis=0)
         self.scale = np.asarray(scale, dtype=np.float64)
         self.center = 0.5 * low + 0.5 * high if center is None else np.asarray(center, dtype=np.float64)
-        self.order = np.argsort(low / self.scale - high / self.scale, kind="stable")
+        narrowness = low / self.scale - high / self.scale
+        self.order = np.lexsort((narrowness, np.zeros(len(narrowness)) if late is None else late))
         scaled = (X - self.center) / self.scale
         self.fill(scaled.T[self.order], sample_weight, squares, np.zeros(X.shape[1]), 0.0)
 

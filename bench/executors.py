@@ -1,7 +1,7 @@
 """The same search on threads, process pools, loky, Dask and MPI, and what 1,024 workers would do; writes executors.md.
 
-Run: python bench/executors.py [--columns 9]      (needs loky, distributed, mpi4py and an mpiexec for their rows)
-     A search of 42 seconds of a processor: seven minutes in all on two idle processors; of 3 seconds with 7 columns.
+Run: python bench/executors.py [--columns 10]      (needs loky, distributed, mpi4py and an mpiexec for their rows)
+     A search of 38 seconds of a processor: seven minutes in all on two idle processors; with fewer columns in less.
      Wall times mean something on an idle machine only; processor seconds of all processes together are given beside.
      The table of 1,024 workers is a simulation: parts take the times recorded here and bring back the nodes recorded
      here, and the process that hands them out takes what was measured here for each.
@@ -30,7 +30,7 @@ def problem(n_columns):
     """Return the problem of all runs."""
     import gopfast
 
-    return gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, n_columns)), 2)
+    return gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (16, n_columns)), 2)
 
 
 def search(n_columns, executor=None, n_threads=1):
@@ -206,7 +206,7 @@ def main():
     from gopfast.search import spread
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--columns", type=int, default=9)
+    parser.add_argument("--columns", type=int, default=10)
     options = parser.parse_args()
     rows, parts, service, latency, before = [], [], [], [], {}
     for kind, count in kinds():

@@ -49,11 +49,11 @@ def relaxation_of(family, options, provable=False):
 
 
 def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1, cells=None,
-                 hasty=False):
+                 hasty=False, rounds=True):
     """Return what is learnt beside the tree, where the model has it, and the nodes from which on.
 
     For a proof it takes what the cells are told to, `cells`, and is what has an entry there. In haste prices are found
-    to a bound that is wanted soon rather than good.
+    to a bound that is wanted soon rather than good. With `rounds` they look for better solutions, too.
     """
     learnt = family.reduction(bounds) if cells is None else None
     if learnt is not None and relaxation == "entropic":
@@ -87,7 +87,9 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         begun("single components are priced")
         if len(ones) > 1:
             return LevelledBound(family, ones, solution, limit, threads)
-        return PricingBound(family, one, solution, limit, threads=threads, record=cells, hasty=hasty)
+        return PricingBound(
+            family, one, solution, limit, threads=threads, record=cells, hasty=hasty, rounds=rounds
+        )
 
     def cut(solution, limit):
         begun("mixtures in which the shared parameter is fixed are bounded")
@@ -114,7 +116,8 @@ def of_fixed(problem, hasty=False):
     """Return what is learnt beside the tree of a mixture whose shared parameter is fixed, and around its incumbent."""
 
     def beside(family):
-        return reduction_of(problem, family, None, hasty=hasty)[0], ASKED_FROM if hasty else REDUCED_FROM
+        found, _ = reduction_of(problem, family, None, hasty=hasty, rounds=False)
+        return found, ASKED_FROM if hasty else REDUCED_FROM
 
     return beside, lambda family, primal: family.basin(bounds, primal)
 

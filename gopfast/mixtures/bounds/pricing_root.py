@@ -63,19 +63,19 @@ class PricingBound:
         For a proof: what cells are told to. The prices of the first cells that nodes look up are the last then.
     hasty : bool
         Whether a bound is wanted soon rather than good.
+    rounds : bool
+        Whether solutions are looked for among the atoms; not of two components, whose optimum other searches find.
 
     Attributes
     ----------
     is_recorded : bool
-    rounds : bool
-        Whether solutions are looked for among the atoms.
     found : ndarray or None
         A better solution than the limit, to start a local search from.
     lower : float
         What is proved of all solutions below the limit; recorded, at the prices at hand.
     """
 
-    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None, hasty=False):
+    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None, hasty=False, rounds=True):
         self.family, self.one, self.limit = family, one, limit
         self.n_components = family.n_components
         self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
@@ -100,7 +100,7 @@ class PricingBound:
         self.cells, self.table_total, self.done = None, -math.inf, 0
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
-        self.rounds, self.found, self.rounding_passes = True, None, 0
+        self.rounds, self.found, self.rounding_passes = rounds and family.n_components > 2, None, 0
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
 
     @property
@@ -270,7 +270,6 @@ class PricingBound:
         self._count()
         low, high, upper, _ = pricing.cells()
         self.cells, self.table_total = (low, high, upper), self.total
-
 
     def begin(self, prices, points, low, high):
         """Begin with known prices, atoms, and cells (m, n), (m, n): no solution below the limit lies elsewhere."""

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-
 from libc.math cimport INFINITY
 
 from gopfast.search.stop cimport StopSignal

@@ -59,6 +59,8 @@ cdef class MixturePrimal(Primal):
     cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
+    cdef real pursue(self, real best, real finest, int max_iter, real tolerance, real *solution,
+                     Effort *effort) noexcept nogil
     cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef bint due(self, const Effort *effort) noexcept nogil
     cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil

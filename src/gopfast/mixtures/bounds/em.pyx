@@ -387,21 +387,25 @@ cdef class MixturePrimal(Primal):
 
     cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
-        cdef int K = self.family.n_components
         cdef real *kicked = &self.kicked[0]
-        cdef real objective
         self.n_restarts += 1
         if self.n_restarts % 2:
             self.cluster(CLUSTER_TURNS, kicked, effort)
         else:
             self.start_from(0, kicked)
         # to its end: where components overlap EM may stand nearly still before it falls
-        objective = self.run(&self.coarse, kicked, INFINITY, FINE * tolerance, 2 * LONG, effort)
+        return self.pursue(best, FINE * tolerance, 2 * LONG, tolerance, solution, effort)
+
+    cdef real pursue(self, real best, real finest, int max_iter, real tolerance, real *solution,
+                     Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what EM, of so many steps, and moves make of `kicked`."""
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective = self.run(&self.coarse, kicked, INFINITY, finest, max_iter, effort)
         self.crossing.keep(kicked, objective, tolerance)
         if not objective < best - tolerance:
             return best
         memcpy(solution, kicked, self.n_solution * sizeof(real))
-        return self.move(objective, tolerance, solution, effort) if K > 2 else objective
+        return self.move(objective, tolerance, solution, effort) if self.family.n_components > 2 else objective
 
     cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a move at random leads to."""
@@ -428,32 +432,20 @@ cdef class MixturePrimal(Primal):
         What splits and mergers do not reach: a narrow component among wide ones.
         """
         cdef real *kicked = &self.kicked[0]
-        cdef real objective
         if self.family.n_components < 3:
             return best
         self.moves.look(solution, &self.seed)
         effort.n_passes += LOOK_PASSES
         if not self.moves.focus(solution, &self.seed, kicked):
             return best
-        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
-        self.crossing.keep(kicked, objective, tolerance)
-        if not objective < best - tolerance:
-            return best
-        memcpy(solution, kicked, self.n_solution * sizeof(real))
-        return self.move(objective, tolerance, solution, effort)
+        return self.pursue(best, tolerance, LONG, tolerance, solution, effort)
 
     cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a crossing of two solutions leads to."""
         cdef real *kicked = &self.kicked[0]
-        cdef real objective
         if not self.crossing.cross(solution, &self.seed, kicked):
             return best
-        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
-        self.crossing.keep(kicked, objective, tolerance)
-        if not objective < best - tolerance:
-            return best
-        memcpy(solution, kicked, self.n_solution * sizeof(real))
-        return self.move(objective, tolerance, solution, effort)
+        return self.pursue(best, tolerance, LONG, tolerance, solution, effort)
 
     cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""

@@ -190,6 +190,11 @@ def _with_columns(make, least, most):
     return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
 
 
+def _with_components(make, least):
+    """Of `least` components or more, as far as samples go."""
+    return lambda rng, n, d, K, small: make(rng, n, d, min(n, max(K, least)), small)
+
+
 def _of(make, **options):
     return lambda rng, n, d, K, small: make(rng, n, d, K, small, **options)
 
@@ -218,9 +223,16 @@ FAMILIES = {
 }  # fmt: skip
 # The paper's relaxation has families of its own here: same problems, other bounds.
 LINEAR = {"linear": ("known", "known_fixed", "known_empirical"), "paper": ("known", "known_fixed", "known_empirical")}
-# Missing entries; last, because a case's random numbers depend on its family's place.
+# Missing entries; behind all others, because a case's random numbers depend on its family's place.
 MISSING = {"categorical_missing": _of(latent_class), "categorical_missing_prior": _of(latent_class, prior=True)}
-NAMES = (*FAMILIES, *LINEAR, *MISSING)
+# Bounds by blocks of columns, and by simplices of one matrix, are of these alone.
+MANY = {
+    "spherical_many": _with_columns(_of(gaussian_free, covariance="spherical"), 8, 13),
+    "diag_many": _with_columns(_of(gaussian_free, covariance="diag"), 5, 9),
+    "tied_three": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 2, 2), 3),
+}
+DRAWN = {**FAMILIES, **MISSING, **MANY}
+NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY)
 
 
 def problem(family, rng, small=True):
@@ -231,7 +243,7 @@ def problem(family, rng, small=True):
         K = min(n, K)
     else:
         n, d, K = size(rng, small)
-    return {**FAMILIES, **MISSING}[family](rng, n, d, K, small)
+    return DRAWN[family](rng, n, d, K, small)
 
 
 STREAMS = {"boxes": 11, "searches": 12, "negative": 13}

@@ -94,8 +94,9 @@ class MarginalBound:
             return None
         point = two.pack(means=means @ B, covariances=B.T @ matrices @ B)
         found, trace, _ = MixturePrimal(two).em(solution[:K], point, EM_TOLERANCE, EM_STEPS)
-        bound = PricingBound(two, two.one_component(other), found, trace[-1])
-        bound.rows, bound.rounds = X, False  # solutions of the marginal are none of the mixture
+        # solutions of the marginal are none of the mixture
+        bound = PricingBound(two, two.one_component(other), found, trace[-1], rounds=False)
+        bound.rows = X
         return bound
 
 

@@ -96,6 +96,16 @@ def random_state(problem, rng):
     return problem.maximize(tau)
 
 
+def objectives_on_the_way(problem, rng, n_starts, n_steps):
+    """Yield the objectives that EM passes through from random states."""
+    for _ in range(n_starts):
+        state = random_state(problem, rng)
+        for _ in range(n_steps):
+            yield problem.objective(**state)
+            state = problem.maximize(problem.responsibilities(**state), **state)
+
+
+
 def nudged(problem, state, rng, size):
     """A state of the model near a given one: every parameter moves by about `size`, and stays allowed."""
     move = {

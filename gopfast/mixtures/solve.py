@@ -147,10 +147,9 @@ class MixtureSearch:
         """Return what else the search knows and learns: for a proof nothing that has no entry there."""
         problem, family, self.reduction, reduce_from = self.problem, self.family, None, REDUCED_FROM
         if family.data.is_summary:
-            # What is learnt beside the tree is of samples, and so are the boxes of charts.
-            has_basin = entropic and family.chart(bounds) is None
+            # What is learnt beside the tree is of samples.
             return {
-                "basin": family.basin(bounds, self.primal) if has_basin else None,
+                "basin": family.basin(bounds, self.primal) if entropic else None,
                 "least": ceiling.least_objective(problem),
             }
         if entropic:

@@ -6,6 +6,7 @@ from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
 from gopfast.mixtures.families.affine import AffineFamily
+from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.search import Search
 from scipy.optimize import minimize
 
@@ -45,6 +46,14 @@ def waits(seed, n, means):
     return rng.exponential(np.array(means)[rng.integers(len(means), size=n)])[:, np.newaxis]
 
 
+def known(seed, n, K, d, gap=4.0, prior=None):
+    """Samples of weights 0.5 to 2 about centers `gap` apart, variance 1."""
+    problem = gaussian(seed, n, K, d, "diag", 0.01, gap)
+    return gopfast.GaussianMixture(
+        problem.X, K, covariance="known", sample_weight=problem.sample_weight, prior=prior
+    )
+
+
 # Problem, and the radius of the locations or of what there is that the box is known to reach.
 PROBLEMS = {
     "diag": (lambda: gaussian(0, 120, 3, 1, "diag", 0.01), 0.05),
@@ -52,6 +61,10 @@ PROBLEMS = {
     "diag, on the floor": (lambda: gaussian(1, 100, 3, 1, "diag", 1.5), 0.05),
     "diag, plane": (lambda: gaussian(2, 150, 2, 2, "diag", 0.01), 0.05),
     "spherical": (lambda: gaussian(3, 150, 3, 2, "spherical", 0.01), 0.05),
+    "known": (lambda: known(0, 120, 3, 1), 0.15),
+    "known, overlapping": (lambda: known(5, 200, 2, 1, gap=2.5), 0.05),
+    "known, plane": (lambda: known(2, 200, 4, 2), 0.1),
+    "known, prior": (lambda: known(4, 120, 3, 2, prior=4.0), 0.1),
     "full, one column": (lambda: gaussian(4, 100, 2, 1, "full", 0.01), 0.05),
     "full, plane": (lambda: gaussian(6, 150, 2, 2, "full", 0.01), 0.02),
     "full, overlapping": (lambda: gaussian(7, 300, 2, 2, "full", 0.01, gap=3.0), 0.01),
@@ -85,7 +98,8 @@ def solved(problem, tolerance=0.01, max_nodes=300):
 def best(problem, family, point, weights, n_steps=200):
     """Objective at the core's parameters, weights by EM; and the parameters."""
     K = family.n_components
-    found = family.parameters(np.concatenate([weights, point, [0.0]]))
+    e = family.precision_range[0] if isinstance(family, GaussianFamily) and family.has_prior else 0.0
+    found = family.parameters(np.concatenate([weights, point, [e]]))
     for _ in range(n_steps):
         tau = problem.responsibilities(weights, **found)
         new = problem.sample_weight @ tau / problem.total_weight
@@ -193,6 +207,8 @@ class Chart:
         if self.full:
             self.d, self.mean = family.d, cells[:, : family.d]
             self.X, self.root = self.X[:, : self.d], np.linalg.cholesky(family.covariances(center))
+        elif self.kind == "GaussianMixture" and problem.covariance == "known":
+            self.kind, self.mean = "known", cells
         elif self.kind == "GaussianMixture":
             self.mean, self.variance = cells[:, :d], np.maximum(1.0, cells[:, d:])
             self.size = d // self.variance.shape[1]
@@ -209,6 +225,8 @@ class Chart:
             logs += 0.5 * np.linalg.slogdet(P)[1] - np.linalg.slogdet(self.root)[1]
             D = 0.5 * np.einsum("ka,kab,kb->k", mean, P, mean)
             D += 0.5 * (np.trace(P, axis1=1, axis2=2) - d - np.linalg.slogdet(P)[1])
+        elif self.kind == "known":
+            logs, D = -0.5 * ((X - m - y) ** 2).sum(axis=2), 0.5 * (y**2).sum(axis=1)
         elif self.kind == "GaussianMixture":
             grown = 1 + y[:, d:] / np.sqrt(self.size / 2)  # of the precision
             t, v = (np.repeat(a, self.size, axis=1) for a in (grown, self.variance))
@@ -255,14 +273,21 @@ class Chart:
         return self.w @ (r / r.sum(axis=1, keepdims=True))
 
 
+KNOWN = 1000  # seeds from here on are of known variance
+
+
 def centers(seed):
     """A problem, and a center and a box that need not be those of a solution."""
     rng = np.random.default_rng(seed)
-    kind, K, d, n = seed % 6, int(rng.integers(2, 5)), int(rng.integers(1, 4)), 40
+    kind, K, d, n = 6 if seed >= KNOWN else seed % 6, int(rng.integers(2, 5)), int(rng.integers(1, 4)), 40
     w, log_size = rng.uniform(0, 2, n), rng.uniform(-3, -0.5)
     if kind == 5:
         return full_center(rng, min(K, 3), max(d, 2), n, w, 10.0**log_size)
-    if kind < 2:
+    if kind == 6:
+        X = rng.standard_normal((n, d)) * rng.choice([1.0, 3.0, 10.0])
+        problem = gopfast.GaussianMixture(X, K, covariance="known", sample_weight=w)
+        cells = X[rng.choice(n, K)] + rng.standard_normal((K, d))
+    elif kind < 2:
         X = rng.standard_normal((n, d)) * rng.choice([1.0, 3.0, 10.0])
         problem = gopfast.GaussianMixture(
             X, K, covariance=["diag", "spherical"][kind], variance_floor=0.01, sample_weight=w
@@ -279,14 +304,14 @@ def centers(seed):
         problem = gopfast.ExponentialMixture(10.0 ** rng.uniform(-1, 1, (n, d)), K, sample_weight=w)
         cells = rng.uniform(-2, 2, (K, d))
     family = engine.family(problem)
-    if kind < 2:
+    if kind in (0, 1, 6):
         cells[:, :d] = family.data.from_user(cells[:, :d])
     cells = cells[np.argsort(cells[:, 0])]
     size = 10.0 ** (log_size + rng.uniform(-0.5, 0.0, cells.shape))
     if kind < 2:
         width = np.hstack([np.sqrt(np.broadcast_to(cells[:, d:], (K, d))), cells[:, d:]])
     else:
-        width = np.ones_like(cells) if kind == 4 else np.sqrt(cells) if kind == 2 else cells * (1 - cells)
+        width = np.ones_like(cells) if kind in (4, 6) else np.sqrt(cells) if kind == 2 else cells * (1 - cells)
     low, high = cells - size * width, cells + size * width * rng.choice([1.0, 0.3])
     if kind == 2:
         low = np.maximum(low, 0.2 * cells)
@@ -314,7 +339,7 @@ def full_center(rng, K, d, n, w, size):
     return problem, family, np.concatenate([weights, cells.ravel(), [0.0]]), low.ravel(), high.ravel()
 
 
-@pytest.mark.parametrize("seed", range(72))
+@pytest.mark.parametrize("seed", [*range(72), *range(KNOWN, KNOWN + 24)])
 def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
     problem, family, center, low, high = centers(seed)
     basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
@@ -370,6 +395,8 @@ def coordinates(chart, cells):
         grown = chart.variance / np.maximum(1.0, cells[:, d:])
         step = (cells[:, :d] - chart.mean) / np.sqrt(np.repeat(chart.variance, chart.size, axis=1))
         return np.hstack([step * np.repeat(grown, chart.size, axis=1), (grown - 1) * np.sqrt(chart.size / 2)])
+    if chart.kind == "known":
+        return cells - chart.mean
     if chart.kind == "PoissonMixture":
         return np.log(cells / chart.mean) * np.sqrt(chart.mean)
     if chart.kind == "BernoulliMixture":
@@ -378,7 +405,7 @@ def coordinates(chart, cells):
     return chart.mean * np.exp(-cells) - 1
 
 
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", [*range(48), *range(KNOWN, KNOWN + 12)])
 def test_coordinates_reach_as_far_as_the_cell(seed):
     problem, family, center, low, high = centers(seed)
     found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, low, high)
@@ -407,6 +434,8 @@ def test_coordinates_reach_as_far_as_the_cell(seed):
         "diag",
         "diag, overlapping",
         "diag, plane",
+        "known",
+        "known, plane",
         "spherical",
         "full, plane",
         "full, three columns",
@@ -465,6 +494,8 @@ def parameters(chart, y):
         inverse = np.linalg.inv(chart.family.axes)
         means = (m + np.einsum("kab,kb->ka", chart.root, mean)) @ inverse.T + chart.family.center
         return chart.family.pack(means=means, covariances=inverse @ C @ inverse.T)
+    if chart.kind == "known":
+        return (m + y).ravel()
     if chart.kind == "GaussianMixture":
         grown = 1 + y[:, d:] / np.sqrt(chart.size / 2)
         t, v = (np.repeat(a, chart.size, axis=1) for a in (grown, chart.variance))
@@ -708,7 +739,9 @@ def least_of_bracket(found, masses):
 
 
 @pytest.mark.parametrize("tolerance", [1e-5, 0.3])
-@pytest.mark.parametrize("name", ["diag", "diag, overlapping", "spherical", "full, plane", "counts", "waits", "items"])
+@pytest.mark.parametrize(
+    "name", ["diag", "diag, overlapping", "known", "spherical", "full, plane", "counts", "waits", "items"]
+)
 def test_where_a_box_just_fits_nothing_is_left_over(name, tolerance):
     problem = PROBLEMS[name][0]()
     family, vector, _ = solved(problem)
@@ -777,7 +810,7 @@ def test_labels_beside_faces_reach_as_far_as_they_do_among_themselves():
     assert n > 100
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(24), *range(KNOWN, KNOWN + 8)])
 def test_third_derivatives_are_those_of_the_curves_less_the_samples_cumulants(seed):
     problem, family, center, low, high = centers(seed)
     middle = center[family.n_components : -1]

@@ -57,6 +57,8 @@ cdef class Basin:
     cdef readonly real lower        # proved bound over the box, -inf before there is one
     # Looks for a box around a solution (the primal's vector); False: none, and the old one is kept.
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil
+    # The same for a wider one than `settle` finds, at more expense.
+    cdef bint widen(self, const real *solution, real tolerance) noexcept nogil
     # The same for one that holds [low, high].
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil
 

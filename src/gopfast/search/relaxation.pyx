@@ -39,9 +39,12 @@ cdef class Relaxation:
 
 
 cdef class Basin:
-    """A box around an incumbent with a bound of its own. Subclasses override every method."""
+    """A box around an incumbent with a bound of its own. Subclasses override what they can do."""
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+        return False
+
+    cdef bint widen(self, const real *solution, real tolerance) noexcept nogil:
         return False
 
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:

@@ -156,8 +156,8 @@ def knowledge(Search search, bint learning):
     found |= named("relaxation", search.relaxation.state())
     found |= named("domain", {
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
-        "settled_at": domain.settled_at, "covered_at": domain.covered_at, "covered_width": domain.covered_width,
-        "start": np.array(domain.start), "cut_from": domain.cut_from,
+        "settled_at": domain.settled_at, "widened_at": domain.widened_at, "covered_at": domain.covered_at,
+        "covered_width": domain.covered_width, "start": np.array(domain.start), "cut_from": domain.cut_from,
         "looks": np.array([domain.n_looked, domain.n_gained, domain.pause, domain.paused]),
     })
     if domain.settled:
@@ -177,8 +177,8 @@ cdef take_knowledge(Search search, state):
     incumbent.upper = number(state, "incumbent.upper")
     fill(incumbent.solution, state["incumbent.solution"])
     domain.passes_before, domain.learning.n_passes = number(learnt, "passes_before"), number(learnt, "n_passes")
-    domain.settled_at, domain.covered_at = number(learnt, "settled_at"), number(learnt, "covered_at")
-    domain.covered_width = number(learnt, "covered_width")
+    domain.settled_at, domain.widened_at = number(learnt, "settled_at"), number(learnt, "widened_at")
+    domain.covered_at, domain.covered_width = number(learnt, "covered_at"), number(learnt, "covered_width")
     fill(domain.start, learnt["start"])
     domain.settled = number(learnt, "settled")
     if domain.settled:

@@ -2,6 +2,7 @@
 
 from gopfast.mixtures.families.exponential cimport ExponentialFamily
 from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.families.gaussian cimport GaussianFamily
 from gopfast.mixtures.families.normal cimport NormalFamily
 from gopfast.search.types cimport index, real
 
@@ -13,6 +14,7 @@ cdef enum Curve:
     LOGIT = 2       # log(1 - p + p exp(t)) - p t
     PRECISION = 3   # n/2 (t - log(1 + t))
     LOCATION = 4    # a^2 / (2 (1 + t)), t of its partner
+    PARABOLA = 5    # a^2 / 2
 
 # Columns whose parameter is at the end of its range.
 cdef enum Face:
@@ -47,6 +49,11 @@ cdef class Chart:
     cdef real slack(self, int k) noexcept nogil
     cdef real beyond(self, int a, real x) noexcept nogil
     cdef real excess(self, index i, int k, const real *need, int *first) noexcept nogil
+
+
+cdef class GaussianChart(Chart):
+    cdef GaussianFamily gaussian
+    cdef real[::1] mean
 
 
 cdef class NormalChart(Chart):

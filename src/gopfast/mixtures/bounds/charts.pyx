@@ -14,6 +14,7 @@ and the Hessian of D at 0 is the identity. Scaled, the D are sums of a few curve
     exponential        t - log(1 + t),               1 + t that of the rate
     variance of n      n/2 (t - log(1 + t)),         1 + t that of the precision, t = y / sqrt(n / 2),
     and its means      a^2 / (2 (1 + t)),            y = a the change of mean times precision, in standard deviations
+    mean alone         a^2 / 2,                      y = a in standard deviations
 
 (covariance matrices: `matrix_charts`).
 
@@ -30,6 +31,7 @@ from gopfast.search.rounding cimport ROUND
 
 cdef real LARGEST_CHANGE = 0.9      # of a precision, downward
 cdef real LARGEST_LOG = 3.0         # of a log rate or logit
+cdef real LARGEST_STEP = 3.0        # of a mean alone, in standard deviations
 cdef real FACE_WIDTH = 0.2          # of labels' probabilities, per standard deviation of the radius
 cdef real OUTWARD = 1e-13           # rounding of a coordinate's reach, with room
 cdef real TINIEST = 1e-250
@@ -149,6 +151,61 @@ cdef inline void outward(real *down, real *up, real scale) noexcept nogil:
     up[0] = max(0.0, up[0])
     down[0] += OUTWARD * scale * (down[0] > 0)
     up[0] += OUTWARD * scale * (up[0] > 0)
+
+
+cdef class GaussianChart(Chart):
+    """Of `GaussianFamily` with point masses: means, of the variance 1. A prior is of known variance."""
+
+    def __init__(self, GaussianFamily family):
+        if not applies(family):
+            raise ValueError("the prior's variance is estimated, or the means have a posterior")
+        Chart.__init__(self, family, family.n_columns)
+        self.gaussian, self.mean = family, np.zeros(family.n_components * family.n_columns)
+
+    @staticmethod
+    def applies(GaussianFamily family):
+        """Whether a component's log density, and the prior, are quadratic in its mean."""
+        return applies(family)
+
+    cdef bint place(self, real *point, real reach) noexcept nogil:
+        cdef int d = self.n_columns, a, j
+        cdef real pseudo = 0
+        for a in range(self.n_components * d):
+            j = a % d
+            if self.gaussian.core.has_prior:
+                pseudo = self.gaussian.core.e_low * self.gaussian.core.prior_scale[j]
+                self.pull[a] = pseudo * (point[a] - self.gaussian.core.prior_point[j])
+            self.mean[a], self.curve[a], self.size[a], self.pseudo[a] = point[a], PARABOLA, 1, pseudo
+        return True
+
+    cdef bint statistics(self, index i, int k, real *u) noexcept nogil:
+        cdef int d = self.n_columns, j
+        cdef const real *columns = self.family.data.core.samples.columns
+        cdef index n = self.family.data.core.samples.n_padded
+        for j in range(d):
+            u[j] = columns[j * n + i] - self.mean[k * d + j]
+        return True
+
+    cdef void cell(self, int k, real radius, real *low, real *high) noexcept nogil:
+        cdef int d = self.n_columns, j
+        for j in range(d):
+            low[j], high[j] = self.mean[k * d + j] - radius, self.mean[k * d + j] + radius
+
+    cdef bint ranges(self, int k, real *low, real *high, real *down, real *up) noexcept nogil:
+        cdef int d = self.n_columns, j
+        cdef real m
+        for j in range(d):
+            m = self.mean[k * d + j]
+            low[j], high[j] = min(low[j], m), max(high[j], m)
+            down[j], up[j] = m - low[j], high[j] - m
+            outward(&down[j], &up[j], down[j] + up[j])
+            if not down[j] <= LARGEST_STEP or not up[j] <= LARGEST_STEP:
+                return False
+        return True
+
+
+cdef inline bint applies(GaussianFamily family) noexcept:
+    return family.n_ranges == 0 and (not family.core.has_prior or family.core.e_low == family.core.e_high)
 
 
 cdef class NormalChart(Chart):

@@ -98,6 +98,7 @@ cdef class Neighbourhood(BoxChange):
             self.vector, self.other = arena.take(self.m), arena.take(self.m)
             self.bent_reach, self.reach, self.radius = arena.take(K), arena.take(K), arena.take(K)
             self.needed, self.loose = arena.take(K), arena.take(K)
+            self.grows = <bint *> arena.take_bytes(K * sizeof(bint))
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a box of equal radii that is about the widest."""
@@ -160,10 +161,14 @@ cdef class Neighbourhood(BoxChange):
                 above = middle
         for k in range(K):
             self.radius[k] = radius
+            self.grows[k] = True
         for _turn in range(N_WIDENINGS):
             for k in range(K):
+                if not self.grows[k]:
+                    continue
                 self.radius[k] *= WIDER
-                if not self.fits_radii():
+                if not self.fits_radii():  # nor would it once others are wider
+                    self.grows[k] = False
                     self.radius[k] /= WIDER
         return self.fits_radii()
 

@@ -188,8 +188,8 @@ cdef class Family:
         return None
 
     def basin(self, bounds, primal):
-        """What finds a box around an incumbent of `primal` with a bound of its own, or None."""
-        chart = self.chart(bounds)
+        """What finds a box around an incumbent of `primal` with a bound of its own, or None: charts' are of samples."""
+        chart = None if self.data.is_summary else self.chart(bounds)
         return None if chart is None else bounds.neighbourhood.Neighbourhood(primal, chart)
 
     def reduction(self, bounds):

@@ -26,6 +26,8 @@ from gopfast.search.rounding cimport ROUND
 cdef real CURVATURE = 0.5
 # The chord of log S over a range relatively narrower than this is its tangent: its slope would be mostly rounding.
 cdef real NARROW = 1e-9
+# A box around an incumbent to the fourth order passes over all samples some hundred times.
+cdef index MOST_SAMPLES = 20_000
 
 
 cdef class GaussianFamily(Family):
@@ -321,9 +323,18 @@ cdef class GaussianFamily(Family):
         """Columns are centred, and in units of the noise."""
         return True
 
+    def chart(self, bounds):
+        """Means."""
+        return bounds.charts.GaussianChart(self) if bounds.charts.GaussianChart.applies(self) else None
+
     def basin(self, bounds, primal):
-        """A MixtureBasin, of point posteriors."""
-        return None if self.n_ranges else bounds.basin.MixtureBasin(self, primal)
+        """Of point posteriors: a quick one, of many nodes a wider one as of other families."""
+        if self.n_ranges:
+            return None
+        quick, chart = bounds.basin.MixtureBasin(self, primal), self.chart(bounds)
+        if chart is None or self.data.is_summary or self.data.n_samples > MOST_SAMPLES:
+            return quick
+        return bounds.widening.WideningBasin(quick, bounds.neighbourhood.Neighbourhood(primal, chart))
 
     def reduction(self, bounds):
         """Hitting sets, where they apply."""

@@ -27,7 +27,8 @@ cdef class BoxChange(Center):
         self.stride = 1
         self.of_box = arena
         while arena.again():
-            self.rest, self.fourth = arena.take(m * m), arena.take(K * K)
+            self.rest, self.fourth, self.third = arena.take(m * m), arena.take(K * K), arena.take(K * K)
+            self.skew = arena.take(K * K * 4 * (1 + p) * (1 + p))
             self.down, self.up = arena.take(K * p), arena.take(K * p)
             self.face_need, self.beyond_second = arena.take(K * d), arena.take(K)
             self.log_radius, self.highest, self.lowest = arena.take(K), arena.take(K), arena.take(K)
@@ -47,6 +48,7 @@ cdef class BoxChange(Center):
         cdef const SampleSet *data = &self.family.data.core
         cdef index i
         memset(self.rest, 0, m * m * sizeof(real))
+        memset(self.skew, 0, 4 * m * m * sizeof(real))
         memset(self.face_need, 0, K * d * sizeof(real))
         memset(self.beyond_second, 0, K * sizeof(real))
         self.lost = 0
@@ -60,7 +62,29 @@ cdef class BoxChange(Center):
             for b in range(a):
                 if b // f < a // f:
                     self.rest[b * m + a] = self.rest[a * m + b]
+        self.add_skews()
         return True
+
+    cdef void add_skews(self) noexcept nogil:
+        """Adds the most that the pairs' quadratic forms become in the box."""
+        cdef int K = self.family.n_components, f = self.f, k, l, a, b
+        cdef const real *skew
+        cdef real total, far
+        for k in range(K):
+            for l in range(k):
+                skew = self.skew + (k * K + l) * 4 * f * f
+                total = 0
+                for a in range(2 * f):
+                    far = self.reach_of(k if a < f else l, a % f)
+                    for b in range(a):
+                        total += 2 * fabs(skew[a * 2 * f + b]) * far * self.reach_of(k if b < f else l, b % f)
+                    total += skew[a * 2 * f + a] * far * far
+                self.beyond_second[k] += total * OUTWARD
+                self.beyond_second[l] += total * OUTWARD
+
+    cdef real reach_of(self, int k, int a) noexcept nogil:
+        """How far coordinate a of component k reaches, 0: its log weight."""
+        return self.log_radius[k] if a == 0 else self.widest_of(k * self.f + a)
 
     cdef bint move(self, index i, real w) noexcept nogil:
         """Takes sample i of weight w into account; False: a score goes too far."""
@@ -112,10 +136,21 @@ cdef class BoxChange(Center):
         return max(self.rise[k] + self.fall[l], self.fall[k] + self.rise[l])
 
     cdef void turn_apart(self, real w) noexcept nogil:
-        """Pairs' fourth cumulants on the ray, and what is left of the responsibilities beyond the second order."""
+        """Pairs' fourth cumulants on the ray, and what is left of the responsibilities beyond the second order.
+
+        On the ray r_k has the derivatives r_k x_k, x_k = zeta_k - mean, and third r_k (x_k^3 - 3 V x_k - C), V and C
+        the second and third central moments of zeta. With X_k >= |x_k| (`away`),
+
+            |x_k^2 - 3 V| <= sum_l max(1 - r_k, 3 r_k) r_l (zeta_k - zeta_l)^2 + 3 (V of the pairs without k),
+            |C| <= sum_{h<l} r_h r_l (zeta_h - zeta_l)^2 (X_h (1 - r_h) + X_l (1 - r_l)),
+
+        by x_k^2 <= (1 - r_k) sum_l r_l (zeta_k - zeta_l)^2 and V = sum_{h<l} r_h r_l (zeta_h - zeta_l)^2. A pair's part
+        in its own components' is summed over the samples as a quadratic form, the others' as a number.
+        """
         cdef int K = self.family.n_components, k, l, h, shell
-        cdef real s, others_low, others_high, high, low, one, two, factor, before, after, variance, cube, value
+        cdef real s, others_low, others_high, high, low, one, two, factor, before, after, third, far, both, value
         memset(self.fourth, 0, K * K * sizeof(real))
+        memset(self.third, 0, K * K * sizeof(real))
         for shell in range(N_SHELLS):
             s = (shell + 1.0) / N_SHELLS
             before, after = 1 - shell * 1.0 / N_SHELLS, 1 - s
@@ -132,12 +167,21 @@ cdef class BoxChange(Center):
                         others_high += self.most[l]
                 self.highest[k] = self.most[k] / (self.most[k] + others_low) if self.most[k] > 0 else 0
                 self.lowest[k] = self.least[k] / (self.least[k] + others_high) if self.least[k] > 0 else 0
-            variance = cube = 0
+            for k in range(K):  # the most that a score is away from the mean
+                value = one = 0
+                for l in range(K):
+                    if l != k and self.possible[l]:
+                        value += self.highest[l] * self.apart(k, l)
+                        one = max(one, self.apart(k, l))
+                self.away[k] = min(value, one)
+            third = w / 6 * (before * before * before - after * after * after) * OUTWARD
             for k in range(K):
                 for l in range(k):
+                    if not (self.possible[k] and self.possible[l]):
+                        continue
+                    far = self.apart(k, l)
                     if not (self.counts[k] and self.counts[l]):
-                        value = self.apart(k, l)
-                        variance += min(self.highest[k], self.highest[l]) * value * value
+                        self.turn_pair(k, l, third * min(self.highest[k], self.highest[l]) * far * far, True)
                         continue
                     others_low = others_high = 0
                     for h in range(K):
@@ -160,20 +204,23 @@ cdef class BoxChange(Center):
                     if factor > 0:
                         value = before * before * before * before - after * after * after * after
                         self.fourth[k * K + l] += value * high * factor
-                    value = self.apart(k, l)
-                    variance += high * value * value
-            for k in range(K):  # the most that a score is away from the mean
-                value = one = 0
-                for l in range(K):
-                    if l != k and self.possible[l]:
-                        value += self.highest[l] * self.apart(k, l)
-                        one = max(one, self.apart(k, l))
-                self.away[k] = min(value, one)
-                cube += self.highest[k] * self.away[k] * self.away[k] * self.away[k]
-            value = w / 6 * (before * before * before - after * after * after) * OUTWARD
-            for k in range(K):
-                one = self.away[k]
-                self.beyond_second[k] += value * self.highest[k] * (one * one * one + cube + 3 * one * variance)
+                    both = self.away[k] * one + self.away[l] * two
+                    one = self.away[k] * max(one, 3 * self.highest[k]) + both * self.highest[k]
+                    two = self.away[l] * max(two, 3 * self.highest[l]) + both * self.highest[l]
+                    self.third[k * K + l] += third * high * max(one, two)
+                    self.turn_pair(k, l, third * high * far * far, False)
+
+    cdef void turn_pair(self, int k, int l, real size, bint own) noexcept nogil:
+        """Adds what r_k r_l (zeta_k - zeta_l)^2 <= size does to the other responsibilities; own: to theirs as well."""
+        cdef int h
+        cdef real both = self.away[k] * (1 - self.lowest[k]) + self.away[l] * (1 - self.lowest[l]), value
+        for h in range(self.family.n_components):
+            value = self.highest[h] * size * (3 * self.away[h] + both)
+            if h == k or h == l:
+                if not own:
+                    continue
+                value = size * (self.away[h] * max(1 - self.lowest[h], 3 * self.highest[h]) + both * self.highest[h])
+            self.beyond_second[h] += value
 
     cdef void pair(self, real w, int k, int l, int best) noexcept nogil:
         """Adds what the pair's fourth cumulant may take from the Hessian."""
@@ -188,6 +235,11 @@ cdef class BoxChange(Center):
             return
         value = OUTWARD * w * self.fourth[k * K + l] * far * far / 12
         self.lost += self.family.data.core.n_samples * ROUND * 4 * value * (self.size[k] + self.size[l]) ** 2
+        part = self.rise[k] + self.fall[k] + self.rise[l] + self.fall[l]
+        part *= 4 * (self.family.data.core.n_samples * ROUND + self.score_error) * self.third[k * K + l] * part
+        self.beyond_second[k] += part
+        self.beyond_second[l] += part
+        self.add_skew(self.third[k * K + l], k, l)
         for a in range(f):
             part = value * u_k[a]
             for b in range(f):
@@ -196,6 +248,24 @@ cdef class BoxChange(Center):
             part = value * u_l[a]
             for b in range(f):
                 self.rest[(l * f + a) * m + l * f + b] += part * u_l[b]
+
+    cdef void add_skew(self, real value, int k, int l) noexcept nogil:
+        """Adds value (zeta_k - zeta_l)^2 to the pair's quadratic form, below its diagonal and on it."""
+        cdef int f = self.f, a, b
+        cdef real part
+        cdef const real *u_k = self.u + k * f
+        cdef const real *u_l = self.u + l * f
+        cdef real *skew = self.skew + (k * self.family.n_components + l) * 4 * f * f
+        for a in range(f):
+            part = value * u_k[a]
+            for b in range(a + 1):
+                skew[a * 2 * f + b] += part * u_k[b]
+        for a in range(f):
+            part = value * u_l[a]
+            for b in range(f):
+                skew[(f + a) * 2 * f + b] -= part * u_k[b]
+            for b in range(a + 1):
+                skew[(f + a) * 2 * f + f + b] += part * u_l[b]
 
 
 cdef inline real share(real one, real two, real others) noexcept nogil:

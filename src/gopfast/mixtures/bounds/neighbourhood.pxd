@@ -10,7 +10,7 @@ cdef class Neighbourhood(BoxChange):
     cdef bint beyond                # the last box reached too far beyond faces
     cdef Arena arena                # of all that follows
     cdef real *radius               # (K,) of a box
-    cdef bint *grows                # (K,) whether a wider one may fit
+    cdef real *wider                # (K,) by what it is widened next
     cdef real *box_low              # (n_connected,)
     cdef real *box_high
     cdef real *bent_reach           # (K,) the most that D becomes beyond the second order

@@ -60,7 +60,7 @@ cdef index ROUGH = 1000         # samples on which radii are looked for
 cdef int N_SHRINKINGS = 8       # on all samples
 cdef real SHRINKING = 0.9
 cdef int N_WIDENINGS = 5        # attempts for each component
-cdef real WIDER = 1.4
+cdef real WIDER = 1.4            # at first; its root once that is too much
 cdef int MOST_TRIES = 8         # of the log weights' radius
 cdef real MOST_LOG_RADIUS = 1.0
 cdef real LEAST = 0.003         # curvature to be proved, relative to that of separate components
@@ -96,9 +96,9 @@ cdef class Neighbourhood(BoxChange):
         while arena.again():
             self.box_low, self.box_high = arena.take(n), arena.take(n)
             self.vector, self.other = arena.take(self.m), arena.take(self.m)
-            self.bent_reach, self.reach, self.radius = arena.take(K), arena.take(K), arena.take(K)
+            self.bent_reach, self.reach = arena.take(K), arena.take(K)
+            self.radius, self.wider = arena.take(K), arena.take(K)
             self.needed, self.loose = arena.take(K), arena.take(K)
-            self.grows = <bint *> arena.take_bytes(K * sizeof(bint))
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a box of equal radii that is about the widest."""
@@ -160,16 +160,13 @@ cdef class Neighbourhood(BoxChange):
             else:
                 above = middle
         for k in range(K):
-            self.radius[k] = radius
-            self.grows[k] = True
+            self.radius[k], self.wider[k] = radius, WIDER
         for _turn in range(N_WIDENINGS):
             for k in range(K):
-                if not self.grows[k]:
-                    continue
-                self.radius[k] *= WIDER
-                if not self.fits_radii():  # nor would it once others are wider
-                    self.grows[k] = False
-                    self.radius[k] /= WIDER
+                self.radius[k] *= self.wider[k]
+                if not self.fits_radii():
+                    self.radius[k] /= self.wider[k]
+                    self.wider[k] = sqrt(self.wider[k])
         return self.fits_radii()
 
     cdef bint cube(self, real radius) noexcept nogil:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.search.probe import box_bound
+from gopfast.search.probe import box_bound, probe
 from gopfast.search.search import Search
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,7 +121,7 @@ def solutions_near(problem, family, rng):
 
 @pytest.mark.parametrize("kind", ["diag", "spherical"])
 def test_bounds_with_divided_cells_hold_for_the_solutions_in_random_boxes(kind):
-    gained = []
+    gained, gained_again = [], []
 
     @some
     @given(seed=st.integers(0, 2**32 - 1))
@@ -138,25 +138,66 @@ def test_bounds_with_divided_cells_hold_for_the_solutions_in_random_boxes(kind):
         cutoff = least + 0.5
         plain = box_bound(EntropicRelaxation(family, n_split=0), low, high, cutoff)
         for n_split in (1, 2, 3):
-            relaxation = EntropicRelaxation(family, n_split=n_split, refine_from=1e9, patience=0.5)
-            divided = box_bound(relaxation, low, high, cutoff)
-            assert plain <= divided <= least + 1e-9 * (1 + abs(least))
-            gained.append(divided - plain)
+            found = []
+            for n_again in (0, 1, 4):
+                relaxation = EntropicRelaxation(
+                    family, n_split=n_split, n_again=n_again, refine_from=1e9, again_below=1e9, patience=0.5
+                )
+                found.append(box_bound(relaxation, low, high, cutoff))
+            assert plain <= found[0] <= found[1] <= found[2] <= least + 1e-9 * (1 + abs(least))
+            gained.append(found[0] - plain)
+            gained_again.append(found[2] - found[0])
 
     check()
     assert max(gained) > 0.1
+    assert max(gained_again) > 0.1
+
+
+def assert_partition(cell, parts):
+    """That boxes (n, 2, m) are in a box (2, m), share no inner point, and have its volume in all."""
+    wide = cell[1] > cell[0]
+    width = (cell[1] - cell[0])[wide]
+    parts = (parts[:, :, wide] - cell[0][wide]) / width
+    assert (parts >= 0).all() and (parts <= 1).all()
+    overlap = np.minimum(parts[:, None, 1], parts[None, :, 1]) - np.maximum(parts[:, None, 0], parts[None, :, 0])
+    shared = np.maximum(overlap, 0).prod(axis=2)
+    np.testing.assert_allclose(shared, np.diag(np.diag(shared)), atol=1e-14)
+    assert np.trace(shared) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["diag", "spherical"])
+def test_parts_cover_the_cells_that_they_divide(kind):
+    rng = np.random.default_rng(0)
+    most = 0
+    for seed in range(20):
+        problem = make(kind, seed, 30, int(rng.integers(1, 4)), int(rng.integers(1, 3)))
+        family = engine.family(problem)
+        least, points = solutions_near(problem, family, rng)
+        low, high = points.min(axis=0) - 0.3, points.max(axis=0) + 0.3
+        variances = np.arange(len(low)) % family.n_cell >= problem.n_features
+        low[variances] = np.maximum(low[variances], 0.0)
+        relaxation = EntropicRelaxation(family, refine_from=1e9, again_below=1e9)
+        low, high, _ = probe(relaxation, low, high, least + 0.5)
+        boxes = np.array([low, high]).reshape(2, problem.n_components, -1)
+        for k, parts in enumerate(relaxation.parts()):
+            if len(parts):
+                assert_partition(boxes[:, k], parts)
+                most = max(most, len(parts))
+    assert most > 8
 
 
 def test_divided_cells_save_nodes():
     family = engine.family(make("diag", 1, 60, 3, 1))
     counts = []
-    for n_split in (0, 1, 2):
-        search = Search(EntropicRelaxation(family, n_split=n_split), MixturePrimal(family), 0.01)
+    for n_split, n_again in ((0, 0), (1, 0), (2, 0), (2, 3)):
+        relaxation = EntropicRelaxation(family, n_split=n_split, n_again=n_again)
+        search = Search(relaxation, MixturePrimal(family), 0.01)
         search.run()
         fields, _ = search.summary()
         assert fields["objective"] - fields["lower_bound"] <= 0.01
         counts.append(fields["n_nodes"])
     assert counts[0] > 1.2 * counts[1] > 1.2 * counts[2]
+    assert counts[2] > counts[3]
 
 
 def test_weights_of_many_costs_have_the_gram_matrix_of_their_densities():

@@ -103,9 +103,13 @@ cdef class EntropicRelaxation(Relaxation):
         multipliers, kept within the other factors of typical ones. 1, 1, 1 is a cold start.
 
     n_split : int
-        Then its cells are divided in so many of each component's variables, where the family allows it: `_refinement`.
+        Then its cells are divided in so many of each component's variables, where the family allows it: `refinement`.
+    n_again : int
+        How often the parts may be divided again.
     refine_from : float
         Only where its bound lacks less than this part of what the minorants lose at the relaxed solution.
+    again_below : float
+        The same of the parts, where they are to be divided again.
 
     provable : bool
         Nodes hand on what `explain` reads, and are bounded by nothing else: by all samples, with undivided cells.
@@ -114,7 +118,8 @@ cdef class EntropicRelaxation(Relaxation):
     """
 
     def __init__(self, Family family, int max_passes=40, patience=None, real warm_mix=0.01, real warm_least=0.2,
-                 real warm_most=5.0, int n_split=2, real refine_from=0.6, bint provable=False):
+                 real warm_most=5.0, int n_split=2, int n_again=3, real refine_from=0.6,
+                 real again_below=0.3, bint provable=False):
         cdef int i
         cdef real[::1] low = np.empty(family.n_connected), high = np.empty(family.n_connected)
         self.family = family
@@ -132,7 +137,9 @@ cdef class EntropicRelaxation(Relaxation):
             self.n_warm += 2 * (family.n_components * (2 + family.n_statistics) + family.n_more)
         self.batch_size, self.parallel_from = 16, 8
         self.workers = NULL
-        self.refinement = Refinement(family, n_split) if family.divisible_cells and n_split and not provable else None
+        self.refinement = None
+        if family.divisible_cells and n_split and not provable:
+            self.refinement = Refinement(family, n_split, n_again, again_below)
         self.refine_from = refine_from
         self.patience = patience if patience is not None else PATIENCE if self.refinement is None else REFINED_PATIENCE
         self.arenas = []
@@ -161,7 +168,7 @@ cdef class EntropicRelaxation(Relaxation):
         if self.workers == NULL:
             raise MemoryError
         if self.refinement is not None:
-            self.refinement.prepare(n_workers)
+            self.refinement.prepare(n_workers, stop)
         self.arenas = [Arena() for _worker in range(n_workers)]
         for worker in range(n_workers):
             lay_out(self.arenas[worker], &self.workers[worker], self.family)
@@ -240,6 +247,10 @@ cdef class EntropicRelaxation(Relaxation):
         found = np.array(<float[:self.n_warm]> node_warm(node, n))
         tree.free_node(node)
         return found
+
+    def parts(self):
+        """For tests: the parts that the cells of the last node were divided into, see `Refinement.parts`."""
+        return self.refinement.parts()
 
     cdef int coarsest(self, real missing) noexcept nogil:
         """Coarsest level whose loss is small beside what the parent's bound misses to the cutoff."""

@@ -1,9 +1,13 @@
 """What bounds the nodes of a mixture's search, and what is learnt beside its tree, as options and model have it."""
 
+from types import SimpleNamespace
+
 from gopfast.errors import InputError
 from gopfast.mixtures import bounds
 from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
+from gopfast.mixtures.bounds.confinement import Confinement
 from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed
+from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.handover import HandoverReduction
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
@@ -85,10 +89,15 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
             begun("blocks of columns are priced")
             return BlocksBound(family, one, solution, limit, threads)
         begun("single components are priced")
+
+        def confine(bound, at):
+            return Confinement(bound, at, box_around(family, at, limit))
+
         if len(ones) > 1:
             return LevelledBound(family, ones, solution, limit, threads)
         return PricingBound(
-            family, one, solution, limit, threads=threads, record=cells, hasty=hasty, rounds=rounds
+            family, one, solution, limit, threads=threads, record=cells, hasty=hasty, rounds=rounds,
+            confine=confine if cells is None else None,
         )
 
     def cut(solution, limit):
@@ -110,6 +119,20 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         # prices, where hitting sets have no more to tell and the tree is still at work
         return HandoverReduction(learnt, priced, begin // NODES_OF_A_BATCH), REDUCED_FROM
     return priced, begin
+
+
+def box_around(family, solution, limit):
+    """Return what finds a box around a solution on which nothing lies below a limit, or None."""
+
+    def box():
+        chart, primal, K = family.chart(bounds), MixturePrimal(family), family.n_components
+        if chart is None:
+            return None
+        _, (value, *_), _ = primal.em(solution[:K], solution[K:-1], 0.0, 0)
+        found = bounds.neighbourhood.Neighbourhood(primal, chart)
+        return SimpleNamespace(**found.report()) if found.find(solution, value - limit) else None
+
+    return box
 
 
 def of_fixed(problem, hasty=False):

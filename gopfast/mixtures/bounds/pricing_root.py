@@ -39,6 +39,7 @@ SUMMED = 2.0**-51  # relative, of a sum of few terms
 MORE_CELLS = 4_000  # of each step
 MOST_TURNS = 20  # of new prices once there are cells
 MOST_IMPROVED = 12_000  # samples or points; the prices of more, once they are known from a coarser summary, stay
+MOST_CONFINED = 5_000  # samples: every question asks for prices of its own
 MOST_OPEN = 200_000  # for their memory, 0.4 to 1 kB each
 MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
 MOST_PASSES = 80_000  # for it
@@ -65,6 +66,8 @@ class PricingBound:
         Whether a bound is wanted soon rather than good.
     rounds : bool
         Whether solutions are looked for among the atoms; not of two components, whose optimum other searches find.
+    confine : callable (bound, solution) -> Confinement, optional
+        What is asked of prices once there are cells.
 
     Attributes
     ----------
@@ -75,8 +78,9 @@ class PricingBound:
         What is proved of all solutions below the limit; recorded, at the prices at hand.
     """
 
-    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None, hasty=False, rounds=True):
-        self.family, self.one, self.limit = family, one, limit
+    def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None, hasty=False, rounds=True,
+                 confine=None):
+        self.family, self.one, self.limit, self.threads = family, one, limit, threads
         self.n_components = family.n_components
         self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
@@ -100,20 +104,26 @@ class PricingBound:
         self.cells, self.table_total, self.done = None, -math.inf, 0
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
+        self.solution, self.confine, self.confinement = np.array(solution), confine, None
         self.rounds, self.found, self.rounding_passes = rounds and family.n_components > 2, None, 0
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
 
     @property
     def total(self):
         """At most sum w lambda plus the family's constant, of the samples."""
-        total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+        return self.total_at(self.prices)
+
+    def total_at(self, prices):
+        """Return the same at other prices (N,)."""
+        total = total_of(self.weights, prices, self.family.constant) - self.family.constant_error
         # a sample in a summary's cell has the corners' price less what the most curved costs lose there
-        return total - self.curved - 2 * self.one.data.rounding * (self.weights @ np.abs(self.prices))
+        return total - self.curved - 2 * self.one.data.rounding * (self.weights @ np.abs(prices))
 
     @property
     def n_passes(self):
         """Data passes of one component so far."""
-        return self.pricing.n_passes + self.rounding_passes
+        confining = 0 if self.confinement is None else self.confinement.n_passes
+        return self.pricing.n_passes + self.rounding_passes + confining
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
@@ -141,8 +151,23 @@ class PricingBound:
                 # what is left of the cells is divided at the same prices
                 self.tolerance, self.done = max(self.aim, FINER * self.tolerance), 1
                 return True
+        elif self._confine(deadline):
+            return True
         self.done += 1
-        return self.done < 3
+        return self.done < 3 or (self.done == 3 and self._can_confine())
+
+    def _can_confine(self):
+        """Whether more can be asked of prices, for little."""
+        few = len(self.weights) <= MOST_CONFINED and not self.curved
+        return self.confine is not None and few and self.lower < self.limit and len(self.cells[2]) > 0
+
+    def _confine(self, deadline):
+        """Ask where the components of better solutions lie; whether there are more questions."""
+        if self.confinement is None:
+            self.confinement = self.confine(self, self.solution)
+        more = self.confinement.step(deadline)
+        self.lower = max(self.lower, self.confinement.lower)
+        return more
 
     def aim_higher(self):
         """Whether prices should be found again, nearer to the best: what they lose would decide.
@@ -197,11 +222,7 @@ class PricingBound:
 
     def _pick(self, values, points, least):
         """Of given parameters those of the largest values whose columns differ."""
-        order = np.argsort(-values)
-        order = order[values[order] > least][:MOST_LOOKED_AT]
-        if not len(order):
-            return points[:0]
-        return points[order[unlike(self.pricing.columns(self.prices, points[order])[0], MOST_ADDED)]]
+        return pick(self.pricing, self.prices, values, points, least, MOST_ADDED)
 
     def prove(self, tolerance, max_cells=100_000, deadline=math.inf):
         """
@@ -278,6 +299,15 @@ class PricingBound:
             self.sigma = float(self.pricing.values(prices, points).max())
             self.done, self.n_turns = 1, MOST_TURNS
             self.pricing.cover(*self.root)
+
+
+def pick(pricing, prices, values, points, least, most):
+    """Return at most `most` parameters of values above `least`, the largest ones whose columns differ."""
+    order = np.argsort(-values)
+    order = order[values[order] > least][:MOST_LOOKED_AT]
+    if not len(order):
+        return points[:0]
+    return points[order[unlike(pricing.columns(prices, points[order])[0], most)]]
 
 
 def unlike(mass, most):

@@ -316,7 +316,7 @@ cdef class ComponentPricing(CellPricing):
         K : int
             Number of components.
         tolerance : float
-            How far the supremum may stay above the largest value attained.
+            How far the supremum may stay above the largest value attained; -inf: values are not looked for.
         stop_at : float
             Stop once a value above this is attained.
 
@@ -345,13 +345,13 @@ cdef class ComponentPricing(CellPricing):
                 if -cell.lower <= self.attained + tolerance or cell.branch < 0:
                     break
                 cell = self.tree.pop()
-                if popped % ASCEND_EVERY == 0:
+                if popped % ASCEND_EVERY == 0 and tolerance > -INFINITY:
                     memcpy(&self.starts[self.n_starts, 0], node_point(cell, n), n * sizeof(real))
                     self.n_starts += 1
                 popped += 1
                 self.split(cell)
             threshold = floor_of(total, limit, K, sup)
-            self.expand(threshold, max(threshold, self.attained))
+            self.expand(threshold, max(threshold, self.attained) if tolerance > -INFINITY else threshold)
         return "proved"
 
     def shave(self, real total, real limit, int K, real share, index max_cells=1 << 62, real deadline=INFINITY,

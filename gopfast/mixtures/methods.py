@@ -6,7 +6,8 @@ from gopfast.errors import InputError
 from gopfast.mixtures import bounds
 from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
 from gopfast.mixtures.bounds.confinement import Confinement
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed
+from gopfast.mixtures.bounds.corners import CornerRelaxation, has_corners
+from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.handover import HandoverReduction
@@ -42,6 +43,10 @@ def relaxation_of(family, options, provable=False):
         relaxed = family.linear_dual(bounds, options.partition == "paper", options.subproblem == "milp")
         if relaxed is None:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
+    elif not provable and branching == "bisect" and has_corners(family):
+        # of two variables alone a class's profile may be moved, which only the crossed tree knows
+        spanned = is_crossed(family) and is_spanned(family)
+        relaxed = CrossedRelaxation(family) if spanned else CornerRelaxation(family)
     elif not provable and branching == "bisect" and is_crossed(family):
         relaxed = CrossedRelaxation(family)
     else:

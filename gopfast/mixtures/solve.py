@@ -13,7 +13,7 @@ from gopfast import version
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures import bounds, engine
 from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.crossed import CrossedRelaxation
 from gopfast.mixtures.data.ties import groups
 from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
 from gopfast.mixtures.notes import notes_of
@@ -163,7 +163,7 @@ class MixtureSearch:
         return {
             # it is of all parameters: boxes of classes crossed with the levels of a variable, divided in the others
             # alone, never lie in it
-            "basin": family.basin(bounds, self.primal) if type(self.relaxed) is EntropicRelaxation else None,
+            "basin": family.basin(bounds, self.primal) if not isinstance(self.relaxed, CrossedRelaxation) else None,
             "reduction": reduction,
             "reduce_from": reduce_from,
             "least": max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family)),

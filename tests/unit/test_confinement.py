@@ -187,3 +187,15 @@ def test_groups_are_of_cells_that_touch():
     assert home(np.array([0.5, 0.5]), of, low, high) == of[0]
     assert home(np.array([9.0, 9.0]), of, low, high) is None
     assert math.isfinite(of.sum())
+
+
+def test_a_bound_that_is_asked_beyond_its_last_step_has_no_more_to_tell():
+    """It was an error where nothing is confined."""
+    problem = known(3, 100, 3, 1)
+    family, vector, value = optimum(problem)
+    bound = PricingBound(family, family.one_component(problem), vector, value + 0.5, rounds=False)
+    while bound.step(time.monotonic() + 60):
+        pass
+    cells = bound.cells
+    assert not any(bound.step(time.monotonic() + 60) for _ in range(2))
+    assert bound.cells is cells

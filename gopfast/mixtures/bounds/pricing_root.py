@@ -151,7 +151,7 @@ class PricingBound:
                 # what is left of the cells is divided at the same prices
                 self.tolerance, self.done = max(self.aim, FINER * self.tolerance), 1
                 return True
-        elif self._confine(deadline):
+        elif self.done == 3 and self._can_confine() and self._confine(deadline):
             return True
         self.done += 1
         return self.done < 3 or (self.done == 3 and self._can_confine())

@@ -102,7 +102,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
             return LevelledBound(family, ones, solution, limit, threads)
         return PricingBound(
             family, one, solution, limit, threads=threads, record=cells, hasty=hasty, rounds=rounds,
-            confine=confine if cells is None else None,
+            confine=confine if cells is None and not hasty else None,
         )
 
     def cut(solution, limit):

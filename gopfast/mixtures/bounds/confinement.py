@@ -28,6 +28,7 @@ SUMMING = 1e-12  # of sums, relative to their terms: far above (K + N) u
 WITHIN = 0.99  # of what there is to spare that suprema may use
 CELLS_AT_ONCE = 500  # and as many as there are
 MOST_CELLS = 10_000  # for one class of a question
+WORTH = 0.5  # of the components that are left free by questions about all sides at once: then single sides are in vain
 MOST_GROUPED = 6_000  # cells to look for groups in
 IDLE = 1e-6  # multipliers of atoms that go
 
@@ -89,6 +90,9 @@ class Confinement:
             self.needed += 1
             return self._needs(self.needed - 1, deadline) and (self.needed < self.K or self._begin())
         k, whole = self.free.pop(0)
+        if not whole and len(self.free) >= WORTH * self.K:
+            self.free.append((k, False))
+            return self._end(False)
         clipped = self._clip(k, whole, deadline)
         if not self._is_confined(k):
             self.free.append((k, False))

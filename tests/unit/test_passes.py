@@ -124,6 +124,19 @@ def test_a_lower_level_gives_the_same_sums_and_leaves_the_rest_alone(level):
             assert not part[name].any()
 
 
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_kept_exponentials_give_the_same_sums_to_the_last_digit(level):
+    """At other weights, of more than one block of samples, the last of which is not full."""
+    rng = np.random.default_rng(level)
+    columns, w, centers, offsets, pi = problem(rng, 2 * 128 + 40, 2, 5)
+    plain = passes.sums(columns, w, centers, offsets, pi, level=level, squares=True)
+    again = passes.sums(
+        columns, w, centers, offsets, pi, level=level, squares=True, kept_from=rng.uniform(0.1, 1, 5)
+    )
+    for name, found in again.items():
+        np.testing.assert_array_equal(found, plain[name], err_msg=name)
+
+
 @pytest.mark.parametrize("shift", [1e3, 1e6, -1e6])
 def test_data_far_from_zero_lose_no_digits(shift):
     rng = np.random.default_rng(3)

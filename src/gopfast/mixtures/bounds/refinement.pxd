@@ -40,6 +40,7 @@ cdef class Refinement:
     cdef StopSignal stop
     cdef readonly int n_split, n_parts, n_again, most_parts
     cdef readonly real again_below
+    cdef Py_ssize_t most_kept       # samples, padded, whose exponentials are kept; 0: of none
     cdef Parts *workers
     cdef list arenas                # of the workers
     cdef real[::1] largest          # (d,) largest |x_j|
@@ -57,4 +58,5 @@ cdef class Refinement:
     cdef void load(self, Parts *at, const Subproblem *sub, const real *q, real kept) noexcept nogil
     cdef void combine(self, Parts *at, const Subproblem *sub, const real *q, real kept, int number) noexcept nogil
     cdef real weigh(self, int worker, const SampleSet *data, real cutoff, real *most, Effort *effort) noexcept nogil
-    cdef real evaluate(self, Parts *at, const SampleSet *data, real *most) noexcept nogil
+    cdef int kept_of(self, const SampleSet *data, bint first) noexcept nogil
+    cdef real evaluate(self, Parts *at, const SampleSet *data, bint first, real *most) noexcept nogil

@@ -27,9 +27,11 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from gopfast.mixtures.families.family cimport Facet, Family
-from gopfast.mixtures.data.passes cimport PASS_MOMENTS, PASS_WEIGHTS, pass_scratch_size, run_pass
+from gopfast.mixtures.data.passes cimport (
+    PASS_AGAIN, PASS_KEEP, PASS_MOMENTS, PASS_WEIGHTS, pass_kept_size, pass_level, pass_scratch_size, run_pass
+)
 from gopfast.search.relaxation cimport Effort
-from gopfast.mixtures.data.samples cimport SampleSet, summary_shift, take_costs, take_sums
+from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport StopSignal
@@ -38,6 +40,8 @@ from gopfast.search.types cimport index, real
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
+# Exponentials of no more samples are kept from one pass to the next, where only weights change.
+cdef Py_ssize_t MOST_KEPT = 2048
 cdef int MOST_PASSES = 10        # of one node, for each division of its cells
 # Divided again are the parts that lose at least this share of the mean part's loss, up to so many of a node, and so
 # many times as many as there were at first;
@@ -80,8 +84,13 @@ cdef class Refinement:
             self.most_parts = min(MOST_PARTS, MOST_DIVIDED * self.most_parts)
         self.workers = NULL
         self.arenas = []
+        cdef Py_ssize_t n_padded
         largest = np.zeros(family.n_columns)
+        self.most_kept = 0
         for data in [family.data, *family.data.levels]:
+            n_padded = (<Samples> data).core.samples.n_padded
+            if n_padded <= MOST_KEPT:
+                self.most_kept = max(self.most_kept, n_padded)
             largest = np.maximum(largest, np.abs(data.arrays()[0]).max(axis=1))
         self.largest = largest
 
@@ -119,7 +128,7 @@ cdef class Refinement:
             at.place, at.loss = arena.take(P), arena.take(P)
             at.side = <int *> arena.take_bytes(P * sizeof(int))
             at.size = arena.take(P * (1 + F))
-            at.scratch = arena.take(pass_scratch_size(P, F))
+            at.scratch = arena.take(pass_scratch_size(P, F) + pass_kept_size(self.most_kept, P))
         return 0
 
     cdef int divide(self, Parts *at, const real *low, const real *high, const real *point,
@@ -193,7 +202,8 @@ cdef class Refinement:
         """
         cdef int K = self.family.n_components, F = self.family.n_statistics, n = self.family.n_cell, number = 0, k, p, a
         cdef real total = 0, margin
-        run_pass(&data.samples, at.iterate.n, &at.costs, at.iterate.weights, PASS_MOMENTS, at.scratch, &at.sums)
+        run_pass(&data.samples, at.iterate.n, &at.costs, at.iterate.weights,
+                 <pass_level> (PASS_MOMENTS | self.kept_of(data, False)), at.scratch, &at.sums)
         while self.choose(at, number):
             self.family.relax(at.low, at.high, &at.sub)
             for k in range(K):
@@ -339,14 +349,24 @@ cdef class Refinement:
                     size[1 + j] += 2 * fabs(value) * delta
                     size[0] += fabs(value) * delta * delta
 
-    cdef real evaluate(self, Parts *at, const SampleSet *data, real *most) noexcept nogil:
-        """One data pass at the weights: the bound that it proves. OUT most: what no weights exceed; residuals."""
+    cdef int kept_of(self, const SampleSet *data, bint first) noexcept nogil:
+        """What is added to the level of a pass, the first of its costs or another."""
+        if data.samples.n_padded > self.most_kept:
+            return 0
+        return PASS_KEEP if first else PASS_AGAIN
+
+    cdef real evaluate(self, Parts *at, const SampleSet *data, bint first, real *most) noexcept nogil:
+        """One data pass at the weights, the first of these costs or another: the bound that it proves.
+
+        OUT most: what no weights exceed; residuals.
+        """
         cdef int P = at.iterate.n, d = self.family.n_columns, F = self.family.n_statistics, p, j
         cdef real W = data.total_weight, worst = -INFINITY, margin = 0, sum_weights = 0, total, x, term, density, shift
         cdef real value
         cdef int n_terms = 3 * (self.family.n_facets // self.family.n_components) + d + 32
         cdef const real *size
-        run_pass(&data.samples, P, &at.costs, at.iterate.weights, PASS_WEIGHTS, at.scratch, &at.sums)
+        run_pass(&data.samples, P, &at.costs, at.iterate.weights, <pass_level> (PASS_WEIGHTS | self.kept_of(data, first)),
+                 at.scratch, &at.sums)
         shift = summary_shift(data, P, &at.costs)
         for p in range(P):
             size, density = at.size + p * (1 + F), at.sums.density[p]
@@ -403,7 +423,7 @@ cdef class Refinement:
         cdef real best = -INFINITY
         cdef int iteration
         for iteration in range(MOST_PASSES):
-            best = max(best, self.evaluate(at, data, most))
+            best = max(best, self.evaluate(at, data, iteration == 0, most))
             effort.n_passes += 1
             if best >= cutoff or most[0] < cutoff or self.stop.poll(worker):
                 break

@@ -16,6 +16,10 @@
 #define PASS_LOG_ULPS 6.0
 
 typedef enum { PASS_VALUE = 0, PASS_MOMENTS = 1, PASS_HESSIAN = 2, PASS_WEIGHTS = 3 } pass_level;
+/* Added to a level, of all samples at once: the exponentials are kept behind the scratch, or those kept by the last such
+   pass, of the same costs, are taken. Weights may differ, if all are positive. */
+#define PASS_KEEP 8
+#define PASS_AGAIN 16
 
 /* IN: the samples, one padded column per coordinate, and their weights.
    The statistics phi of a sample are its coordinates z and, with `squares`, also their squares. */
@@ -53,6 +57,12 @@ static inline size_t pass_scratch_size(int n_components, int n_statistics)
 {
     size_t rows = (size_t)n_components * (1 + 2 * (1 + n_statistics));
     return (rows + 2) * PASS_BLOCK + n_components;
+}
+
+/* Number of doubles behind the scratch for the exponentials of all samples. */
+static inline size_t pass_kept_size(ptrdiff_t n_padded, int n_components)
+{
+    return ((size_t)n_padded + PASS_BLOCK - 1) / PASS_BLOCK * PASS_BLOCK * ((size_t)n_components + 1);
 }
 
 /* Adds nothing: OUT is overwritten. p_i = sum_k weight_k exp(-c_ik). At least one weight must be positive. */

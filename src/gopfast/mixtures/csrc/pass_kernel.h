@@ -177,10 +177,12 @@ INLINE void NAME(moments)(const pass_data *data, ptrdiff_t start, ptrdiff_t n, c
 }
 
 INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, const int d, const int F, int K,
-                       const pass_costs *costs, const double *weights, pass_level level, double *scratch,
+                       const pass_costs *costs, const double *weights, pass_level asked, double *scratch,
                        pass_sums *out)
 {
-    const int f = 1 + F, m = K * f;
+    const int f = 1 + F, m = K * f, again = asked & PASS_AGAIN, keep = asked & (PASS_KEEP | PASS_AGAIN);
+    const pass_level level = (pass_level)(asked & ~(PASS_KEEP | PASS_AGAIN));
+    double *kept = scratch + pass_scratch_size(K, F); /* (blocks, K + 1, BLOCK): what cost and leasts hold */
     const double *centers = costs->centers, *linear = costs->linear, *quadratic = costs->quadratic;
     const double *offsets = costs->offsets;
     double *cost = scratch;                     /* (K, BLOCK): c_ik, then exp(c_min - c_ik) */
@@ -206,7 +208,17 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
         const double *w = data->weights + start;
         NAME(vec) sum_value = {0}, sum_magnitude = {0};
 
-        for (ptrdiff_t i = 0; i < n; i += LANES) {
+        if (keep) {
+            cost = kept;
+            leasts = cost + (size_t)K * PASS_BLOCK;
+            kept = leasts + PASS_BLOCK;
+        }
+        for (ptrdiff_t i = 0; again && i < n; i += LANES) {
+            NAME(vec) s = {0};
+            for (int k = 0; k < K; k++) s += weights[k] * NAME(load)(cost + k * PASS_BLOCK + i);
+            NAME(store)(over + i, s);
+        }
+        for (ptrdiff_t i = 0; !again && i < n; i += LANES) {
             NAME(vec) least = NAME(set)(INFINITY);
             for (int k = 0; k < K; k++) {
                 NAME(vec) c = NAME(set)(-offsets[k]);

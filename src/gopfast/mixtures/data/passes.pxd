@@ -29,7 +29,11 @@ cdef extern from "pass.h" nogil:
         double *second
         double *gram
     int pass_n_statistics(const pass_data *data)
+    # Added to a level, see pass.h.
+    int PASS_KEEP
+    int PASS_AGAIN
     size_t pass_scratch_size(int n_components, int n_statistics)
+    size_t pass_kept_size(Py_ssize_t n_padded, int n_components)
 
 cdef extern from "price.h" nogil:
     ctypedef enum price_level:

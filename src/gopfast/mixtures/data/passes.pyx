@@ -109,7 +109,7 @@ def log(x):
 
 
 def sums(columns, weights, centers, offsets, proportions, int level=2, linear=None, quadratic=None,
-         bint squares=False, int repeats=1):
+         bint squares=False, int repeats=1, kept_from=None):
     """One data pass, for tests against NumPy and for benchmarks.
 
     Parameters
@@ -124,6 +124,8 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
         Whether the squares of the coordinates are statistics too.
     repeats : int
         Number of times that the pass is done, for timing.
+    kept_from : ndarray, shape (K,), optional
+        Other positive proportions, in whose pass exponentials are kept for this one.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
         raise ValueError("columns must be (d, n) and weights (n,), n a positive multiple of 8")
     density, first = np.zeros(n_components), np.zeros((n_components, F))
     second, gram = np.zeros((n_components, F, F)), np.zeros((m, m))
-    scratch = np.empty(pass_scratch_size(n_components, F))
+    scratch = np.empty(pass_scratch_size(n_components, F) + pass_kept_size(x.shape[1], n_components))
     cdef double[::1] density_ = density, scratch_ = scratch
     cdef double[:, ::1] first_ = first, gram_ = gram
     cdef double[:, :, ::1] second_ = second
@@ -150,8 +152,12 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
     cdef pass_costs costs = pass_costs(&c[0, 0], &b[0, 0], &a[0, 0], &off[0])
     cdef pass_sums out
     out.density, out.first, out.second, out.gram = &density_[0], &first_[0, 0], &second_[0, 0, 0], &gram_[0, 0]
-    cdef int _turn
+    cdef int _turn, flag = 0
+    cdef double[::1] before
+    if kept_from is not None:
+        before, flag = np.ascontiguousarray(kept_from, dtype=np.float64), PASS_AGAIN
+        run_pass(&data, n_components, &costs, &before[0], <pass_level>(level | PASS_KEEP), &scratch_[0], &out)
     with nogil:
         for _turn in range(repeats):
-            run_pass(&data, n_components, &costs, &p[0], <pass_level>level, &scratch_[0], &out)
+            run_pass(&data, n_components, &costs, &p[0], <pass_level>(level | flag), &scratch_[0], &out)
     return dict(value=out.value, magnitude=out.magnitude, density=density, first=first, second=second, gram=gram)

@@ -365,8 +365,8 @@ cdef class Refinement:
         cdef real value
         cdef int n_terms = 3 * (self.family.n_facets // self.family.n_components) + d + 32
         cdef const real *size
-        run_pass(&data.samples, P, &at.costs, at.iterate.weights, <pass_level> (PASS_WEIGHTS | self.kept_of(data, first)),
-                 at.scratch, &at.sums)
+        run_pass(&data.samples, P, &at.costs, at.iterate.weights,
+                 <pass_level> (PASS_WEIGHTS | self.kept_of(data, first)), at.scratch, &at.sums)
         shift = summary_shift(data, P, &at.costs)
         for p in range(P):
             size, density = at.size + p * (1 + F), at.sums.density[p]

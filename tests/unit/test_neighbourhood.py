@@ -446,6 +446,21 @@ def test_responsibilities_beyond_the_second_order_are_what_pairs_of_scores_allow
     assert found["beyond_second"] == pytest.approx(expected, rel=1e-3 if chart.full else 1e-8)
 
 
+def test_far_components_turn_each_other_by_their_least_responsibility():
+    """Pairs whose responsibilities are not worth a look count for themselves, too."""
+    problem = gaussian(9, 40, 2, 1, "diag", 0.01, gap=30.0)
+    family = engine.family(problem)
+    cells = np.hstack([family.data.from_user(np.array([[0.0], [30.0]])), [[100.0], [100.0]]])
+    width = 0.02 * np.hstack([np.sqrt(cells[:, 1:]), cells[:, 1:]])
+    center = np.concatenate([[0.5, 0.5], cells.ravel(), [0.0]])
+    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    found = basin.examine(center, (cells - width).ravel(), (cells + width).ravel())
+    expected = beyond_second(Chart(problem, family, found["center"]), found)
+    assert (0 < expected).all() and (expected < 1e-20).all()
+    assert (found["beyond_second"] >= expected).all()
+    assert found["beyond_second"] == pytest.approx(expected, rel=1e-6, abs=0)
+
+
 def test_third_derivatives_of_responsibilities_are_bounded_by_pairs():
     rng = np.random.default_rng(0)
     for _ in range(2000):

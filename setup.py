@@ -18,7 +18,7 @@ CSRC = SOURCE / "mixtures/csrc"
 KERNEL = ["pass", "pass_portable", "pass_avx2", "pass_avx512"]
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL} | {
     f"gopfast.mixtures.bounds.{name}": ["dense"]
-    for name in ("basin", "center", "corners", "entropic", "neighbourhood", "price_cell", "price_columns", "weights")
+    for name in ("basin", "center", "corners", "entropic", "master", "neighbourhood", "price_cell", "weights")
 }
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"

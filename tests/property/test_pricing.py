@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.bounds.pricing_cuts import CellTree, PricingReduction
 from gopfast.search.search import Search
@@ -22,7 +23,6 @@ from gopfast.datasets import load
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import pricing_root
-from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing_root import PricingBound, single
 from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.data import passes

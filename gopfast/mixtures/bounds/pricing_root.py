@@ -17,6 +17,7 @@ def single(problem, family):
 
 
 SHIFT = 2.0  # of the first prices: at the incumbent's own every G has a kink
+LIFT = 0.1  # of prices for ascents that find nothing otherwise
 N_DRAWS = 60  # starts of ascents before the first master problem, and in each later round
 MOST_ADDED = 12  # atoms per round
 IDLE = 1e-6  # multipliers of atoms that go
@@ -186,8 +187,16 @@ class PricingBound:
             if time.monotonic() > deadline:
                 return
             starts = np.concatenate([self.points, self._draw(self.n_draws)])
-            if not self._add(*self.pricing.climb(starts, N_ASCENT), tolerance):
+            found = self._add(*self.pricing.climb(starts, N_ASCENT), tolerance)
+            if not found and not self._add(*self._climb_from_above(starts), tolerance):
                 return
+
+    def _climb_from_above(self, starts):
+        """Climb after an ascent at higher prices: where no column pays G is flat, and nothing leads elsewhere."""
+        self.pricing.set_prices(self.prices + LIFT)
+        _, points = self.pricing.climb(starts, N_ASCENT)
+        self.pricing.set_prices(self.prices)
+        return self.pricing.climb(points, N_ASCENT)
 
     def solve_master(self, tolerance, deadline=math.inf):
         """Prices for the atoms at hand; atoms that play no part go."""

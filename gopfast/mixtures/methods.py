@@ -7,6 +7,7 @@ from gopfast.mixtures import bounds
 from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
 from gopfast.mixtures.bounds.confinement import Confinement
 from gopfast.mixtures.bounds.corners import CornerRelaxation, has_corners
+from gopfast.mixtures.bounds.counts import CountsBound
 from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
@@ -32,6 +33,10 @@ SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries d
 TERMS_OF_A_PRICE = 20_000
 LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
 TERMS_OF_A_NODE = 350
+# Where prices were asked for, numbers of components are searched as well: once the tree has had about so many more
+# terms, eight times, its share of passes (that is three seconds), for so many components, and parameters of one.
+TERMS_BEFORE_COUNTS = 1_500_000_000
+MOST_COUNTED, MOST_PARAMETERS = 6, 8
 NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
 
 
@@ -89,6 +94,9 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
             )
         return (_marginal_reduction(problem, family) if wanted and cells is None else None), ASKED_FROM
 
+    F = family.n_statistics
+    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
+
     def price(solution, limit):
         if cells is None and len(ones) == 1 and is_divided(family):
             begun("blocks of columns are priced")
@@ -100,10 +108,14 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
 
         if len(ones) > 1:
             return LevelledBound(family, ones, solution, limit, threads)
-        return PricingBound(
+        priced = PricingBound(
             family, one, solution, limit, threads=threads, record=cells, hasty=hasty, rounds=rounds,
             confine=confine if cells is None and not hasty else None,
         )
+        few = family.n_components <= MOST_COUNTED and one.n_cell <= MOST_PARAMETERS
+        if relaxation != "pricing" or cells is not None or not few:
+            return priced
+        return CountsBound(priced, begun, family.n_components * TERMS_BEFORE_COUNTS // terms)
 
     def cut(solution, limit):
         begun("mixtures in which the shared parameter is fixed are bounded")
@@ -111,8 +123,6 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
             return SimplexBound(slices, solution, limit, epsilon, *of_fixed(problem, hasty=True))
         return SharedBound(slices, slices.first(solution), limit, epsilon, *of_fixed(problem, hasty=not slices.exact))
 
-    F = family.n_statistics
-    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
     before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * family.data.n_samples))
     begin = max(REDUCED_FROM, before // terms) if len(ones) == 1 else SUMMARISED_FROM
     if relaxation == "pricing" or (slices is not None and slices.at_once):

@@ -6,11 +6,12 @@ import time
 
 import numpy as np
 import pytest
+from gopfast.mixtures.bounds.cell_tree import CellTree
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing import ComponentPricing
-from gopfast.mixtures.bounds.pricing_cuts import CellTree, PricingReduction
+from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 from gopfast.search.search import Search
 from sklearn.datasets import load_iris
 from support.audit import known_best

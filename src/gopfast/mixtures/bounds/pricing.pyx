@@ -248,6 +248,63 @@ cdef class ComponentPricing(CellPricing):
             value[a] = self.price(self.spaces + threadid(), &at[a, 0])
         return np.asarray(value)
 
+    def bounds_of(self, prices, low, high, cutoffs, warm):
+        """Bounds of G over cells (m, n), (m, n) at prices (N,), which are kept.
+
+        What a bound is below its cutoff (m,) does not matter. The multipliers `warm` (m, n_warm), of float32, are where
+        each begins.
+
+        Returns
+        -------
+        low, high : ndarray, shape (m, n)
+            What is left of the cells once tightened.
+        upper : ndarray, shape (m,)
+            -inf where no component fits in.
+        branch : ndarray of int, shape (m,)
+            Where to split a cell, -1: nowhere,
+        point : ndarray, shape (m, n)
+            and at what.
+        warm : ndarray, shape (m, n_warm)
+        """
+        cdef float[:, ::1] begin = np.array(warm, dtype=np.float32)
+        cdef real[:, ::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        cdef real[::1] below = np.ascontiguousarray(cutoffs, dtype=np.float64), upper = np.empty(len(cutoffs))
+        cdef index m = below.shape[0], n = self.family.n_connected, i
+        cdef int[::1] branch = np.full(m, -1, dtype=np.intc)
+        cdef real[:, ::1] point = np.zeros((m, n))
+        cdef Node **held = <Node **> calloc(m + 1, sizeof(Node *))
+        if held == NULL:
+            raise MemoryError
+        try:
+            self.take_prices(prices)
+            for i in range(m):
+                held[i] = self.tree.new_node()
+                if held[i] == NULL:
+                    raise MemoryError
+                memcpy(node_low(held[i]), &least[i, 0], n * sizeof(real))
+                memcpy(node_high(held[i], n), &most[i, 0], n * sizeof(real))
+                memcpy(node_warm(held[i], n), &begin[i, 0], self.n_warm * sizeof(float))
+                held[i].lower, held[i].branch = -INFINITY, -1
+            for i in prange(m, schedule="dynamic", chunksize=16, num_threads=self.n_threads, nogil=True):
+                if self.family.tighten_alone(node_low(held[i]), node_high(held[i], n)):
+                    self.bound(self.spaces + threadid(), held[i], below[i])
+                else:
+                    held[i].lower = INFINITY
+            for i in range(m):
+                memcpy(&least[i, 0], node_low(held[i]), n * sizeof(real))
+                memcpy(&most[i, 0], node_high(held[i], n), n * sizeof(real))
+                memcpy(&begin[i, 0], node_warm(held[i], n), self.n_warm * sizeof(float))
+                upper[i], branch[i] = -held[i].lower, held[i].branch
+                if branch[i] >= 0:
+                    memcpy(&point[i, 0], node_point(held[i], n), n * sizeof(real))
+        finally:
+            for i in range(m):
+                if held[i] != NULL:
+                    self.tree.free_node(held[i])
+            free(held)
+        return (np.asarray(least), np.asarray(most), np.asarray(upper), np.asarray(branch), np.asarray(point),
+                np.asarray(begin))
+
     def seeded(self, rng, int n):
         """Parameters (n, n_connected) to start an ascent from, around samples that `rng` draws."""
         return np.array([self.family.seeded(rng) for _ in range(n)])

@@ -1,29 +1,16 @@
 """The pricing bound, told to the nodes of a tree of boxes of all components."""
 
+from gopfast.mixtures.bounds.cell_tree cimport CellTree
+from gopfast.mixtures.bounds.count_cuts cimport CountCuts
 from gopfast.mixtures.bounds.stepwise cimport StepwiseReduction
 from gopfast.search.types cimport index, real
-
-
-# Cells of one component in a binary tree of bounding boxes.
-cdef class CellTree:
-    cdef readonly index n_boxes
-    cdef readonly int n_cell
-    cdef real[:, ::1] low, high         # (n_boxes, n_cell)
-    cdef real[::1] upper, least         # (n_boxes,) largest and least bound of G within
-    cdef int[::1] left                  # the first of two neighbours, -1: a cell
-    cdef real[::1] slack                # (n_cell,) boxes that are no further apart than this meet
-    # OUT: bounding box of what of a box meets cells whose bound is not below the threshold; returns the largest bound
-    # of those, -INFINITY: there are none.
-    cdef real meet(self, const real *low, const real *high, real threshold, real *out_low,
-                   real *out_high) noexcept nogil
-    # The largest bound of what a box meets, -INFINITY: it meets none.
-    cdef real largest(self, const real *low, const real *high) noexcept nogil
-    cdef int find_least(self) except -1
 
 
 cdef class PricingReduction(StepwiseReduction):
     cdef readonly CellTree tree         # None: nothing is known yet
     cdef object taken                   # cells of the bound that the tree was made of
+    cdef readonly CountCuts counts      # what a search by counts has left, None: nothing is known yet
+    cdef object counted                 # what of it was taken last
     cdef readonly real total, limit
     cdef real[::1] slack                # (n_cell,) of the tree
     cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil

@@ -2,6 +2,7 @@
 
 import math
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,6 +110,53 @@ def test_a_local_optimum_is_never_taken_for_the_best(seed):
         bound = learnt(problem, family, vector, found - 0.01)
         assert bound.lower <= value + 1e-9
         assert holds(bound.cells, best[K:-1].reshape(K, -1))
+
+
+def line():
+    """Six clusters, their best solution, the bound by prices and its questions at a limit just above."""
+    problem = known(0, 540, 6, 1)
+    family, vector, value = optimum(problem)
+    bound = PricingBound(family, family.one_component(problem), vector, value + 0.02, rounds=False)
+    while bound.step(time.monotonic() + 60):
+        pass
+    return family, vector, value, bound
+
+
+@pytest.mark.parametrize("k", range(6))
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_box_beside_the_best_component_confines_nothing(k, side):
+    """However high its bound is said to be."""
+    family, vector, value, bound = line()
+    means = np.sort(vector[6:-1])
+    low, high = means - 0.2, means + 0.2
+    low[k], high[k] = np.sort(means[k] + side * np.array([0.01, 0.3]))
+    asked = Confinement(bound, vector, lambda: SimpleNamespace(low=low, high=high, lower=value + 5.0))
+    assert asked.groups is not None
+    while asked.step(time.monotonic() + 60):
+        pass
+    assert asked.lower == -math.inf
+    assert holds(bound.cells, vector[6:-1, np.newaxis])
+
+
+def test_a_group_that_a_solution_below_the_limit_does_without_is_not_needed():
+    """Mixtures with no component near one of the clusters, neither before nor after a step of EM, and limits above."""
+    family, vector, value, bound = line()
+    means, tried = np.sort(vector[6:-1]), 0
+    asked = Confinement(bound, vector, lambda: None)
+    ends = np.concatenate([[-60.0], np.stack([means - 0.5, means + 0.5], axis=1).ravel(), [60.0]])[:, np.newaxis]
+    asked.groups = [(ends[2 * k + 1 : 2 * k + 2], ends[2 * k + 2 : 2 * k + 3], np.zeros(1)) for k in range(6)]
+    asked.others = ends[::2], ends[1::2], np.zeros(7)
+    assert all(asked._needs(k, math.inf) for k in range(6))
+    primal = MixturePrimal(family)
+    for k in range(6):
+        start = means.copy()
+        start[k] = means[k - 1 if k else 1] + 0.5
+        after, trace, _ = primal.em(np.full(6, 1 / 6), start, 0.0, 1)
+        if (np.abs(after[6:-1] - means[k]) > 0.5).all():
+            tried += 1
+            bound.limit = trace[0] + 0.05
+            assert not asked._needs(k, math.inf)
+    assert tried > 3
 
 
 @pytest.mark.parametrize("make", [lambda: known(0, 540, 6, 1), lambda: known(2, 810, 9, 1), lambda: plane(1, 1000)])

@@ -37,6 +37,7 @@ TERMS_OF_A_NODE = 350
 # terms, eight times, its share of passes (that is three seconds), for so many components, and parameters of one.
 TERMS_BEFORE_COUNTS = 1_500_000_000
 MOST_COUNTED, MOST_PARAMETERS = 6, 8
+CORNERS = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
 NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
 
 
@@ -48,10 +49,8 @@ def relaxation_of(family, options, provable=False):
         relaxed = family.linear_dual(bounds, options.partition == "paper", options.subproblem == "milp")
         if relaxed is None:
             raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
-    elif not provable and branching == "bisect" and has_corners(family):
-        # of two variables alone a class's profile may be moved, which only the crossed tree knows
-        spanned = is_crossed(family) and is_spanned(family)
-        relaxed = CrossedRelaxation(family) if spanned else CornerRelaxation(family)
+    elif not provable and branching == "bisect" and _takes_corners(family):
+        relaxed = CornerRelaxation(family)
     elif not provable and branching == "bisect" and is_crossed(family):
         relaxed = CrossedRelaxation(family)
     else:
@@ -60,6 +59,11 @@ def relaxation_of(family, options, provable=False):
     return relaxed, {
         "relaxation": kind, "partition": options.partition, "branching": branching, "subproblem": options.subproblem,
     }  # fmt: skip
+
+
+def _takes_corners(family):
+    """Whether nodes are bounded by corners; the crossed tree knows more of two variables: profiles may be moved."""
+    return has_corners(family) and not (is_crossed(family) and is_spanned(family))
 
 
 def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=EPSILON, threads=1, cells=None,
@@ -96,6 +100,8 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
 
     F = family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
+    if cells is None and _takes_corners(family):
+        terms *= CORNERS
 
     def price(solution, limit):
         if cells is None and len(ones) == 1 and is_divided(family):

@@ -38,7 +38,8 @@ from gopfast.search.tree cimport Node, Tree, node_high, node_low, node_point, no
 from gopfast.search.types cimport clip, index, real
 
 cdef index MOST_ENTRIES = 16384     # of a table on its way from levels to corners
-cdef index MOST_PATTERNS = 256     # nodes hand on a number for each
+# Patterns times K^2, beyond which the same time does more in the relaxed dual alone (by random tables: docs/theory.md).
+cdef index MOST_WORK = 600
 cdef enum:
     MOST_VARIABLES = 64
     MOST_LEVELS = 8
@@ -100,7 +101,9 @@ def layout_of(ExponentialFamily family):
     """
     kinds, groups = np.asarray(family.kinds), np.asarray(family.groups)
     columns, masses = family.data.arrays()
-    if family.has_prior or not np.isin(kinds, (BERNOULLI, LABEL)).all() or columns.shape[1] > MOST_PATTERNS:
+    if family.has_prior or not np.isin(kinds, (BERNOULLI, LABEL)).all():
+        return None
+    if columns.shape[1] * family.n_components ** 2 > MOST_WORK:
         return None
     variables, sizes, codes, n_entries, n_corners = [], [], [], 1, 1
     for j in range(len(kinds)):
@@ -507,8 +510,8 @@ cdef class CornerRelaxation(EntropicRelaxation):
             return
         for i in range(n):
             at.log_z[i] = warm[i] if node.parent >= 0 else log(self.masses[i])
+        effort.n_passes += 1  # for all rounds: they take no exponentials of the samples' costs
         for turn in range(MOST_ROUNDS):
-            effort.n_passes += 1
             proved = self.evaluate_corners(at)
             if proved > best:
                 best = proved

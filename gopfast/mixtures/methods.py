@@ -33,9 +33,9 @@ SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries d
 TERMS_OF_A_PRICE = 20_000
 LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
 TERMS_OF_A_NODE = 350
-# Where prices were asked for, numbers of components are searched as well: once the tree has had about so many more
-# terms, eight times, its share of passes (that is three seconds), for so many components, and parameters of one.
-TERMS_BEFORE_COUNTS = 1_500_000_000
+# Where prices were asked for, numbers of components are searched as well: once the tree has had so many more terms
+# (one or two seconds), for so many components, and parameters of one.
+TERMS_BEFORE_COUNTS = 30_000_000
 MOST_COUNTED, MOST_PARAMETERS = 6, 8
 CORNERS = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
 NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
@@ -121,7 +121,7 @@ def reduction_of(problem, family, relaxation, begun=lambda what: None, epsilon=E
         few = family.n_components <= MOST_COUNTED and one.n_cell <= MOST_PARAMETERS
         if relaxation != "pricing" or cells is not None or not few:
             return priced
-        return CountsBound(priced, begun, family.n_components * TERMS_BEFORE_COUNTS // terms)
+        return CountsBound(priced, begun, TERMS_BEFORE_COUNTS // terms // NODES_OF_A_BATCH)
 
     def cut(solution, limit):
         begun("mixtures in which the shared parameter is fixed are bounded")

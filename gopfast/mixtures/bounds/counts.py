@@ -402,8 +402,12 @@ class CountsBound:
     begun : callable (str)
         Told when the search by counts begins.
     wait : int
-        Data passes of one component that the search by counts waits, as many as the tree's share allows: it begins
-        where the tree does not close soon.
+        Batches of nodes until the search by counts begins: where the tree does not close soon.
+
+    Attributes
+    ----------
+    rest : int
+        Batches of nodes until the next step.
     """
 
     is_recorded = False  # it has no entry in proofs
@@ -411,7 +415,7 @@ class CountsBound:
     def __init__(self, bound, begun=lambda what: None, wait=0):
         self.begun = begun
         self.at, self.search, self.leaves, self.told = bound, None, None, 0
-        self.lower, self.wait, self.waited, self.more = -math.inf, max(wait, 1), 0, True
+        self.lower, self.wait, self.rest, self.more = -math.inf, wait, 0, True
 
     @property
     def limit(self):
@@ -444,7 +448,7 @@ class CountsBound:
     @property
     def n_passes(self):
         """Data passes of one component so far, and what takes the time of some."""
-        return self.at.n_passes + self.waited + (0 if self.search is None else self.search.n_passes)
+        return self.at.n_passes + (0 if self.search is None else self.search.n_passes)
 
     def _has_groups(self):
         """Whether there are cells, and solutions below the limit in them."""
@@ -455,10 +459,11 @@ class CountsBound:
         if self.more:
             self.more = self.at.step(deadline)
             self.lower = max(self.lower, self.at.lower)
-            return self.more or self._has_groups()
-        if not self.waited:
-            self.waited = self.wait
+            if self.more or not self._has_groups():
+                return self.more
+            self.rest = self.wait
             return True
+        self.rest = 0
         if self.search is None:
             self.begun("numbers of components in groups of cells are searched")
             self.search = CountSearch(self.at)

@@ -14,6 +14,7 @@ cdef class StepwiseReduction(Reduction):
     cdef StopSignal stop
     cdef real[::1] found                # weights and connected variables of a start, and whether it is to be used
     cdef bint has_start
+    cdef index resting                  # batches of nodes until the next step
     cdef index passes_of_one            # of the bound's passes, as many as take the time of one pass of a node
     cdef int learn(self, const real *solution, real limit, Effort *effort) except -1
     # A limit, whenever one is told: before the step that it allows, and after all was learnt.

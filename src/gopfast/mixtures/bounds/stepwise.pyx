@@ -18,7 +18,8 @@ cdef class StepwiseReduction(Reduction):
     make : callable (solution, limit) -> object
         What learns: `step(deadline)` takes a step and tells whether there are more, `lower` is what is proved of all
         solutions below `limit`, which may be lowered, and `n_passes` its passes over the data so far. `found`, if it
-        has one, is a solution to start a local search from, or None.
+        has one, is a solution to start a local search from, or None; `rest`, if it has one, for how many batches of
+        nodes it is not to be asked for its next step.
     """
 
     def __init__(self, Family family, make):
@@ -53,6 +54,9 @@ cdef class StepwiseReduction(Reduction):
         self.take_limit(limit)
         if self.idle:
             return 0
+        if self.resting > 0:
+            self.resting -= 1
+            return 0
         self.lessons.count(limit)
         before = self.bound.n_passes
         more = self.bound.step(self.stop.deadline)
@@ -61,9 +65,10 @@ cdef class StepwiseReduction(Reduction):
         found = getattr(self.bound, "found", None)
         if found is not None:
             np.asarray(self.found)[:], self.bound.found, self.has_start = found[:-1], None, True
+        self.resting = getattr(self.bound, "rest", 0)
         more = self.take(limit) and more
         self.idle = not more
-        return 1 if more else 0
+        return 1 if more and not self.resting else 0
 
     cdef int take_limit(self, real limit) except -1:
         if self.bound is not None:
@@ -99,7 +104,7 @@ cdef class StepwiseReduction(Reduction):
         nothing.
         """
         if learning and not self.idle and self.lessons.steps:
-            return self.lessons.state()
+            return {**self.lessons.state(), "resting": self.resting}
         return {"idle": not learning or self.idle, **self.known()}
 
     def restore(self, state):
@@ -111,8 +116,10 @@ cdef class StepwiseReduction(Reduction):
             self.prepare(StopSignal(INFINITY))
             first, limits = Lessons.again(state, self.n_connected + self.family.n_components + 1)
             for limit in limits:
+                self.resting = 0
                 self.learn(&first[0], limit, &effort)
             self.has_start = False  # it was taken then
+            self.resting = int(state["resting"])
             return
         self.idle, self.bound = bool(state["idle"]), None
         self.take_known(state)
@@ -122,6 +129,6 @@ cdef class StepwiseReduction(Reduction):
         cdef Effort effort
         effort.n_passes = 0
         self.prepare(StopSignal(INFINITY))
-        while self.work(&solution[0], limit, &effort):
-            pass
+        while self.work(&solution[0], limit, &effort) or self.resting:
+            self.resting = 0
         return effort.n_passes

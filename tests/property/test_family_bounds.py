@@ -181,7 +181,7 @@ def test_children_never_fall_below_their_parent(problem):
 
 @pytest.mark.parametrize("kind", ["Bernoulli", "Poisson, prior", "exponential", "categorical"])
 def test_the_result_does_not_depend_on_the_number_of_threads(kind):
-    problem = problems.make(kind, 2, n=30, K=2, d=3)
+    problem = problems.make(kind, 2, n=30, K=2, d=4 if kind == "Bernoulli" else 3)
     results = [gopfast.solve(problem, 1e-4, n_threads=n, max_nodes=2000) for n in (1, 2, 4)]
     assert results[0].n_nodes > 50  # enough for the threads to be woken
     for other in results[1:]:

@@ -24,6 +24,8 @@ from gopfast.search.files import Spill
 
 EPSILON = 0.05
 PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+# With a prior nothing but the relaxed dual bounds its nodes, and there are many.
+SOLVED = gopfast.BernoulliMixture(PROBLEM.X, 2, prior=(1.1, 1.1))
 LARGER = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 6)), 2)
 
 
@@ -205,23 +207,23 @@ def limited(monkeypatch, n_nodes):
 def test_a_stopped_search_finds_its_nodes_on_disk_again(tmp_path, monkeypatch, whole):
     _, _, most = whole
     folder, path = tmp_path / "nodes", tmp_path / "search.checkpoint"
-    unlimited = gopfast.solve(PROBLEM, EPSILON, log=False)
+    unlimited = gopfast.solve(SOLVED, EPSILON, log=False)
     limited(monkeypatch, most // 8)
     options = {"spill": folder, "checkpoint": path, "log": False}
     half = 0.5 * unlimited.n_nodes
     stopped = gopfast.solve(
-        PROBLEM, EPSILON, **options, checkpoint_every=0.1, callback=lambda state: state.n_nodes >= half
+        SOLVED, EPSILON, **options, checkpoint_every=0.1, callback=lambda state: state.n_nodes >= half
     )
     assert stopped.status == "INTERRUPTED"
     assert len(os.listdir(folder)) > 0
-    resumed = gopfast.resume(path, PROBLEM.X, log=False)
+    resumed = gopfast.resume(path, SOLVED.X, log=False)
     assert (resumed.n_nodes, resumed.lower_bound) == (unlimited.n_nodes, unlimited.lower_bound)
     assert any("kept on disk" in note for note in resumed.notes)
     assert os.listdir(folder) == []
-    gopfast.solve(PROBLEM, EPSILON, **options, callback=lambda state: state.n_nodes >= half)
+    gopfast.solve(SOLVED, EPSILON, **options, callback=lambda state: state.n_nodes >= half)
     os.unlink(folder / os.listdir(folder)[0])
     with pytest.raises(CheckpointError, match="nodes on disk are missing"):
-        gopfast.resume(path, PROBLEM.X, log=False)
+        gopfast.resume(path, SOLVED.X, log=False)
 
 
 @pytest.mark.parametrize("method", ["write", "read", "remove"])
@@ -267,7 +269,7 @@ from gopfast.search import memory
 
 memory.UNASKED = 0
 memory.Memory.room = lambda self, taken: int(sys.argv[1])
-problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2)
+problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (40, 5)), 2, prior=(1.1, 1.1))
 gopfast.solve(problem, 0.05, log=False, n_threads=1, checkpoint=sys.argv[2], spill=sys.argv[3], checkpoint_every=0.05,
               callback=lambda state: print(state.n_nodes, flush=True))
 """
@@ -277,7 +279,7 @@ def test_a_search_killed_while_its_nodes_are_on_disk_goes_on_and_tidies_up(tmp_p
     _, fields, most = whole
     path, folder = tmp_path / "search.checkpoint", tmp_path / "nodes"
     limited(monkeypatch, most // 8)
-    unlimited = gopfast.solve(PROBLEM, EPSILON, log=False, n_threads=1)
+    unlimited = gopfast.solve(SOLVED, EPSILON, log=False, n_threads=1)
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(most // 8 * node_bytes()), str(path), str(folder)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1])},
@@ -290,7 +292,7 @@ def test_a_search_killed_while_its_nodes_are_on_disk_goes_on_and_tidies_up(tmp_p
     prefix = Stored(str(path)).header["spilled_by"]
     (folder / f"{prefix}-999.nodes.new").write_text("in the making")
     (folder / "gopfast-elsewhere-1-0123456789ab-3.nodes").write_text("of another machine")
-    resumed = gopfast.resume(path, PROBLEM.X, log=False, n_threads=1)
+    resumed = gopfast.resume(path, SOLVED.X, log=False, n_threads=1)
     assert resumed.status == "OPTIMAL"
     assert resumed.lower_bound >= unlimited.objective - EPSILON - 1e-9
     assert os.listdir(folder) == ["gopfast-elsewhere-1-0123456789ab-3.nodes"]
@@ -425,7 +427,7 @@ def test_nodes_on_disk_that_are_lost_while_workers_search_end_it_with_its_bounds
     monkeypatch.setattr(Spill, "read", lost)
     options = {"relaxation": "entropic", "spill": tmp_path, "log": False, "n_threads": 1}
     with ThreadPoolExecutor(2) as executor:
-        found = gopfast.solve(LARGER, EPSILON, executor=executor, **options)
+        found = gopfast.solve(SOLVED, EPSILON, executor=executor, **options)
     assert found.status == "MEMORY_LIMIT"
     assert -np.inf < found.lower_bound < found.objective - EPSILON
     assert any("Input/output error" in note for note in found.notes)

@@ -33,10 +33,9 @@ SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries d
 TERMS_OF_A_PRICE = 20_000
 LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 5_000_000, 20_000_000
 TERMS_OF_A_NODE = 350
-# Numbers of components are searched as well, for so many components and parameters of one: where prices were asked for
-# once the tree has had so many more terms (one or two seconds), otherwise so many times as many.
+# Where prices were asked for, numbers of components are searched as well: once the tree has had so many more terms
+# (one or two seconds), for so many components, and parameters of one.
 TERMS_BEFORE_COUNTS = 30_000_000
-UNASKED = 8
 MOST_COUNTED, MOST_PARAMETERS = 6, 8
 CORNERS = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
 NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small

@@ -27,7 +27,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -name '*.py' -o -name py.typed) \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/mixtures/csrc/*)
 
-.PHONY: all install test demo bench fuzz paper figures lint coverage docs docs-links dist clean
+.PHONY: all install test demo bench ablation fuzz paper figures lint coverage docs docs-links dist clean
 
 all: install
 
@@ -61,9 +61,15 @@ demo: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/pytest --benchmark $(ARGS)
 
+# What every mechanism is worth, by switching it off: two hours; writes bench/results/ablation.md.
+ablation: $(INSTALLED)
+	$(BIN)/pip install 'scikit-learn>=1.6'
+	$(BIN)/python bench/ablation.py $(ARGS)
+
 # Random mixtures against their definitions, an hour by default; writes bench/results/fuzz.md.
 fuzz: $(INSTALLED)
 	$(BIN)/python bench/fuzz.py $(ARGS)
+	$(BIN)/python bench/fuzz_survival.py $(SURVIVAL)
 
 # The experiments of the source; writes bench/results/paper/.
 paper: $(INSTALLED)

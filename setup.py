@@ -16,7 +16,7 @@ SOURCE = Path("src/gopfast")
 CSRC = SOURCE / "mixtures/csrc"
 # C sources of a module beside its own; each is compiled once, all at the same time.
 KERNEL = ["pass", "pass_portable", "pass_avx2", "pass_avx512"]
-C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL} | {
+C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.bounds.sample_groups": ["groups"]} | {
     f"gopfast.mixtures.bounds.{name}": ["dense"]
     for name in ("basin", "center", "corners", "entropic", "master", "neighbourhood", "price_cell", "weights")
 }

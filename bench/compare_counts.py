@@ -1,4 +1,6 @@
-"""Node, pass and LP counts of a few solves, which are exact on one machine and do not depend on its speed.
+"""Node, pass, term and LP counts of a few solves, which are exact on one machine and do not depend on its speed.
+
+Terms are the work of all mechanisms together (`gopfast.profile`).
 
 python bench/compare_counts.py            compare with results/counts-*.json; fails where a count grew by 10 %
 python bench/compare_counts.py --write    accept the present counts
@@ -53,7 +55,7 @@ def build(name):
 
 def counts(result):
     """Return the counts of a result by name."""
-    return {name: getattr(result, name) for name in COUNTS}
+    return {name: getattr(result, name) for name in COUNTS} | {"n_terms": result.profile.n_terms}
 
 
 def measure():

@@ -9,9 +9,12 @@ moved to where the rows hold exactly, or left out. A failure is
 - an objective that is not the value at the solution; an exception; bounds of a node, in a search told to prove more
   than is true, above a feasible point, or boxes that lose it.
 
+Half of the problems are those of `fuzzing/statuses`, within wide, infinite and badly scaled bounds, whose status is
+known by construction, in rationals, or from SCIP: a wrong one is a failure, as is a solution of an infeasible problem.
+
 Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
 
-Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED]     (one thread)
+Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED] [--statuses SHARE]
 """
 
 import argparse
@@ -21,11 +24,15 @@ import time
 import traceback
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
 import gopfast
 from gopfast import BiconvexProblem, Status
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from fuzzing import statuses as known_statuses
 
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
@@ -62,18 +69,29 @@ class Instance:
         return sum(terms) * (-1 if self.sense == "max" else 1), max(map(abs, terms))
 
     def violation(self, z):
-        """Exact greatest violation of a row, relative to max(1, greatest term at z); inf outside the bounds."""
+        """
+        Exact greatest violation of a row; inf outside the bounds.
+
+        Relative to max(1, greatest term at z), but at most to the row's data: 1, its bound, its coefficients and terms
+        that could not be smaller.
+        """
         if any(not low <= x <= high for x, low, high in zip(z, self.lower.tolist(), self.upper.tolist(), strict=True)):
             return float("inf")
         worst = Fraction(0)
         for Q, a, lower, upper in self.rows:
             terms = exact_terms(Q, a, z)
-            total, size = sum(terms), max([Fraction(1), *map(abs, terms)])
+            total, at_point, data = sum(terms), max([Fraction(1), *map(abs, terms)]), self.size_of_data(Q, a)
             if upper < np.inf:
-                worst = max(worst, (total - Fraction(upper)) / size)
+                worst = max(worst, (total - Fraction(upper)) / min(at_point, max(data, abs(Fraction(upper)))))
             if lower > -np.inf:
-                worst = max(worst, (Fraction(lower) - total) / size)
+                worst = max(worst, (Fraction(lower) - total) / min(at_point, max(data, abs(Fraction(lower)))))
         return worst
+
+    def size_of_data(self, Q, a):
+        """Greatest of 1, the terms where variables are 1, and where they are as near to 0 as they can be."""
+        near = np.maximum(0.0, np.maximum(self.lower, -self.upper))
+        terms = [term for point in (np.ones(self.n), near) for term in exact_terms(Q, a, fractions(point))]
+        return max([Fraction(1), *map(abs, terms)])
 
 
 def exact_terms(Q, a, z):
@@ -325,11 +343,42 @@ def check(instance, result, points):
 
 
 def epsilon_of(instance, z):
-    """The default absolute tolerance: 1e-8 of what the objective's terms can amount to."""
-    reach = np.maximum(abs(instance.lower), abs(instance.upper))
-    # of a variable without bounds by its value at the best point, but at least by 1
-    reach = np.where(np.isfinite(reach), reach, np.maximum(1.0, np.abs(z)))
-    return 1.1e-8 * (abs(instance.c) @ reach + reach @ abs(instance.Q) @ reach)
+    """The most that the default absolute tolerance can be."""
+    return 1.01 * max(1e-8 * known_statuses.unit_of(instance), 1e-14 * known_statuses.terms_at(instance, z))
+
+
+def one_status(seed, scip_seconds, time_limit):
+    """Draw a problem whose status is known, solve and check it: kind, status and what is wrong."""
+    rng = np.random.default_rng((seed, 1))
+    known = known_statuses.draw(rng)
+    sign = 1.0 if rng.random() < 0.5 else -1.0
+    instance = Instance(known.kind, sign * known.c, sign * known.Q, known.rows, known.lower, known.upper,
+                        "min" if sign > 0 else "max", sign * known.constant, None)  # fmt: skip
+    rel_tol = float(rng.choice([1e-6, 1e-6, 1e-3, 1e-8]))
+    options = {} if rel_tol == 1e-6 else {"rel_tol": rel_tol}
+    try:
+        result = gopfast.solve(instance.problem(), n_threads=1, random_state=seed, time_limit=time_limit,
+                               max_nodes=int(rng.choice([20, 300])), **options)  # fmt: skip
+    except Exception:
+        return known.kind, "raised", [traceback.format_exc()]
+    minimised = Minimised(result, sign)
+    wrong = known_statuses.wrong_status(known, minimised, rel_tol)
+    if result.solution is not None:
+        violation = instance.violation(fractions(result.solution.z))
+        if violation > FEASIBLE:
+            wrong.append(f"{result.status.name} with violation {float(violation):.3g}")
+    if known.truth == "unknown" and scip_seconds > 0:
+        points = known_points(instance, rng, scip_seconds)
+        wrong += [text for text in check(instance, result, points) if text not in wrong]
+    return known.kind, result.status.name, wrong
+
+
+class Minimised:
+    """A result as one of a problem that is minimised."""
+
+    def __init__(self, result, sign):
+        self.objective, self.bound = sign * result.objective, sign * result.bound
+        self.status, self.solution = result.status, result.solution
 
 
 def audit(instance, points, rng):
@@ -402,20 +451,25 @@ def one(seed, scip_share, scip_seconds, audit_share, time_limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="first seed")
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--number", type=int, default=None, help="problems, whatever the time")
+    parser.add_argument("--seconds", type=float, default=None, help="60 unless --number is given")
+    parser.add_argument("--number", type=int, default=None, help="problems at most")
     parser.add_argument("--only", type=int, default=None, help="one seed alone")
     parser.add_argument("--scip", type=float, default=0.3, help="share of problems that SCIP solves too")
     parser.add_argument("--scip-limit", type=float, default=0.5, help="seconds of SCIP's; most take 0.05")
+    parser.add_argument("--statuses", type=float, default=0.5, help="share of problems whose status is known")
     parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
     arguments = parser.parse_args()
     seed = arguments.seed if arguments.only is None else arguments.only
     number = 1 if arguments.only is not None else arguments.number
     counts, statuses, failed = Counter(), Counter(), Counter()
-    end = time.monotonic() + arguments.seconds
-    while (number is None and time.monotonic() < end) or sum(counts.values()) < (number or 0):
-        kind, status, wrong = one(seed, arguments.scip, arguments.scip_limit, arguments.audits, arguments.limit)
+    seconds = arguments.seconds if arguments.seconds is not None else 60.0 if number is None else np.inf
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and (number is None or counts.total() < number):
+        if np.random.default_rng((seed, 0)).random() < arguments.statuses:
+            kind, status, wrong = one_status(seed, arguments.scip_limit if arguments.scip else 0.0, arguments.limit)
+        else:
+            kind, status, wrong = one(seed, arguments.scip, arguments.scip_limit, arguments.audits, arguments.limit)
         counts[kind] += 1
         statuses[kind, status] += 1
         if wrong:
@@ -426,10 +480,11 @@ def main():
     print(f"seeds {arguments.seed if arguments.only is None else seed - 1} to {seed - 1}")
     print("| kind | problems | failures | " + " | ".join(names) + " |")
     print("| --- " * (3 + len(names)) + "|")
-    for kind in [*KINDS, "all"]:
+    kinds = [kind for kind in (*KINDS, *known_statuses.KINDS) if counts[kind]]
+    for kind in [*kinds, "all"]:
         row = [counts[kind], failed[kind], *(statuses[kind, name] for name in names)]
         if kind == "all":
-            row = [counts.total(), failed.total(), *(sum(statuses[k, name] for k in KINDS) for name in names)]
+            row = [counts.total(), failed.total(), *(sum(statuses[k, name] for k in kinds) for name in names)]
         print(f"| {kind} | " + " | ".join(map(str, row)) + " |")
     sys.exit(1 if failed else 0)
 

@@ -81,7 +81,7 @@ def solve_from(problem, start, linear, max_nodes=2**62):
         relaxation = LinearRelaxation(family, True)
     else:
         relaxation = EntropicRelaxation(family)
-    primal = MixturePrimal(family, n_starts=0, start=engine.start_parameters(problem, start))
+    primal = MixturePrimal(family, n_starts=0, start=engine.start_solution(problem, start)[0])
     search = Search(relaxation, primal, EPSILON, orthant=linear, time_limit=TIME_LIMIT, max_nodes=max_nodes)
     success = search.run() == gopfast.Status.OPTIMAL
     fields, _ = search.summary()

@@ -254,7 +254,8 @@ def tables(options):
     return f"""`gopfast.solve(problem, proof=True, n_threads=1)`, limit {options.time_limit:g} s, mixtures to
 {EPSILON} nats, others to a relative gap of {GAP:g}; then `gopfast.check` with the problem. Seconds of the process.
 "solve" is a solve without a proof, the ratios are to the search of the solve with one. Searches of mixtures for proofs
-do without what has no entry, see docs/theory.md; where a limit came first the proof is of the bound reached. Left out:
+do without what has no entry, (V8) of docs/theory/proofs.md; where a limit came first the proof is of the bound
+reached. Left out:
 {", ".join(left_out)} (no entry, or more than {MOST_SAMPLES:,} samples, which a search for a proof passes over at every
 node).
 

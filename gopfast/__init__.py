@@ -31,7 +31,7 @@ finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import _moved, data, datasets, local
+from gopfast import data, datasets, local
 from gopfast import models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
@@ -45,6 +45,7 @@ from gopfast.inference.certificates import certify_all
 from gopfast.inference.landscape import LocalOptimum, Optima, optima
 from gopfast.inference.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
 from gopfast.inference.selection import select
+from gopfast.mechanisms import settings
 from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
@@ -61,8 +62,6 @@ from gopfast.result import Status
 from gopfast.resuming import resume
 from gopfast.solver import solve
 from gopfast.version import VERSION
-
-_moved.install()
 
 __version__ = VERSION
 __all__ = [
@@ -115,6 +114,7 @@ __all__ = [
     "optima",
     "resume",
     "select",
+    "settings",
     "solve",
 ]
 
@@ -140,10 +140,10 @@ if TYPE_CHECKING:
 else:  # hidden from type checkers: every misspelt name would pass as Any
 
     def __getattr__(name):
-        """Load an estimator on first use, which needs scikit-learn; a module by the name that it had."""
+        """Load an estimator on first use, which needs scikit-learn."""
         if name in _ESTIMATORS:
             return getattr(importlib.import_module(f"gopfast.estimators.{_ESTIMATORS[name]}"), name)
-        return _moved.attribute(__name__, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -132,7 +132,7 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     command.add_argument("problem", metavar="model.lp", help="a .lp, .mps, .nl or .json file; continuous variables")
     search = _add_limits(command)
     search.add_argument(
-        "--epsilon", type=float, metavar="E", help="absolute gap (default: 1e-8 of the objective's terms)"
+        "--epsilon", type=float, metavar="E", help="absolute gap (default: up to 1e-8 of the objective's coefficients)"
     )
     search.add_argument("--rel-tol", type=float, metavar="R", help="gap relative to the objective (default: 1e-6)")
     search.add_argument("--max-nodes", type=int, metavar="N", help="most nodes to bound")
@@ -219,8 +219,8 @@ def _add_model(command, needs_k):
 def _add_variances(model):
     model.add_argument(
         "--variance-floor", type=_numbers, metavar="V",
-        help="least variance, one or one per column (default: the square of 0.05 standard deviations, or of half the "
-        "step of rounded data)",
+        help="least variance, one or one per column (default: the square of 0.05 standard deviations, less where "
+        "local fits are narrow, or of half the step of rounded data)",
     )  # fmt: skip
     model.add_argument(
         "--noise-variance", type=_numbers, metavar="V", help="the known variance, one or one per column (default: 1)"

@@ -1,8 +1,6 @@
-"""The exceptions that gopfast raises."""
+"""The exceptions that gopfast raises; that of proofs, and the base class of all, are the checker's."""
 
-
-class GopfastError(Exception):
-    """Base class of every error of this package."""
+from gopfast.checker.errors import GopfastError
 
 
 class InputError(GopfastError, ValueError):

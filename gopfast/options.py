@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from gopfast.annotations import (
 )
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, LoggerStream, ProgressBar, ProgressLog
+from gopfast.switches import switched_off
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -90,6 +91,8 @@ class Options:
         Seconds between two checkpoints.
     executor : concurrent.futures.Executor or None
         What runs parts of the search; None: this process alone.
+    without : frozenset of str
+        Mechanisms that are switched off, see `gopfast.settings`.
     """
 
     epsilon: float | None
@@ -109,6 +112,7 @@ class Options:
     checkpoint: str | None = None
     checkpoint_every: float = CHECKPOINT_EVERY
     executor: Executor | None = None
+    without: frozenset[str] = frozenset()
 
     @classmethod
     def from_arguments(cls, epsilon: float | None = None, **options: "Unpack[SolveOptions]") -> "Options":
@@ -188,7 +192,11 @@ class Options:
                 )
             checked["branching"] = "orthant"
         # Last, so that a rejected call leaves the caller's generator untouched.
-        return cls(**checked, seed=seed_from(given["random_state"]))
+        return cls(**checked, seed=seed_from(given["random_state"]), without=switched_off())
+
+    def of_fixed(self) -> "Options":
+        """Return the options of a mixture whose shared parameter is fixed: no method is named."""
+        return replace(self, relaxation=None, partition="joint", branching=None, subproblem="enumerate")
 
     def check_orthants(self, n_connected: int) -> None:
         """Raise an InputError where a node would have too many bound combinations to enumerate."""

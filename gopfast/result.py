@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
 
 import numpy as np
 
-from gopfast import _moved, annotations, checks
+from gopfast import annotations, checks
 from gopfast.annotations import FloatArray, Json, PlotOptions
 from gopfast.errors import InputError
+from gopfast.profile import Profile
 from gopfast.proof import Proof
 from gopfast.words import Word
 
@@ -106,6 +107,9 @@ class SearchResult:
         What makes the optimum no useful fit, whatever is proved of it.
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
+    profile : gopfast.profile.Profile or None
+        What every mechanism of the search of a mixture has done: calls, work, nodes and gap closed; None of other
+        problems.
     proof : str, gopfast.Proof or None
         A proof of the bounds, for `gopfast.check`, or the name of its file; None where none was asked for. Records have
         names of files alone.
@@ -133,6 +137,7 @@ class SearchResult:
     caution: str = ""
     message: str = ""
     proof: str | Proof | None = None
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         """Accept what the core hands over: a plain number as status, lists."""
@@ -168,6 +173,7 @@ class SearchResult:
         record = {name: to_json_types(getattr(self, name)) for name in _RECORDED}
         record["status"] = self.status.name
         record["proof"] = self.proof if isinstance(self.proof, str) else None
+        record["profile"] = None if self.profile is None else self.profile.to_dict()
         if self.solution is not None:
             record["solution"] = self.solution.to_dict(responsibilities)
         return record
@@ -208,7 +214,8 @@ class SearchResult:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"source must be what to_dict returned; {error!r}") from None
         kept = {name: record[name] for name in _KEPT if record.get(name) is not None}
-        return {**kept, **bounds, "status": status, "history": history}
+        profile = None if record.get("profile") is None else Profile.from_dict(record["profile"])
+        return {**kept, **bounds, "status": status, "history": history, "profile": profile}
 
     def plot(
         self,
@@ -280,7 +287,7 @@ _RECORDED = (
     "status", "success", "message", "caution", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
     "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps",
     "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
-    "history_columns", "history", "proof",
+    "history_columns", "history", "proof", "profile",
 )  # fmt: skip
 
 
@@ -331,10 +338,3 @@ def to_json_types(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-if not TYPE_CHECKING:  # else every misspelt name would pass as Any
-
-    def __getattr__(name):
-        """Return the classes that were here, for what was pickled then."""
-        return _moved.attribute(__name__, name)

@@ -1,7 +1,9 @@
 """Going on with a search that was stopped, from its checkpoint."""
 
+import contextlib
 import os
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast.annotations import Callback, Executor, Log, MemorySize, Path
@@ -11,14 +13,18 @@ from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures.data.chunks import Chunks
+from gopfast.mixtures.engine import family
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import rebuild
 from gopfast.mixtures.result import Result
-from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
+from gopfast.mixtures.solve import KEPT, MixtureSearch, checkpoint_header, summarised
 from gopfast.options import Options
 from gopfast.search.checkpoint import Stored
 from gopfast.solver import solve_biconvex, solve_clustering
+from gopfast.switches import only_off
+
+CONTRADICTION = "gopfast: a lower bound exceeds the incumbent"  # as a search says it
 
 
 def resume(
@@ -39,8 +45,12 @@ def resume(
     """
     Go on with a search from a checkpoint that ``gopfast.solve(..., checkpoint=path)`` has written.
 
-    On one process the search goes on as if it had not been stopped: same nodes, same solution, same final bounds. It
-    writes its checkpoints to the same file.
+    On one process the search of a mixture that was killed, or stopped by SIGTERM or a callback, goes on as if it had
+    not been: same nodes, same solution, same final bounds. A time limit or Ctrl-C may have come in the midst of a batch
+    of nodes, and `max_nodes` makes the last batch smaller: then, and of other problems, bounds and solution are as good
+    to within the tolerance, while counts may differ. A search that was stopped before it had bounded its first nodes
+    begins again. Checkpoints go to the same file. Mechanisms that were switched off then (`gopfast.settings`) are
+    again.
 
     Parameters
     ----------
@@ -65,7 +75,8 @@ def resume(
     Raises
     ------
     CheckpointError
-        If the file is damaged, none, of another version, or of other data.
+        If the file is damaged, none, of another version, or of other data; of an entry that no search has written the
+        message has its name.
     InputError
         If an argument is invalid; the message names it.
 
@@ -82,41 +93,80 @@ def resume(
     'OPTIMAL'
     >>> folder.cleanup()
     """
-    path = os.fspath(path)
-    stored = Stored(path)
-    header = stored.header
+    stored = Stored(os.fspath(path))
+    limits = {
+        "n_threads": n_threads, "time_limit": time_limit, "max_nodes": max_nodes, "callback": callback, "log": log,
+        "memory_limit": memory_limit, "spill": stored.header.get("spill") if spill is None else spill,
+        "checkpoint": stored.path, "checkpoint_every": checkpoint_every, "executor": executor,
+    }  # fmt: skip
     try:
-        options = Options.from_arguments(
-            **header["options"], n_threads=n_threads, time_limit=time_limit, max_nodes=max_nodes, callback=callback,
-            log=log, memory_limit=memory_limit, spill=header.get("spill") if spill is None else spill,
-            checkpoint=path, checkpoint_every=checkpoint_every, executor=executor,
-        )  # fmt: skip
-        is_whole = isinstance(X, (MixtureProblem, KMeans, BiconvexProblem))
-        if header["problem"]["class"] == BiconvexProblem.__name__ and not isinstance(X, BiconvexProblem):
-            raise CheckpointError(f"{path}: a search of a gopfast.BiconvexProblem; give the problem in place of data")
-        problem = X if is_whole else _rebuilt(path, header["problem"], X, sample_weight)
-        if is_whole and sample_weight is not None:
-            raise InputError("sample_weight must be None with a problem, which has its own")
-        if isinstance(problem, BiconvexProblem):
-            from gopfast.biconvex.core import checkpoint_header as biconvex_header  # needs HiGHS
+        with only_off(stored.header.get("without", ())):
+            return _go_on(stored, X, sample_weight, limits)
+    except RuntimeError as error:  # the only way in which a bound that is none can show; a callback's is its own
+        if not str(error).startswith(CONTRADICTION):
+            raise
+        raise CheckpointError(
+            f"{stored.path}: a lower bound exceeds the incumbent: the file was changed since it was written, or a "
+            "bound of gopfast is wrong; please report this problem if nothing but gopfast has written to the file"
+        ) from error
 
-            start = header.get("start")
-            _check_same(path, header, biconvex_header(problem, options, start))
-            return solve_biconvex(problem, options, start, stored=stored)
-        if isinstance(problem, KMeans):
-            from gopfast.clustering.checkpoint import header as clustering_header  # needs HiGHS
 
-            _check_same(path, header, clustering_header(problem, options))
-            return solve_clustering(problem, options, stored=stored)
-        if isinstance(problem, LargeGaussianMixture):
-            problem = summarised(problem, options)
-        _check_same(path, header, checkpoint_header(problem, options))
-        names = header["names"]
-    except KeyError as error:
-        raise CheckpointError(f"{path}: damaged, or no checkpoint of gopfast ({error})") from None
-    search = MixtureSearch(problem, options)
-    search.restore(stored, names)
-    return search.run(options.time_limit, options.max_nodes)
+def _go_on(stored, X, sample_weight, limits):
+    """Make the problem again, and search on."""
+    path, header = stored.path, stored.header
+    kept = _options_of(stored)
+    options = Options.from_arguments(**kept, **limits)
+    is_whole = isinstance(X, (MixtureProblem, KMeans, BiconvexProblem))
+    if header["problem"]["class"] == BiconvexProblem.__name__ and not isinstance(X, BiconvexProblem):
+        raise CheckpointError(f"{path}: a search of a gopfast.BiconvexProblem; give the problem in place of data")
+    problem = X if is_whole else _rebuilt(path, header["problem"], X, sample_weight)
+    if is_whole and sample_weight is not None:
+        raise InputError("sample_weight must be None with a problem, which has its own")
+    start = header.get("start")
+    if isinstance(problem, BiconvexProblem):
+        from gopfast.biconvex.core import checkpoint_header as biconvex_header  # needs HiGHS
+
+        _check_same(path, header, biconvex_header(problem, options, start))
+        return solve_biconvex(problem, options, start, stored=stored if stored.begun else None)
+    if isinstance(problem, KMeans):
+        from gopfast.clustering.checkpoint import header as clustering_header  # needs HiGHS
+
+        _check_same(path, header, clustering_header(problem, options))
+        _check_start(stored, (problem.n_clusters, problem.n_features))
+        return solve_clustering(problem, options, **({"stored": stored} if stored.begun else {"start": start}))
+    if isinstance(problem, LargeGaussianMixture):
+        problem = summarised(problem, options)
+    _check_same(path, header, checkpoint_header(problem, options))
+    _check_start(stored, (family(problem).n_connected,))
+    _check_start(stored, (problem.n_components,), "start_weights")
+    packed = [None if header.get(name) is None else np.array(header[name], dtype=np.float64)
+              for name in ("start", "start_weights")]  # fmt: skip
+    search = MixtureSearch(problem, options, packed=packed)
+    if stored.begun:
+        search.restore(stored)
+    with contextlib.closing(search):
+        return search.run(options.time_limit, options.max_nodes)
+
+
+def _check_start(stored, shape, name="start"):
+    """Check that a start, if the search had one, is of the problem."""
+    found = np.shape(stored.header[name]) if stored.header.get(name) is not None else shape
+    if found != shape:
+        raise CheckpointError(
+            f"{stored.path}: damaged, or no checkpoint of gopfast (header: {name} must have shape {shape}; got {found})"
+        )
+
+
+def _options_of(stored):
+    """Return the options that a search's state depends on, as its checkpoint has them."""
+    kept = stored.header["options"]
+    try:
+        Options.from_arguments(**kept)
+        if set(kept) != {*KEPT, "random_state"}:
+            raise InputError(f"header: options must be {', '.join((*KEPT, 'random_state'))}")
+    except (InputError, TypeError) as error:
+        raise CheckpointError(f"{stored.path}: damaged, or no checkpoint of gopfast ({error})") from None
+    return kept
 
 
 def _check_same(path, header, found):
@@ -137,3 +187,5 @@ def _rebuilt(path, recorded, X, sample_weight):
         return rebuild(recorded, X, sample_weight)
     except InputError as error:
         raise CheckpointError(f"{path}: a search of other data than those given: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise CheckpointError(f"{path}: damaged, or no checkpoint of gopfast (header: problem: {error!r})") from error

@@ -85,8 +85,11 @@ def solve(
         What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
     epsilon : float, optional
         Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
-        Biconvex problems: 1e-8 times what the objective's terms can amount to within the bounds, variables without
-        bounds counting with their value at the solution, or with 1. k-means: none.
+        Biconvex problems: for optima near 0, and by default no more than `rel_tol` of the greater magnitude of the
+        objective and the bound that are known before the search. With u the sum of the magnitudes of the objective's
+        terms where variables are 1, or as near to it as their bounds let them be, it is at most 1e-8 u, at least
+        1e-12 u, and at least 1e-14 of the terms at the best point, which is their rounding. However wide bounds are,
+        they do not loosen it. k-means: none.
     rel_tol : float, optional
         Relative tolerance; 0 for mixtures, 1e-6 for biconvex problems by default, 1e-4 for k-means unless
         there is an `epsilon`.
@@ -119,7 +122,9 @@ def solve(
     start : array_like of shape (K, d), Result, MixtureSolution, LocalResult, dict or estimator, optional
         Means, or what the model has in their place, to start the first local search from, beside the solver's
         own starts; for a biconvex problem a point of shape (n,) or a result; for k-means centers, labels or a fitted
-        estimator.
+        estimator. What has weights and all parameters is the first incumbent, whatever the limits: the result is no
+        worse than it, but for `rounding_margin`. Covariances below the floor are raised to it first; what is missing
+        is filled in, weights by equal ones. A point of a biconvex problem counts if it meets the constraints.
     callback : callable, optional
         Called with a `gopfast.report.Progress` after every batch of nodes; returning True stops the search.
     log : None, bool, "bar", logging.Logger or stream
@@ -142,10 +147,10 @@ def solve(
         and ends.
     spill : str or path-like, optional
         A folder for open nodes that do not fit, on a fast disk: the search then visits the same nodes as without a
-        limit. Not for k-means.
+        limit. They are removed when nobody needs them any more. Not for k-means.
     checkpoint : str or path-like, optional
-        File to write the state of the search to, for `gopfast.resume`. SIGTERM then ends the search with its bounds,
-        and writes one.
+        File to write the state of the search to, for `gopfast.resume`, which says what is the same then. SIGTERM ends
+        the search with its bounds, and writes one.
     checkpoint_every : float
         Seconds between two checkpoints: what a process that is killed loses at most.
     executor : concurrent.futures.Executor, optional

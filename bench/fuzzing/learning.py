@@ -12,7 +12,6 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
-from gopfast.mixtures import bounds
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.solve import unpack
 
@@ -56,7 +55,7 @@ class Mixtures:
 
 def attack(problem, definition, family, rng):
     """Attack what there is at an incumbent of a few starts; returns how many mixtures were tried, raises Failure."""
-    chart = family.chart(bounds)
+    chart = family.chart()
     if chart is not None:
         return attack_neighbourhood(problem, definition, family, chart, rng)
     if type(family) is not GaussianFamily or family.n_ranges or rng.random() < 0.5:

@@ -9,8 +9,9 @@ from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
 import gopfast
-from gopfast.mixtures import bounds, engine, methods
+from gopfast.mixtures import engine
 from gopfast.mixtures.bounds import ceiling, pricing_root
+from gopfast.mixtures.plan import MixturePlan
 from gopfast.options import Options
 from gopfast.result import Status
 
@@ -38,7 +39,7 @@ def priced(problem):
     if problem.n_components == 1:
         return False
     family = engine.family(problem)
-    return pricing_root.single(problem, family) is not None or family.slices(bounds) is not None
+    return pricing_root.single(problem, family) is not None or family.slices() is not None
 
 
 def best_of_starts(rng, definition, fast, n_starts=N_STARTS):
@@ -122,11 +123,15 @@ def attack_negative(name, problem, rng, max_nodes=300):
     )  # fmt: skip
     pricing = "pricing" if priced(problem) and rng.random() < PRICED else None
     found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
-    relaxed, names = methods.relaxation_of(family, options)
+    options = dataclasses.replace(options, relaxation=relaxation or pricing)
+    plan = MixturePlan(problem, family, options)
+    relaxed = plan.relaxed()
     crossed = isinstance(relaxed, CrossedRelaxation)
-    primal = MixturePrimal(family, n_starts=int(rng.integers(1, 7)), seed=options.seed)
+    primal = plan.take_primal(
+        lambda **others: MixturePrimal(family, **others), n_starts=int(rng.integers(1, 7)), seed=options.seed
+    )
     least = max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family))
-    said = dict(epsilon=EXCESS, names=str(names), pricing=str(pricing), least=float(least))
+    said = dict(epsilon=EXCESS, pricing=str(pricing), least=float(least))
     known, trace = None, []
     if found is not None:
         value, size, tau = found
@@ -140,10 +145,10 @@ def attack_negative(name, problem, rng, max_nodes=300):
         if name != "paper" and not (crossed and is_spanned(family)):
             point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
             known = point, target.limit(W)
-    reduction, _ = methods.reduction_of(problem, family, pricing) if relaxation is None else (None, 0)
+    reduction, _ = plan.reduction() if relaxation is None else (None, 0)
     search = Search(
-        relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=names["branching"] == "orthant", known=known, trace=trace,
-        basin=family.basin(bounds, primal) if relaxation is None and not crossed else None,
+        relaxed, primal, EXCESS, rel_tol=SMALL_PART, orthant=options.branching == "orthant", known=known, trace=trace,
+        basin=plan.box() if relaxation is None else None,
         reduction=reduction,
         reduce_from=int(rng.choice([2, 32, 256])), least=least, max_nodes=40 if relaxation else max_nodes,
         time_limit=SECONDS,

@@ -4,6 +4,8 @@ Complementarity in the rows of a biconvex problem: x (a'z + b) = 0 says that x =
 Neither needs a bound: the search branches on which of the two vanishes. The core has a variable in [-1, 1] for each
 pair, a switch: where it is at most 0 the first side vanishes, where it is at least 0 the second does. So every feasible
 point has a value of the switch, and the halves of its interval are the two cases.
+
+Theory: (X10) of docs/theory/biconvex.md.
 """
 
 from typing import NamedTuple

@@ -10,6 +10,8 @@ The left side is linear in each variable, so that it is least at a vertex, and t
 McCormick's rows are those of the triangles with the constant 1 as third factor; of the others none follows from them.
 
 Barahona & Mahjoub 1986 (the cut polytope, separation by shortest paths); Burer & Letchford 2009 (over boxes).
+
+Theory: (X5) of docs/theory/biconvex.md.
 """
 
 import numpy as np

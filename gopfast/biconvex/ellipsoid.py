@@ -9,6 +9,8 @@ of linear equations are added where they make the quadratic part definite. About
 
 e what is left of the linear terms, over D, and w the slack; so |D y| is at most the greater root of the right side.
 Linear terms and matrices are summed in rationals, and lambda, e and w lose what floating point may have changed.
+
+Theory: (X11) of docs/theory/biconvex.md.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Groups of variables in each of which the quadratic forms of a problem are convex, where there are such groups."""
+"""Groups of variables in each of which the quadratic forms of a problem are convex, where there are such groups.
+
+Theory: (X3) of docs/theory/biconvex.md.
+"""
 
 import math
 from collections import defaultdict

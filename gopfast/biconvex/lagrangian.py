@@ -6,6 +6,8 @@ Lagrangians of a biconvex problem: with the multipliers of a local solution they
 is at most f at every feasible point, so that its least value is a bound of the objective, and what is better than a
 known point lies where L is below its value: in an ellipsoid, see `ellipsoid`. The multipliers are rounded to simple
 rationals, for coefficients of what is unbounded must cancel exactly, and everything is proved of those.
+
+Theory: (X11) of docs/theory/biconvex.md.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""From a BiconvexProblem to what the core works on: products, convex forms, lifted rows, scaled by powers of two."""
+"""From a BiconvexProblem to what the core works on: products, convex forms, lifted rows, scaled by powers of two.
+
+Theory: (X3) and (X8) of docs/theory/biconvex.md.
+"""
 
 import math
 from collections import defaultdict
@@ -33,7 +36,7 @@ class Row:
         self.linear, self.lower, self.upper = linear, lower, upper
         self.products = defaultdict(float)  # (i, j), i <= j -> coefficient
         self.forms = []  # dicts (i, j), i <= j -> coefficient of a convex form
-        self.floor = None  # see Lifting.violation_floor, once asked for
+        self.floor = None  # see Lifting.violation_sizes, once asked for
         self.mixed = []  # such dicts that are not convex as a whole, until their variables have groups
 
     def negated(self):
@@ -98,6 +101,7 @@ class Lifting:
         self.products = sorted({pair for row in everything for pair in row.products})
         self.n, self.low, self.high = n, problem.lower, problem.upper
         self.largest = np.maximum(abs(self.low), abs(self.high)).tolist()
+        self.nearest = np.maximum(0.0, np.maximum(self.low, -self.high)).tolist()
         on_side = [{self.copies.get(i, i) for i, s in partition.side.items() if s == side} for side in (0, 1)]
         self.split, self.bilinear = sorted(on_side[0]), sorted(on_side[0] | on_side[1])
         rest = [i for i in self.bilinear if i not in on_side[0]]
@@ -230,20 +234,27 @@ class Lifting:
         record.fields["n_split"] = len(self.switches) + (self.n_split if one_side else self.n_bilinear)
         return BiconvexData(record.fields), scale, record.objective_scale
 
-    def violation_floor(self, row):
-        """Return the least magnitude that a violation of a row is relative to, see `BiconvexProblem.violations`."""
+    def violation_sizes(self, row):
+        """Return what a row's violations are relative to, see `BiconvexProblem.violations`: at least, and at most.
+
+        At most: of its lower and of its upper bound.
+        """
         if row.floor is None:
-            row.floor = self._floor(row)
+            row.floor = self._sizes(row)
         return row.floor
 
-    def _floor(self, row):
-        largest = self.largest
-        coefficients = [(abs(a), largest[i]) for i, a in row.linear.items()]
-        for terms in (row.products, *row.forms):
-            for (i, j), a in terms.items():
-                coefficients.append((abs(a), largest[i] * largest[j] if largest[i] and largest[j] else 0.0))
-        greatest = max(a for a, _ in coefficients)
-        return max(min(1.0, greatest, max(a * size for a, size in coefficients)), LEAST_FLOOR)
+    def _sizes(self, row):
+        greatest = most = data = 0.0
+        factors = [(abs(a), (i,)) for i, a in row.linear.items()]
+        factors += [(abs(a), pair) for terms in (row.products, *row.forms) for pair, a in terms.items()]
+        for a, members in factors:
+            largest = [self.largest[i] for i in members]
+            greatest = max(greatest, a)
+            most = max(most, a * math.prod(largest) if all(largest) else 0.0)
+            near = max(math.prod(min(1.0, size) for size in largest), math.prod(self.nearest[i] for i in members))
+            data = max(data, a * near)
+        floor = max(min(1.0, greatest, most), LEAST_FLOOR)
+        return floor, *(max(floor, data, abs(b) if math.isfinite(b) else 0.0) for b in (row.lower, row.upper))
 
     def _scales(self, low, high):
         """Powers of two near each variable's magnitude: scaling rounds nothing."""
@@ -356,7 +367,10 @@ class _Record:
         rows += [self._side(side) for side in switched]
         sizes = [_size(terms) for terms, *_ in rows]
         rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
-        floors = [lifting.violation_floor(row) / size for row, size in zip(own, sizes[:n_own_rows], strict=True)]
+        floors = [
+            [of / size for of in lifting.violation_sizes(row)]
+            for row, size in zip(own, sizes[:n_own_rows], strict=True)
+        ]
         objective, lower, upper = self._row(lifting.objective)
         greatest = max((abs(a) for a in objective.values()), default=1.0)
         self.objective_scale = _power(greatest)
@@ -373,7 +387,8 @@ class _Record:
         for column, a in objective.items():
             cost[column] = a
         fields = {"n_own_rows": n_own_rows, "constant": constant / self.objective_scale, "cost": cost}
-        fields["row_floor"] = floors
+        floors = np.array(floors).reshape(n_own_rows, 3).T
+        fields["row_floor"], fields["most_below"], fields["most_above"] = floors
         fields["fixed"] = np.hstack([np.zeros((2, self.n_switches), bool), lifting.fixed[:, lifting.order]])
         for name, bound, end in (("low", low, -1.0), ("high", high, 1.0)):
             fields[name] = np.concatenate([np.full(self.n_switches, end), (bound / scale)[lifting.order]])

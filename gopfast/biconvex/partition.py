@@ -1,4 +1,7 @@
-"""The groups x and y of a biconvex problem: two-colouring of its products, copies of variables where there is none."""
+"""The groups x and y of a biconvex problem: two-colouring of its products, copies of variables where there is none.
+
+Theory: (A1) of docs/theory/problem.md; (X8) of docs/theory/biconvex.md.
+"""
 
 from collections import defaultdict, deque
 from typing import NamedTuple

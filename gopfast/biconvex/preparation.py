@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gopfast.biconvex import recession, tightening
+from gopfast.biconvex import contradiction, recession, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
@@ -15,11 +15,14 @@ from gopfast.biconvex.outcome import REL_TOL, Found
 from gopfast.biconvex.problem import FEASIBILITY_TOL
 from gopfast.search.stop import StopSignal
 
-# Default absolute tolerance, as a share of what the objective's terms can amount to: an optimum of 0 needs one.
-EPSILON_SHARE = 1e-8
+# Default absolute tolerance, for an optimum of 0 needs one: shares of what the objective's terms amount to where
+# variables are 1, or as near to it as their bounds let them be, at most and at least; and what rounding makes of them
+# at the best point
+EPSILON_SHARE, LEAST_SHARE = 1e-8, 1e-12
+ROUNDING_SHARE = 1e-14
 WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
 N_RANDOM_STARTS = 20
-EXACT = 1e-14  # violations that are rounding errors
+EXACT = 1e-14  # violations that are rounding errors of the row's terms
 # Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
 WIDE = 1e4
 NEAR = (0.0, 0.5)  # powers of a bound to search within
@@ -80,6 +83,8 @@ class Preparation:
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
+        if not _is_bounded(*self.box) and contradiction.found(self.lifting, *self.box):
+            return False
         if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
             alone = replace(self.options, checkpoint=None, executor=None)
             found = recession.find(self.problem, self.solve, alone, self.stop)
@@ -93,19 +98,26 @@ class Preparation:
         return BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)[0] > -np.inf
 
     def run(self):
-        """Scale, bound and search locally, in the tightened box."""
+        """Scale, bound and search locally, in the tightened box; False: no point is feasible."""
         box = self.box
         self._scale(box)
         self.options.check_orthants(self.data.n_split)
         lower, relaxed_point = self._relaxed()
+        if lower == np.inf:
+            return False
         self.least, self.starts = lower * self.objective_scale, relaxed_point[np.newaxis]
         if self.start is None and self._is_optimum(relaxed_point, lower):
             self._take(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
-            return
+            return True
         self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
         if self.start is not None:
             self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
+            value, violation = self._value_of_start()
+            if violation <= EXACT:
+                self._take(value, self.start)
         self._search_locally()
+        if self.point is None and not self.unbounded and _is_bounded(*box) and contradiction.found(self.lifting, *box):
+            return False
         if not self.unbounded:
             self._search_near(box)
             if self.lifting.objective.forms:
@@ -113,18 +125,25 @@ class Preparation:
             if self.least == -np.inf:
                 self.least = max(self.least, self.bound_all())
             self._narrow()
+        return True
 
     def _is_optimum(self, point, lower):
         """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""
         value, violation = self.data.evaluate(point)
-        epsilon, rel_tol = self.tolerances()
-        return violation <= EXACT and value - lower <= max(epsilon, rel_tol * abs(value))
+        epsilon, rel_tol = self._tolerances(value, lower, point)
+        exact = violation <= 0.25 * FEASIBILITY_TOL and self.data.relative_to_terms(point) <= EXACT
+        return exact and value - lower <= max(epsilon, rel_tol * abs(value))
 
     def tolerances(self):
         """Absolute, in the core's units, and relative tolerance of a gap, a trifle below what is promised."""
+        point = None if self.point is None else self.to_core(self.point)
+        return self._tolerances(self.value / self.objective_scale, self.least / self.objective_scale, point)
+
+    def _tolerances(self, value, least, point):
         given, rel_tol = self.options.epsilon, self.options.rel_tol
-        epsilon = EPSILON_SHARE * self.magnitude() if given is None else given / self.objective_scale
-        return epsilon * WITHIN, (REL_TOL if rel_tol is None else rel_tol) * WITHIN
+        rel_tol = REL_TOL if rel_tol is None else rel_tol
+        epsilon = self._epsilon(rel_tol, value, least, point) if given is None else given / self.objective_scale
+        return epsilon * WITHIN, rel_tol * WITHIN
 
     def is_proved(self):
         """Whether what is known before the search is all that is asked for."""
@@ -133,19 +152,19 @@ class Preparation:
         epsilon, rel_tol = self.tolerances()
         return self.value - self.least <= max(epsilon * self.objective_scale, rel_tol * abs(self.value))
 
-    def magnitude(self):
+    def _epsilon(self, rel_tol, value, least, point):
         """
-        Return what the terms of the objective can amount to, in the core's units: a scale for its tolerance.
+        Return the default absolute tolerance, in the core's units.
 
-        Bounds that are derived of variables without bounds of their own may be far too wide for that: those count with
-        their value at the best point, or with 1.
+        Relative to the values that are known, and no share of what terms could amount to: within wide bounds that may
+        be more than all good points differ by.
         """
-        value = np.ones(len(self.scale)) if self.point is None else np.maximum(1.0, np.abs(self.point))
-        given = np.isfinite(self.problem.lower) & np.isfinite(self.problem.upper)
-        reach = np.where(given, np.inf, value / self.scale)[self.lifting.order]
         # switches are in no objective
-        reach = np.concatenate([np.full(len(self.lifting.switches), np.inf), reach])
-        return max(self.data.objective_range(reach), 1e-300)
+        unit = np.concatenate([np.ones(len(self.lifting.switches)), (1.0 / self.scale)[self.lifting.order]])
+        unit = max(self.data.objective_range(unit), 1e-300)
+        known = [abs(x) for x in (value, least) if np.isfinite(x)]
+        epsilon = min(EPSILON_SHARE * unit, max(rel_tol * max(known, default=np.inf), LEAST_SHARE * unit))
+        return epsilon if point is None else max(epsilon, ROUNDING_SHARE * self.data.objective_range(np.abs(point)))
 
     def go_on(self):
         """Make a new signal: the last one says how a search ended. Not after a time limit or Ctrl-C."""
@@ -166,6 +185,22 @@ class Preparation:
         if point is not None:
             value = self.lifting.sign * self.problem.objective(point)
             self._take(value, point)
+
+    def _value_of_start(self):
+        """Return the objective of the start, minimised, within its bounds, and the largest violation of a row."""
+        point = np.clip(self.start, self.problem.lower, self.problem.upper)
+        return self.lifting.sign * self.problem.objective(point), self.problem.violations(point).max(initial=0.0)
+
+    def no_worse_than_start(self, point):
+        """Return a point of the search, or the start if that meets the constraints to the tolerance and is better."""
+        if self.start is None or self.lifting is None:
+            return point
+        value, violation = self._value_of_start()
+        if not (violation <= FEASIBILITY_TOL and np.isfinite(value)):
+            return point
+        if point is not None and not value < self.lifting.sign * self.problem.objective(point):
+            return point
+        return self.start
 
     def polished(self, point):
         """Return a point or, by Newton's method, a better one near it that is as feasible; in the user's units."""

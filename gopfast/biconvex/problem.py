@@ -1,4 +1,7 @@
-"""Biconvex problems: linear, bilinear and convex quadratic terms, continuous variables."""
+"""Biconvex problems: linear, bilinear and convex quadratic terms, continuous variables.
+
+Theory: (A1) of docs/theory/problem.md.
+"""
 
 import json
 import math
@@ -18,6 +21,7 @@ from gopfast.errors import InputError, InputTypeError
 
 # Greatest violation of a solution, relative as in `BiconvexProblem.violations`
 FEASIBILITY_TOL = 1e-8
+BLUR = 1e-12  # rounding errors of a row, relative to what its violations are, beyond which rationals decide
 # Beyond these magnitudes products of coefficients and bounds are no doubles
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e100, 1e-100
 FILE_KEYS = {"name", "sense", "variables", "partition", "objective", "constraints", "optimum"}
@@ -221,18 +225,35 @@ class BiconvexProblem:
         -------
         ndarray, shape (n_rows + n,)
             Of a row, in its own units, divided by the greatest magnitude of one of its terms (``a_i z_i`` or
-            ``q_ij z_i z_j``) at the point, but at least by the least of 1, its greatest coefficient and the greatest
-            magnitude that a term has within the variables' bounds. Of a variable divided by max(1, |bound violated|).
+            ``q_ij z_i z_j``) at the point, but at least by f, the least of 1, its greatest coefficient and the greatest
+            magnitude that a term has within the variables' bounds, and at most by what the row's data say: the greatest
+            of f, the bound violated, a term where variables are 1 or as near to it as their bounds let them be, and a
+            term where they are as near to 0 as that. Of a variable divided by max(1, |bound violated|).
 
         Notes
         -----
         Solutions of `solve` lie within the variables' bounds and violate no row by more than 1e-8 in this measure:
-        by 1e-8 of the row's terms at the point, or by 1e-8. Bounds, however wide, do not loosen it.
+        by 1e-8 of the row's terms at the point, or by 1e-8. Bounds, however wide, do not loosen it, and neither does
+        a point's distance: ``x - y <= -1`` and ``y - x <= 0`` almost hold, relative to their terms, wherever
+        x = y is large enough. Where rounding errors of terms would show, rows are evaluated in rationals.
         """
         z = self._point(point)
-        terms = self._terms_of_rows()
-        rows = _excess(terms.values(z), *self.row_bounds)
-        rows /= np.maximum(terms.greatest(np.abs(z)), self._least_size(terms))
+        terms, (lower, upper) = self._terms_of_rows(), self.row_bounds
+        with np.errstate(over="ignore", invalid="ignore"):
+            values, at_point = terms.values(z), np.abs(z)
+            least, most = self._sizes(terms)
+            # of either bound, what a violation of it is relative to
+            sizes = [
+                np.minimum(np.maximum(terms.greatest(at_point), least), np.maximum(most, _finite_size(bound)))
+                for bound in (lower, upper)
+            ]
+            blurred = terms.rounding(at_point) > BLUR * np.minimum(*sizes)
+        excesses = [np.maximum(lower - values, 0.0), np.maximum(values - upper, 0.0)]
+        for row in np.flatnonzero(blurred | ~np.isfinite(values)).tolist():
+            for side, excess in enumerate(self._exact_excesses(row, z)):
+                excesses[side][row] = excess
+        with np.errstate(over="ignore"):
+            rows = np.maximum(excesses[0] / sizes[0], excesses[1] / sizes[1])
         largest = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
         return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, largest)])
 
@@ -264,11 +285,32 @@ class BiconvexProblem:
         forms = [(row.a, terms_of(row.Q)) for row in self.quadratic_rows]
         return Terms(self.A, forms)
 
-    def _least_size(self, terms):
-        """Return what violations of rows are relative to at least; tiny, not 0."""
-        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
+    def _sizes(self, terms):
+        """Return what violations of rows are relative to at least, tiny and not 0, and at most, but for the bound."""
+        nearest, largest = self._reach()
         least = np.minimum(terms.greatest(np.ones(self.n_variables)), terms.greatest(largest))
-        return np.maximum(np.minimum(least, 1.0), np.finfo(float).tiny)
+        least = np.maximum(np.minimum(least, 1.0), np.finfo(float).tiny)
+        most = np.maximum(terms.greatest(np.minimum(largest, 1.0)), terms.greatest(nearest))
+        return least, np.maximum(least, most)
+
+    def _reach(self):
+        """Return the least and the greatest magnitude that the bounds let each variable have."""
+        nearest = np.maximum(0.0, np.maximum(self.lower, -self.upper))
+        return nearest, np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    def _exact_excesses(self, row, z):
+        """Return by how much a point is below a row's lower bound and above its upper one, from rationals."""
+        z = [Fraction(value) for value in z.tolist()]
+        m = self.A.shape[0]
+        if row < m:
+            part = slice(*self.A.indptr[row : row + 2])
+            linear = zip(self.A.indices[part].tolist(), self.A.data[part].tolist(), strict=True)
+            value, lower, upper = _exact_value(linear, None, z), self.row_lower[row], self.row_upper[row]
+        else:
+            Q, a, lower, upper = self.quadratic_rows[row - m]
+            value = _exact_value(enumerate(a.tolist()), Q, z)
+        under = 0.0 if lower == -math.inf else _to_float(max(Fraction(0), Fraction(float(lower)) - value))
+        return under, 0.0 if upper == math.inf else _to_float(max(Fraction(0), value - Fraction(float(upper))))
 
     def _point(self, point):
         z = checks.real_array("point", point)
@@ -300,8 +342,9 @@ class BiconvexProblem:
         path : str or path-like
             ``.json``: see `from_json`. ``.lp``, ``.mps`` (quadratic sections too) and AMPL's ``.nl`` are read by SCIP,
             which ``pip install gopfast[files]`` brings. In such files variables without bounds start at 0. Quadratic
-            rows come after the linear ones. From ``.nl`` files coefficients come with 15 digits. ``.qplib`` is read by
-            pyqplib, which ``pip install gopfast[qplib]`` brings.
+            rows come after the linear ones. From ``.nl`` files coefficients come with 15 digits. SCIP runs in a process
+            of its own, for a minute at most and longer only for files of megabytes. ``.qplib`` is read by pyqplib,
+            which ``pip install gopfast[qplib]`` brings.
 
         Returns
         -------
@@ -632,6 +675,17 @@ def _exact_value(linear, Q, z):
 def _within(value, lower, upper):
     # a Fraction compares with a float exactly, infinities included
     return bool(float(lower) <= value <= float(upper))
+
+
+def _to_float(number):
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _finite_size(bound):
+    return np.where(np.isfinite(bound), np.abs(bound), 0.0)
 
 
 def _excess(values, lower, upper):

@@ -2,6 +2,8 @@
 
 Columns are the variables z and the products w of two of them, rows the products of two factors that are not negative in
 the box, in these columns. Their duals are the multipliers of a certificate.
+
+Theory: (V9) of docs/theory/proofs.md.
 """
 
 from collections import defaultdict

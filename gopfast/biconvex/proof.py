@@ -3,6 +3,8 @@
 The search that found the solution tightens boxes in ways that nothing was kept of. This one knows what is to be proved,
 so that its order does not matter: depth first, each node one linear program of what a certificate may add up (rows,
 McCormick's rows, rows times bounds, squares), whose duals are the certificate. What it holds are the open nodes alone.
+
+Theory: (V9) of docs/theory/proofs.md.
 """
 
 import dataclasses

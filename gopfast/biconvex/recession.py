@@ -9,6 +9,8 @@ Where no row and no variable moves towards a bound of its own, and the objective
 is no optimum. Point and ray together are a solution of negative value of another biconvex problem, in boxes around
 both, which a few nodes of the same search mostly find. What it finds is rounded and then checked in rationals: nothing
 rests on its tolerances but the feasibility of the point, as of every solution.
+
+Theory: (X11) of docs/theory/biconvex.md.
 """
 
 import dataclasses
@@ -71,7 +73,7 @@ def find(problem, solve, options, stop=None):
         if result.status is Status.INTERRUPTED and not result.objective < -LEAST_FALL:
             raise KeyboardInterrupt  # there are no bounds to return
         if result.objective < -LEAST_FALL:
-            found = _proved(problem, *np.split(result.solution.z, 2), stop)
+            found = proved(problem, *np.split(result.solution.z, 2), stop)
             if found is not None:
                 return found
     return None
@@ -132,8 +134,26 @@ def _search_problem(problem, reach):
     )
 
 
-def _proved(problem, z, d, stop=None):
-    """Return the point and the ray, rounded to simple numbers, if they prove it; None otherwise."""
+def proved(problem, z, d, stop=None):
+    """
+    Return a point and a ray, rounded to simple numbers, if they prove that a problem is unbounded; None otherwise.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+    z, d : ndarray, shape (n,)
+    stop : StopSignal, optional
+
+    Returns
+    -------
+    (ndarray, list of Fraction) or None
+
+    Raises
+    ------
+    Stopped
+    """
+    if not np.isfinite(d).all() or not d.any():
+        return None
     d = d / np.abs(d).max()
     points = [np.array([float(_near(x, most)) for x in z]) for most in DENOMINATORS] + [z]
     points = [np.clip(point, problem.lower, problem.upper) for point in points]

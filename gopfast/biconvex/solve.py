@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gopfast import checks
+from gopfast.biconvex import recession
 from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.outcome import REL_TOL, Found, result_of
@@ -14,6 +15,7 @@ from gopfast.biconvex.preparation import WITHIN, Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER
 from gopfast.errors import CheckpointError, InputError
 from gopfast.result import Status
+from gopfast.search import snapshot
 from gopfast.search.checkpoint import Checkpoint
 from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
@@ -22,7 +24,10 @@ from gopfast.search.threads import n_threads
 
 # Of variables that nothing bounds, in the core's units: boxes to search, while the larger ones hold better points
 REACHES = (1e2, 1e4, 1e6, 1e8)
+UNFINISHED = (Status.TIME_LIMIT, Status.NODE_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
+SAME = 1e-5  # of a checkpoint's objective, in the core's units: what evaluating it anew may change
 WORTH_GROWING = 1e-6  # gain by a box, relative to the objective
+NO_RAY = "what seems to be a ray along which the objective has no bound is none in exact numbers"
 
 
 def solve(problem, options, monitor, start=None, proof=None, stored=None):
@@ -53,20 +58,27 @@ def solve(problem, options, monitor, start=None, proof=None, stored=None):
     started = time.perf_counter()
     start = _start(problem, start)
     preparation = Preparation(problem, options, start, started, solve)
-    found = None
-    try:
-        if not preparation.tighten():
-            found = Found(Status.INFEASIBLE, np.inf)
-        elif preparation.ray is not None:
-            found = Found(Status.UNBOUNDED, -np.inf, preparation.point)
-        else:
-            preparation.run()
-            found = _proved(preparation, monitor) or _search(preparation, options, monitor, stored)
-    except Stopped:
-        found = preparation.so_far(Status(preparation.stop.stopped))
-    except KeyboardInterrupt:  # in Python, where no signal is polled
-        found = found or preparation.so_far(Status.INTERRUPTED)
-    found.point = preparation.polished(found.point)
+    found, keeper = None, None
+    if options.checkpoint is not None:
+        header = checkpoint_header(problem, options, start)
+        keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, preparation.notes.append)
+    with contextlib.nullcontext() if keeper is None else keeper.on_termination():
+        try:
+            if not preparation.tighten():
+                found = Found(Status.INFEASIBLE, np.inf)
+            elif preparation.ray is not None:
+                found = Found(Status.UNBOUNDED, -np.inf, preparation.point)
+            elif not preparation.run():
+                found = Found(Status.INFEASIBLE, np.inf)
+            else:
+                found = _proved(preparation, monitor) or _search(preparation, options, monitor, stored, keeper)
+        except Stopped:
+            found = preparation.so_far(Status(preparation.stop.stopped))
+        except KeyboardInterrupt:  # in Python, where no signal is polled
+            found = found or preparation.so_far(Status.INTERRUPTED)
+        if keeper is not None and not keeper.begun and stored is None and found.status in UNFINISHED:
+            keeper.write_unbegun()
+    found.point = preparation.no_worse_than_start(preparation.polished(found.point))
     result = result_of(problem, preparation, found, options, time.perf_counter() - started)
     monitor.finish(result)
     if proof is not None:
@@ -92,12 +104,12 @@ def _proved(preparation, monitor):
     return Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
-def _search(preparation, options, monitor, stored):
+def _search(preparation, options, monitor, stored, keeper):
     """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
     low, high, free = preparation.root_box()
     found = Found(Status.NUMERICAL, preparation.least, preparation.point)
     if not free:
-        return _search_box(preparation, options, monitor, low, high, {}, found, stored)
+        return _search_box(preparation, options, monitor, low, high, {}, found, stored, keeper)
     if options.checkpoint is not None or options.executor is not None:
         preparation.notes.append("boxes that grow are searched in this process, without checkpoints")
         options = replace(options, checkpoint=None, executor=None)
@@ -121,7 +133,7 @@ def _search(preparation, options, monitor, stored):
     return found
 
 
-def _search_box(preparation, options, monitor, low, high, limits, past, stored=None):
+def _search_box(preparation, options, monitor, low, high, limits, past, stored=None, keeper=None):
     """Search a box in the core's units; counts and history go on from those of the past search."""
     objective_scale, n_past = preparation.objective_scale, past.fields.get("n_nodes", 0)
     core = _core(preparation, options, low, high)
@@ -131,12 +143,9 @@ def _search_box(preparation, options, monitor, low, high, limits, past, stored=N
         lower = min(lower, most)
         return monitor(time, n_past + n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
 
-    spill = None if options.spill is None else Spill(options.spill, preparation.notes.append)
-    keeper = None
-    if options.checkpoint is not None:
-        header = checkpoint_header(preparation.problem, options, preparation.start)
-        header["coordinates"] = core.coordinates()
-        keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, preparation.notes.append, spill)
+    spill = None if options.spill is None else Spill(options.spill, preparation.notes.append, keeper is not None)
+    if keeper is not None:
+        keeper.header["coordinates"], keeper.spill = core.coordinates(), spill
     search, primal = core.search(
         preparation.data,
         preparation.nonlinear,
@@ -154,17 +163,16 @@ def _search_box(preparation, options, monitor, low, high, limits, past, stored=N
     most = np.inf if whole else preparation.least / objective_scale
     try:
         if stored is not None:
-            _restore(search, core, stored, spill)
-        with contextlib.nullcontext() if keeper is None else keeper.on_termination():
-            status = Status(_run(search, core, preparation, options, keeper, stored))
-        finished = status not in (Status.TIME_LIMIT, Status.NODE_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
+            _restore(search, preparation, core, stored, spill)
+        status = Status(_run(search, core, preparation, options, keeper, stored))
         if keeper is not None and keeper.begun:
-            keeper.write(search, finished)
+            keeper.write(search, status not in UNFINISHED)
     finally:
         primal.close()
         if spill is not None:
             spill.close()
     fields, point = search.summary()
+    ray = primal.ray if status is Status.UNBOUNDED else None
     history = fields.pop("history")
     history[:, 2] = np.minimum(history[:, 2], most)
     history[:, 2:4] = np.sort(factor * history[:, 2:4], axis=1)
@@ -173,16 +181,30 @@ def _search_box(preparation, options, monitor, low, high, limits, past, stored=N
     del fields["objective"], fields["lower_bound"], fields["time"]
     for name in (name for name in fields if name.startswith("n_")):
         fields[name] += past.fields.get(name, 0)
+    point = preparation.to_user(point) if np.isfinite(point).all() else None
+    bound = min(search.least_bound, most) * objective_scale
+    if ray is not None:
+        status, bound, point = _along(preparation, point, ray)
     return Found(
         status,
-        -np.inf if status is Status.UNBOUNDED else min(search.least_bound, most) * objective_scale,
-        preparation.to_user(point) if np.isfinite(point).all() else None,
+        bound,
+        point,
         core.epsilon / WITHIN * objective_scale,
         limits,
         whole,
         history=history,
         **fields,
     )
+
+
+def _along(preparation, point, ray):
+    """Status, bound and point where a program was unbounded along a ray: what holds but for rounding proves nothing."""
+    found = recession.proved(preparation.problem, point, preparation.to_user(ray))
+    if found is None:
+        if NO_RAY not in preparation.notes:
+            preparation.notes.append(NO_RAY)
+        return Status.NUMERICAL, -np.inf, point
+    return Status.UNBOUNDED, -np.inf, found[0]
 
 
 def _core(preparation, options, low, high):
@@ -206,14 +228,19 @@ def _core(preparation, options, low, high):
     )
 
 
-def _restore(search, core, stored, spill):
+def _restore(search, preparation, core, stored, spill):
     """Take the state of a checkpoint."""
-    if stored.header["coordinates"] != core.coordinates():
+    if stored.header.get("coordinates") != core.coordinates():
         raise CheckpointError(
             f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes, or the time "
             "limit came while these were made"
         )
     stored.restore(search)
+    upper, point = snapshot.best(search)
+    if np.isfinite(upper):
+        value, violation = preparation.data.evaluate(point)
+        if not (value - upper <= SAME * (1.0 + abs(upper)) and violation <= SAME):
+            raise CheckpointError(f"{stored.path}: damaged (incumbent.upper: incumbent.solution does not attain it)")
     if spill is not None:
         spill.hold([name for _, _, _, name in stored.header["blocks"]])
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gopfast.roundoff import ROUND
+
 
 class Terms:
     """
@@ -42,6 +44,17 @@ class Terms:
             terms = self.coefficient * z[self.first] * z[self.second]
             total += np.bincount(self.product_row, terms, self.n_rows)
         return total
+
+    def rounding(self, size):
+        """Bound the rounding errors of `values` where the variables have these magnitudes (n,)."""
+        total = np.zeros(self.n_rows)
+        total += np.bincount(self.row, np.abs(self.value) * size[self.column], self.n_rows)
+        count = np.bincount(self.row, minlength=self.n_rows)
+        if self.has_products:
+            terms = np.abs(self.coefficient) * size[self.first] * size[self.second]
+            total += np.bincount(self.product_row, terms, self.n_rows)
+            count = count + np.bincount(self.product_row, minlength=self.n_rows)
+        return (count + 8) * ROUND * total
 
     def greatest(self, size):
         """Greatest magnitude of a term of every row where the variables have these magnitudes (n,)."""

@@ -2,6 +2,8 @@
 
 All bounds are proved: linear programs count by their duals, and where a variable is unbounded a box of one's own making
 is put around and then shown not to matter.
+
+Theory: (X7) of docs/theory/biconvex.md.
 """
 
 import math

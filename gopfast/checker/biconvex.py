@@ -12,6 +12,8 @@ is cut, with one node below it. Leaves and cuts have a certificate (`gopfast.che
 order: ``first``, ``second`` and ``multipliers``, of the C-th those from ``starts[C]`` to ``starts[C + 1]``. A cut also
 has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``, ``slopes`` and ``ends``: j, s and v. ``vectors`` are
 (S, n + 1).
+
+Theory: (V9) of docs/theory/proofs.md.
 """
 
 import hashlib
@@ -31,6 +33,7 @@ LEAF, CUT = -1, -2
 MOST_DEPTH = 100_000
 MOST_VIOLATION = 1e-6  # of a solution; searches keep to 1e-8
 LARGEST = 1e100
+BLUR = 1e-12  # rounding of a row, relative to its violations' size, beyond which rationals decide
 
 
 class BiconvexProblem:
@@ -122,19 +125,34 @@ class BiconvexProblem:
         """
         Bound the violations of a point from above.
 
-        That of a row is divided by its greatest term at the point, but at least by the least of 1, its greatest
-        coefficient and the greatest that a term can be; that of a variable's bound by the bound or 1.
+        That of a row is divided by its greatest term at the point, but at least by f, the least of 1, its greatest
+        coefficient and the greatest that a term can be, and at most by the greatest of f, its constant, and the
+        greatest terms where variables are 1, and 0, or as near to it as they can be; that of a variable's bound by the
+        bound or 1.
         """
         terms = self._terms(z)[:-1]
-        least = [np.abs(terms[:, 1:]).max(axis=1, initial=0.0) for terms in (
-            self.forms[:-1], self._terms(np.maximum(np.abs(self.low), np.abs(self.high)))[:-1])]  # fmt: skip
-        size = np.maximum(np.abs(terms[:, 1:]).max(axis=1, initial=0.0), np.minimum(np.minimum(*least), 1.0))
+        largest, nearest = np.maximum(np.abs(self.low), np.abs(self.high)), np.maximum(self.low, -self.high)
+        greatest, coefficient, most, unit, least = (np.abs(own[:, 1:]).max(axis=1, initial=0.0) for own in (
+            terms, self.forms[:-1], self._terms(largest)[:-1], self._terms(np.minimum(largest, 1.0))[:-1],
+            self._terms(np.maximum(nearest, 0.0))[:-1]))  # fmt: skip
+        floor = np.minimum(np.minimum(coefficient, most), 1.0)
+        data = np.maximum(np.maximum(unit, least), np.maximum(floor, np.abs(self.forms[:-1, 0])))
+        size = np.maximum(np.minimum(np.maximum(greatest, floor), data), 1e-300)
         slacks = np.array([math.fsum(own) for own in terms])
-        excess = np.where(self.is_equation, np.abs(slacks), -slacks) + 8 * UNIT * np.abs(terms).sum(axis=1)
-        rows = np.maximum(excess, 0.0) / np.maximum(size, 1e-300)
+        rounding = 8 * UNIT * np.abs(terms).sum(axis=1)
+        for row in np.flatnonzero(~(rounding <= BLUR * size)).tolist():
+            slacks[row], rounding[row] = _nearest_and_error(self._exact_slack(row, z))
+        excess = np.where(self.is_equation, np.abs(slacks), -slacks) + rounding
+        rows = np.maximum(excess, 0.0) / size
         out = np.maximum(np.maximum(self.low - z, z - self.high), 0.0)
         out /= np.maximum(1.0, np.where(z < self.low, np.abs(self.low), np.abs(self.high)))
         return float(max(rows.max(initial=0.0), out.max(initial=0.0))) * (1 + 1e-12)
+
+    def _exact_slack(self, row, z):
+        point = [Fraction(1), *map(Fraction, z.tolist())]
+        used = np.flatnonzero(self.forms[row]).tolist()
+        first, second = (self.monomials[side].tolist() for side in range(2))
+        return sum((Fraction(self.forms[row, u]) * point[first[u]] * point[second[u]] for u in used), Fraction(0))
 
     def _terms(self, z):
         """Terms (m + 1, U) at a point."""
@@ -142,6 +160,14 @@ class BiconvexProblem:
         first, second = (z[side] for side in self.monomials)
         values = np.where((first == 0) | (second == 0), 0.0, first * second)
         return np.where(self.forms == 0, 0.0, self.forms * values)
+
+
+def _nearest_and_error(number):
+    try:
+        near = float(number)
+    except OverflowError:
+        return math.copysign(math.inf, number), 0.0
+    return near, 2 * UNIT * abs(near)
 
 
 @dataclass(frozen=True)

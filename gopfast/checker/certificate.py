@@ -19,6 +19,8 @@ for which each monomial takes its least value in the box. With t = 0 a positive 
 multiplier, is a contradiction: the node has no such point. With t = s (z_j - v), m >= 0 shows z_j >= v for s > 0 and
 z_j <= v for s < 0. All of these are such sums: duals of linear programs, McCormick's rows, rows times bounds, tangents
 of convex forms and semidefinite cuts (by squares), Farkas's rays, reduced costs.
+
+Theory: (V9) of docs/theory/proofs.md.
 """
 
 from fractions import Fraction

@@ -11,6 +11,8 @@ With prices P_i, clusters S_1, ..., S_K that hold all samples cost
 
 where no cluster that keeps to the leaf's pairs saves more than sigma >= 0 (`savings`). Samples of the same place share
 a cluster without loss.
+
+Theory: (V10) of docs/theory/proofs.md.
 """
 
 import math

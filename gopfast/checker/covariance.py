@@ -11,6 +11,8 @@ more, so that any W with W F W' >= I will do in place of the floor: with l the e
 
 W is lower triangular, so that its determinant is exact, and W F W' >= I is verified in rational numbers. Eigenvalues
 are never trusted: see `eigenvalues`; what they and the entries of C may be off by, summed up, counts half.
+
+Theory: (V3) of docs/theory/proofs.md.
 """
 
 import math

@@ -1,7 +1,11 @@
 """What is wrong with a proof."""
 
 
-class ProofError(Exception):
+class GopfastError(Exception):
+    """Base class of every error of gopfast, here because the checker takes nothing from the package around it."""
+
+
+class ProofError(GopfastError):
     """
     A proof that does not hold.
 

@@ -32,6 +32,8 @@ cells hold all m and v that there can be: means of samples, and of samples and w
 one component S = W, and m and v are known: its cell is no larger than their rounding);
 variances up to the square of half the range (Popoviciu), of samples of mean m up to (m - min)(max - m) (Bhatia and
 Davis). The parameters of a component of no mass are free: they can be chosen in the cells.
+
+Theory: (V2) and (V3) of docs/theory/proofs.md.
 """
 
 import math

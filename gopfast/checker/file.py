@@ -14,6 +14,8 @@ problem's data), ``claim`` (what is proved, and the solution) and
   one component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, that number) and ``cell_scales`` (C,), see
   `prices`;
 - ``biconvex``, ``clustering``: see the modules of these names.
+
+Theory: (V1) of docs/theory/proofs.md.
 """
 
 import hashlib

@@ -14,6 +14,8 @@ this is for any of the samples, and e the greatest of them. Errors e <= 1/2 of c
 tau_ik by a factor of at most 1 + 4 (e_k + e); exponentials and logarithms (`ULPS`), quotients and sums over components
 add (2 K + 64) u, sums over samples as many u of their terms as are added one after the other. Where tau_ik underflows
 it is below 1e-300, which is added to D_k.
+
+Theory: (V4) and (V7) of docs/theory/proofs.md.
 """
 
 import math

@@ -14,6 +14,8 @@ and the sum of all components' is below W G(C). G is concave in C: see `least_co
 - "tied", and "full" of three columns and more: the entries on and above the diagonal (`Tied` once, `Entries` for each);
 - "full", two columns: v = C_11, s = C_12 / (v + r), u = C_22 - s^2 (v + r), r a small constant, so that cells hold
   few matrices that are no covariances (`Factors`).
+
+Theory: (V3) of docs/theory/proofs.md.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""The objective at the parameters that a proof claims, rounded up."""
+"""The objective at the parameters that a proof claims, rounded up.
+
+Theory: (V6) of docs/theory/proofs.md.
+"""
 
 import math
 

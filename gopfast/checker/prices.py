@@ -19,6 +19,8 @@ U > T - L - (K - 1) max U: the others go. In a leaf component k meets some of th
 box around those of them that have U > T - L - (the largest U of every other component); where these largest add up to
 no more than T - L, or nothing is left, all mixtures of the leaf cost at least L. Splits of cells share points, as those
 of nodes do, so that the cells cover the root's.
+
+Theory: (V5) of docs/theory/proofs.md.
 """
 
 import math

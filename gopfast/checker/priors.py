@@ -13,6 +13,8 @@ so that a component costs (S + nu) h((T + chi) / (S + nu)) at its best parameter
 A prior m ~ N(0, Gamma) of a mean of known variance s costs m^2 / (2 Gamma) + log(Gamma) / 2: nu = e s samples at 0,
 e = 1 / Gamma. Where Gamma is estimated, e is what makes the sum least: e P - (K d / 2) log e, convex in e, for e in
 its range, with P = sum_kj s_j (a_kj - b_kj reference_j + reference_j^2 / (2 s_j)).
+
+Theory: (V4) of docs/theory/proofs.md.
 """
 
 import math

@@ -4,6 +4,8 @@ Sums, differences, products and quotients of floats are correctly rounded (IEEE 
 between the neighbours of the computed one; underflow included. NumPy's logarithms and exponentials, and the logarithms
 of Python's math, are taken to be within `ULPS` units in the last place: NumPy documents at most 4. Matrix products and
 sums are taken to be exact up to as many rounding errors as they have terms, in any order, fused or not.
+
+Theory: (V7) of docs/theory/proofs.md.
 """
 
 import math

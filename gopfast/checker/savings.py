@@ -14,6 +14,8 @@ apart the one counts that saves more; where it is not known which, the most that
 enough are halved.
 
 Rounding: terms are differences of numbers of size |p_g| + W_g far^2, found to d + 8 roundings; sums of n of them add n.
+
+Theory: (V10) of docs/theory/proofs.md.
 """
 
 import numpy as np

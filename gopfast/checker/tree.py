@@ -5,6 +5,8 @@ at a point into two that share the point, so that nothing is lost whatever the p
 of any mixture can be put in the order of one coordinate, so that a node may lose from component k what lies below all
 of component k - 1 there, and what lies above all of component k + 1. A leaf of which nothing is left needs no bound.
 All that is done to boxes is comparing numbers, which is exact.
+
+Theory: (V2) of docs/theory/proofs.md.
 """
 
 import numpy as np

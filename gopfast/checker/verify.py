@@ -1,4 +1,7 @@
-"""Checking a proof against the user's own data."""
+"""Checking a proof against the user's own data.
+
+Theory: (V6) of docs/theory/proofs.md.
+"""
 
 import json
 from dataclasses import dataclass, field

@@ -5,6 +5,8 @@ numbers u.z leave, by dynamic programming over intervals of these. The root of V
 samples, of u.z from functions of K values. So it moves by at most the root mean square of (u - c).z from c to u, and by
 at most half the width of a bin where samples are moved to the middles of bins. Directions are taken on the faces of a
 cube, in boxes about c: with r the least (V(c)^(1/2) - ...)^2 / |u|^2, the covariance within components is at least r I.
+
+Theory: (V3) of docs/theory/proofs.md.
 """
 
 import itertools

@@ -4,6 +4,8 @@ A bound of k-means in many columns: the sum of those of blocks of columns.
 A clustering's sum of squares is that of its blocks of columns, each of which is at least the least one of all
 clusterings of the block. Boxes of centers in so few columns are soon searched; in all of them that may take longer than
 there is.
+
+Theory: (K6) of docs/theory/kmeans.md.
 """
 
 import numpy as np

@@ -7,6 +7,8 @@ nearest of the best centers and d_i + g_i to the next. A cell s sets them all by
 
 so that the master problem has a row for every cell: sum_a G_sa z_a >= G_s, G_sa the sum of w_i g_i of the samples that
 cell s and cluster a share and G_s that of all of s, and the cost of a cluster is c_a less the sum of its w_i d_i.
+
+Theory: (K5) of docs/theory/kmeans.md.
 """
 
 import numpy as np

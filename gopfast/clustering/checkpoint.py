@@ -1,17 +1,21 @@
 """What a checkpoint of a k-means search holds, as plain arrays, and how a search goes on from it."""
 
 import hashlib
+import heapq
 import json
 
 import numpy as np
 
 from gopfast import version
-from gopfast.clustering.node import Node
-from gopfast.search import checkpoint
+from gopfast.clustering.node import Entry, Node
+from gopfast.clustering.problem import LARGEST
+from gopfast.search import checkpoint, entries
 
 KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
 COUNTS = ("serial", "n_nodes", "n_cells", "n_programs")
 BOUNDS = ("upper", "lower", "closed")
+SAME = 1e-9  # of the inertia: what evaluating it anew may change
+MOST_SECONDS = 1e12  # of all runs
 
 
 class Checkpoint(checkpoint.Checkpoint):
@@ -24,14 +28,15 @@ class Checkpoint(checkpoint.Checkpoint):
         yield "state.", state(search)
 
 
-def header(problem, options):
-    """Return what a checkpoint says of a problem and its options, in JSON types."""
+def header(problem, options, start=None):
+    """Return what a checkpoint says of a problem, its options and centers to start from, in JSON types."""
     kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
     said = {"class": type(problem).__name__, "n_clusters": problem.n_clusters}
     found = hashlib.sha256(json.dumps([said, kept, problem.X.shape], sort_keys=True).encode())
     for array in (problem.X, problem.sample_weight):
         found.update(np.ascontiguousarray(array).tobytes())
-    return {"gopfast": version.VERSION, "problem": said, "options": kept, "digest": found.hexdigest()}
+    return {"gopfast": version.VERSION, "problem": said, "options": kept, "digest": found.hexdigest(),
+            "start": None if start is None else start.tolist()}  # fmt: skip
 
 
 def state(search):
@@ -64,45 +69,74 @@ def restore(search, arrays):
 
     Raises
     ------
-    KeyError, TypeError, ValueError, IndexError
-        If the arrays are not of such a search.
+    EntryError
+        If the arrays are not of such a search; the message names the entry.
     """
     pool, (N, d), K = search.pool, search.X.shape, search.problem.n_clusters
-    pool.rng.bit_generator.state = json.loads(arrays["pool.random"].tobytes())
-    pool.centers, pool.labels = np.reshape(arrays["pool.centers"], (K, d)), _indices(arrays["pool.labels"], N, K)
-    pool.inertia, pool.n_descents = float(arrays["pool.inertia"]), int(arrays["pool.descents"])
-    for own in _divided(_indices(arrays["columns"], None, N).astype(np.int32), arrays["columns.lengths"]):
-        pool.columns[own.tobytes()] = own
-    for name, value in zip(COUNTS, arrays["counts"], strict=True):
-        setattr(search, name, int(value))
-    for name, value in zip(BOUNDS, arrays["bounds"], strict=True):
-        setattr(search, name, float(value))
-    search.centers = np.reshape(arrays["centers"], (K, d))
-    search.history = [tuple(row) for row in np.reshape(arrays["history"], (-1, 5)).tolist()]
-    search.before = float(arrays["time"])
-    pairs = [
-        [tuple(map(tuple, some.tolist())) for some in
-         _divided(_indices(arrays[name], None, N).reshape(-1, 2), arrays[f"{name}.lengths"])]
-        for name in ("together", "apart")
-    ]  # fmt: skip
-    rows = zip(*pairs, *(arrays[f"node.{name}"].tolist() for name in ("lower", "estimate", "serial")), strict=True)
-    for together, apart, lower, estimate, serial in rows:
-        node = Node(search.X, search.weights, K, together, apart, lower)
-        node.estimate = estimate
-        search.open(node, serial)
+    _restore_pool(pool, arrays, N, d, K)
+    found = dict(zip(COUNTS, entries.array(arrays, "counts", (len(COUNTS),), "i", 0, entries.LARGEST).tolist(),
+                     strict=True))  # fmt: skip
+    found |= dict(zip(BOUNDS, entries.array(arrays, "bounds", (len(BOUNDS),)).tolist(), strict=True))
+    found["centers"] = np.array(entries.array(arrays, "centers", (K, d), "f", -LARGEST, LARGEST))
+    if not abs(search.problem.objective(found["centers"]) - found["upper"]) <= SAME * found["upper"]:
+        raise entries.EntryError("bounds: the centers do not attain the upper one")
+    found["history"] = [tuple(row) for row in entries.array(arrays, "history", (None, 5)).tolist()]
+    found["before"] = entries.number(arrays, "time", 0.0, MOST_SECONDS)
+    lower, estimate = (entries.array(arrays, f"node.{name}", (None,)).tolist() for name in ("lower", "estimate"))
+    n = len(lower)
+    serial = entries.array(arrays, "node.serial", (n,), "i" if n else "if", 0, entries.LARGEST).tolist()
+    if len(estimate) != n or len(set(serial)) != n:
+        raise entries.EntryError("node.serial must be one number for each node, with one estimate")
+    together, apart = (_pairs(arrays, name, n, N) for name in ("together", "apart"))
+    heap = []
+    for i in range(n):
+        node = Node(search.X, search.weights, K, together[i], apart[i], lower[i])
+        if not node.feasible:
+            raise entries.EntryError(f"apart has samples of node {i} that are together")
+        node.estimate = estimate[i]
+        heap.append(Entry(lower[i], serial[i], node))
+    heapq.heapify(heap)
+    vars(search).update(found, heap=heap)  # all at once: Ctrl-C comes before or after, and no node is missing
 
 
-def _indices(array, length, below):
-    """Check that these are so many numbers from 0 on."""
-    if array.dtype.kind != "i" and array.size or array.size and not (0 <= array.min() and array.max() < below):
-        raise ValueError("numbers of samples or clusters that do not exist")
-    if length is not None and array.shape != (length,):
-        raise ValueError(f"{array.shape} numbers in place of {length}")
-    return array.astype(np.intp)
+def _restore_pool(pool, arrays, N, d, K):
+    """Take the clusters that were met, the best clustering, and the generator's state."""
+    columns = _parts(arrays, "columns", _indices(arrays, "columns", None, N).astype(np.int32))
+    for own in columns:
+        if not len(own) or not (np.diff(own) > 0).all():
+            raise entries.EntryError("columns must be clusters, of samples in their order")
+    centers = np.array(entries.array(arrays, "pool.centers", (K, d), "f", -LARGEST, LARGEST))
+    labels = _indices(arrays, "pool.labels", N, K)
+    random = entries.array(arrays, "pool.random", (None,), "u").tobytes()
+    try:
+        pool.rng.bit_generator.state = json.loads(random)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:  # as JSON and NumPy say so
+        raise entries.EntryError(f"pool.random is no state of this generator: {error!r}") from None
+    pool.centers, pool.labels = centers, labels
+    pool.inertia = entries.number(arrays, "pool.inertia", 0.0)
+    pool.n_descents = entries.count(arrays, "pool.descents", 1)
+    pool.columns = {own.tobytes(): own for own in columns}
 
 
-def _divided(array, lengths):
-    """Return parts of so many rows."""
-    if lengths.sum() != len(array) or (lengths.size and lengths.min() < 0):
-        raise ValueError("parts of other lengths")
+def _pairs(arrays, name, n, N):
+    """Return the pairs of each of n nodes."""
+    flat = _indices(arrays, name, None, N, (None, 2))
+    found = _parts(arrays, name, flat)
+    if len(found) != n:
+        raise entries.EntryError(f"{name}.lengths must be of {n} nodes; they are of {len(found)}")
+    return [tuple(map(tuple, some.tolist())) for some in found]
+
+
+def _indices(arrays, name, length, below, shape=None):
+    """Return numbers of samples or clusters, so many and from 0 on."""
+    if name in arrays and not np.asarray(arrays[name]).size and length is None:
+        return np.zeros((0, 2) if shape else 0, dtype=np.intp)
+    return entries.array(arrays, name, shape or (length,), "i", 0, below - 1).astype(np.intp)
+
+
+def _parts(arrays, name, array):
+    """Return parts of so many rows as the entry of their lengths says."""
+    lengths = entries.array(arrays, f"{name}.lengths", (None,), "if", 0, len(array))
+    if lengths.size and lengths.dtype.kind != "i" or lengths.sum() != len(array):
+        raise entries.EntryError(f"{name}.lengths must sum up to {len(array)}")
     return np.split(array, np.cumsum(lengths, dtype=np.intp)[:-1]) if lengths.size else []

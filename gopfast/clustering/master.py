@@ -5,6 +5,8 @@
 c_a the sum of squares of cluster a about its mean. Its dual has a price y_i = w_i lambda_i for every sample and one,
 sigma, for a cluster: sum of y over a cluster is at most its cost and sigma. An interior-point method without crossover
 returns prices from the middle of all that are optimal, which few new clusters upset. Nothing here is trusted.
+
+Theory: (K4) of docs/theory/kmeans.md.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""A node of the search: pairs of samples that share a cluster, pairs that do not, and the bound by prices."""
+"""A node of the search: pairs of samples that share a cluster, pairs that do not, and the bound by prices.
+
+Theory: (K1) and (K7) of docs/theory/kmeans.md.
+"""
 
 import math
 
@@ -316,6 +319,17 @@ class Node:
             )
             if node.feasible
         ]
+
+
+class Entry:
+    """A node in the heap, by bound and age."""
+
+    def __init__(self, lower, serial, node):
+        self.lower, self.serial, self.node = lower, serial, node
+
+    def __lt__(self, other):
+        """Compare by bound, then by estimate, then by age."""
+        return (self.lower, self.node.estimate, self.serial) < (other.lower, other.node.estimate, other.serial)
 
 
 def _groups(n, pairs):

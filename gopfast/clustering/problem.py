@@ -31,7 +31,7 @@ class KMeans:
     X : array_like, shape (n,) or (n, d)
         Samples. Columns count as they are: scale them before, where they have different units.
     n_clusters : int
-        Number of clusters K, at least 1. Clusters may be empty where there are fewer distinct samples.
+        Number of clusters K, from 1 to n. Clusters may be empty where there are fewer distinct samples.
     sample_weight : array_like of shape (n,), optional
         Weights of the samples, at least 0 and not all 0; 1 by default.
 
@@ -69,8 +69,8 @@ class KMeans:
 
     def __init__(self, X: ArrayLike, n_clusters: int, sample_weight: ArrayLike | None = None) -> None:
         self.X = checks.at_least("X", checks.data_matrix("X", X), -LARGEST, LARGEST)
-        self.n_clusters = checks.whole_number("n_clusters", n_clusters, 1)
         self.n_samples, self.n_features = self.X.shape
+        self.n_clusters = checks.whole_number("n_clusters", n_clusters, 1, self.n_samples)
         if sample_weight is None:
             self.sample_weight = np.ones(self.n_samples)
         else:

@@ -1,4 +1,7 @@
-"""A linear program over clusters, in HiGHS: one row for every price, and one for the number of clusters."""
+"""A linear program over clusters, in HiGHS: one row for every price, and one for the number of clusters.
+
+Theory: (K4) of docs/theory/kmeans.md.
+"""
 
 import highspy
 import numpy as np

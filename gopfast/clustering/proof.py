@@ -9,6 +9,7 @@ from gopfast.proof import keep
 from gopfast.result import Status
 
 ROUNDING = 1e-9  # of the objective: what the checker's arithmetic may lose
+SMALLEST = np.finfo(float).tiny / ROUNDING  # of a bound: below, prices are rounded by more than that
 LEAF = (-1, -1)
 
 
@@ -27,14 +28,17 @@ def with_proof(search, result):
         own = clustering.Problem(problem._record_of_proof(), problem.X, problem.sample_weight)
     except ProofError as error:
         return dataclasses.replace(result, notes=[*result.notes, f"no proof was written: {error}"])
-    lower = max(0.0, result.lower_bound - ROUNDING * result.objective)
+    lower = result.lower_bound - ROUNDING * result.objective
+    lower = lower if lower >= SMALLEST else 0.0
     tree = _Tree(search)
     if search.root is not None:
         tree.add(search.root, np.zeros(len(search.X)))
     pairs, prices = (tree.pairs, tree.prices) if lower > 0 else ([LEAF], [])
     claim = {"lower_bound": lower, "objective": own.attained(result.centers), "solution": result.centers.tolist()}
     header = {"digest": file.digest(own.columns, own.weights), "problem": own.record, "claim": claim}
-    arrays = {"pairs": pairs, "prices": np.reshape(prices, (-1, len(own.X)))}
+    of_all = np.zeros((len(prices), len(own.X)))  # a price of 0 holds for what the search left out
+    of_all[:, search.heavy] = np.reshape(prices, (-1, len(search.X)))
+    arrays = {"pairs": pairs, "prices": of_all}
     data = file.pack("clustering", header, arrays)
     # the search's own bound holds as well, but what is claimed is what can be checked
     fields = {"lower_bound": lower, "proof": keep(data, search.proof)}

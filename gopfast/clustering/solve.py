@@ -1,4 +1,7 @@
-"""The solve of a k-means problem: presolve, search by pairs, report."""
+"""The solve of a k-means problem: presolve, search by pairs, report.
+
+Theory: (K9) of docs/theory/kmeans.md.
+"""
 
 import contextlib
 import heapq
@@ -11,7 +14,7 @@ from gopfast.clustering import checkpoint
 from gopfast.clustering.blocks import LEAST_COLUMNS, least_by_blocks
 from gopfast.clustering.fits import read_centers
 from gopfast.clustering.lloyd import nearest
-from gopfast.clustering.node import MOST_PRICED, Node
+from gopfast.clustering.node import MOST_PRICED, Entry, Node
 from gopfast.clustering.proof import with_proof
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.clustering.search import Pool, best_line
@@ -27,6 +30,10 @@ FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
 MOST_CELLS = 20_000_000  # of one proof
 MOST_SECONDS = 300.0  # of one linear program
 LOOK_EVERY = 0.1  # seconds between two looks at the memory
+# Of the greatest weight: what lighter samples cost is far below the rounding of the others, and their prices overflow.
+# They are left out: without them the inertia is no larger, so that its bounds hold. That of a solution counts all.
+LIGHTEST = 2.0**-128
+LEFT_OUT = "samples of less than 3e-39 of the greatest weight count nothing in the lower bound"
 DYNAMIC = "dynamic programming"
 COARSE = (
     f"more than {MOST_PRICED:,} distinct samples are priced by cells, and such prices prove no more: the least inertia "
@@ -68,7 +75,7 @@ class Search:
         self.history, self.asked, self.before = [], False, 0.0
         self.memory, self.full, self.looked, self.keeper = Memory(options.memory_limit), False, -math.inf, None
         if options.checkpoint is not None:
-            said = checkpoint.header(problem, options)
+            said = checkpoint.header(problem, options, start)
             self.keeper = checkpoint.Checkpoint(options.checkpoint, options.checkpoint_every, said, self.note)
         # open nodes, the one at hand, and the least bound of those that are not divided
         self.heap, self.current, self.closed = [], None, math.inf
@@ -80,7 +87,12 @@ class Search:
         problem = self.problem
         used = problem.sample_weight > 0.0
         X, inverse = np.unique(problem.X[used], axis=0, return_inverse=True)
-        self.weights = np.bincount(inverse.reshape(-1), problem.sample_weight[used])
+        weights = np.bincount(inverse.reshape(-1), problem.sample_weight[used])
+        self.heavy = weights >= LIGHTEST * weights.max()
+        self.light = X[~self.heavy][np.argsort(-weights[~self.heavy], kind="stable")]
+        X, self.weights = X[self.heavy], weights[self.heavy]
+        if len(self.light):
+            self.note(LEFT_OUT)
         # that the sample nearest to the mean is the origin keeps the sum of squares about it, and its rounding, small
         share, away = self.weights / self.weights.max(), X - X[self.weights.argmax()]
         away = away / (np.abs(away).max() or 1.0)
@@ -116,7 +128,7 @@ class Search:
 
     def look(self):
         """Between two programs: write a checkpoint if it is time, and stop where the memory is full or it is asked."""
-        if self.keeper is not None and self.keeper(self):
+        if self.keeper is not None and self.keeper.begun and self.keeper(self):
             self.stop.caught(KeyboardInterrupt())
         if self.seconds() - self.looked > LOOK_EVERY:
             self.looked = self.seconds()
@@ -167,6 +179,8 @@ class Search:
     def run(self):
         """Search; returns the result."""
         method = "pricing"
+        if self.start is not None:
+            self.take(self.start)
         watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
         with watched:
             try:
@@ -177,19 +191,28 @@ class Search:
             except KeyboardInterrupt:
                 self.asked = True
                 self.raise_lower()
-            if self.keeper is not None and self.keeper.begun:
-                self.keeper.write(self)  # what ends the process waits for it
+            self.keep()  # what ends the process waits for it
         if self.centers is None:
             self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
         self.stop.reraise()
         result = self.result(method)
         return result if self.proof is None else with_proof(self, result)
 
+    def keep(self):
+        """Write the last checkpoint."""
+        if self.keeper is None:
+            return
+        if self.keeper.begun:
+            self.keeper.write(self)
+        elif self.asked and self.stored is None:
+            self.keeper.write_unbegun()
+
     def trivial(self):
         """Solve what needs no search; the name of the method, None if there is none."""
         N, K = len(self.X), self.problem.n_clusters
         if N <= K:
-            self.take(self.distinct[np.minimum(np.arange(K), N - 1)])
+            places = np.concatenate([self.distinct, self.light])
+            self.take(places[np.minimum(np.arange(K), len(places) - 1)])
             self.lower = 0.0
             method = CLOSED_FORM
         elif K == 1:
@@ -218,6 +241,8 @@ class Search:
             self.begin()
         else:
             self.stored.give(checkpoint.restore, self)
+        if self.keeper is not None:
+            self.keeper.begun = True  # from here on there are nodes to keep
         if not self.scale > 0.0:  # squares are below the smallest number: 0 is the bound
             return
         while self.heap and not self.stop.stopped and not self.asked:
@@ -242,10 +267,6 @@ class Search:
         self.replace(None, [self.root])
         self.raise_lower()
         self.report(1, new)
-
-    def open(self, node, serial):
-        """Put a node into the heap that had this number."""
-        heapq.heappush(self.heap, Entry(node.lower, serial, node))
 
     def replace(self, node, others):
         """Put others in the place of a node of the heap, all at once: Ctrl-C comes before or after."""
@@ -315,6 +336,7 @@ class Search:
             status = Status.NODE_LIMIT
         else:
             status = Status.NUMERICAL
+        rounded = status == Status.NUMERICAL and method != "pricing"
         order = np.lexsort(self.centers.T[::-1])
         centers = self.centers[order]
         labels = nearest(self.problem.X, np.ascontiguousarray(centers))[0].astype(np.intp)
@@ -322,20 +344,9 @@ class Search:
             status=status, objective=upper, lower_bound=lower,
             solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
             n_lps=self.n_programs, time=self.elapsed(), notes=self.notes, history=self.history, relaxation=method,
-            branching="pairs" if method == "pricing" else "",
+            branching="pairs" if method == "pricing" else "", rounding_margin=upper - lower if rounded else 0.0,
             message=COARSE if status == Status.NUMERICAL and len(self.X) > MOST_PRICED else "",
         )  # fmt: skip
-
-
-class Entry:
-    """A node in the heap, by bound and age."""
-
-    def __init__(self, lower, serial, node):
-        self.lower, self.serial, self.node = lower, serial, node
-
-    def __lt__(self, other):
-        """Compare by bound, then by estimate, then by age."""
-        return (self.lower, self.node.estimate, self.serial) < (other.lower, other.node.estimate, other.serial)
 
 
 def check_options(options):

@@ -87,15 +87,12 @@ class GlobalMixture(DensityMixin, BaseEstimator):
             warnings.warn(
                 f"{name} is not proved optimal: {result.message}. The total {result._elbo_name} is at most "
                 f"{result.gap:.3g} nats below the best there is. To close the gap raise time_limit ({limit}) or "
-                f"epsilon ({self.epsilon:g}), or take fewer components{self._other_way_out}.",
+                f"epsilon ({self.epsilon:g}), or take fewer components.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         elif result.caution:
             warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=3)
-
-    # What else closes a gap, for the warning.
-    _other_way_out = ""
 
     def _make(self, X, sample_weight):
         """Return the problem of checked data."""

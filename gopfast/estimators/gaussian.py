@@ -24,7 +24,8 @@ class GlobalGaussianMixture(GlobalMixture):
         `noise_variance`. See `gopfast.GaussianMixture`.
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the estimated variances, in squared units of X; by default the square of 0.05 standard
-        deviations, or of half the step of rounded data; see `gopfast.GaussianMixture`.
+        deviations, less where local fits are narrow, or of half the step of rounded data; see
+        `gopfast.GaussianMixture`.
     prior : None, "empirical" or float, optional
         Prior of the means; with ``covariance="known"`` only.
     posterior : {"point", "gaussian"}, default "point"
@@ -129,8 +130,6 @@ class GlobalGaussianMixture(GlobalMixture):
         self.random_state = random_state
         self.verbose = verbose
         self.covariance_type = covariance_type
-
-    _other_way_out = " or a larger variance_floor"
 
     def _make(self, X, sample_weight):
         return GaussianMixture(

@@ -30,12 +30,6 @@ class SelectionStatus(Word, enum.Enum):
     )
     UNDECIDED = "the limit came before the proof: another model may have a lower criterion"
 
-    @classmethod
-    def _missing_(cls, value):
-        """Return the members of what was pickled when a choice was of numbers of components alone."""
-        old = {member.value.replace("model", "number of components", 1): member for member in cls}
-        return old.get(value)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Candidate:

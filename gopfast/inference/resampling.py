@@ -363,7 +363,8 @@ def lrt(
     Parameters
     ----------
     problem : MixtureProblem
-        Of K components, without a prior. Floors and known variances are kept for all resamples and for K + 1.
+        Of K components, without a prior. Floors and known variances are kept for all resamples and for K + 1; a default
+        floor is one that suits K + 1.
     n_resamples : int, default 99
     epsilon, time_limit, n_jobs, random_state, log
         As of `gopfast.bootstrap`.
@@ -398,7 +399,8 @@ def lrt(
         raise InputError(f"problem must have more samples than its {problem.n_components} components")
     n_resamples = checks.whole_number("n_resamples", n_resamples, 1, MOST_RESAMPLES)
     search = _search(epsilon, time_limit)
-    null, alternative = (solve(_of_size(problem, more), **search) for more in (0, 1))
+    larger = problem._enlarged(problem.n_components + 1)
+    null, alternative = (solve(one, **search) for one in (larger._with(n_components=problem.n_components), larger))
     draw = _Ratio(null.solution, search)
     seeds = np.random.SeedSequence(seed_from(random_state)).spawn(n_resamples)
     with Tally(n_resamples, "resamples", log) as tally:

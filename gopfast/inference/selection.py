@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from gopfast import _moved, checks
+from gopfast import checks
 from gopfast.annotations import Covariance, Criterion, Log, Seed
 from gopfast.errors import InputError, InputTypeError
 from gopfast.inference.candidates import Candidate, Selection, SelectionStatus
@@ -20,6 +20,7 @@ from gopfast.mixtures.bounds.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS, Known, compared
+from gopfast.mixtures.problems.gaussian import with_least_floor
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
@@ -33,7 +34,9 @@ GROWTH = 2
 # The bound of all numbers of components at once takes about as long as this many nodes.
 OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
-_STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
+# Of the time limit, what the first fits of all models may take together; of that of one search, what its first fit may
+# take (`gopfast.mixtures.bounds.em`); of the whole, what a turn gets at least.
+FITS_SHARE, FIRST_FIT_SHARE, LEAST_TURN_SHARE = 0.5, 1.0 / 3.0, 0.02
 # After these a search can do no more: nothing is left to do below a cutoff, which never rises, nor in a full memory.
 _EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF, Status.MEMORY_LIMIT)
 
@@ -84,7 +87,8 @@ def select(
     epsilon : float, default 1e-4
         Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
     time_limit : float, optional
-        Seconds.
+        Seconds. Every model gets a few steps of EM whatever the limit, which so many passes over the data may exceed;
+        bounds begin once all models have a good fit, or after half of the time.
     n_jobs : int, optional
         Searches at a time; -1: one per processor; None: what `joblib.parallel_config` says, or 1. They run in threads,
         unless that has set a backend: then in its processes, or on its cluster. What is proved does not depend on it,
@@ -132,9 +136,9 @@ def select(
     n_jobs = n_processes(n_jobs)
     sizes = _sizes(n_components)
     problems = {
-        (kind, K): _problem(X, K, model, arguments)
+        (kind, problem.n_components): problem
         for kind, arguments in _kinds(X, model, covariances, model_args).items()
-        for K in sizes
+        for problem in _problems(X, sizes, model, arguments)
     }
     options = Options.from_arguments(epsilon, n_threads=n_threads, random_state=random_state, log=log)
     if options.log is None:
@@ -145,7 +149,7 @@ def select(
     runs = {key: _Run(problem, key[0], criterion, options, finish) for key, problem in problems.items()}
     in_threads = n_jobs > 1 and shares_memory()
     with ThreadPoolExecutor(n_jobs) if in_threads else nullcontext() as pool:
-        turns = _Turns(runs, criterion, pool, n_jobs)
+        turns = _Turns(runs, criterion, pool, n_jobs, finish)
         turns.take()
     best, is_open = turns.best(), turns.open()
     return Selection(
@@ -153,7 +157,7 @@ def select(
         n_components=best.n_components,
         covariance=best.covariance,
         criterion=criterion,
-        candidates=tuple(turns.found.values()),
+        candidates=tuple(turns.found[key] for key in runs),
         time=time.perf_counter() - started,
         interrupted=turns.stopped is Status.INTERRUPTED,
         notes=_notes(best, sizes),
@@ -164,6 +168,8 @@ class _Turns:
     """
     The searches of all models, in turns: those that may still win go on, the ones with the fewest nodes first.
 
+    Bounds prove a model to lose against another's fit: all models are fitted before any is bounded.
+
     Attributes
     ----------
     found : dict
@@ -172,42 +178,67 @@ class _Turns:
         What ended all searches.
     """
 
-    def __init__(self, runs, criterion, pool, n_jobs):
+    def __init__(self, runs, criterion, pool, n_jobs, finish):
         self.runs, self.by_fit, self.pool, self.n_jobs = runs, criterion == "icl", pool, n_jobs
-        self.found, self.stopped = {}, None
+        self.found, self.stopped, self.finish = {}, None, finish
+        self.least_turn = LEAST_TURN_SHARE * self.left()
         self.exhausted, self.budget, self.bounded = set(), dict.fromkeys(runs, FIRST_NODES), set()
 
     def take(self):
         """Take turns until nothing more can be shown, or time is up."""
-        keys = list(self.runs)
-        for first in range(0, len(keys), self.n_jobs):
-            self.search(keys[first : first + self.n_jobs])
+        self.fit_all()
         while self.stopped is None:
-            left = [key for key in self.wanted() if key not in self.exhausted]
-            if not left:
+            wanted = [key for key in self.wanted() if key not in self.exhausted]
+            if not wanted:
                 break
-            left = sorted(left, key=lambda key: (self.budget[key], key[1]))[: self.n_jobs]
-            kind = left[0][0]
-            if self.budget[left[0]] >= OUTER_BOUND_FROM and kind not in self.bounded:
+            keys = sorted(wanted, key=lambda key: (self.budget[key], key[1]))[: self.n_jobs]
+            kind = keys[0][0]
+            if self.budget[keys[0]] > OUTER_BOUND_FROM and kind not in self.bounded:
                 self.bound_all(kind)
                 continue
-            for key in left:
+            self.search(keys, max(self.left() * self.n_jobs / len(wanted), self.least_turn))
+            for key in keys:
                 self.budget[key] *= GROWTH
-            self.search(left)
+            if self.left() == 0.0 and self.stopped is None:
+                self.stopped = Status.TIME_LIMIT
+        if self.stopped is Status.TIME_LIMIT:
+            self.end_by_time()
 
-    def search(self, keys):
-        """Let some searches go on, at the same time."""
+    def fit_all(self):
+        """Make the first fit of every model; few components first, which leave of their time for the others."""
+        keys = sorted(self.runs, key=lambda key: key[1])
+        until = self.left() * (1.0 - FITS_SHARE)
+        for first in range(0, len(keys), self.n_jobs):
+            share = max(0.0, self.left() - until) * self.n_jobs / max(len(keys) - first, self.n_jobs)
+            interrupted = self.stopped is Status.INTERRUPTED
+            self.search(keys[first : first + self.n_jobs], 0.0 if interrupted else share / FIRST_FIT_SHARE, fits=True)
+
+    def left(self):
+        """Seconds left for all searches."""
+        return max(0.0, self.finish - time.perf_counter())
+
+    def end_by_time(self):
+        """Say of the searches that were to go on that time was up."""
+        for key, one in self.found.items():
+            if one.result.status is Status.NODE_LIMIT:
+                self.runs[key].result = _with_status(one.result, Status.TIME_LIMIT)
+                self.found[key] = self.runs[key].candidate()
+
+    def search(self, keys, seconds, fits=False):
+        """Let some searches go on for at most so many seconds, at the same time; only as far as a first fit."""
         target = min((one.upper for one in self.found.values()), default=math.inf)
-        run = [(lambda key=key: self.runs[key].search(self.budget[key], target)) for key in keys]
+        most = {key: 0 if fits else self.budget[key] for key in keys}
+        run = [(lambda key=key: self.runs[key].search(most[key], target, seconds)) for key in keys]
         if self.pool is not None:
             reasons = self.together(run)
         elif self.n_jobs > 1:
-            reasons = self.elsewhere(keys, target)
+            reasons = self.elsewhere(keys, most, target, seconds)
         else:
             reasons = [one() for one in run]
         for key, status in zip(keys, reasons, strict=True):
             self.found[key] = self.runs[key].candidate()
-            self.stopped = status if status in _STOPPED else self.stopped
+            if status is Status.INTERRUPTED:
+                self.stopped = status
             if status in _EXHAUSTED:
                 self.exhausted.add(key)
 
@@ -221,16 +252,16 @@ class _Turns:
                 one.goal.over = True
             return [Status.INTERRUPTED for future in futures if future.result() or True]
 
-    def elsewhere(self, keys, target):
+    def elsewhere(self, keys, most, target, seconds):
         """Run searches in processes of joblib; Ctrl-C ends them all with the bounds of the turns before."""
-        tasks = [self.runs[key].turn(self.budget[key], target) for key in keys]
+        tasks = [self.runs[key].turn(most[key], target, seconds) for key in keys]
         try:
             found = list(outcomes(take_turn, tasks, self.n_jobs))
         except KeyboardInterrupt:
             for key in keys:
                 self.runs[key].goal.over = True
                 if self.runs[key].result is None:
-                    self.runs[key].search(1, target)
+                    self.runs[key].search(0, target, 0.0)
             return [Status.INTERRUPTED] * len(keys)
         for key, (_, result, state) in zip(keys, found, strict=True):
             self.runs[key].result, self.runs[key].state = result, state
@@ -287,14 +318,16 @@ class _Run:
         self.options, self.turns, self.state = options, None, None
         self.result, self.outer = None, -math.inf
 
-    def turn(self, max_nodes, target):
+    def turn(self, max_nodes, target, seconds):
         """Return a turn as a task for `take_turn`."""
         left = max(0.0, self.finish - time.perf_counter())
         options = replace(self.options, log=False)
-        return _Turn(self.problem, self.criterion, options, max_nodes, target, left, self.state)
+        return _Turn(self.problem, self.criterion, options, max_nodes, target, left, seconds, self.state)
 
-    def search(self, max_nodes, target):
+    def search(self, max_nodes, target, seconds):
         """Go on until the criterion's lower bound reaches the target or its upper bound falls below; by ICL to the end.
+
+        At most for so many seconds, and nodes of all turns; 0 nodes: only as far as the first fit.
 
         Returns
         -------
@@ -307,10 +340,14 @@ class _Run:
                 self.turns.take(self.state)
         by_fit = self.criterion == "icl"
         self.goal.target, self.goal.beaten = -math.inf if by_fit else target, False
-        left = max(0.0, self.finish - time.perf_counter())
         # Of a fit that is compared by its entropy too, no bound of the likelihood alone ends the search.
         cutoff = math.inf if by_fit else _objective(self.problem, target, self.criterion)
-        self.result = self.turns.run(left, max_nodes, cutoff)
+        left = max(0.0, self.finish - time.perf_counter())
+        if max_nodes > 0:  # the share of a first fit is one of more time than there may be
+            seconds = min(seconds, left)
+        self.result = self.turns.run(seconds, max_nodes, cutoff)
+        if self.goal.beaten and not self.goal.over and self.result.status is Status.INTERRUPTED:
+            self.result = _with_status(self.result, Status.NODE_LIMIT)  # its turn is over: nobody interrupted it
         return None if self.goal.beaten else self.result.status
 
     def candidate(self):
@@ -338,6 +375,7 @@ class _Turn(NamedTuple):
     max_nodes: int
     target: float
     left: float
+    seconds: float
     state: tuple | None
 
 
@@ -345,8 +383,13 @@ def take_turn(turn):
     """Take a turn; return why it ended, the result and the search's state."""
     run = _Run(turn.problem, None, turn.criterion, turn.options, time.perf_counter() + turn.left)
     run.state = turn.state
-    status = run.search(turn.max_nodes, turn.target)
+    status = run.search(turn.max_nodes, turn.target, turn.seconds)
     return status, run.result, run.turns.state()
+
+
+def _with_status(result, status):
+    """Return a result with another status, and what that says."""
+    return replace(result, status=status, message="")
 
 
 # The price of a parameter, in units of the criterion.
@@ -444,6 +487,12 @@ def _of_kind(kind, arguments, several):
     return found
 
 
+def _problems(X, sizes, model, model_args):
+    """Return the problems of one kind of covariance, of each number of components, all with one floor."""
+    problems = [_problem(X, K, model, model_args) for K in sizes]
+    return with_least_floor(problems) if isinstance(problems[0], GaussianMixture) else problems
+
+
 def _problem(X, n_components, model, model_args):
     problem = model(X, n_components, **model_args)
     if not isinstance(problem, MixtureProblem):
@@ -451,8 +500,3 @@ def _problem(X, n_components, model, model_args):
     if problem.prior is not None:
         raise InputError("prior must be None: the criteria are for maximum likelihood")
     return problem
-
-
-def __getattr__(name):
-    """Return the function that was here under another name."""
-    return _moved.attribute(__name__, name)

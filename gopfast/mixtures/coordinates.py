@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gopfast.mixtures import spikes
+from gopfast.mixtures import floor_components
 from gopfast.mixtures.problems.covariance import ON_FLOOR
 
 # Probabilities nearer to 0 or 1 are on the bound: what a fit that goes there reaches within its tolerance.
@@ -105,7 +105,7 @@ def _covariances(problem, parameters):
             yield Coordinate(name="covariances", places=(place,), steps=steps, on_bound=bound)
         return
     d = problem.n_features
-    bound = np.atleast_1d(spikes.floors(problem, value) <= 1.0 + ON_FLOOR)
+    bound = np.atleast_1d(floor_components.floors(problem, value) <= 1.0 + ON_FLOOR)
     if not kind.free_form:  # a multiple of the unit matrix
         diagonal = tuple((j, j) for j in range(d))
         steps = np.where(bound[:1], 0.0, STEP * value[0, 0])

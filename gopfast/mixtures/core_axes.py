@@ -2,7 +2,7 @@
 Axes of the core's coordinates of mixtures with covariance matrices, from a local optimum.
 
 Bounds hold for any axes (`gopfast.mixtures.families.affine`); these make them good. The optimum is the best of a few
-short runs of EM.
+short runs of EM, and a start of the first local search.
 """
 
 import numpy as np
@@ -30,9 +30,12 @@ def canonical_axes(kind, X, sample_weight, n_components, floor):
 
     Returns
     -------
-    ndarray, shape (d, d)
+    axes : ndarray, shape (d, d)
+    fit : dict
+        The optimum: weights, means and covariances in units of X.
     """
-    family, vector = _local_optimum(kind, X, sample_weight, n_components, floor)
+    # bounds of the covariance are not asked of the family of a few runs of EM
+    family, vector = _local_optimum(kind, X, sample_weight, n_components, floor, False)
     K, d = n_components, X.shape[1]
     means = vector[K : K + K * d].reshape(K, d)
     covariance = family.covariances(vector)
@@ -43,7 +46,7 @@ def canonical_axes(kind, X, sample_weight, n_components, floor):
     principal = (vectors / np.sqrt(values)).T
     principal = principal[np.argsort(-np.sum(principal @ between * principal, axis=1), kind="stable")]
     candidates = [np.ascontiguousarray(axes @ family.axes) for axes in (canonical, principal, np.eye(d))]
-    return safest(candidates, X, sample_weight, family.center, floor)
+    return safest(candidates, X, sample_weight, family.center, floor), _fit(family, vector)
 
 
 def component_axes(kind, X, sample_weight, n_components, floor):
@@ -63,7 +66,8 @@ def component_axes(kind, X, sample_weight, n_components, floor):
 
     Returns
     -------
-    ndarray, shape (d, d)
+    axes, fit
+        As of `canonical_axes`.
     """
     family, vector = _local_optimum(kind, X, sample_weight, n_components, floor)
     weights, covariances = vector[:n_components], family.covariances(vector)
@@ -76,10 +80,15 @@ def component_axes(kind, X, sample_weight, n_components, floor):
     for axes in (np.linalg.eigh(covariances[odd])[1].T @ whiten, (vectors / np.sqrt(values)).T, np.eye(len(floor))):
         axes = axes @ family.axes
         candidates.append(axes[np.argsort(-np.ptp(axes @ (X - family.center).T, axis=1), kind="stable")])
-    return safest(candidates, X, sample_weight, family.center, floor)
+    return safest(candidates, X, sample_weight, family.center, floor), _fit(family, vector)
 
 
-def _local_optimum(kind, X, sample_weight, n_components, floor):
+def _local_optimum(kind, X, sample_weight, n_components, floor, *options):
     """Return the family in units of the floor on some of the samples, and its best solution at hand."""
     axes = np.diag(1.0 / np.sqrt(floor))
-    return short_runs(lambda X, weight: kind(X, weight, n_components, floor, axes), X, sample_weight)
+    return short_runs(lambda X, weight: kind(X, weight, n_components, floor, axes, *options), X, sample_weight)
+
+
+def _fit(family, vector):
+    """Return a solution of the core as weights, means and covariances in the user's units."""
+    return {"weights": vector[: family.n_components], **family.parameters(vector)}

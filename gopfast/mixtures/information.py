@@ -12,6 +12,8 @@ References
 ----------
 Louis, "Finding the observed information matrix when using the EM algorithm", Journal of the Royal Statistical Society B
 44 (1982).
+
+Theory: (A7) of docs/theory/problem.md.
 """
 
 from dataclasses import dataclass, field

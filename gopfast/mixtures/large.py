@@ -6,6 +6,8 @@ what they lose at most per unit of curvature), which stands for the samples in e
 samples, read again (`gopfast.mixtures.bounds.chunked`), and so is the gradient at the incumbent, around which a box
 with known variances needs no summary's loss (`gopfast.mixtures.bounds.basin`): beyond that box the objective has risen
 by more than what a coarse summary loses.
+
+Theory: (I2) of docs/theory/many.md.
 """
 
 import math
@@ -20,6 +22,7 @@ from gopfast.mixtures.data.grid import corners, spread
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
 from gopfast.mixtures.problems.floors import floors_of
+from gopfast.mixtures.problems.row_sample import RowSample
 from gopfast.mixtures.representation import moved
 from gopfast.roundoff import ROUND
 
@@ -34,7 +37,7 @@ MOST_DISTINCT = 100_000  # values of a column, of which a resolution is looked f
 
 
 class Seen(NamedTuple):
-    """What the first pass has seen: ends, variances, distinct values (none of columns that have many), sizes."""
+    """What the first pass has seen: ends, variances, distinct values (none of columns with many), sizes, some rows."""
 
     low: np.ndarray
     high: np.ndarray
@@ -42,6 +45,7 @@ class Seen(NamedTuple):
     values: tuple
     n_samples: int
     total_weight: float
+    sample: RowSample
 
 
 class Moments(NamedTuple):
@@ -55,6 +59,7 @@ class Moments(NamedTuple):
     sums: list
     squares: list
     values: list
+    sample: RowSample
 
 
 class ChunkSummary(NamedTuple):
@@ -116,6 +121,7 @@ def see(parts, n_components, with_variances):
     low, high, n, total = np.full(d, np.inf), np.full(d, -np.inf), 0, []
     first, sums, squares = None, [], []
     values = [np.empty(0) for _ in range(d)] if with_variances else None
+    sample = RowSample(d)
     for part in parts.outcomes(see_part, (d, parts.weights is not None, with_variances)):
         if not part.n_samples:
             continue
@@ -128,6 +134,7 @@ def see(parts, n_components, with_variances):
             sums += list(own + weight * away)
             squares += list(part.squares + 2.0 * own * away + weight * away * away)
             values = [_distinct(known, *more) for known, *more in zip(values, part.values, strict=True)]
+            sample.add(part.sample.rows, part.sample.weight)
     if n == 0:
         raise InputError("X must have at least one row of positive weight; it has none")
     if n < n_components:
@@ -140,14 +147,14 @@ def see(parts, n_components, with_variances):
         mean = np.array([math.fsum(column) for column in np.transpose(sums)]) / weight
         variances = np.array([math.fsum(column) for column in np.transpose(squares)]) / weight - np.square(mean)
     found = tuple(np.empty(0) if known is None else known for known in values or [None] * d)
-    return Seen(low, high, np.maximum(variances, 0.0), found, n, weight)
+    return Seen(low, high, np.maximum(variances, 0.0), found, n, weight, sample)
 
 
 def see_part(blocks, d, with_weights, with_variances):
     """Return the Moments of some blocks of rows (m, d) and weights (m,)."""
     low, high, n, total = np.full(d, np.inf), np.full(d, -np.inf), 0, []
     first, sums, squares = None, [], []
-    values = [np.empty(0) for _ in range(d)]
+    values, sample = [np.empty(0) for _ in range(d)], RowSample(d)
     for rows, weight in blocks:
         least, most = rows.min(axis=0), rows.max(axis=0)
         if not (np.isfinite(least).all() and np.isfinite(most).all()):
@@ -160,7 +167,8 @@ def see_part(blocks, d, with_weights, with_variances):
             sums.append(weight @ away)
             squares.append(weight @ np.square(away))
             values = [_distinct(known, rows[:, j]) for j, known in enumerate(values)]
-    return Moments(low, high, n, total, first, sums, squares, values)
+            sample.add(rows, np.broadcast_to(weight, len(rows)))
+    return Moments(low, high, n, total, first, sums, squares, values, sample)
 
 
 def _distinct(known, more):
@@ -171,9 +179,10 @@ def _distinct(known, more):
     return known if len(known) <= MOST_DISTINCT else None
 
 
-def floor_of(seen):
-    """Return the default floors of free variances (d,)."""
-    return floors_of(seen.variances, seen.low, seen.high, seen.values)
+def floor_of(seen, make_kind):
+    """Return the default floor of free variances, of the kind of covariance that is made."""
+    floors = floors_of(seen.variances, seen.low, seen.high, seen.values, seen.sample, make_kind)
+    return make_kind(floors, seen.high - seen.low).least
 
 
 def summarise(parts, seen, scale, unit, tolerance):

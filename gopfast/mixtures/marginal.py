@@ -9,6 +9,8 @@ as components' conditional covariances, Schur complements of matrices of at leas
 mixture of as many components in two columns, with floor I: its optimum, bounded by prices of samples, and a constant
 bound the objective. What clusters look like in the other directions is left out, so that this is no proof, but far
 above the bound that knows only the largest density.
+
+Theory: (I5) of docs/theory/many.md.
 """
 
 import math
@@ -19,6 +21,7 @@ from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.blocks import work_of_pass
 from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.learner import Learner
 from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.roundoff import ROUND
 
@@ -27,9 +30,10 @@ N_DIRECTIONS = 2
 ROOM = 1e-9
 SUMMED = 1e-12  # relative, of a sum of few terms
 EM_TOLERANCE, EM_STEPS = 1e-8, 2000
+EM_TERMS = 20_000_000  # samples times components times steps: the next look at the time comes after them
 
 
-class MarginalBound:
+class MarginalBound(Learner):
     """
     A lower bound of a mixture by its marginal in two directions, told as `PricingBound` tells its own.
 
@@ -50,8 +54,6 @@ class MarginalBound:
         Proved, in nats.
     """
 
-    cells, is_recorded = None, False  # none of the whole problem's are known; it has no entry in proofs
-
     def __init__(self, problem, family, solution, limit):
         self.limit, self.lower, self.marginal = limit, -math.inf, None
         found = [self._marginal(problem, family, solution, within) for within in (True, False)]
@@ -66,11 +68,16 @@ class MarginalBound:
         """Passes over the marginal so far, as many as of all columns would have taken the time."""
         return int(self.share * self.marginal.n_passes) if self.marginal is not None else 0
 
+    @property
+    def n_terms(self):
+        """Terms so far, but for finding the directions."""
+        return self.marginal.n_terms if self.marginal is not None else 0
+
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
         if self.marginal is None:
             return False
-        more = self.marginal.step(deadline) and self.marginal.done < 2  # its cells cut nothing
+        more = self.marginal.step(deadline) and not self.marginal.has_suprema  # its cells cut nothing
         self.lower = max(self.lower, self.marginal.lower + self.constant)
         return more
 
@@ -93,9 +100,10 @@ class MarginalBound:
         except InputError:  # too wide a range for the floor
             return None
         point = two.pack(means=means @ B, covariances=B.T @ matrices @ B)
-        found, trace, _ = MixturePrimal(two).em(solution[:K], point, EM_TOLERANCE, EM_STEPS)
+        n_steps = min(EM_STEPS, 1 + EM_TERMS // (len(rows) * K))
+        found, trace, _ = MixturePrimal(two).em(solution[:K], point, EM_TOLERANCE, n_steps)
         # solutions of the marginal are none of the mixture
-        bound = PricingBound(two, two.one_component(other), found, trace[-1], rounds=False)
+        bound = PricingBound(two, two.one_component(other), found, trace[-1])
         bound.rows = X
         return bound
 

@@ -2,6 +2,8 @@
 
 Of the nodes nothing is kept, so that a search for a proof takes memory for what is open. The cells of one component are
 kept, as they are forgotten whenever prices change.
+
+Theory: (V1) of docs/theory/proofs.md.
 """
 
 import io

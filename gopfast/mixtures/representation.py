@@ -11,6 +11,8 @@ at most
 (Cauchy and Schwarz), t the squares' part of the objective, which is at most the objective less its least value; moved
 means count as moved samples. What the objective attains is therefore evaluated at the parameters that are returned,
 and both bounds are moved by the loss. Other families' samples are not rounded.
+
+Theory: (R3) and (R4) of docs/theory/rounding.md.
 """
 
 import math
@@ -36,6 +38,7 @@ MOST = 1.0 - ROUND
 MOST_OF_TOLERANCE = 0.5
 # Part that is always kept in reserve where there is any loss: bounds may meet the tolerance to the last digit.
 RESERVE = 1e-3
+BLOCK = 8192  # points at a time, so that what is made of them stays in the cache
 
 
 class Representation:
@@ -79,8 +82,7 @@ class Representation:
         if self.distance == 0.0:
             return 1.0
         columns, weights = self.family.data.arrays()
-        mean = np.average(columns, axis=1, weights=weights)
-        squares = 0.5 * float((np.square(columns - mean[:, np.newaxis]) @ weights).sum())
+        squares = 0.5 * sum(_squares(column, weights) for column in columns)
         # means are rounded to floats of the samples' size, whose spacing this is in deviations
         spacing = np.spacing(np.abs(self.problem.X).max(axis=0)) / self.family.data.scale
         distance = self.distance + math.sqrt(self.problem.total_weight * float(np.square(spacing).sum()))
@@ -154,9 +156,21 @@ def moved(points, weights, center, scale):
 
     What the shift rounds is computed exactly, what the scaling rounds is bounded.
     """
-    shifted = points - center
-    back = shifted - points
-    lost = np.abs((points - (shifted - back)) - (center + back))
-    exact = np.frexp(scale)[0] == 0.5
-    delta = lost / scale + np.where(exact, 0.0, ROUND) * np.abs(shifted / scale)
-    return float((weights * np.square(delta)).sum())
+    total, relative = 0.0, np.where(np.frexp(scale)[0] == 0.5, 0.0, ROUND)
+    for begin in range(0, len(points), BLOCK):
+        some = points[begin : begin + BLOCK]
+        shifted = some - center
+        back = shifted - some
+        delta = np.abs((some - (shifted - back)) - (center + back)) / scale
+        if relative.any():
+            delta += relative * np.abs(shifted / scale)
+        elif not delta.any():
+            continue
+        total += float((weights[begin : begin + BLOCK] * np.square(delta)).sum())
+    return total
+
+
+def _squares(column, weights):
+    """Return the weighted sum of squares of a column (n,) about its mean."""
+    centered = column - column @ weights / weights.sum()
+    return float(np.square(centered, out=centered) @ weights)

@@ -36,6 +36,8 @@ class Result(Fitted, SearchResult):
         The best point found, components in canonical order.
     elbo_constant : float or None
         What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
+    profile : gopfast.profile.Profile or None
+        What every mechanism of the search has done, see `gopfast.settings`; prints as a table.
     proof : str or None
         The file with a proof of the bounds, for `gopfast.check`; None where none was asked for.
     n_nodes, n_subproblems, n_lps, n_milps, n_passes : int

@@ -71,8 +71,7 @@ class MixtureSolution(Fitted):
         -------
         MixtureSolution
         """
-        order = problem.canonical_order(weights, *values, **parameters)
-        return cls(problem=problem, **problem.reordered(order, weights, *values, **parameters))
+        return cls(problem=problem, **problem.canonical_state(weights, *values, **parameters))
 
     @property
     def _fit(self):

@@ -11,12 +11,11 @@ import numpy as np
 
 from gopfast import version
 from gopfast.errors import CheckpointError, InputError
-from gopfast.mixtures import bounds, engine
-from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation
+from gopfast.mixtures import engine
 from gopfast.mixtures.data.ties import groups
-from gopfast.mixtures.methods import REDUCED_FROM, reduction_of, relaxation_of
+from gopfast.mixtures.mechanisms import NAMES, REDUCED_FROM, ClosedForm
 from gopfast.mixtures.notes import notes_of
+from gopfast.mixtures.plan import MixturePlan
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import digest, record
 from gopfast.mixtures.recording import RESERVE, Recorder, of_one_component
@@ -25,6 +24,7 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.monitor import Monitor
 from gopfast.options import EPSILON
+from gopfast.profile import Profile
 from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search import snapshot
@@ -35,6 +35,8 @@ from gopfast.search.search import Search
 from gopfast.search.spread import Spread
 from gopfast.search.threads import n_threads
 
+SAME = 1e-6  # of a checkpoint's objective: what evaluating it anew may change
+SOLUTION = "incumbent.upper: incumbent.solution does not attain it"
 SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
@@ -72,17 +74,24 @@ def solve(problem, options, start=None, proof=None):
         _check_provable(options)
         options.refuse(("checkpoint", "executor", "spill"), "with a proof, whose nodes are kept in memory")
     started = time.perf_counter()
-    # Who names a method wants it run.
-    if problem.n_components == 1 and options.relaxation is None and options.branching is None:
-        if start is not None:
-            engine.start_parameters(problem, start)
-        found = single.optimum(problem)
-        proved = None if found is None or proof is None else _proved(problem, found, options, proof)
-        if found is not None and (proof is None or proved is not None):
-            return _closed_form(problem, found, options, started, proved)
+    if problem.n_components == 1:
+        plan = MixturePlan(problem, None, options)
+        if plan.has(ClosedForm):
+            if start is not None:
+                engine.start_solution(problem, start)
+            found = ClosedForm.make(plan)
+            proved = None if found is None or proof is None else _proved(problem, found, options, proof)
+            if found is not None and (proof is None or proved is not None):
+                return _closed_form(problem, found, options, started, plan, proved)
     search = MixtureSearch(problem, options, start, proof)
+    return _run(search, options, started)
+
+
+def _run(search, options, started):
+    """Run a search that is not to go on in this process, within what is left of the time limit."""
     left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
-    return search.run(max(left, 0.0), options.max_nodes)
+    with contextlib.closing(search):
+        return search.run(max(left, 0.0), options.max_nodes)
 
 
 class MixtureSearch:
@@ -97,33 +106,45 @@ class MixtureSearch:
     start : array_like, Result, MixtureSolution, LocalResult or None
     proof : str, True or None
         File for a proof of what is reached; True: it is kept in memory.
+    packed : tuple of ndarray (n_connected,) and of ndarray (K,) or None, or None
+        The start in the core's units and its weights, as a checkpoint has them.
     """
 
-    def __init__(self, problem, options, start=None, proof=None):
+    def __init__(self, problem, options, start=None, proof=None, packed=None):
         self.problem, self.family, self.proof, self.options = problem, engine.family(problem), proof, options
-        start = engine.start_parameters(problem, start)
+        start, weights = engine.start_solution(problem, start) if packed is None else packed
         if proof is not None:
             self.family = self.family.provable()
             tolerance = EPSILON if options.epsilon is None else options.epsilon
             self.recorder = Recorder(problem, self.family, proof, tolerance)
-        self.relaxed, self.names = relaxation_of(self.family, options, proof is not None)
+        self.epsilon = EPSILON if options.epsilon is None else options.epsilon
+        self.monitor, self.n_threads = Monitor(options), n_threads(options.n_threads)
+        self.plan = plan = MixturePlan(
+            problem, self.family, options, None if proof is None else self.recorder.cells, self._priced, self.epsilon,
+            self.n_threads,
+        )  # fmt: skip
+        self.relaxed = plan.relaxed()
+        options.check_orthants(self.relaxed.n_connected)
+        self.names = {
+            "relaxation": options.relaxation or "entropic", "partition": options.partition,
+            "branching": options.branching or "bisect", "subproblem": options.subproblem,
+        }  # fmt: skip
         if proof is not None:
             self.recorder.relaxation = self.relaxed
-        self.monitor, self.n_threads = Monitor(options), n_threads(options.n_threads)
-        ties = _ties_to_try(problem)
-        self.primal = primal = problem._primal(
-            bounds, self.family, self.monitor.note, seed=options.seed, start=start, ties=ties
-        )
-        entropic = self.names["relaxation"] != "linear"
-        self.epsilon = EPSILON if options.epsilon is None else options.epsilon
+        self.primal = primal = plan.take_primal(
+            lambda **others: problem._primal(self.family, self.monitor.note, **others),
+            seed=options.seed, start=start, start_weights=weights, ties=_ties_to_try(problem),
+        )  # fmt: skip
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
         self.notes = []
-        self.spill = None if options.spill is None else Spill(options.spill, self.note)
+        self.spill = None if options.spill is None else Spill(options.spill, self.note, options.checkpoint is not None)
         self.keeper = None
         if options.checkpoint is not None:
             header = {
                 **checkpoint_header(problem, options), "names": self.names, "coordinates": self.coordinates(),
+                "start": None if start is None else np.asarray(start).tolist(),
+                "start_weights": None if weights is None else np.asarray(weights).tolist(),
             }  # fmt: skip
             self.keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, self.note, self.spill)
         kept = self.representation.tolerance_kept(self.epsilon)
@@ -140,34 +161,20 @@ class MixtureSearch:
             memory=Memory(options.memory_limit),
             spill=self.spill,
             keeper=self.keeper,
-            **self._beside_the_tree(entropic, options.relaxation),
+            **self._beside_the_tree(),
+            meters=plan.meters,
+            proof=None if proof is None else self.recorder,
         )
 
-    def _beside_the_tree(self, entropic, relaxation):
+    def _beside_the_tree(self):
         """Return what else the search knows and learns: for a proof nothing that has no entry there."""
-        problem, family, self.reduction, reduce_from = self.problem, self.family, None, REDUCED_FROM
-        if family.data.is_summary:
-            # What is learnt beside the tree is of samples.
-            return {
-                "basin": family.basin(bounds, self.primal) if entropic else None,
-                "least": ceiling.least_objective(problem),
-            }
-        if entropic:
-            cells = None if self.proof is None else self.recorder.cells
-            self.reduction, reduce_from = reduction_of(
-                problem, family, relaxation, self._priced, self.epsilon, self.n_threads, cells
-            )
-        reduction = self.reduction
-        if self.proof is not None:
-            return {"proof": self.recorder, "reduction": reduction, "reduce_from": reduce_from}
-        return {
-            # it is of all parameters: boxes of classes crossed with the levels of a variable, divided in the others
-            # alone, never lie in it
-            "basin": family.basin(bounds, self.primal) if not isinstance(self.relaxed, CrossedRelaxation) else None,
-            "reduction": reduction,
-            "reduce_from": reduce_from,
-            "least": max(ceiling.least_objective(problem), ceiling.saturated_bound(problem, family)),
-        }
+        plan, self.reduction, reduce_from = self.plan, None, REDUCED_FROM
+        if self.names["relaxation"] != "linear" and not plan.is_summary:
+            self.reduction, reduce_from = plan.reduction()
+            if self.reduction is None and self.options.relaxation == "pricing":
+                self.names["relaxation"] = "entropic"  # prices are switched off
+        learnt = {"reduction": self.reduction, "reduce_from": reduce_from}
+        return learnt if plan.provable else {**learnt, "basin": plan.box(), "least": plan.least()}
 
     def _priced(self, what):
         """Pricing begins: the result and the log say so."""
@@ -179,22 +186,35 @@ class MixtureSearch:
         self.notes.append(text)
         self.monitor.note(text)
 
-    def restore(self, stored, names):
+    def restore(self, stored):
         """
-        Take the state of a checkpoint of the same problem and options.
+        Take the state of a checkpoint of the same problem and options, and the methods that it had come to.
 
         Parameters
         ----------
         stored : Stored
-        names : dict
-            The methods that it had come to.
         """
-        if stored.header["coordinates"] != self.coordinates():
+        names = stored.header.get("names")
+        if not isinstance(names, dict) or set(names) != set(self.names) or (
+            not all(isinstance(name, str) for name in names.values())
+        ):
+            raise CheckpointError(f"{stored.path}: damaged, or no checkpoint of gopfast (header: names)")
+        if stored.header.get("coordinates") != self.coordinates():
             raise CheckpointError(
                 f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes"
             )
         self.names.update(names)
         stored.restore(self.search, self.spill)
+        upper, vector = snapshot.best(self.search)
+        if np.isfinite(upper):
+            try:
+                with np.errstate(all="ignore"):
+                    _, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
+            except InputError as error:  # of a mixture that is none
+                raise CheckpointError(f"{stored.path}: damaged ({SOLUTION}: {error})") from None
+            allowed = self.representation.loss(upper) + SAME * (self.problem.total_weight + abs(upper))
+            if not attained - upper <= allowed:
+                raise CheckpointError(f"{stored.path}: damaged ({SOLUTION})")
 
     def state(self):
         """Return what another `MixtureSearch` of the same problem and options goes on from: arrays, to `take`."""
@@ -270,7 +290,14 @@ class MixtureSearch:
         finished = status in (Status.OPTIMAL, Status.NUMERICAL)
         if self.keeper is not None and self.keeper.begun:
             self.keeper.write(self.search, finished)
+        elif self.keeper is not None and not finished:
+            self.keeper.write_unbegun()
         if self.spill is not None and (finished or self.keeper is not None):
+            self.spill.close()
+
+    def close(self):
+        """Remove the nodes on disk that no checkpoint needs: the search is not to go on."""
+        if self.spill is not None:
             self.spill.close()
 
     def _memory_notes(self):
@@ -322,9 +349,18 @@ class MixtureSearch:
             )
         if status is Status.OPTIMAL and not closed:
             status = Status.NUMERICAL
+            fields["rounding_margin"] = max(fields["rounding_margin"], objective - fields["lower_bound"])
         elif closed and status is not Status.CUTOFF:
             status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
-        return _report(self.problem, solution, self.monitor, notes, status=status, **fields, **self.names)
+        return _report(
+            self.problem, solution, self.monitor, notes, status=status, profile=profile_of(self.plan), **fields,
+            **self.names,
+        )  # fmt: skip
+
+
+def profile_of(plan):
+    """Return what every mechanism of a search has done so far."""
+    return Profile(NAMES, [(meter.name, meter.row()) for meter in plan.meters])
 
 
 def _tolerance(options, upper):
@@ -340,7 +376,7 @@ def _proved(problem, found, options, proof):
         return of_one_component(problem, family, solution, found.lower_bound, proof, tolerance)
 
 
-def _closed_form(problem, found, options, started, proved=None):
+def _closed_form(problem, found, options, started, plan, proved=None):
     """Return the result of one component, whose best fit is known; a callback is asked once, as of a search."""
     lower, upper, fields = found.lower_bound, found.objective, {}
     if proved is not None:
@@ -363,6 +399,7 @@ def _closed_form(problem, found, options, started, proved=None):
         rounding_margin=upper - lower,
         history=[(seconds, 0, lower, upper, 0)],
         relaxation=CLOSED_FORM,
+        profile=profile_of(plan),
     )
 
 
@@ -372,8 +409,7 @@ def _solve_large(problem, options, start, proof):
         raise InputError("proof must be None for data in chunks")
     started = time.perf_counter()
     search = MixtureSearch(summarised(problem, options), options, start)
-    left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
-    return search.run(max(left, 0.0), options.max_nodes)
+    return _run(search, options, started)
 
 
 def summarised(problem, options):
@@ -410,9 +446,9 @@ def unpack(problem, family, vector):
 def checkpoint_header(problem, options):
     """Return what a checkpoint says of a problem and its options, in JSON types."""
     kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
-    text = json.dumps([digest(problem), kept], sort_keys=True)
+    text = json.dumps([digest(problem), kept, *sorted(options.without)], sort_keys=True)
     return {
-        "gopfast": version.VERSION, "problem": record(problem), "options": kept,
+        "gopfast": version.VERSION, "problem": record(problem), "options": kept, "without": sorted(options.without),
         "digest": hashlib.sha256(text.encode()).hexdigest(),
     }  # fmt: skip
 

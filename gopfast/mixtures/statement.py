@@ -1,4 +1,7 @@
-"""Statements of families that have more than columns: Gaussian posteriors, and covariance matrices."""
+"""Statements of families that have more than columns: Gaussian posteriors, and covariance matrices.
+
+Theory: (V1) and (V8) of docs/theory/proofs.md.
+"""
 
 import numpy as np
 

@@ -1,8 +1,5 @@
 """Problem objects: what is minimised, on which data."""
 
-from typing import TYPE_CHECKING
-
-from gopfast import _moved
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.bernoulli import BernoulliMixture
@@ -24,10 +21,3 @@ __all__ = [
     "MixtureProblem",
     "PoissonMixture",
 ]
-
-
-if not TYPE_CHECKING:  # else every misspelt name would pass as Any
-
-    def __getattr__(name):
-        """Return a module by the name that it had."""
-        return _moved.attribute(__name__, name)

@@ -2,16 +2,20 @@
 
 import contextlib
 import itertools
+import math
 import os
 import signal
 import threading
 import time
 
+import numpy as np
+
 from gopfast.errors import CheckpointError
 from gopfast.search import files, snapshot
 
 KIND = "gopfast checkpoint"
-VERSION = 1
+VERSION = 2
+HEADER = {"gopfast": str, "problem": dict, "options": dict, "digest": str, "begun": bool, "blocks": list}
 
 
 class Checkpoint:
@@ -24,7 +28,7 @@ class Checkpoint:
     every : float
         Seconds between two of them.
     header : dict
-        JSON types: what tells the problem and the options.
+        JSON types: what tells the problem, the options and the start.
     note : callable
         Takes a line of text where one could not be written: the search goes on.
     spill : Spill or None
@@ -57,21 +61,32 @@ class Checkpoint:
             Whether nothing is left to do: the open nodes then count as one bound.
         """
         blocks = [] if finished else self._blocks(search)
-        header = {"kind": KIND, "version": VERSION, **self.header, "blocks": blocks}
+        header = {"kind": KIND, "version": VERSION, **self.header, "begun": True, "blocks": blocks}
         if self.spill is not None:
             header |= {"spill": os.path.abspath(self.spill.folder), "spilled_by": self.spill.prefix}
             self.spill.sync([name for _, _, _, name in blocks])
+        if self._put(header, self._parts(search, finished)) and self.spill is not None:
+            self.spill.hold([name for _, _, _, name in blocks])
+        self.next = time.monotonic() + self.every
+
+    def write_unbegun(self):
+        """Write that the search was stopped before it began, so that it is to begin; not over what a file holds."""
+        if os.path.exists(self.path):
+            return
+        header = {"kind": KIND, "version": VERSION, **self.header, "begun": False, "blocks": []}
+        self._put(header, ())
+
+    def _put(self, header, parts):
+        """Write a file; whether it could be written."""
         try:
-            files.write(self.path, header, self._parts(search, finished))
+            files.write(self.path, header, parts)
         except OSError as error:
             if self.failure is None:
                 self.note(f"checkpoint: {self.path}: {error.strerror}; the search goes on without")
             self.failure = error.strerror
-        else:
-            self.n_written, self.failure = self.n_written + 1, None
-            if self.spill is not None:
-                self.spill.hold([name for _, _, _, name in blocks])
-        self.next = time.monotonic() + self.every
+            return False
+        self.n_written, self.failure = self.n_written + 1, None
+        return True
 
     def _blocks(self, search):
         return snapshot.blocks(search)
@@ -103,7 +118,7 @@ class Checkpoint:
             return
         self.stopping = True
         if not self.begun:
-            raise KeyboardInterrupt  # in the first local search, which has no state to keep
+            raise KeyboardInterrupt  # in what comes before the nodes, which has no state to keep
 
 
 class Stored:
@@ -131,6 +146,43 @@ class Stored:
             raise CheckpointError(f"{path}: no checkpoint of gopfast")
         if self.header.get("version") != VERSION:
             raise CheckpointError(f"{path}: a checkpoint of version {self.header.get('version')}; this is {VERSION}")
+        try:
+            self._check_header()
+        except ValueError as error:
+            raise self._error(error) from None
+
+    def _check_header(self):
+        """Check the kind of every entry of the header: whether they are of the problem is told by the digest."""
+        for name, kind in HEADER.items():
+            if not isinstance(self.header.get(name), kind):
+                raise ValueError(f"header: {name} is missing, or no {kind.__name__}")
+        if not isinstance(self.header["problem"].get("class"), str):
+            raise ValueError("header: problem has no class")
+        for block in self.header["blocks"]:
+            if not isinstance(block, list) or [type(value) for value in block] != [float, int, int, str]:
+                raise ValueError("header: blocks must be bounds, numbers and names of files")
+            lower, _, n, name = block
+            if math.isnan(lower) or n < 1 or not files.NAME.fullmatch(name):
+                raise ValueError("header: blocks must be of nodes, in files that gopfast has named")
+        for name in ("spill", "spilled_by"):
+            if not isinstance(self.header.get(name), (str, type(None))):
+                raise ValueError(f"header: {name} is no text")
+        without = self.header.get("without", [])
+        if not isinstance(without, list) or not all(isinstance(name, str) for name in without):
+            raise ValueError("header: without must be names of mechanisms")
+        for name in ("start", "start_weights"):
+            start = self.header.get(name)
+            try:
+                good = start is None or np.isfinite(np.array(start, dtype=np.float64)).all()
+            except (TypeError, ValueError, OverflowError):
+                good = False
+            if not good:
+                raise ValueError(f"header: {name} must be numbers")
+
+    @property
+    def begun(self):
+        """Whether there is a state: else the search was stopped before it began."""
+        return self.header["begun"]
 
     def restore(self, search, spill=None):
         """
@@ -160,11 +212,11 @@ class Stored:
 
     @contextlib.contextmanager
     def _read(self):
-        """While the file is read for the last time: what goes wrong is the file's fault."""
+        """While the file is read for the last time: what its entries are not is the file's fault, no other error is."""
         try:
             yield
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            raise self._error(error) from None
+        except (OSError, ValueError) as error:
+            raise self._error(error) from error
         finally:
             self.reader.close()
 

@@ -3,15 +3,22 @@
 import contextlib
 import errno
 import json
+import math
 import os
 import platform
 import re
 import uuid
+import weakref
 import zipfile
 
 import numpy as np
 
 HEADER = "header.json"
+KEPT, ALONE = "gopfast", "gopfast-alone"  # nodes that a checkpoint may name, and others
+# What `zipfile` and `json` raise of a file that is damaged, encrypted, or nested too deeply
+DAMAGES = (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, EOFError)
+PREFIX = re.compile(r"(?P<kind>gopfast|gopfast-alone)-(?P<host>[\w.]+)-(?P<process>[1-9]\d*)-[0-9a-f]{12}")
+NAME = re.compile(rf"(?P<prefix>{PREFIX.pattern})-\d+\.nodes(\.new)?")
 
 
 def write(path, header, parts, sync=True):
@@ -85,31 +92,53 @@ class Reader:
     def __init__(self, path):
         try:
             self.archive = zipfile.ZipFile(path)
+            self.size = os.path.getsize(path)
+            self._check_size(self.archive.getinfo(HEADER))
             self.header = json.loads(self.archive.read(HEADER))
-        except (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, EOFError) as error:
+        except DAMAGES as error:
             raise ValueError(str(error)) from None
+
+    def _check_size(self, entry):
+        """Check that an entry is as long as it says, within the file: nothing larger is ever made room for."""
+        if entry.compress_type != zipfile.ZIP_STORED or not entry.file_size == entry.compress_size <= self.size:
+            raise ValueError(f"{entry.filename} is longer than the file")
 
     def part(self, part):
         """Arrays by name."""
         names = [name for name in self.archive.namelist() if name.startswith(part) and name.endswith(".npy")]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{part} has an entry twice")
         return {name[len(part) : -4]: self._array(name) for name in names}
 
     def parts(self, kind):
         """Yield the parts whose names are `kind`, a number and a stop, in their order."""
-        first = {name.split(".")[0] for name in self.archive.namelist()}
-        numbers = sorted(int(name[len(kind) :]) for name in first if name[: len(kind)] == kind)
-        for number in numbers:
+        found = (re.match(rf"{kind}(\d{{1,9}})\.", name) for name in self.archive.namelist())
+        for number in sorted({int(one[1]) for one in found if one}):
             yield self.part(f"{kind}{number}.")
 
     def _array(self, name):
         try:
+            info = self.archive.getinfo(name)
+            self._check_size(info)
             with self.archive.open(name) as entry:
-                array = np.lib.format.read_array(entry, allow_pickle=False)
-                if entry.read(1):  # reads to the end, so that the check sum is looked at
-                    raise ValueError(f"{name} is longer than its array")
-            return array
-        except (zipfile.BadZipFile, EOFError, RuntimeError, KeyError, SyntaxError) as error:
+                shape, fortran, dtype = self._array_header(entry)
+                if dtype.kind not in "biuf":
+                    raise ValueError(f"dtype {dtype}")
+                if min(shape, default=0) < 0 or entry.tell() + math.prod(shape) * dtype.itemsize != info.file_size:
+                    raise ValueError("it is not as long as its array")
+                data = entry.read()  # to the end, so that the check sum is looked at
+            return np.frombuffer(bytearray(data), dtype).reshape(shape, order="F" if fortran else "C")
+        except (*DAMAGES, OverflowError) as error:
             raise ValueError(f"{name}: {error}") from None
+
+    @staticmethod
+    def _array_header(entry):
+        try:
+            version = np.lib.format.read_magic(entry)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            return read(entry)
+        except Exception as error:  # of a Python literal of some thousand characters at most, whatever it is
+            raise ValueError(f"no header of an array ({error})") from None
 
     def close(self):
         """Close the file."""
@@ -118,26 +147,35 @@ class Reader:
 
 class Spill:
     """
-    Nodes of a search on disk.
+    Nodes of a search on disk: those that no checkpoint needs go with it, and with the process at the latest.
+
+    A process that is killed cannot remove them. Where it had no checkpoint the next one does that keeps nodes in the
+    folder; those that a checkpoint may name wait for who goes on from it.
 
     Parameters
     ----------
     folder : str
     note : callable, optional
         Takes a line of text where something could not be written.
+    kept : bool
+        Whether a checkpoint may come to name them.
     """
 
-    def __init__(self, folder, note=None):
+    def __init__(self, folder, note=None, kept=False):
         self.folder, self.note = folder, note
-        self.prefix = f"gopfast-{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+        kind = KEPT if kept else ALONE
+        self.prefix = f"{kind}-{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
         self.n_written = 0
         self.own, self.held, self.retired = set(), set(), set()
+        weakref.finalize(self, _remove_rest, os.getpid(), folder, self.own, self.held)
 
     def write(self, arrays):
         """Write the arrays of some nodes; return their name, None where they could not be written."""
         name = f"{self.prefix}-{self.n_written}.nodes"
         try:
             os.makedirs(self.folder, exist_ok=True)
+            if not self.n_written:
+                _remove_of_killed(self.folder)
             write(os.path.join(self.folder, name), {"format": "gopfast nodes"}, [("", arrays)], sync=False)
         except OSError as error:
             if self.note is not None:
@@ -187,8 +225,9 @@ class Spill:
 
     def hold(self, names):
         """Keep these, which a checkpoint needs from now on, and no others."""
-        self.held = set(names)
-        self.own |= self.held
+        self.held.clear()
+        self.held.update(names)
+        self.own.update(names)
         for name in self.retired - self.held:
             self.remove(name)
         self.retired &= self.held
@@ -226,21 +265,42 @@ class Spill:
             self.remove(name)
 
 
+def _remove_rest(process, folder, own, held):
+    """Remove what a search has left that no checkpoint needs; not in a process that was forked from its own."""
+    if os.getpid() == process:
+        for name in own - held:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+def _remove_of_killed(folder):
+    """Remove nodes that nobody needs: of processes which have ended and had no checkpoint."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            found = NAME.fullmatch(name)
+            if found and found["kind"] == ALONE and _has_ended(found["prefix"]):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(folder, name))
+
+
 def _host():
-    """Return the machine's name, of letters that any file may have in its name."""
-    return re.sub(r"[^\w.-]", "_", platform.node())
+    """Return the machine's name, of letters that any file may have in its name; containers' processes are numbered."""
+    try:
+        numbered = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        numbered = ""
+    return re.sub(r"[^\w.]", "_", platform.node() + re.sub(r"\D", "", numbered))
 
 
 def _has_ended(prefix):
-    """Whether the process that named its files so has ended for sure: on this machine, nobody has its number."""
-    _, _, rest = prefix.partition("-")
-    host, pid, _ = rest.rsplit("-", 2)
-    if host != _host():
+    """Whether the process that named its files so has ended for sure: here, nobody has its number."""
+    found = PREFIX.fullmatch(prefix)
+    if not found or found["host"] != _host():
         return False
     try:
-        os.kill(int(pid), 0)
+        os.kill(int(found["process"]), 0)
     except ProcessLookupError:
         return True
-    except OSError:
+    except (OSError, OverflowError):
         return False
     return False

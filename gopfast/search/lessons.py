@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from gopfast.search import entries
+
+MOST_STEPS = 1_000_000  # that a file may say
 
 class Lessons:
     """
@@ -35,7 +38,8 @@ class Lessons:
     @staticmethod
     def again(state, size):
         """Return the first incumbent (size,) and the limits of all steps, from what `state` returned."""
-        first = np.array(state["first"], dtype=np.float64)
-        if first.shape != (size,):
-            raise ValueError("what was learnt is of another problem")
-        return first, [limit for limit, number in state["lessons"].tolist() for _ in range(int(number))]
+        first = np.array(entries.array(state, "first", (size,)))
+        lessons = entries.array(state, "lessons", (None, 2))
+        if not (lessons[:, 1] >= 1).all() or not lessons[:, 1].sum() <= MOST_STEPS:
+            raise entries.EntryError(f"lessons must be at most {MOST_STEPS} steps")
+        return first, [limit for limit, number in lessons.tolist() for _ in range(int(number))]

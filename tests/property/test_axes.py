@@ -16,7 +16,15 @@ from support.matrices import packed
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.families.axes import coordinates, eliminated, floats, log_abs_det, rational
+from gopfast.mixtures.families.axes import (
+    coordinates,
+    determinant,
+    eliminated,
+    floats,
+    log_abs_det,
+    rational,
+    whitening,
+)
 
 MARGIN = 64 * 2.0**-53  # of a constant, in units of its size
 
@@ -124,3 +132,19 @@ def test_axes_are_such_that_rounding_costs_next_to_nothing(covariance, share):
     problem = gopfast.GaussianMixture(X, 2, covariance=covariance, variance_floor=(share * np.std(z)) ** 2)
     family = engine.family(problem)
     assert MARGIN * family.constant_size <= 1e-7
+
+
+@pytest.mark.parametrize(
+    "matrix", [[[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [2.0, 1.0, 2.0]]]
+)
+def test_a_singular_matrix_has_no_inverse(matrix):
+    for function in (determinant, eliminated, whitening):
+        with pytest.raises(ZeroDivisionError):
+            function(rational(matrix))
+
+
+def test_elimination_exchanges_rows_and_keeps_the_sign():
+    matrix = rational([[0.0, 2.0, 0.0], [0.0, 0.0, 0.125], [4.0, 1.0, 1e-300]])
+    det, inverse = eliminated(matrix)
+    assert det == determinant(matrix) == 1
+    assert (exact(matrix) @ exact(inverse) == exact(np.eye(3))).all()

@@ -181,7 +181,7 @@ def test_the_audit_notices_a_solution_that_tightening_cuts_off():
 @examples(30)
 @given(problem=problems(max_samples=6), seed=st.integers(0, 2**32 - 1))
 def test_node_bounds_hold_for_every_point_of_the_node(problem, seed):
-    """The points of a node are the (tau, pi, e) whose optimal means lie in its box (section 2 of the theory).
+    """The points of a node are the (tau, pi, e) whose optimal means lie in its box ((G4) of docs/theory/gop.md).
 
     Not every mean in the box is the optimal one of some tau that belongs to the node, so that the objective
     minimised over the means alone may lie below the node's bound.

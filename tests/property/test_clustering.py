@@ -56,6 +56,7 @@ KINDS = ("plain", "ties", "constant", "offset", "scales", "weights", "tiny", "hu
 def make(kind, seed):
     rng = np.random.default_rng(seed)
     n, d, K = int(rng.integers(2, 8)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
+    K = min(n, K)
     X, w = rng.standard_normal((n, d)), None
     if kind == "ties":
         X = rng.integers(3, size=(n, d)).astype(float)

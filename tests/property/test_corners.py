@@ -12,11 +12,10 @@ from gopfast.search.search import Search
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.methods import relaxation_of
-from gopfast.options import Options
 from gopfast.result import Status
 from tests.property.test_crossed import best_of_em, random_items
 from tests.support.audit import assert_some_leaf_holds, known_best
+from tests.support.plans import plan_of
 
 
 def objective(problem, weights, probabilities):
@@ -142,13 +141,5 @@ def test_what_has_corners():
     assert not has_corners(engine.family(gopfast.BernoulliMixture(rng.integers(0, 2, (50, 20)), 2)))
     assert not has_corners(engine.family(gopfast.PoissonMixture(rng.integers(0, 2, (50, 2)), 2)))
     items = rng.integers(0, 3, (50, 4))
-    assert isinstance(relaxation_of(engine.family(gopfast.LatentClass(items, 2)), _options())[0], CornerRelaxation)
-    two = engine.family(gopfast.LatentClass(items[:, :2], 2))
-    assert isinstance(relaxation_of(two, _options())[0], CrossedRelaxation)
-
-
-def _options():
-    return Options(
-        epsilon=None, rel_tol=None, relaxation=None, partition=None, branching=None, subproblem=None, time_limit=None,
-        max_nodes=None, callback=None, log=False, seed=0, n_threads=1,
-    )  # fmt: skip
+    assert isinstance(plan_of(gopfast.LatentClass(items, 2)).relaxed(), CornerRelaxation)
+    assert isinstance(plan_of(gopfast.LatentClass(items[:, :2], 2)).relaxed(), CrossedRelaxation)

@@ -15,7 +15,7 @@ from support.audit import in_label_order, known_best
 from support.problems import make
 
 import gopfast
-from gopfast.mixtures import engine, methods
+from gopfast.mixtures import engine, mechanisms
 from gopfast.mixtures.bounds import counts
 from gopfast.mixtures.bounds.counts import CountsBound, CountSearch
 from gopfast.mixtures.bounds.pricing_root import PricingBound, single
@@ -255,7 +255,7 @@ def test_searches_with_counts_are_the_same_on_every_number_of_threads_and_go_on_
 
 
 def test_counts_are_searched_where_prices_are_asked_for_and_the_log_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(methods, "TERMS_BEFORE_COUNTS", 1)
+    monkeypatch.setattr(mechanisms, "TERMS_BEFORE_COUNTS", 1)
     problem = make("diag", 2, 60, 3, 1)
     result = gopfast.solve(problem, relaxation="pricing", n_threads=1, max_nodes=3000, log=True)
     assert "numbers of components in groups of cells are searched" in capsys.readouterr().out

@@ -5,12 +5,13 @@ import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.bounds.handover import HandoverReduction
+from gopfast.mixtures.bounds.hitting import HittingSets
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 from gopfast.search.search import Search
 from support.audit import known_best
 
 import gopfast
-from gopfast.mixtures import bounds, engine, methods
+from gopfast.mixtures import engine, mechanisms
 from gopfast.mixtures.bounds.pricing_root import PricingBound, single
 
 
@@ -22,7 +23,7 @@ def problem_of(seed, K=4, n=150, gap=2.2):
 
 def both(problem, family, wait):
     prices = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
-    return HandoverReduction(family.reduction(bounds), prices, wait)
+    return HandoverReduction(HittingSets(family), prices, wait)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
@@ -61,9 +62,9 @@ def test_prices_wait_for_hitting_sets_and_what_both_know_is_kept():
 
 
 def test_equal_for_every_number_of_threads_and_no_worse_than_hitting_sets_alone(monkeypatch):
-    monkeypatch.setattr(methods, "REDUCED_FROM", 16)
-    monkeypatch.setattr(methods, "LEAST_BEFORE_PRICES", 0)
-    monkeypatch.setattr(methods, "MOST_BEFORE_PRICES", 0)
+    monkeypatch.setattr(mechanisms, "REDUCED_FROM", 16)
+    monkeypatch.setattr(mechanisms, "LEAST_BEFORE_PRICES", 0)
+    monkeypatch.setattr(mechanisms, "MOST_BEFORE_PRICES", 0)
     problem = problem_of(0, K=5, gap=2.0)
     found = [gopfast.solve(problem, 0.01, max_nodes=1500, n_threads=n) for n in (1, 2, 4)]
     assert {one.relaxation for one in found} == {"pricing"}

@@ -9,7 +9,7 @@ from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
 
 import gopfast
-from gopfast.mixtures import engine, methods
+from gopfast.mixtures import engine, mechanisms
 from gopfast.mixtures.bounds import pricing_levels
 from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of, refined
 
@@ -174,14 +174,14 @@ def test_summaries_leave_every_solution_below_the_limit(kind, d, excess):
 def test_searches_with_prices_of_summaries_agree_with_those_without(kind, d, monkeypatch):
     problem = problem_of(kind, 2, 3000, d, 2)
     plain = gopfast.solve(problem, 0.05, relaxation="entropic", max_nodes=20_000)
-    monkeypatch.setattr(methods, "MOST_PRICED", 100)
+    monkeypatch.setattr(mechanisms, "MOST_PRICED", 100)
     cut = gopfast.solve(problem, 0.05, relaxation="pricing", max_nodes=20_000)
     assert cut.lower_bound <= plain.objective + 1e-9 and plain.lower_bound <= cut.objective + 1e-9
     assert cut.gap <= max(plain.gap, 0.05) + 1e-9
 
 
 def test_the_number_of_threads_changes_nothing(monkeypatch):
-    monkeypatch.setattr(methods, "MOST_PRICED", 100)
+    monkeypatch.setattr(mechanisms, "MOST_PRICED", 100)
     problem = problem_of("diag", 4, 3000, 1, 3)
     found = [gopfast.solve(problem, 0.05, relaxation="pricing", max_nodes=200, n_threads=n) for n in (1, 2, 4)]
     assert len({(one.lower_bound, one.objective, one.n_nodes, one.n_passes) for one in found}) == 1

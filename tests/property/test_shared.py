@@ -12,11 +12,12 @@ from gopfast.search.search import Search
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_iris, load_wine
 from support.exhaustive import brute_force_optimum
+from support.plans import plan_of
 from support.problems import make
 
 import gopfast
 from gopfast.errors import InputError
-from gopfast.mixtures import bounds, engine, methods
+from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.shared import Line, SharedBound, beside, cross, envelope
 from gopfast.mixtures.families.scatter import least_within
 
@@ -83,7 +84,7 @@ def test_the_objective_is_at_least_phi_of_the_statistic_and_the_rest(kind, seed)
     rng = np.random.default_rng(seed)
     problem = degenerate(make(kind, seed, 20, 2 + seed % 3, 1 + seed // 3), rng)
     family = engine.family(problem)
-    slices = family.slices(bounds)
+    slices = family.slices()
     matrices = kind == "tied" and problem.n_features > 1
     name = kind if matrices or kind != "tied" else "tied_spherical"
     n_tight = 0
@@ -108,8 +109,8 @@ def test_the_objective_is_at_least_phi_of_the_statistic_and_the_rest(kind, seed)
 def test_the_least_crossing_is_the_least_value(seed):
     rng = np.random.default_rng(seed)
     problem = make(SHARED[seed % 3], seed, 15, 2 + seed % 3, 2)
-    slices = engine.family(problem).slices(bounds)
-    bound = SharedBound(slices, 1.0, math.inf, 0.01, None, None)
+    slices = engine.family(problem).slices()
+    bound = SharedBound(slices, 1.0, math.inf, 0.01, None)
     top = min(slices.most, 200.0)
     alphas = 10.0 ** rng.uniform(-2, 2, 6)
     found = [Line(0.0, 0.0)] + [Line(a, a * rng.uniform(0, top / 3) + rng.uniform(0, 3)) for a in sorted(alphas)]
@@ -142,8 +143,8 @@ def shared_bound(problem, limit, epsilon=0.01):
     search = Search(EntropicRelaxation(family), primal, epsilon, max_nodes=1)
     search.run()
     fields, vector = search.summary()
-    slices = family.slices(bounds)
-    return SharedBound(slices, slices.first(vector), limit, epsilon, *methods.of_fixed(problem)), fields["objective"]
+    slices = family.slices()
+    return SharedBound(slices, slices.first(vector), limit, epsilon, plan_of(problem).of_fixed()), fields["objective"]
 
 
 @pytest.mark.parametrize("kind", SHARED)
@@ -194,7 +195,7 @@ def test_lines_lie_below_the_optimum_of_the_fixed_parameter(kind):
 
 def test_small_within_components_is_ruled_out_and_precisions_end_at_the_floor():
     problem = make("tied", 1, 30, 2, 3)
-    slices = engine.family(problem).slices(bounds)
+    slices = engine.family(problem).slices()
     values = [slices.phi(s) for s in np.linspace(slices.least, slices.most, 50)]
     assert (np.diff(values) > 0).all()
     for s in np.linspace(slices.least, slices.most, 20)[1:-1]:
@@ -208,7 +209,7 @@ def test_searches_with_and_without_agree(kind, n_components):
     problem = make(kind, 4, 25, n_components, 2)
     family, found = engine.family(problem), []
     for forced in (False, True):
-        reduction = methods.reduction_of(problem, family, "pricing")[0] if forced else None
+        reduction = plan_of(problem, relaxation="pricing").reduction()[0] if forced else None
         search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), 1e-3, reduction=reduction,
                         reduce_from=1, max_nodes=20_000)  # fmt: skip
         search.run()
@@ -224,7 +225,7 @@ def test_searches_with_and_without_agree(kind, n_components):
 def test_a_search_that_must_prove_too_much_does_not_end_by_proof(kind):
     problem = make(kind, 5, 12, 2, 2)
     family = engine.family(problem)
-    reduction, _ = methods.reduction_of(problem, family, "pricing")
+    reduction, _ = plan_of(problem, relaxation="pricing").reduction()
     search = Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), -1e-3, reduction=reduction,
                     reduce_from=1, max_nodes=1_000)  # fmt: skip
     reason = search.run()
@@ -298,7 +299,7 @@ def test_looking_longer_for_the_least_variance_within_finds_no_more_than_there_i
 def test_phi_of_many_columns_is_raised_by_what_is_least_within():
     problem = make("tied", 1, 60, 4, 4)
     family = engine.family(problem)
-    slices = family.slices(bounds)
+    slices = family.slices()
     slices.begin()
     before = slices.phi(slices.least), slices.cap
     slices.refine(math.inf)
@@ -314,7 +315,7 @@ def test_a_time_limit_in_the_past_proves_nothing_wrong():
 @pytest.mark.parametrize("alpha", [0.3, 2.0, 40.0])
 def test_a_best_precision_is_that_of_its_eigenvalue(alpha):
     problem = make("tied", 1, 30, 2, 2)
-    slices = engine.family(problem).slices(bounds)
+    slices = engine.family(problem).slices()
     if alpha > slices.largest:
         alpha = slices.largest
     delta = 1.0 - slices.eta - 1.0 / max(alpha, 1.0)
@@ -332,7 +333,7 @@ def test_the_coordinates_of_a_matrix_are_as_exact_as_is_stated(offset, seed):
     X = problem.X + offset
     problem = gopfast.GaussianMixture(X, 2, covariance="tied", variance_floor=0.05, sample_weight=problem.sample_weight)
     family = engine.family(problem)
-    slices = family.slices(bounds)
+    slices = family.slices()
     core, weights = family.data.arrays()
     d, n = core.shape
     with mpmath.workdps(50):
@@ -361,8 +362,8 @@ def test_the_coordinates_of_a_matrix_are_as_exact_as_is_stated(offset, seed):
 
 
 def test_what_overflows_proves_nothing():
-    slices = engine.family(make("known, empirical prior", 1, 10, 2, 1)).slices(bounds)
-    bound = SharedBound(slices, 1.0, 0.0, 0.01, None, None)
+    slices = engine.family(make("known, empirical prior", 1, 10, 2, 1)).slices()
+    bound = SharedBound(slices, 1.0, 0.0, 0.01, None)
     bound.lines = lambda: [Line(0.0, 0.0), Line(1.0, 5.0)]
     assert np.isfinite(bound.least().bound)
     slices.phi = lambda s: math.nan if s > 1.0 else 100.0
@@ -384,7 +385,7 @@ def squares_within(columns, tau):
 def test_what_the_scaling_rounds_is_within_the_loss(kind):
     rng = np.random.default_rng(0)
     problem = make(kind, 3, 12, 2, 2)
-    slices, lost = engine.family(problem).slices(bounds), 0
+    slices, lost = engine.family(problem).slices(), 0
     for _ in range(20):
         alpha, tau = 10.0 ** rng.uniform(-3, 3), rng.dirichlet([1.0, 1.0], 12)
         scaled, _ = slices.family(alpha).data.arrays()

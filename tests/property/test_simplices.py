@@ -8,9 +8,10 @@ import pytest
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.search import Search
+from support.plans import plan_of
 
 import gopfast
-from gopfast.mixtures import bounds, engine, methods
+from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.barycentric import combined, least_shares
 from gopfast.mixtures.bounds.simplices import Cell, SimplexBound
 
@@ -54,8 +55,8 @@ def best_of(problem):
 def bound_of(problem, raised=0.0, epsilon=1e-4):
     """A bound that seeks to prove `raised` more than the best objective known; that objective."""
     best, vector = best_of(problem)
-    slices = engine.family(problem).slices(bounds)
-    return SimplexBound(slices, vector, best + raised, epsilon, *methods.of_fixed(problem, hasty=True)), best
+    slices = engine.family(problem).slices()
+    return SimplexBound(slices, vector, best + raised, epsilon, plan_of(problem).of_fixed(hasty=True)), best
 
 
 @pytest.mark.parametrize("seed", range(18))

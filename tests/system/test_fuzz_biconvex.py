@@ -40,3 +40,30 @@ def test_the_check_finds_what_is_wrong(fuzz):
     solution = dataclasses.replace(result.solution, z=np.array([1.0, 0.9]))
     for wrong in ({"objective": 1.9}, {"bound": 2.1}, {"solution": solution}, {"solution": None}):
         assert fuzz.check(instance, dataclasses.replace(result, **wrong), points) != []
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_statuses_that_are_known_are_right(fuzz, first):
+    for seed in range(first, first + 20):
+        kind, status, wrong = fuzz.one_status(seed, scip_seconds=0.0, time_limit=1.0)
+        assert wrong == [], f"seed {seed}, {kind}, {status}"
+
+
+def test_the_check_of_statuses_finds_what_is_wrong(fuzz):
+    import numpy as np
+
+    import gopfast
+
+    statuses = fuzz.known_statuses
+    seen = set()
+    for seed in range(60):
+        known = statuses.draw(np.random.default_rng(seed))
+        wrongly = {"infeasible": "OPTIMAL", "unbounded": "INFEASIBLE", "optimal": "INFEASIBLE"}.get(known.truth)
+        if wrongly is None or known.truth in seen:
+            continue
+        seen.add(known.truth)
+        result = gopfast.solve(gopfast.BiconvexProblem([1.0], lower=0, upper=1), n_threads=1)
+        result = type("Told", (), {"objective": 0.0, "bound": -np.inf, "status": gopfast.Status[wrongly],
+                                   "solution": result.solution})  # fmt: skip
+        assert statuses.wrong_status(known, result, 1e-6)
+    assert seen == {"infeasible", "unbounded", "optimal"}

@@ -31,8 +31,8 @@ def test_violations_are_relative_and_zero_inside():
     inside = problem.violations([1.0, 0.5, 2.0])
     assert inside.shape == (3 + 3,) and not inside.any()
     outside = problem.violations([6.0, 0.5, 2.0])
-    # a + 2 b = 7 > 3, greatest term 6; a^2 + c = 38 > 4, greatest term 36; a > 5
-    np.testing.assert_allclose(outside, [4 / 6, 0, 34 / 36, 1 / 5, 0, 0])
+    # a + 2 b = 7 > 3, which is less than its greatest term; a^2 + c = 38 > 4, likewise; a > 5
+    np.testing.assert_allclose(outside, [4 / 3, 0, 34 / 4, 1 / 5, 0, 0])
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray, list])

@@ -1,6 +1,7 @@
 """Checkpoints, workers and memory of the search of a biconvex problem."""
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -11,7 +12,7 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem, CheckpointError, InputError, cli
-from gopfast.search import spread
+from gopfast.search import files, spread
 from gopfast.search.checkpoint import Stored
 
 FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
@@ -116,6 +117,49 @@ def test_a_search_that_is_ended_goes_on(end, tmp_path):
     assert same(gopfast.resume(path, PROBLEMS["ex3_1_1"], **OPTIONS), whole)
 
 
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.8])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_bounds_that_hold(sent, share, tmp_path):
+    """Wherever it comes, the status is that of an interrupted search, and what goes on from it is as good."""
+    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(path), str(FOLDER / "ex3_1_1.json")], stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
+    )  # fmt: skip
+    for line in child.stdout:
+        if int(line) > share * whole.n_nodes:
+            break
+    child.send_signal(sent)
+    last = child.communicate(timeout=60)[0].splitlines()[-1]
+    assert child.returncode == 0 and last.startswith("INTERRUPTED")
+    late = gopfast.resume(path, PROBLEMS["ex3_1_1"], time_limit=0.0, **OPTIONS)  # what the file says
+    assert late.status == "TIME_LIMIT" and late.bound <= whole.objective * (1 + 1e-9)
+    assert late.objective >= whole.bound * (1 - 1e-9)
+    assert same(gopfast.resume(path, PROBLEMS["ex3_1_1"], **OPTIONS), whole)
+
+
+def scaled(cost=1.0, size=1.0, constant=0.0):
+    """The cycle in other units of its objective and variables."""
+    whole = with_cycle()
+    return BiconvexProblem(
+        c=whole.c * cost / size, Q=whole.Q * cost / size**2, A=whole.A / size, row_lower=whole.row_lower,
+        row_upper=whole.row_upper, lower=size * whole.lower, upper=size * whole.upper, constant=constant,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "units", [(1e7,), (1e-7,), (1e12,), (1.0, 1e6), (1.0, 1e-5), (1e7, 1e4), (1e7, 1.0, 1e9), (1e-3, 1e5, -1e3)]
+)
+def test_badly_scaled_problems_go_on(units, tmp_path):
+    """The incumbent of a file is evaluated anew: within its rounding, whatever the units."""
+    path, one = tmp_path / "search.checkpoint", scaled(*units)
+    stopped = gopfast.solve(one, checkpoint=path, max_nodes=8, rel_tol=1e-6, **OPTIONS)
+    assert stopped.status == "NODE_LIMIT"
+    resumed = gopfast.resume(path, one, max_nodes=16, **OPTIONS)
+    assert resumed.n_nodes > stopped.n_nodes
+    assert stopped.bound <= resumed.bound <= resumed.objective <= stopped.objective
+
+
 # Workers
 
 @pytest.fixture
@@ -190,3 +234,17 @@ def test_the_command_stops_and_goes_on(tmp_path, capsys):
     assert cli.main(["solve", data, "-q", "--checkpoint", path, "--max-nodes", "60"]) == 1
     assert cli.main(["resume", path, data, "-q"]) == 0
     assert "7049.2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("value", [2.0**24 - 1, 1e30, np.nan])
+def test_a_basis_that_is_none_is_passed_over(value, tmp_path):
+    """Statuses of a node's warm start that HiGHS does not have: its program starts cold, and its bounds hold."""
+    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["cycle"], **OPTIONS)
+    gopfast.solve(PROBLEMS["cycle"], checkpoint=path, max_nodes=20, **OPTIONS)
+    reader = files.Reader(path)
+    header, state, nodes = reader.header, reader.part("state."), reader.part("nodes0.")
+    reader.close()
+    assert (nodes["warm"][:, 0] > 0).any()  # so many statuses as the basis has
+    nodes["warm"][:, 1:] = value
+    files.write(str(path), header, [("state.", state), ("nodes0.", nodes)])
+    assert same(gopfast.resume(path, PROBLEMS["cycle"], **OPTIONS), whole)

@@ -77,7 +77,7 @@ def test_the_search_stops_as_soon_as_the_answer_is_known():
 def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
     X = np.random.default_rng(0).standard_normal((80, 3))
     problem = gopfast.GaussianMixture(X, 3, covariance="known")
-    best = gopfast.solve(problem, max_nodes=2000)
+    best = gopfast.solve(problem, start=gopfast.solve(problem, max_nodes=2000), max_nodes=2000)
     for limit in ({"time_limit": 0.0}, {"max_nodes": 3}, {"callback": lambda state: True}):
         found = certify(problem, best, **limit)
         assert found.verdict is Verdict.UNDECIDED

@@ -17,7 +17,7 @@ import gopfast
 from gopfast import CheckpointError, InputError
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
-from gopfast.search import files
+from gopfast.search import files, lessons
 from gopfast.search.checkpoint import Checkpoint, Stored
 
 GALAXIES = gopfast.datasets.load("galaxies")
@@ -178,6 +178,64 @@ def test_a_file_runs_no_code(stopped):
         gopfast.resume(stopped, GALAXIES)
 
 
+def test_an_error_of_a_callback_is_no_error_of_the_file(stopped):
+    def fails(_):
+        raise RuntimeError("the callback's own")
+
+    with pytest.raises(RuntimeError, match="the callback's own"):
+        gopfast.resume(stopped, GALAXIES, log=False, callback=fails)
+
+
+@pytest.mark.parametrize("error", [MemoryError("full"), TypeError("a bug"), AttributeError("a bug")])
+@pytest.mark.parametrize("where", ["gopfast.search.snapshot.restore", "gopfast.search.entries.count"])
+def test_an_error_of_restoring_is_no_error_of_the_file(where, error, stopped, monkeypatch):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(where, fails)
+    with pytest.raises(type(error)) as raised:
+        gopfast.resume(stopped, GALAXIES, log=False)
+    assert raised.value is error
+
+
+def test_a_full_memory_while_a_file_is_read_is_no_damage(stopped, monkeypatch):
+    def full(*_):
+        raise MemoryError("full")
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", full)
+    with pytest.raises(MemoryError, match="full"):
+        gopfast.resume(stopped, GALAXIES, log=False)
+
+
+def test_a_header_of_an_array_that_no_parser_takes_is_damage(stopped):
+    """However the parser of Python says so: of a deep nest that its memory is full."""
+    with zipfile.ZipFile(stopped) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    for text in ("-" * 8000 + "1", "(" * 8000, "{'descr': '<f8'", "{}", "[]", "'", "\x00", "1e999"):
+        header = text.encode()
+        with zipfile.ZipFile(stopped, "w") as archive:
+            for name, value in entries.items():
+                if name == "state.search.n_nodes.npy":
+                    value = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8)
+                archive.writestr(name, value)
+        with pytest.raises(CheckpointError, match="damaged"):
+            gopfast.resume(stopped, GALAXIES, log=False)
+
+
+def test_a_bound_above_the_incumbent_is_said_with_both_causes(tmp_path):
+    """A little above it, so that only the end of the search shows it."""
+    path = str(tmp_path / "search.checkpoint")
+    gopfast.solve(gopfast.GaussianMixture(GALAXIES, 3, covariance="known"), checkpoint=path, log=False)
+    reader = files.Reader(path)
+    header, state = reader.header, reader.part("state.")
+    reader.close()
+    state["search.closed"] = state["incumbent.upper"] * (1.0 + 1e-5)
+    files.write(path, header, [("state.", state)])
+    with pytest.raises(CheckpointError, match="the file was changed .* or a bound .* is wrong.*report") as raised:
+        gopfast.resume(path, GALAXIES, log=False)
+    assert isinstance(raised.value.__cause__, RuntimeError)
+
+
 # Writing
 
 def full_disk(*_):
@@ -281,6 +339,67 @@ def test_a_terminated_search_ends_with_its_bounds_and_goes_on(tmp_path, long_pro
     assert outcome(gopfast.resume(path, problem.X, log=False, n_threads=1)) == outcome(whole)
 
 
+PRICING = """
+import sys
+import gopfast
+problem = gopfast.GaussianMixture(gopfast.datasets.load("faithful")[::3], 2, covariance="full")
+
+def tell(state):
+    if state.n_nodes <= 1:
+        print("begun", flush=True)
+
+result = gopfast.solve(problem, 0.02, relaxation="pricing", checkpoint=sys.argv[1], log=False, n_threads=1,
+                       callback=tell)
+print(result.status, result.n_nodes)
+"""
+
+
+def test_a_search_that_is_terminated_while_prices_are_learnt_is_the_same_search(tmp_path):
+    """At times from its first node to its end: some while prices are in the making, some when they are there."""
+    problem = gopfast.GaussianMixture(FAITHFUL[::3], 2, covariance="full")
+    whole = gopfast.solve(problem, 0.02, relaxation="pricing", log=False, n_threads=1)
+    n_stopped = n_learning = 0
+    for turn, share in enumerate(np.linspace(0.0, 0.7, 8)):
+        path = tmp_path / f"{turn}.checkpoint"
+        child = subprocess.Popen(
+            [sys.executable, "-c", PRICING, str(path)], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
+        )  # fmt: skip
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(share * whole.time)
+        child.terminate()
+        said = child.communicate(timeout=60)[0].split()
+        if said[0] == "INTERRUPTED":  # else it had ended
+            assert child.returncode == 0
+            state = Stored(str(path)).reader.part("state.")
+            assert state["search.n_nodes"] == int(said[1]) <= whole.n_nodes
+            n_stopped, n_learning = n_stopped + 1, n_learning + ("reduction.lessons" in state)
+        assert outcome(gopfast.resume(path, problem.X, log=False, n_threads=1)) == outcome(whole)
+    assert n_stopped >= n_learning > 0
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+def test_sigterm_in_the_first_batch_of_a_run_cuts_no_learning_short(resumes, tmp_path, monkeypatch):
+    problem, path, sent = gopfast.GaussianMixture(FAITHFUL[::3], 2, covariance="full"), tmp_path / "c", []
+    options, kept = {"relaxation": "pricing", "log": False, "n_threads": 1}, lessons.Lessons.count
+    whole, usual = gopfast.solve(problem, 0.02, **options), signal.getsignal(signal.SIGTERM)
+
+    def ended(self, limit):
+        kept(self, limit)
+        if not sent and signal.getsignal(signal.SIGTERM) != usual:
+            sent.append(limit)
+            signal.raise_signal(signal.SIGTERM)
+
+    if resumes:
+        gopfast.solve(problem, 0.02, checkpoint=path, callback=lambda state: state.n_nodes >= 300, **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(lessons.Lessons, "count", ended)
+        stopped = gopfast.resume(path, problem.X, log=False, n_threads=1) if resumes else (
+            gopfast.solve(problem, 0.02, checkpoint=path, **options))  # fmt: skip
+    assert sent and stopped.status == "INTERRUPTED"
+    assert outcome(gopfast.resume(path, problem.X, log=False, n_threads=1)) == outcome(whole)
+
+
 TWICE = """
 import os, signal, sys
 import gopfast
@@ -331,16 +450,36 @@ def test_ctrl_c_while_a_checkpoint_is_written_ends_with_the_bounds(tmp_path, mon
     assert outcome(gopfast.resume(path, GALAXIES, log=False, n_threads=1)) == outcome(whole)
 
 
-def test_other_threads_and_limits_change_nothing(tmp_path):
-    """Resumed with two threads, with limits, without, and once more when all is proved."""
+@pytest.fixture(scope="module")
+def two_columns():
+    problem = gopfast.GaussianMixture(FAITHFUL, 2, covariance="diag")
+    return problem, gopfast.solve(problem, 0.1, log=False, n_threads=1)
+
+
+def test_other_threads_and_limits_change_nothing(tmp_path, two_columns):
+    """Resumed with two threads, without time, and once more when all is proved."""
     kept = ("n_nodes", "objective", "lower_bound", "status")
-    path, problem = tmp_path / "search.checkpoint", gopfast.GaussianMixture(FAITHFUL, 2, covariance="diag")
-    whole = gopfast.solve(problem, 0.1, log=False, n_threads=1)
+    path, (problem, whole) = tmp_path / "search.checkpoint", two_columns
     gopfast.solve(problem, 0.1, log=False, n_threads=2, checkpoint=path, callback=lambda state: state.n_nodes >= 100)
-    limited = gopfast.resume(path, FAITHFUL, log=False, n_threads=1, max_nodes=whole.n_nodes // 2)
-    assert limited.status == "NODE_LIMIT"
+    half = whole.n_nodes // 2
+    stopped = gopfast.resume(path, FAITHFUL, log=False, n_threads=1, callback=lambda state: state.n_nodes >= half)
+    assert stopped.status == "INTERRUPTED"
     late = gopfast.resume(path, FAITHFUL, log=False, n_threads=2, time_limit=1e-6)
-    assert (late.status, late.n_nodes, late.lower_bound) == ("TIME_LIMIT", limited.n_nodes, limited.lower_bound)
+    assert (late.status, late.n_nodes, late.lower_bound) == ("TIME_LIMIT", stopped.n_nodes, stopped.lower_bound)
     for _ in range(2):
         resumed = gopfast.resume(path, FAITHFUL, log=False, n_threads=2)
         assert [getattr(resumed, name) for name in kept] == [getattr(whole, name) for name in kept]
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5, 0.9])
+def test_after_a_node_limit_bounds_are_as_good(share, tmp_path, two_columns):
+    """The last batch was smaller than it would have been: counts may differ."""
+    path, (problem, whole) = tmp_path / "search.checkpoint", two_columns
+    limited = gopfast.solve(
+        problem, 0.1, log=False, n_threads=1, checkpoint=path, max_nodes=int(share * whole.n_nodes)
+    )
+    assert limited.status == "NODE_LIMIT" and limited.lower_bound <= whole.objective
+    resumed = gopfast.resume(path, FAITHFUL, log=False, n_threads=1)
+    assert resumed.success and resumed.objective - resumed.lower_bound <= 0.1
+    assert max(resumed.lower_bound, whole.lower_bound) <= min(resumed.objective, whole.objective)
+    assert abs(resumed.objective - whole.objective) <= 0.1

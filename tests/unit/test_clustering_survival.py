@@ -197,3 +197,57 @@ def test_what_k_means_cannot_have_is_refused_by_name(tmp_path):
             gopfast.solve(PROBLEM, **options)
     with pytest.raises(InputError, match="checkpoint must be None with a proof"):
         gopfast.solve(PROBLEM, checkpoint=tmp_path / "x", proof=True)
+
+
+WIDE = gopfast.KMeans(np.random.default_rng(0).normal(size=(30, 12)) + np.arange(3).repeat(10)[:, None], 3)
+
+
+def test_nothing_is_written_before_the_root_is_open(tmp_path, monkeypatch):
+    """Of many columns, whose blocks are bounded first: every state that is written has what is left to do."""
+    path, write, n = tmp_path / "search.checkpoint", checkpoint.Checkpoint.write, []
+
+    def kept(self, search, finished=False):
+        assert search.heap or search.closed < np.inf
+        write(self, search, finished)
+        n.append(1)
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "write", kept)
+    whole = gopfast.solve(WIDE, log=False, checkpoint=path, checkpoint_every=1e-9)
+    assert whole.success and n
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_a_search_that_is_ended_before_its_root_begins_again(end, tmp_path, monkeypatch):
+    path = tmp_path / "search.checkpoint"
+
+    def ended(*_, **__):
+        signal.raise_signal(end)
+        raise AssertionError("the signal came too late")
+
+    start = GRID[:5]
+    with monkeypatch.context() as patch:
+        patch.setattr("gopfast.clustering.solve.Node", ended)
+        found = gopfast.solve(PROBLEM, log=False, checkpoint=path, start=start)
+    assert found.status == "INTERRUPTED" and found.lower_bound == 0.0
+    stored = Stored(str(path))
+    assert not stored.begun and stored.header["start"] == start.tolist()
+    assert outcome(gopfast.resume(path, GRID, log=False)) == outcome(gopfast.solve(PROBLEM, log=False, start=start))
+
+
+def test_ctrl_c_while_a_state_is_taken_proves_nothing_false(tmp_path, monkeypatch, whole):
+    path, n = tmp_path / "search.checkpoint", []
+    gopfast.solve(PROBLEM, log=False, checkpoint=path, max_nodes=3)
+    before = path.read_bytes()
+
+    def interrupted(*arguments):
+        n.append(1)
+        if len(n) == 2:
+            raise KeyboardInterrupt
+        return Node(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "Node", interrupted)
+        found = gopfast.resume(path, GRID, log=False)
+    assert len(n) == 2 and found.status == "INTERRUPTED" and found.lower_bound <= whole.objective
+    assert path.read_bytes() == before
+    assert gopfast.resume(path, GRID, log=False).success

@@ -11,9 +11,10 @@ from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast
-from gopfast.mixtures import engine, methods
+from gopfast.mixtures import engine
 from gopfast.mixtures.bounds.confinement import Confinement, home, touching, within, without
 from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.mixtures.mechanisms import box_around
 from tests.unit.test_neighbourhood import counts, gaussian, known
 
 
@@ -50,7 +51,7 @@ def learnt(problem, family, solution, limit):
     """The bound by prices with all questions asked, and the confinement."""
     bound = PricingBound(
         family, family.one_component(problem), solution, limit, rounds=False,
-        confine=lambda bound, at: Confinement(bound, at, methods.box_around(family, at, limit)),
+        confine=lambda bound, at: Confinement(bound, at, box_around(family, at, limit)),
     )  # fmt: skip
     while bound.step(time.monotonic() + 60):
         pass
@@ -130,7 +131,7 @@ def test_a_box_beside_the_best_component_confines_nothing(k, side):
     means = np.sort(vector[6:-1])
     low, high = means - 0.2, means + 0.2
     low[k], high[k] = np.sort(means[k] + side * np.array([0.01, 0.3]))
-    asked = Confinement(bound, vector, lambda: SimpleNamespace(low=low, high=high, lower=value + 5.0))
+    asked = Confinement(bound, vector, lambda meter: SimpleNamespace(low=low, high=high, lower=value + 5.0))
     assert asked.groups is not None
     while asked.step(time.monotonic() + 60):
         pass
@@ -142,7 +143,7 @@ def test_a_group_that_a_solution_below_the_limit_does_without_is_not_needed():
     """Mixtures with no component near one of the clusters, neither before nor after a step of EM, and limits above."""
     family, vector, value, bound = line()
     means, tried = np.sort(vector[6:-1]), 0
-    asked = Confinement(bound, vector, lambda: None)
+    asked = Confinement(bound, vector, lambda meter: None)
     ends = np.concatenate([[-60.0], np.stack([means - 0.5, means + 0.5], axis=1).ravel(), [60.0]])[:, np.newaxis]
     asked.groups = [(ends[2 * k + 1 : 2 * k + 2], ends[2 * k + 2 : 2 * k + 3], np.zeros(1)) for k in range(6)]
     asked.others = ends[::2], ends[1::2], np.zeros(7)
@@ -184,7 +185,7 @@ def test_where_there_is_no_box_nothing_but_the_groups_is_learnt():
     family, vector, value = optimum(problem)
     bound = PricingBound(
         family, family.one_component(problem), vector, value - 0.01, rounds=False,
-        confine=lambda bound, at: Confinement(bound, at, lambda: None),
+        confine=lambda bound, at: Confinement(bound, at, lambda meter: None),
     )  # fmt: skip
     while bound.step(time.monotonic() + 60):
         pass

@@ -142,7 +142,7 @@ def test_a_fit_is_limited_by_default_and_the_warning_says_what_to_do(monkeypatch
         "GlobalGaussianMixture is not proved optimal: time limit reached; the global optimum lies between lower_bound "
         f"and objective, no more is proved. The total log-likelihood is at most {model.result_.gap:.3g} nats below the "
         "best there is. To close the gap raise time_limit (60 s; None lifts it) or epsilon (0.01), or take fewer "
-        "components or a larger variance_floor."
+        "components."
     )
     assert "raise time_limit (None) or epsilon" in unlimited
     assert "The total ELBO is at most" in bayes

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from support.problems import COVARIANCES
 
 import gopfast
 from gopfast.errors import InputError
-from gopfast.mixtures import spikes
+from gopfast.mixtures import floor_components
+from gopfast.mixtures.problems.covariance import Diagonal
 from gopfast.mixtures.problems.floors import CONSTANT_FLOOR, FLOOR_SHARE, default_floors, resolution
 from gopfast.models import GaussianMixture
 
@@ -20,8 +22,10 @@ every_covariance = pytest.mark.parametrize("covariance", COVARIANCES)
 
 
 def floor(values, weight=None):
+    """The default floor of one component, whose local fit is as wide as the column."""
     values = np.asarray(values, dtype=float)
-    return float(default_floors(values[:, None], np.ones(len(values)) if weight is None else weight)[0])
+    weight = np.ones(len(values)) if weight is None else weight
+    return float(default_floors(values[:, None], weight, partial(Diagonal.of_columns, 1))[0])
 
 
 def spread(values):
@@ -245,7 +249,7 @@ def test_of_several_columns_the_one_with_few_values_is_named():
     problem = GaussianMixture(X, 2, covariance="diag", variance_floor=1e-4)
     state = {"weights": [0.8, 0.2], "means": [[0.0, 3.0], [0.0, 3.1]], "covariances": [[1.0, 0.16], [1.0, 1e-4]]}
     solution = gopfast.MixtureSolution.canonical(problem, **state)
-    assert spikes.caution(problem, solution).startswith(
+    assert floor_components.caution(problem, solution).startswith(
         "component 1 sits on variance_floor, on 1 distinct value of column 1 (3.1): a spike on"
     )
 

@@ -318,3 +318,12 @@ def test_who_names_no_variance_gets_them_estimated():
     assert GaussianMixture(X, 2, prior=4.0).covariance == "known"
     assert GaussianMixture(X, 2, noise_variance=1.0).covariance == "known"
     assert GaussianMixture(X, 2, prior=4.0, posterior="gaussian").covariance == "known"
+
+
+def test_no_note_asks_for_the_responsibilities_of_data_in_a_sensible_unit():
+    X = np.concatenate([np.zeros(20), np.full(20, 5.0)]) + np.linspace(-1.0, 1.0, 40)
+    result = gopfast.solve(GaussianMixture(X, 2, covariance="known"))
+    assert not result.notes
+    assert "responsibilities" not in vars(result.solution)
+    result = gopfast.solve(GaussianMixture(1000.0 * X, 2, covariance="known"))
+    assert any("squared units of X" in note for note in result.notes)

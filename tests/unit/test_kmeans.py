@@ -1,14 +1,17 @@
 """gopfast.KMeans: its checks, results and certificates, and the known optima of the literature."""
 
+import itertools
 import json
 import pickle
 import signal
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import gopfast
+from gopfast.checker import check
 
 LINE = [0.0, 1.0, 9.0, 10.0, 20.0]
 
@@ -22,7 +25,9 @@ def clusters(n=60, d=2, seed=0):
     ("arguments", "name"),
     [
         (([[1.0, np.nan]], 1), "X"), ((["a"], 1), "X"), (([], 1), "X"), ((np.zeros((2, 2, 2)), 1), "X"),
-        (([1e200], 1), "X"), ((LINE, 0), "n_clusters"), ((LINE, 2.0), "n_clusters"), ((LINE, True), "n_clusters"),
+        (([1e200], 1), "X"), ((LINE, 0), "n_clusters"),
+        ((LINE, 6), "n_clusters"), ((LINE, 10**9), "n_clusters"), ((LINE, 2.0), "n_clusters"),
+        ((LINE, True), "n_clusters"),
         ((LINE, 2, [1.0]), "sample_weight"), ((LINE, 2, [-1.0, 1, 1, 1, 1]), "sample_weight"),
         ((LINE, 2, np.zeros(5)), "sample_weight"), (([[1e149], [-1e149]], 1, [1e140, 1.0]), "X and sample_weight"),
     ],
@@ -76,7 +81,7 @@ def test_samples_of_no_weight_are_labelled_only():
     assert len(result.labels) == 30
 
 
-SMALL = [(LINE, 3, 1.0), (LINE, 9, 0.0), ([2.0, 2.0], 1, 0.0), (LINE, 1, 262.0)]
+SMALL = [(LINE, 3, 1.0), (LINE, 5, 0.0), ([2.0, 2.0], 1, 0.0), ([2.0, 2.0], 2, 0.0), (LINE, 1, 262.0)]
 
 
 @pytest.mark.parametrize(("X", "K", "inertia"), SMALL)
@@ -91,6 +96,48 @@ def test_squares_below_the_smallest_number_leave_the_bound_0(weight):
     X = clusters(20) * (1e-310 if weight == 1.0 else 1e-100)
     result = gopfast.solve(gopfast.KMeans(X, 3, sample_weight=np.full(20, weight)))
     assert result.lower_bound == 0.0 and result.objective < 1e-300
+
+
+SMALLEST = 5e-324
+EXTREME = [[5e-324, 5e-324, 1e150, 1e150, 1.0], [1e-300, 1e-40, 1.0, 1.0, 1.0], [1e150] * 5, [5e-324] * 5]
+
+
+@pytest.mark.parametrize("weight", EXTREME)
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("K", range(1, 6))
+def test_weights_of_extreme_ratios_leave_a_bound(weight, columns, K):
+    X = np.array([[0.0, 1.0], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 9.0]])[:, :columns]
+    result = gopfast.solve(gopfast.KMeans(X, K, sample_weight=weight), proof=True)
+    known = least_inertia(X, weight, K)
+    assert 0.0 <= result.lower_bound <= known
+    assert result.objective >= known * (1 - 1e-9) - 10 * SMALLEST  # among the smallest numbers rounding is absolute
+    assert np.isfinite(result.centers).all()
+    if result.proof is None:
+        assert any(note.startswith("no proof was written: ") for note in result.notes)
+    else:
+        check(result.proof, X, weight, problem=gopfast.KMeans(X, K, sample_weight=weight))
+    light = min(weight) < 2.0**-128 * max(weight)
+    assert light == any("of the greatest weight count nothing" in note for note in result.notes)
+    if max(weight) > 1.0:
+        assert result.success or light or result.rounding_margin > 0.0
+    if result.success and not light:
+        assert result.objective == pytest.approx(float(known), rel=1e-3, abs=10 * SMALLEST)
+
+
+def least_inertia(X, weight, K):
+    """The least inertia by all partitions, in exact arithmetic."""
+    X, weight = [[Fraction(x) for x in row] for row in X.tolist()], [Fraction(w) for w in weight]
+    least = None
+    for labels in itertools.product(range(K), repeat=len(X)):
+        total = Fraction(0)
+        for k in range(K):
+            own = [i for i, label in enumerate(labels) if label == k]
+            for column in range(len(X[0])):
+                mass = sum(weight[i] for i in own)
+                mean = sum(weight[i] * X[i][column] for i in own) / mass if own else 0
+                total += sum(weight[i] * (X[i][column] - mean) ** 2 for i in own)
+        least = total if least is None else min(least, total)
+    return least
 
 
 def test_optima_of_iris_in_the_literature():

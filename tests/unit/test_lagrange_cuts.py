@@ -1,4 +1,4 @@
-"""Lagrange cuts of a node follow from its rows and McCormick's: docs/theory.md has the proof."""
+"""Lagrange cuts of a node follow from its rows and McCormick's: (X6) of docs/theory/biconvex.md."""
 
 import itertools
 

@@ -13,6 +13,8 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.search.search import Search
 from scipy.special import logsumexp
 
+import gopfast
+
 MINIMAL = np.array([[-10.0], [-10.0], [5.0], [25.0]])
 EMPIRICAL = (1e-6, 1e3)
 OPTIMAL, NODE_LIMIT = 1, 3
@@ -246,3 +248,12 @@ def test_a_time_limit_leaves_a_valid_bound(paper_partition, orthant, milp):
     assert run.reason == 2
     assert out["lower_bound"] <= out["objective"]
     assert out["time"] < 0.6
+
+
+@pytest.mark.parametrize("X", [[0.0, 1.0, 9.0], [1e6, 1e6 + 1.0, 1e6 + 3.0]])
+def test_what_rounding_leaves_open_is_told(X):
+    """A node that cannot be split any more lacks what rounding took, also where programs do not say how much."""
+    problem = gopfast.GaussianMixture(X, 1, covariance="known", noise_variance=1.0)
+    result = gopfast.solve(problem, 1e-14, relaxation="linear", log=False, n_threads=1, max_nodes=3000)
+    assert result.status in ("NUMERICAL", "NODE_LIMIT")
+    assert 0.0 < result.rounding_margin <= result.gap

@@ -1,6 +1,7 @@
 """Open nodes beyond the memory: depth first, or on disk; the bounds count them all."""
 
 import errno
+import gc
 import os
 import subprocess
 import sys
@@ -431,3 +432,53 @@ def test_nodes_on_disk_that_are_lost_while_workers_search_end_it_with_its_bounds
     assert found.status == "MEMORY_LIMIT"
     assert -np.inf < found.lower_bound < found.objective - EPSILON
     assert any("Input/output error" in note for note in found.notes)
+
+
+ALONE = """
+import sys
+import gopfast
+from gopfast.search import files
+spill = files.Spill(sys.argv[1])
+assert spill.write({"a": gopfast.datasets.load("galaxies")[:3]})
+print(*__import__("os").listdir(sys.argv[1]), flush=True)
+if sys.argv[2] == "wait":
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("end", ["ends", "wait"])
+def test_nodes_on_disk_go_with_the_process_or_are_removed_after_it(end, tmp_path):
+    """Of a search without a checkpoint: when the process ends, or, where it was killed, by the next one."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", ALONE, str(tmp_path), end], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1])},
+    )  # fmt: skip
+    written = child.stdout.readline().split()
+    assert len(written) == 1
+    if end == "wait":
+        kept = files.Spill(str(tmp_path), kept=True)
+        theirs = kept.write({"a": np.zeros(3)})
+        assert {*written, theirs} == set(os.listdir(tmp_path))  # it is alive
+        child.kill()
+    child.communicate()
+    assert os.listdir(tmp_path) == [] if end == "ends" else set(os.listdir(tmp_path)) == {*written, theirs}
+    if end == "wait":
+        kept.hold([theirs])
+        other = files.Spill(str(tmp_path))
+        own = other.write({"a": np.zeros(3)})
+        assert set(os.listdir(tmp_path)) == {theirs, own}
+        del other
+        gc.collect()
+        assert os.listdir(tmp_path) == [theirs]
+
+
+def test_nodes_on_disk_go_with_a_search_that_a_limit_ends(tmp_path, monkeypatch, whole):
+    _, _, most = whole
+    limited(monkeypatch, most // 8)
+    there = []
+    found = gopfast.solve(
+        SOLVED, EPSILON, log=False, n_threads=1, spill=tmp_path,
+        callback=lambda _: there.append(len(os.listdir(tmp_path))) or len(there) > 1 and there[-1] > 0,
+    )  # fmt: skip
+    assert found.status == "INTERRUPTED" and there[-1] > 0
+    assert os.listdir(tmp_path) == []

@@ -11,7 +11,7 @@ from gopfast.search.search import Search
 from scipy.optimize import minimize
 
 import gopfast
-from gopfast.mixtures import bounds, engine
+from gopfast.mixtures import engine
 from tests.support import definitions
 from tests.support.audit import root_of
 
@@ -148,7 +148,7 @@ def test_no_solution_in_the_box_lies_below_its_bound(name):
     make, radius = PROBLEMS[name]
     problem = make()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     reaches = np.minimum(report["down"], report["up"])
@@ -174,7 +174,7 @@ def test_no_solution_in_the_box_lies_below_its_bound(name):
 def test_no_descent_in_the_box_ends_below_its_bound(name):
     problem = PROBLEMS[name][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     weights = report["center"][: family.n_components]
@@ -342,7 +342,7 @@ def full_center(rng, K, d, n, w, size):
 @pytest.mark.parametrize("seed", [*range(72), *range(KNOWN, KNOWN + 24)])
 def test_derivatives_and_remainders_bound_the_objective_around_any_center(seed):
     problem, family, center, low, high = centers(seed)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     found = basin.examine(center, low, high)
     if found is None:
         pytest.skip("the chart does not reach so far")
@@ -436,7 +436,7 @@ def beyond_second(chart, found, n_shells=4):
 @pytest.mark.parametrize("seed", range(36))
 def test_responsibilities_beyond_the_second_order_are_what_pairs_of_scores_allow(seed):
     problem, family, center, low, high = centers(seed)
-    found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, low, high)
+    found = Neighbourhood(MixturePrimal(family), family.chart()).examine(center, low, high)
     if found is None:
         pytest.skip("the chart does not reach so far")
     chart = Chart(problem, family, found["center"])
@@ -453,7 +453,7 @@ def test_far_components_turn_each_other_by_their_least_responsibility():
     cells = np.hstack([family.data.from_user(np.array([[0.0], [30.0]])), [[100.0], [100.0]]])
     width = 0.02 * np.hstack([np.sqrt(cells[:, 1:]), cells[:, 1:]])
     center = np.concatenate([[0.5, 0.5], cells.ravel(), [0.0]])
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     found = basin.examine(center, (cells - width).ravel(), (cells + width).ravel())
     expected = beyond_second(Chart(problem, family, found["center"]), found)
     assert (0 < expected).all() and (expected < 1e-20).all()
@@ -503,7 +503,7 @@ def coordinates(chart, cells):
 @pytest.mark.parametrize("seed", [*range(48), *range(KNOWN, KNOWN + 12)])
 def test_coordinates_reach_as_far_as_the_cell(seed):
     problem, family, center, low, high = centers(seed)
-    found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, low, high)
+    found = Neighbourhood(MixturePrimal(family), family.chart()).examine(center, low, high)
     if found is None:
         pytest.skip("the chart does not reach so far")
     chart, rng, K = Chart(problem, family, found["center"]), np.random.default_rng(seed), family.n_components
@@ -543,7 +543,7 @@ def test_coordinates_reach_as_far_as_the_cell(seed):
 def test_the_mean_hessian_of_the_widest_box_that_fits_is_positive(name, grown):
     problem = PROBLEMS[name][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     middle = report["center"][family.n_components : -1]
@@ -605,7 +605,7 @@ def parameters(chart, y):
 def test_where_the_solution_is_not_stationary_there_is_no_box():
     problem = PROBLEMS["diag"][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     K = family.n_components
     low, high = vector[K:-1] * 0.999, vector[K:-1] * 1.001
     moved = vector.copy()
@@ -619,10 +619,10 @@ def test_a_component_without_weight_and_equal_components_have_no_box():
     family, vector, _ = solved(problem)
     empty = vector.copy()
     empty[:2] = 1.0, 0.0
-    assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(empty, 0.01)
+    assert not Neighbourhood(MixturePrimal(family), family.chart()).find(empty, 0.01)
     equal = vector.copy()
     equal[:2], equal[2:4], equal[4:6] = 0.5, vector[2:4], vector[2:4]
-    assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(equal, 0.01)
+    assert not Neighbourhood(MixturePrimal(family), family.chart()).find(equal, 0.01)
 
 
 STUCK = {
@@ -656,10 +656,10 @@ def test_no_box_is_claimed_around_a_zero_that_the_objective_falls_away_from(name
         weights, away = stuck[:K], with_value(stuck[K:-1], a, 1e-3, labels)
         if best(problem, family, away, weights)[0] > best(problem, family, stuck[K:-1], weights)[0] - 1e-3:
             continue
-        assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(stuck, 1e-6)
+        assert not Neighbourhood(MixturePrimal(family), family.chart()).find(stuck, 1e-6)
         point = vector_in_order(family, stuck)
         for width in (1e-3, 0.1):
-            other = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+            other = Neighbourhood(MixturePrimal(family), family.chart())
             assert not other.covers(stuck, 1e-6, point, point + width * (point == 0))
         tried += 1
         if tried == 4:
@@ -678,7 +678,7 @@ def test_a_box_beyond_faces_is_as_wide_as_their_gradient_allows(name):
     assert on.any()
     held = []
     for width in (1e-3, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9):
-        basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+        basin = Neighbourhood(MixturePrimal(family), family.chart())
         to = np.where(point <= 1e-12, point + width, np.where(on, point - width, point))
         if not basin.covers(vector, 0.01, np.minimum(point, to), np.maximum(point, to)):
             break
@@ -699,12 +699,12 @@ def test_a_box_beyond_faces_is_as_wide_as_their_gradient_allows(name):
 def test_a_given_box_is_held_or_refused():
     problem = PROBLEMS["diag"][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     middle = 0.5 * (report["low"] + report["high"])
     for part, held in ((0.3, True), (0.9, True), (3.0, False)):
-        other = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+        other = Neighbourhood(MixturePrimal(family), family.chart())
         low, high = (middle + part * (report[side] - middle) for side in ("low", "high"))
         assert other.covers(vector, 0.01, low, high) == held
         if held:
@@ -721,7 +721,7 @@ def test_a_search_with_the_box_ends_at_the_same_optimum(name):
         primal = MixturePrimal(family)
         search = Search(
             EntropicRelaxation(family), primal, 0.01, max_nodes=3000, n_threads=n_threads,
-            basin=Neighbourhood(primal, family.chart(bounds)),
+            basin=Neighbourhood(primal, family.chart()),
             known=(vector_in_order(family, vector), objective + 1e-9),
         )  # fmt: skip
         search.run()
@@ -742,11 +742,11 @@ def test_radii_found_on_some_samples_hold_on_all():
     X = np.array([0.0, 5.0])[rng.integers(2, size=5000)] + rng.standard_normal(5000)
     problem = gopfast.GaussianMixture(X[:, np.newaxis], 2, covariance="diag", variance_floor=0.1)
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     assert np.median(report["down"]) > 0.1
-    again = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    again = Neighbourhood(MixturePrimal(family), family.chart())
     middle = report["center"][2:-1]
     low, high = (middle + 0.999 * (report[side] - middle) for side in ("low", "high"))
     assert again.covers(vector, 0.01, low, high)
@@ -762,7 +762,7 @@ def test_no_box_is_claimed_where_entries_are_missing():
         table = X.astype(float)
         table[:lacking, 0] = np.nan
         family, vector, _ = solved(gopfast.LatentClass(table, 2))
-        assert bool(Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(vector, 0.005)) == found
+        assert bool(Neighbourhood(MixturePrimal(family), family.chart()).find(vector, 0.005)) == found
 
 
 # The last two steps, by matrices in NumPy: where a box just fits, there is nothing left of either.
@@ -840,7 +840,7 @@ def least_of_bracket(found, masses):
 def test_where_a_box_just_fits_nothing_is_left_over(name, tolerance):
     problem = PROBLEMS[name][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     found = just_fits(basin, report, tolerance)
@@ -853,7 +853,7 @@ def test_where_a_box_just_fits_nothing_is_left_over(name, tolerance):
 def test_the_bound_is_what_the_box_may_fall_below_the_center():
     """A part of the tolerance is lent to the weakest direction: the bound gives it away."""
     family, vector, _ = solved(PROBLEMS["diag, overlapping"][0]())
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     found = basin.examine(report["center"], report["low"], report["high"], 0.01)
@@ -869,7 +869,7 @@ def test_a_logit_rises_by_its_cubic_less_the_quartic(p):
     family = engine.family(gopfast.BernoulliMixture(X, 2))
     center = np.array([0.5, 0.5, p, p, 0.0])
     for size in (0.01, 0.1):
-        found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(
+        found = Neighbourhood(MixturePrimal(family), family.chart()).examine(
             center, np.full(2, p - size * p * (1 - p)), np.full(2, p + size * p * (1 - p))
         )
         unit, quartic, bend = np.sqrt(p * (1 - p)), found["quartic"][0, 0], found["bend"][0, 0]
@@ -885,7 +885,7 @@ def test_labels_beside_faces_reach_as_far_as_they_do_among_themselves():
     """Their chart is that of the labels left, conditional on these: faces' probabilities raise theirs."""
     problem = PROBLEMS["labels, faces"][0]()
     family, vector, _ = solved(problem)
-    basin = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+    basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report, rng = basin.report(), np.random.default_rng(0)
     middle, d, n = report["center"][2:-1], family.n_columns, 0
@@ -909,7 +909,7 @@ def test_labels_beside_faces_reach_as_far_as_they_do_among_themselves():
 def test_third_derivatives_are_those_of_the_curves_less_the_samples_cumulants(seed):
     problem, family, center, low, high = centers(seed)
     middle = center[family.n_components : -1]
-    found = Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, middle, middle)
+    found = Neighbourhood(MixturePrimal(family), family.chart()).examine(center, middle, middle)
     chart, rng = Chart(problem, family, found["center"]), np.random.default_rng(seed)
     masses = chart.w.sum() * chart.weights
     K, p = found["down"].shape
@@ -955,13 +955,13 @@ def test_a_box_around_matrices_ends_where_the_floor_begins():
     )
     family, vector, _ = solved(problem)
     inverse = np.linalg.inv(np.linalg.cholesky(family.axes @ family.axes.T * least / 1.05))
-    basin, rng, held = Neighbourhood(MixturePrimal(family), family.chart(bounds)), np.random.default_rng(0), 0
+    basin, rng, held = Neighbourhood(MixturePrimal(family), family.chart()), np.random.default_rng(0), 0
     assert basin.find(vector, 1.0)
     first = basin.report()
     middle = first["center"][2:-1]
     for scale in 1.3 ** np.arange(-3, 12):
         low, high = (middle + scale * (first[side] - middle) for side in ("low", "high"))
-        other = Neighbourhood(MixturePrimal(family), family.chart(bounds))
+        other = Neighbourhood(MixturePrimal(family), family.chart())
         if not other.covers(vector, 1.0, low, high):
             continue
         held, report = held + 1, other.report()
@@ -974,7 +974,7 @@ def test_a_box_around_matrices_ends_where_the_floor_begins():
 @pytest.mark.parametrize("d", [2, 3])
 def test_matrices_on_the_floor_have_no_box(d):
     family, vector, _ = solved(gaussian(6, 100, 2, d, "full", 4.0))
-    assert not Neighbourhood(MixturePrimal(family), family.chart(bounds)).find(vector, 1.0)
+    assert not Neighbourhood(MixturePrimal(family), family.chart()).find(vector, 1.0)
 
 
 @pytest.mark.parametrize("name", ["counts", "waits", "items"])
@@ -986,7 +986,7 @@ def test_a_prior_adds_its_own_derivatives(name):
     rng, K, p = np.random.default_rng(0), problem.n_components, families[0].n_columns
     center = np.concatenate([np.full(K, 1 / K), np.sort(rng.uniform(0.2, 0.8, (K, p)), axis=0).ravel(), [0.0]])
     found = [
-        Neighbourhood(MixturePrimal(family), family.chart(bounds)).examine(center, center[K:-1], center[K:-1])
+        Neighbourhood(MixturePrimal(family), family.chart()).examine(center, center[K:-1], center[K:-1])
         for family in families
     ]
     chart = Chart(problem, families[0], found[0]["center"])

@@ -5,6 +5,7 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem
+from gopfast.biconvex import files
 from gopfast.errors import InputError
 
 pyscipopt = pytest.importorskip("pyscipopt")
@@ -178,3 +179,52 @@ def test_json_is_read_as_before(tmp_path):
     problem = BiconvexProblem([1.0, 2.0], Q=[[0, 1], [0, 0]], lower=0, upper=1, names=["a", "b"])
     problem.to_json(tmp_path / "p.json")
     assert BiconvexProblem.read(tmp_path / "p.json").names == ("a", "b")
+
+
+NL = """g3 1 1 0
+ {variables} 1 1 0 0
+ {nonlinear} {nonlinear}
+ 0 0
+ 2 0 0
+ 0 0 0 1
+ 0 0 0 0 0
+ 2 2
+ 0 0
+ 0 0 0 0 0
+C0
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NL.format(variables=2, nonlinear=1) + "o0\n" * 100_000,  # a sum of sums of sums
+        NL.format(variables=10**9, nonlinear=0) + "n0\n",
+    ],
+    ids=["nested without end", "a thousand million variables"],
+)
+def test_a_file_on_which_the_reader_breaks_down_is_refused(tmp_path, text):
+    path = write(tmp_path, text, "a.nl")
+    with pytest.raises(InputError, match="SCIP cannot read this file") as error:
+        BiconvexProblem.read(path)
+    assert str(path) in str(error.value)
+
+
+def test_a_row_type_that_there_is_not_is_refused(tmp_path):
+    text = "NAME x\nROWS\n N obj\n Q c1\nCOLUMNS\n x obj 1 c1 1\nRHS\n rhs c1 1\nENDATA\n"
+    with pytest.raises(InputError, match="SCIP cannot read this file"):
+        BiconvexProblem.read(write(tmp_path, text, "a.mps"))
+
+
+def test_reading_ends_by_its_limit(tmp_path, monkeypatch):
+    path = write(tmp_path, LP.format(sense="Minimize", objective="x"))
+    monkeypatch.setattr(files, "LIMIT", 0.0)
+    monkeypatch.setattr(files, "LIMIT_EACH", 1e-6)
+    with pytest.raises(InputError, match="did not come to an end within"):
+        BiconvexProblem.read(path)
+
+
+def test_the_reader_does_not_take_modules_from_the_folder(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise RuntimeError")
+    monkeypatch.chdir(tmp_path)
+    assert BiconvexProblem.read(write(tmp_path, LP.format(sense="Minimize", objective="x"))).n_variables == 2

@@ -153,3 +153,13 @@ def test_the_commands_write_and_check_a_proof(tmp_path, capsys):
     assert cli.main(["check", str(tmp_path / "absent"), str(data)]) == 2
     assert cli.main(["fit", str(data), "-k", "2", "--proof", str(data), "-q"]) == 2
     assert "the result would overwrite the data" in capsys.readouterr().err
+
+
+def test_proofs_that_do_not_hold_are_errors_of_the_package():
+    with pytest.raises(gopfast.GopfastError) as caught:
+        gopfast.check(b"", [1.0])
+    assert type(caught.value) is gopfast.ProofError is gopfast.checker.ProofError
+    for name in dir(gopfast):
+        kind = getattr(gopfast, name)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            assert issubclass(kind, gopfast.GopfastError), name

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gopfast
-from gopfast import BiconvexProblem
+from gopfast import BiconvexProblem, Status
 from gopfast.biconvex import recession
 
 PRODUCT = np.array([[0.0, 1.0], [0.0, 0.0]])
@@ -171,3 +171,27 @@ def test_cvxpy_is_told():
     gopfast.solve(problem, n_threads=1)
     assert problem.status == cp.UNBOUNDED and problem.value == -INF
     assert x.value + y.value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("slope", [4.5e-16, 1e-15, 2e-14])
+def test_a_ray_but_for_rounding_proves_nothing(slope):
+    # x = y, (1 + slope) x - y <= 1: x goes up to 1 / slope
+    problem = BiconvexProblem([-1, 0], A=[[1, -1], [1 + slope, -1]], row_lower=[0, -np.inf], row_upper=[0, 1], lower=0)
+    result = gopfast.solve(problem, n_threads=1, max_nodes=20)
+    far = 0.5 / slope
+    value, feasible = problem.exact([far, far])
+    assert feasible and value == -far
+    assert result.status is not Status.UNBOUNDED and result.bound <= -far
+
+
+def test_rays_of_linear_programs_are_proved():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 5))
+        d = rng.integers(-2, 3, n).astype(float)
+        d[0] = 1.0
+        A = rng.integers(-4, 5, (2, n)) / 8.0
+        A *= np.where(A @ d > 0, -1.0, 1.0)[:, np.newaxis]
+        problem = BiconvexProblem(-d, A=A, row_upper=rng.integers(0, 4, 2))
+        result = gopfast.solve(problem, n_threads=1)
+        assert result.status is Status.UNBOUNDED and problem.violations(result.solution.z).max() <= 1e-8

@@ -285,3 +285,99 @@ def test_a_single_size_is_proved_at_once():
 def test_a_bad_argument_is_named(changed, named):
     with pytest.raises(gopfast.InputError, match=named):
         select([1.0, 2.0, 3.0], **{"n_components": [1, 2], **changed})
+
+
+def test_every_model_is_fitted_before_any_is_bounded(monkeypatch):
+    turns, run = [], MixtureSearch.run
+
+    def told(search, time_limit=None, max_nodes=None, cutoff=np.inf):
+        turns.append((search.problem.n_components, max_nodes))
+        return run(search, time_limit, max_nodes, cutoff)
+
+    monkeypatch.setattr(MixtureSearch, "run", told)
+    X = galaxies()
+    found = select(X, [2, 3, 4], covariance="diag", variance_floor=0.09)
+    assert turns[:3] == [(2, 0), (3, 0), (4, 0)] and all(nodes > 0 for _, nodes in turns[3:])
+    assert found.status is SelectionStatus.PROVED
+    for one in found.candidates:
+        first = gopfast.solve(one.problem, 1e-4, max_nodes=1, log=False)
+        assert one.result.objective <= first.objective + 2e-7  # to which first fits are made
+
+
+def test_the_first_fit_alone_proves_nothing_and_the_search_goes_on_as_if_it_had_never_stopped():
+    problem = gopfast.GaussianMixture(galaxies(), 3, covariance="known")
+    once, twice = (MixtureSearch(problem, Options.from_arguments(1e-4, n_threads=1)) for _ in range(2))
+    whole = once.run()
+    first = twice.run(max_nodes=0)
+    assert first.status is Status.NODE_LIMIT and first.n_nodes == 0
+    assert first.lower_bound < whole.lower_bound and first.objective >= whole.lower_bound
+    other = MixtureSearch(problem, Options.from_arguments(1e-4, n_threads=1))
+    other.take(twice.state())  # as in another process
+    for search in (twice, other):
+        result = search.run()
+        assert (result.status, result.n_nodes) == (whole.status, whole.n_nodes)
+        assert (result.objective, result.lower_bound) == (whole.objective, whole.lower_bound)
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-3, 0.05])
+def test_tiny_limits_give_a_valid_choice(limit):
+    X = np.random.default_rng(0).standard_normal((300, 3)) + 4.0 * np.eye(3)[np.arange(300) % 3]
+    found = select(X, [1, 2, 3], time_limit=limit)
+    assert len(found.candidates) == 12 and str(found)
+    for one in found.candidates:
+        assert np.isfinite(one.upper) and one.lower <= one.upper
+        assert one.result.status is not Status.INTERRUPTED
+        solution = one.result.solution
+        value = one.problem.objective(solution.weights, **solution.parameters)
+        assert one.result.objective == pytest.approx(value, rel=1e-9)
+    assert found.best.upper == min(one.upper for one in found.candidates)
+    assert not found.interrupted
+
+
+def test_nobody_is_said_to_have_interrupted_a_search_whose_turn_is_over():
+    """The best model's turn ends as it beats the others: it may have been the last."""
+    X = galaxies()
+    for limits in ({}, {"time_limit": 0.02}):
+        for sizes in ([3, 5, 2], [6, 4, 3, 2]):
+            found = select(X, sizes, covariance="diag", variance_floor=0.09, epsilon=0.01, **limits)
+            assert all(one.result.status is not Status.INTERRUPTED for one in found.candidates)
+            assert "Ctrl-C" not in str(found.best.result)
+
+
+class Clock:
+    """A clock that stands still but for what `pass_by` adds."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def perf_counter(self):
+        return self.now
+
+    def pass_by(self, seconds):
+        self.now += seconds
+
+
+def test_the_time_limit_is_shared_out(monkeypatch):
+    """Fits take half of it at most, and what one leaves the others have; no turn is given more than there is."""
+    clock, given, run = Clock(), [], MixtureSearch.run
+    limit, sizes = 8.0, [2, 3, 4, 5]
+
+    def told(search, time_limit=None, max_nodes=None, cutoff=np.inf):
+        given.append((search.problem.n_components, max_nodes, time_limit, clock.now))
+        found = run(search, None, max_nodes and min(max_nodes, 64), cutoff)
+        clock.pass_by(time_limit if max_nodes else (0.1 if len(given) <= 2 else time_limit / 3.0))
+        return found
+
+    monkeypatch.setattr(selection, "time", clock)
+    monkeypatch.setattr(MixtureSearch, "run", told)
+    X = np.random.default_rng(3).standard_normal((60, 2))
+    found = select(X, sizes, covariance="diag", time_limit=limit)
+    fits, turns = given[:4], given[4:]
+    assert [K for K, *_ in fits] == sizes and all(nodes == 0 for _, nodes, *_ in fits)
+    shares = [seconds / 3.0 for _, _, seconds, _ in fits]
+    np.testing.assert_allclose(shares, [1.0, 3.9 / 3.0, 3.8 / 2.0, 1.9])
+    assert turns and turns[0][3] == pytest.approx(104.0)
+    assert all(seconds <= 100.0 + limit - now + 1e-9 for _, _, seconds, now in turns)
+    assert len({K for K, *_ in turns}) > 1  # in turns
+    assert found.status is SelectionStatus.UNDECIDED
+    assert found.best.result.status is Status.TIME_LIMIT

@@ -24,12 +24,12 @@ def forms(problem):
 def test_every_form_of_a_start_is_read_alike(covariance):
     problem = gopfast.GaussianMixture(X, 2, covariance=covariance)
     found = forms(problem)
-    state, point = given_state(problem, found["solution"]), engine.start_parameters(problem, found["solution"])
+    state, point = given_state(problem, found["solution"]), engine.start_solution(problem, found["solution"])[0]
     for start in found.values():
         other = given_state(problem, start)
         assert state.keys() == other.keys()
         assert all(np.array_equal(state[name], other[name]) for name in state if state[name] is not None)
-        assert np.array_equal(engine.start_parameters(problem, start), point)
+        assert np.array_equal(engine.start_solution(problem, start)[0], point)
         assert gopfast.solve(problem, start=start, max_nodes=1, n_threads=1, log=False).objective < np.inf
 
 

@@ -10,9 +10,18 @@ from gopfast.mixtures.bounds.widening import WideningBasin
 from gopfast.search.search import Search
 
 import gopfast
-from gopfast.mixtures import bounds, engine
+from gopfast.mixtures import engine
+from gopfast.mixtures.plan import MixturePlan
+from gopfast.options import Options
 from gopfast.search import snapshot
 from tests.support.audit import in_label_order
+
+
+def box_of(family, primal):
+    """The box of a plan of the family: nothing else of a problem counts for it."""
+    plan = MixturePlan(None, family, Options.from_arguments())
+    plan.primal = primal
+    return plan.box()
 
 
 def overlapping(seed, n=150, K=3, d=1, gap=3.0):
@@ -38,14 +47,14 @@ def width(basin):
 def test_the_wider_box_is_held_in_place_of_the_quick_one(K, d):
     family, vector = solved(overlapping(K + d, K=K, d=d))
     primal = MixturePrimal(family)
-    basin = family.basin(bounds, primal)
+    basin = box_of(family, primal)
     assert isinstance(basin, WideningBasin)
     assert basin.find(vector, 0.01)
     quick = width(basin)
     assert quick == width_of(MixtureBasin(family, primal), vector)
     assert basin.find(vector, 0.01, wide=True)
     assert width(basin) > 1.2 * quick
-    assert basin.report()["lower"] == lower_of(Neighbourhood(primal, family.chart(bounds)), vector)
+    assert basin.report()["lower"] == lower_of(Neighbourhood(primal, family.chart()), vector)
 
 
 def width_of(basin, vector):
@@ -61,11 +70,11 @@ def lower_of(basin, vector):
 def test_a_box_that_is_given_is_held_by_whichever_reaches_so_far():
     family, vector = solved(overlapping(1, K=3))
     primal = MixturePrimal(family)
-    wide = Neighbourhood(primal, family.chart(bounds))
+    wide = Neighbourhood(primal, family.chart())
     assert wide.find(vector, 0.01)
     report = wide.report()
     middle, half = 0.5 * (report["low"] + report["high"]), 0.45 * (report["high"] - report["low"])
-    quick, basin = MixtureBasin(family, primal), family.basin(bounds, primal)
+    quick, basin = MixtureBasin(family, primal), box_of(family, primal)
     assert not quick.covers(vector, 0.01, middle - half, middle + half)
     assert basin.covers(vector, 0.01, middle - half, middle + half)
     assert basin.report()["low"] == pytest.approx(middle - half)
@@ -78,17 +87,22 @@ def test_a_box_that_is_given_is_held_by_whichever_reaches_so_far():
 def test_priors_of_estimated_variance_and_many_samples_have_the_quick_box_alone():
     X = np.random.default_rng(0).standard_normal((60, 1))
     family = engine.family(gopfast.GaussianMixture(X, 2, covariance="known", prior="empirical"))
-    assert isinstance(family.basin(bounds, MixturePrimal(family)), MixtureBasin)
-    assert family.chart(bounds) is None
+    assert isinstance(box_of(family, MixturePrimal(family)), MixtureBasin)
+    assert family.chart() is None
+    # nodes are bounded on summaries
+    X = np.random.default_rng(0).standard_normal((400, 1))
+    family = engine.family(gopfast.GaussianMixture(X, 2, covariance="known"))
+    assert family.data.levels
+    assert isinstance(box_of(family, MixturePrimal(family)), MixtureBasin)
     X = np.random.default_rng(0).standard_normal((30_000, 1))
     family = engine.family(gopfast.GaussianMixture(X, 2, covariance="known"))
-    assert isinstance(family.basin(bounds, MixturePrimal(family)), MixtureBasin)
+    assert isinstance(box_of(family, MixturePrimal(family)), MixtureBasin)
 
 
 def searched(problem, n_threads=1, max_nodes=1 << 40, known=None):
     family = engine.family(problem)
     primal = MixturePrimal(family)
-    basin = family.basin(bounds, primal)
+    basin = box_of(family, primal)
     search = Search(
         EntropicRelaxation(family), primal, 1e-3, n_threads=n_threads, basin=basin, known=known, max_nodes=max_nodes
     )

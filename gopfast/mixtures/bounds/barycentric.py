@@ -1,4 +1,7 @@
-"""Where -log det of a matrix plus a linear function is least in simplices of matrices: about, for many at once."""
+"""Where -log det of a matrix plus a linear function is least in simplices of matrices: about, for many at once.
+
+Theory: (T7) of docs/theory/shared.md.
+"""
 
 import numpy as np
 

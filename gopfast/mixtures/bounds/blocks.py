@@ -8,7 +8,9 @@ what each block of columns costs. With parts alpha_b of the information that add
 
 F_b the optimum of the block alone in which every column counts 1 / alpha_b times (`families.copied`). Each F_b is
 bounded by prices of samples: cells of so few parameters are no obstacle. What is lost is that every block may choose
-responsibilities of its own (docs/theory.md, "Many columns").
+responsibilities of its own.
+
+Theory: (I3) and (I4) of docs/theory/many.md.
 """
 
 import math
@@ -17,7 +19,8 @@ import time
 import numpy as np
 
 from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.mixtures.bounds.learner import Learner
+from gopfast.mixtures.bounds.pricing_root import Phase, PricingBound
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.copied import CopiedFamily
 from gopfast.roundoff import ROUND
@@ -35,7 +38,7 @@ STUCK = 0.3  # share of what is open that cells of the blocks leave open, from w
 PART_OF_TIME = 0.5  # of what is left, for the prices of all blocks
 
 
-class BlocksBound:
+class BlocksBound(Learner):
     """
     A lower bound of a mixture by those of blocks of its columns, told as `PricingBound` tells its own.
 
@@ -50,6 +53,8 @@ class BlocksBound:
     limit : float
         Solutions below it are sought.
     threads : int
+    rounds, rounding
+        As of `PricingBound`.
 
     Attributes
     ----------
@@ -57,23 +62,28 @@ class BlocksBound:
         Proved, in nats.
     """
 
-    is_recorded = False  # it has no entry in proofs
-
-    def __init__(self, family, one, solution, limit, threads=1):
+    def __init__(self, family, one, solution, limit, threads=1, rounds=True, rounding=None):
         self.family, self.limit, self.threads = family, limit, threads
-        self.lower, self.blocks, self.spent = -math.inf, [], 0.0
+        self.rounding = {"rounds": rounds, "rounding": rounding}
+        self.lower, self.blocks, self.spent, self.terms_of_blocks = -math.inf, [], 0.0, 0
         self.partitions = Partitions(family, np.array(solution))
         self.n_blocks = fewest_blocks(family, FEW_PARAMETERS)
         self.way = 0  # to larger blocks, -1, or to smaller ones
         self.whole, self.unit = None, work_of_pass(one)
         if family.n_cell <= MOST_PARAMETERS:
-            self.whole = PricingBound(family, one, solution, limit, threads=threads)
+            self.whole = PricingBound(family, one, solution, limit, threads=threads, **self.rounding)
 
     @property
     def n_passes(self):
         """Passes over all columns so far, as many as those of blocks would have taken the time."""
         whole = 0 if self.whole is None else self.whole.n_passes
         return whole + int((LITTLE if self.whole is None else 1.0) * self.spent / self.unit)
+
+    @property
+    def n_terms(self):
+        """Terms so far; a column less counts no less."""
+        whole = 0 if self.whole is None else self.whole.n_terms
+        return whole + self.terms_of_blocks + self.partitions.n_terms
 
     @property
     def cells(self):
@@ -87,20 +97,20 @@ class BlocksBound:
 
     def step(self, deadline):
         """Next thing to learn, of the whole or of the blocks, whichever has cost less; whether there is more."""
-        open_whole = self.whole is not None and self.whole.done < 3
+        open_whole = self.whole is not None and not self.whole.has_cells
         if open_whole and (not self.n_blocks or self.whole.n_passes * self.unit <= self.spent):
             self.whole.limit = self.limit
             self.whole.step(deadline)
             self.lower = max(self.lower, self.whole.lower)
         elif self.n_blocks:
             self._divide(deadline)
-        return self.lower < self.limit and (self.n_blocks > 0 or (self.whole is not None and self.whole.done < 3))
+        return self.lower < self.limit and (self.n_blocks > 0 or (self.whole is not None and not self.whole.has_cells))
 
     def _divide(self, deadline):
         """Next thing to learn of the blocks; once they have no more to tell there are others."""
         if not self.blocks:
             self.blocks = [
-                Block(self.partitions, columns, copies, self.threads)
+                Block(self.partitions, columns, copies, self.threads, self.rounding)
                 for columns, copies in zip(
                     self.partitions.best(self.n_blocks, deadline), parts(self.n_blocks), strict=True
                 )
@@ -108,9 +118,10 @@ class BlocksBound:
         todo = [block for block in self.blocks if block.more]
         if todo and self.lower < self._added([block.bound.limit for block in self.blocks]):
             block = max(todo, key=lambda one: one.missing / one.copies)
-            before = block.work
+            before, terms = block.work, block.bound.n_terms
             block.step(deadline, len(todo))
             self.spent += block.work - before
+            self.terms_of_blocks += block.bound.n_terms - terms
             self._count()
         else:
             self._next_partition(bool(todo))
@@ -153,7 +164,7 @@ class Partitions:
     """
 
     def __init__(self, family, solution):
-        self.family, self.rng = family, np.random.default_rng(0)
+        self.family, self.rng, self.n_terms = family, np.random.default_rng(0), 0
         self.columns, self.weights = family.data.arrays()
         K, d = family.n_components, family.n_columns
         cells = solution[K:-1].reshape(K, -1)
@@ -196,6 +207,8 @@ class Partitions:
                 variances = variances.mean(axis=1, keepdims=True)
             point = np.concatenate([means[:, block], variances], axis=1).ravel()
             solution, trace, _ = primal.em(shares, point, tolerance, most)
+            self.n_terms += primal.meter.terms
+            primal.meter.clear()
             yield solution, trace[-1]
 
     def _leasts(self, blocks, copies, starts):
@@ -213,6 +226,7 @@ class Partitions:
         primal, K = MixturePrimal(family), family.n_components
         n = max(1, min(N_STARTS, MOST_TRIED // (8 * len(self.weights))))
         found = [primal.em(np.full(K, 1.0 / K), family.seeded(self.rng), ROUGH, ROUGH_STEPS) for _ in range(n)]
+        self.n_terms += primal.meter.terms
         solution, trace, _ = min(found, key=lambda one: one[1][-1])
         if trace[-1] < least - LOWER:
             self.starts.append(self._of_all_columns(family, block, solution))
@@ -243,14 +257,16 @@ class Block:
     copies : int
         A power of 2.
     threads : int
+    rounding : dict
+        Options of `PricingBound`.
     """
 
-    def __init__(self, of, columns, copies, threads):
+    def __init__(self, of, columns, copies, threads, rounding):
         self.copies = copies
         block, columns = of.family_of(columns, copies)
         solution, objective = min(of.mixtures(block, columns, of.starts), key=lambda one: one[1])
         one = block.one_component(None)
-        self.bound = PricingBound(block, one, solution, objective, threads=threads)
+        self.bound = PricingBound(block, one, solution, objective, threads=threads, **rounding)
         self.unit, self.more = work_of_pass(one), True
 
     @property
@@ -270,10 +286,10 @@ class Block:
 
     def step(self, deadline, n_open):
         """Next thing to learn; with so many blocks at work none has all the time."""
-        if self.bound.done == 0:
+        if self.bound.phase is Phase.PRICES:
             now = time.monotonic()
             deadline = now + PART_OF_TIME / n_open * max(0.0, deadline - now)
-        self.more = self.bound.step(deadline) and self.bound.done < 2  # its cells cut nothing
+        self.more = self.bound.step(deadline) and not self.bound.has_suprema  # its cells cut nothing
 
 
 def is_divided(family):

@@ -3,6 +3,8 @@ Lower bounds of the objective that need no search.
 
 No sample's density exceeds the largest that its model allows, and no row's probability its share. This is what a
 result has to show when a limit comes before the first node is bounded.
+
+Theory: (F9) of docs/theory/families.md.
 """
 
 import math

@@ -6,6 +6,8 @@ incumbent. Without any component in one of these groups a mixture costs more tha
 that each of K groups holds exactly one. With one supremum for each group, prices then show the same of solutions whose
 component lies in its group but not in its cell of the incumbent's box (`neighbourhood`): about 2 K questions, each
 about one component's cells, whatever the number of ways to put K components into these.
+
+Theory: (C5), (C6) and (C7) of docs/theory/cells.md.
 """
 
 import math
@@ -16,6 +18,7 @@ import numpy as np
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.bounds.pricing_root import pick
+from gopfast.search.meter import Meter
 
 N_ROUNDS = 12  # of prices for one question
 FIRST, NEAR = 1.0, 0.005  # weights of the barrier, nats: of prices far from the root's, and near them
@@ -43,16 +46,22 @@ class Confinement:
         All components of solutions below its limit lie in its cells.
     solution : ndarray
         The incumbent, as the primal keeps it.
-    box : callable () -> object or None
-        The incumbent's box: `low` and `high`, (K n,) each, and `lower`, a bound of the objective there.
+    box : callable (Meter) -> object or None
+        The incumbent's box: `low` and `high`, (K n,) each, and `lower`, a bound of the objective there. What looking
+        for it takes is counted by the meter.
+    meter : Meter, optional
+        Where to count what the questions take.
 
     Attributes
     ----------
     lower : float
         What is proved of all solutions below the limit; -inf until the last component is confined.
+    cells : tuple of ndarray or None
+        As of `Learner`: what is left of the bound's, once no more is asked.
     """
 
-    def __init__(self, bound, solution, box):
+    def __init__(self, bound, solution, box, meter=None):
+        self.meter, self.cells = Meter() if meter is None else meter, None
         self.bound, self.K, self.make_box, self.lower = bound, bound.n_components, box, -math.inf
         self.groups, self.needed, self.free = None, 0, []
         points = np.reshape(solution[self.K : -1], (self.K, -1))
@@ -78,8 +87,10 @@ class Confinement:
         """Ask the next question; whether there are more. One that time was too short for is asked again."""
         if self.groups is None:
             return False
-        before = self.needed, list(self.free)
-        more = self._ask(deadline)
+        before, terms = (self.needed, list(self.free)), self.pricing.n_terms
+        with self.meter:
+            more = self._ask(deadline)
+        self.meter.count(terms=self.pricing.n_terms - terms)
         if not more and self.lower == -math.inf and time.monotonic() > deadline:
             self.needed, self.free = before
             return True
@@ -103,7 +114,7 @@ class Confinement:
 
     def _begin(self):
         """No group is empty: whether there is a box to confine their components to."""
-        box = self.make_box()
+        box = self.make_box(self.meter)
         if box is None:
             return self._end(False)
         low, high = (np.reshape(side, (self.K, -1)) for side in (box.low, box.high))
@@ -121,7 +132,7 @@ class Confinement:
             self.lower = min(self.bound.limit, self.of_box)
         closed = self.lower >= self.bound.limit  # then there are no such solutions
         left = [tuple(side[:0] for side in group) for group in self.groups] if closed else self.groups
-        self.bound.cells = tuple(np.concatenate(sides) for sides in zip(*left, strict=True))
+        self.cells = tuple(np.concatenate(sides) for sides in zip(*left, strict=True))
         return False
 
     def _needs(self, k, deadline):

@@ -5,6 +5,8 @@ What prices at the root leave of one component's cells is divided into disjoint 
 components for each. Its bound is sum w lambda - sum over its groups of n sup G, for the best lambda of *these* numbers.
 A node is divided where the master problem's numbers are fractional: one group becomes two, with 0 ... n of its
 components in the first. Components have no names, so that there is no K!.
+
+Theory: (N1), (N2) and (N3) of docs/theory/counts.md.
 """
 
 import math
@@ -13,7 +15,9 @@ import time
 import numpy as np
 
 from gopfast.mixtures.bounds.cell_tree import CellTree
+from gopfast.mixtures.bounds.learner import Learner
 from gopfast.mixtures.bounds.pricing_root import SUMMED, total_of, unlike
+from gopfast.search.meter import Meter
 
 N_ROUNDS = 10  # of column generation in a node
 N_TURNS = 3  # of dividing cells, and of prices after that
@@ -392,7 +396,7 @@ class CountSearch:
         return made
 
 
-class CountsBound:
+class CountsBound(Learner):
     """
     Prices at the root, and then a search by counts in what they leave, told as `PricingBound` tells its own.
 
@@ -403,6 +407,8 @@ class CountsBound:
         Told when the search by counts begins.
     wait : int
         Batches of nodes until the search by counts begins: where the tree does not close soon.
+    meter : Meter, optional
+        Where to count what the search by counts takes.
 
     Attributes
     ----------
@@ -410,10 +416,8 @@ class CountsBound:
         Batches of nodes until the next step.
     """
 
-    is_recorded = False  # it has no entry in proofs
-
-    def __init__(self, bound, begun=lambda what: None, wait=0):
-        self.begun = begun
+    def __init__(self, bound, begun=lambda what: None, wait=0, meter=None):
+        self.begun, self.meter, self.terms_of_search = begun, Meter() if meter is None else meter, 0
         self.at, self.search, self.leaves, self.told = bound, None, None, 0
         self.lower, self.wait, self.rest, self.more = -math.inf, wait, 0, True
 
@@ -450,6 +454,11 @@ class CountsBound:
         """Data passes of one component so far, and what takes the time of some."""
         return self.at.n_passes + (0 if self.search is None else self.search.n_passes)
 
+    @property
+    def n_terms(self):
+        """Terms of the root's prices so far: those of the search by counts, at the same workspaces, are its own."""
+        return self.at.n_terms - self.terms_of_search
+
     def _has_groups(self):
         """Whether there are cells, and solutions below the limit in them."""
         return self.at.cells is not None and len(self.at.cells[0]) > 0 and self.at.lower < self.limit
@@ -466,9 +475,17 @@ class CountsBound:
         self.rest = 0
         if self.search is None:
             self.begun("numbers of components in groups of cells are searched")
-            self.search = CountSearch(self.at)
+            before = self.at.n_terms
+            with self.meter:
+                self.search = CountSearch(self.at)
+            self.meter.count(terms=self.at.n_terms - before)
+            self.terms_of_search += self.at.n_terms - before
             return self._has_groups()
-        more = self.search.step(deadline)
+        before = self.at.n_terms
+        with self.meter:
+            more = self.search.step(deadline)
+        self.meter.count(terms=self.at.n_terms - before)
+        self.terms_of_search += self.at.n_terms - before
         self.lower = max(self.lower, self.search.lower)
         if (not more or self.search.n_nodes >= 2 * self.told) and self.search.n_left <= MOST_OPEN:
             self.told, self.leaves = self.search.n_nodes, self.search.leaves()

@@ -6,6 +6,8 @@ For a mixture without prior, any mixing distribution of the mean is bounded by t
 search learns the bound itself (``hitting``). Here it is for a choice of the number of components.
 
 It bounds free variances above a floor too: a wider normal density is a mixture of those at the floor.
+
+Theory: (H1) and (H7) of docs/theory/hitting.md.
 """
 
 import math

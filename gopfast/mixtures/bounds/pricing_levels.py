@@ -11,6 +11,8 @@ what it saves of the samples, for all parts of a sample may have the same tau. S
 for the multipliers of a cell at hand, since its costs are those of a relaxed dual, linear in the statistics. Cells that
 one summary rules out hold no component of a better solution, whatever the prices: the next, finer one begins with what
 is left.
+
+Theory: (P7) of docs/theory/prices.md.
 """
 
 import itertools
@@ -18,6 +20,7 @@ import math
 
 import numpy as np
 
+from gopfast.mixtures.bounds.learner import Learner
 from gopfast.mixtures.bounds.pricing_root import PricingBound
 
 FEWEST = 300  # points of the first summary
@@ -32,7 +35,7 @@ def levels_of(data, most, most_points):
     return [level for level in small if level.n_samples >= FEWEST] or small[-1:]
 
 
-class LevelledBound:
+class LevelledBound(Learner):
     """
     Prices of one summary after another, told as `PricingBound` tells its own.
 
@@ -47,25 +50,32 @@ class LevelledBound:
     limit : float
         Solutions below it are sought.
     threads : int
+    rounds, rounding
+        As of `PricingBound`.
     """
 
-    is_recorded = False  # it has no entry in proofs
-
-    def __init__(self, family, ones, solution, limit, threads=1):
+    def __init__(self, family, ones, solution, limit, threads=1, rounds=True, rounding=None):
         self.family, self.ones, self.solution, self.threads = family, ones, solution, threads
-        self.limit, self.lower, self.n_before = limit, -math.inf, 0
+        self.limit, self.lower, self.n_before, self.terms_before = limit, -math.inf, 0, 0
+        self.rounding = {"rounds": rounds, "rounding": rounding}
         self.at = self._bound(0)
         self.at.last = len(ones) == 1
         self.cells, self.table_total = None, -math.inf
 
     def _bound(self, level):
         self.level = level
-        return PricingBound(self.family, self.ones[level], self.solution, self.limit, threads=self.threads)
+        return PricingBound(self.family, self.ones[level], self.solution, self.limit, threads=self.threads,
+                            **self.rounding)  # fmt: skip
 
     @property
     def n_passes(self):
         """Data passes of one component so far."""
         return self.n_before + self.at.n_passes
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.terms_before + self.at.n_terms
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
@@ -79,6 +89,7 @@ class LevelledBound:
         if self.at.cells is None or not len(self.at.cells[0]) or self.level + 1 == len(self.ones):
             return False
         self.n_before += self.at.n_passes
+        self.terms_before += self.at.n_terms
         coarser, self.at = self.at, self._bound(self.level + 1)
         low, high, _ = coarser.cells
         prices = refined(coarser.one.data.arrays()[0], coarser.prices, self.at.one.data.arrays()[0])

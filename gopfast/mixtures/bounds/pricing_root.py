@@ -1,14 +1,20 @@
-"""The pricing bound of a whole problem: prices, proved suprema, and the cells that are left."""
+"""The pricing bound of a whole problem: prices, proved suprema, and the cells that are left.
 
+Theory: (P1), (P4), (P6) and (P9) of docs/theory/prices.md; (C1) and (C4) of docs/theory/cells.md.
+"""
+
+import enum
 import math
 import time
 
 import numpy as np
 
+from gopfast.mixtures.bounds.learner import Learner
 from gopfast.mixtures.bounds.master import Master
 from gopfast.mixtures.bounds.price_cell import MOST_CURVED_COSTS
 from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.bounds.rounding import Rounding
+from gopfast.search.meter import Meter
 
 
 def single(problem, family):
@@ -46,7 +52,17 @@ MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is
 MOST_PASSES = 80_000  # for it
 
 
-class PricingBound:
+class Phase(enum.IntEnum):
+    """What is done next."""
+
+    PRICES = 0
+    SUPREMA = 1
+    CELLS = 2
+    CONFINEMENT = 3
+    END = 4
+
+
+class PricingBound(Learner):
     """
     Prices of the samples and the cells of one component that they leave.
 
@@ -67,6 +83,8 @@ class PricingBound:
         Whether a bound is wanted soon rather than good.
     rounds : bool
         Whether solutions are looked for among the atoms; not of two components, whose optimum other searches find.
+    rounding : Meter, optional
+        Where to count what that takes.
     confine : callable (bound, solution) -> Confinement, optional
         What is asked of prices once there are cells.
 
@@ -80,7 +98,7 @@ class PricingBound:
     """
 
     def __init__(self, family, one, solution, limit, seed=0, threads=1, record=None, hasty=False, rounds=True,
-                 confine=None):
+                 rounding=None, confine=None):
         self.family, self.one, self.limit, self.threads = family, one, limit, threads
         self.n_components = family.n_components
         self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
@@ -102,11 +120,12 @@ class PricingBound:
         self.sigma = 0.0
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
-        self.cells, self.table_total, self.done = None, -math.inf, 0
+        self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
         self.solution, self.confine, self.confinement = np.array(solution), confine, None
-        self.rounds, self.found, self.rounding_passes = rounds and family.n_components > 2, None, 0
+        self.rounds, self.rounding = rounds and family.n_components > 2, rounding or Meter()
+        self.found, self.rounding_passes = None, 0
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
 
     @property
@@ -126,16 +145,31 @@ class PricingBound:
         confining = 0 if self.confinement is None else self.confinement.n_passes
         return self.pricing.n_passes + self.rounding_passes + confining
 
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.pricing.n_terms
+
+    @property
+    def has_suprema(self):
+        """Whether the suprema are known as well as they will be, but for those of divided cells."""
+        return self.phase >= Phase.CELLS
+
+    @property
+    def has_cells(self):
+        """Whether the cells are known, and no more is asked but for where components are confined to."""
+        return self.phase >= Phase.CONFINEMENT
+
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
-        if self.done == 0:
+        if self.phase is Phase.PRICES:
             # whatever the prices, time must be left to prove something with them
             now = time.monotonic()
             self.improve_prices(self.aim, now + PART_FOR_PRICES * (deadline - now))
             if self.aim_higher():
                 return True
             self._round()
-        elif self.done == 1:
+        elif self.phase is Phase.SUPREMA:
             before = self.pricing.n_cells
             reason = self.prove(self.tolerance, MORE_CELLS, deadline)
             self.n_proved += self.pricing.n_cells - before
@@ -146,16 +180,16 @@ class PricingBound:
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
             if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
                 return True
-        elif self.done == 2:
+        elif self.phase is Phase.CELLS:
             self.eliminate(deadline=deadline)
             if self.tight and self.tolerance > self.aim:
                 # what is left of the cells is divided at the same prices
-                self.tolerance, self.done = max(self.aim, FINER * self.tolerance), 1
+                self.tolerance, self.phase = max(self.aim, FINER * self.tolerance), Phase.SUPREMA
                 return True
-        elif self.done == 3 and self._can_confine() and self._confine(deadline):
+        elif self.phase is Phase.CONFINEMENT and self._can_confine() and self._confine(deadline):
             return True
-        self.done += 1
-        return self.done < 3 or (self.done == 3 and self._can_confine())
+        self.phase = Phase(min(self.phase + 1, Phase.END))
+        return not self.has_cells or (self.phase is Phase.CONFINEMENT and self._can_confine())
 
     def _can_confine(self):
         """Whether more can be asked of prices, for little."""
@@ -168,6 +202,8 @@ class PricingBound:
             self.confinement = self.confine(self, self.solution)
         more = self.confinement.step(deadline)
         self.lower = max(self.lower, self.confinement.lower)
+        if self.confinement.cells is not None:
+            self.cells = self.confinement.cells
         return more
 
     def aim_higher(self):
@@ -221,8 +257,10 @@ class PricingBound:
         if self.begun and self.rounds and not self.curved:
             points = self.points[: len(self.multipliers)]  # without those that were added since
             mass = self.pricing.columns(self.prices, points)[0]
-            rounding = Rounding(self.family, self.weights, points, mass, self.multipliers, self.rng)
-            self.found = rounding.best(self.limit)
+            with self.rounding:
+                rounding = Rounding(self.family, self.weights, points, mass, self.multipliers, self.rng)
+                self.found = rounding.best(self.limit)
+            self.rounding.count(terms=rounding.n_terms)
             self.rounding_passes = rounding.n_passes
 
     def _draw(self, n):
@@ -306,7 +344,7 @@ class PricingBound:
         self.prices, self.points, self.root, self.begun = prices, points, [low, high], True
         if len(prices) > MOST_IMPROVED:
             self.sigma = float(self.pricing.values(prices, points).max())
-            self.done, self.n_turns = 1, MOST_TURNS
+            self.phase, self.n_turns = Phase.SUPREMA, MOST_TURNS
             self.pricing.cover(*self.root)
 
 

@@ -4,6 +4,8 @@ Solutions from the atoms of the master problem.
 Its multipliers are fractional numbers of components; what they are fractions of are the components of good solutions,
 of several as a rule. So K of the atoms are drawn, each by its multiplier and by what it takes of the samples that are
 left by those before, and EM goes on from there. That has led to optima which hundreds of random starts miss.
+
+Theory: (P8) of docs/theory/prices.md.
 """
 
 import numpy as np
@@ -78,3 +80,8 @@ class Rounding:
         solution, trace, _ = self.primal.em(weights, np.ascontiguousarray(point), SETTLED, n_steps)
         self.n_passes += len(trace) * self.family.n_components
         return trace[-1], solution
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.primal.meter.terms

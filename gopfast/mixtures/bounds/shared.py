@@ -11,8 +11,9 @@ variance. Any lower bound beta of H(alpha) is a line below R, R >= beta - alpha 
     f >= min over s of phi(s) + max over lines of (beta - alpha s):
 
 a function of one number, concave between the lines' crossings, so that its least value is at one of those. A line is
-added where that value lies, at alpha = phi'(s), or the search behind a line goes on (docs/theory.md, "Shared
-parameters").
+added where that value lies, at alpha = phi'(s), or the search behind a line goes on.
+
+Theory: (T2) and (T3) of docs/theory/shared.md.
 """
 
 import math
@@ -21,11 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.learner import Learner
 from gopfast.result import Status
 from gopfast.roundoff import ROUND
-from gopfast.search.search import Search
+from gopfast.search.meter import total_terms
 
 EXACT = 0.125  # part of the tolerance to which mixtures of fixed parameter are solved
 MOST_LINES = 60  # where phi is less than the cost, so that a proof is not to be expected, and
@@ -72,22 +72,18 @@ class FixedSearch:
     shift : float
         What H is more than its objective.
     epsilon : float
-    beside : callable (family) -> (Reduction or None, int)
-        What is learnt beside its tree, and from which node on.
-    basin : callable (family, primal) -> Basin or None
+    plan : callable (family) -> MixturePlan
+        What is at work in the search of a mixture.
     first_nodes : int
         Nodes at first, and at least so many more each time that it goes on.
-    primal : MixturePrimal or None
+    **primal
+        Options of its `MixturePrimal`.
     """
 
-    def __init__(self, alpha, family, shift, epsilon, beside, basin, first_nodes=FIRST_NODES, primal=None):
+    def __init__(self, alpha, family, shift, epsilon, plan, first_nodes=FIRST_NODES, **primal):
         self.alpha, self.shift, self.first_nodes = alpha, shift, first_nodes
-        primal = MixturePrimal(family) if primal is None else primal
-        reduction, reduce_from = beside(family)
-        self.search = Search(
-            EntropicRelaxation(family), primal, epsilon, reduction=reduction, reduce_from=reduce_from,
-            basin=basin(family, primal),
-        )  # fmt: skip
+        self.plan = plan(family)
+        self.search = self.plan.search(epsilon, **primal)
         self.lower, self.upper = -math.inf, math.inf
         self.n_nodes = self.n_passes = 0
         self.done = False
@@ -105,6 +101,11 @@ class FixedSearch:
         self.done = reason not in (Status.NODE_LIMIT, Status.TIME_LIMIT)
         return self.n_passes - before
 
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return total_terms(self.plan.meters)
+
     def line(self, loss):
         """Return what it has proved so far, `loss` less."""
         beta = self.lower + self.shift
@@ -116,7 +117,7 @@ class FixedSearch:
         return 0.0 if self.done else self.upper - self.lower
 
 
-class SharedBound:
+class SharedBound(Learner):
     """
     Lower bound of a mixture whose components share a parameter.
 
@@ -130,14 +131,14 @@ class SharedBound:
         What is to be proved.
     epsilon : float
         Of the whole search.
-    beside, basin : callable
+    plan : callable (family) -> MixturePlan
         As of `FixedSearch`.
     """
 
-    def __init__(self, slices, alpha, limit, epsilon, beside, basin):
+    def __init__(self, slices, alpha, limit, epsilon, plan):
         slices.begin()
         self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
-        self.beside, self.basin = beside, basin
+        self.plan = plan
         self.searches, self.rough = [], not slices.exact
         self.lower, self.n_passes = -math.inf, 0
         self.next = alpha
@@ -155,7 +156,9 @@ class SharedBound:
             chosen = self.chosen
         else:
             return False
+        before = chosen.n_terms
         self.n_passes += chosen.go_on(max(0.0, TURN * (deadline - time.monotonic())))
+        self.n_terms += chosen.n_terms - before
         least = self.least()
         self.lower = max(self.lower, least.bound)
         self.next, self.chosen = self._choose(least)
@@ -164,9 +167,7 @@ class SharedBound:
         return self.next is not None or self.chosen is not None
 
     def _search(self, alpha):
-        return FixedSearch(
-            alpha, self.slices.family(alpha), self.slices.shift(alpha), self.epsilon, self.beside, self.basin
-        )
+        return FixedSearch(alpha, self.slices.family(alpha), self.slices.shift(alpha), self.epsilon, self.plan)
 
     def lines(self):
         """Return the lines, the flattest first."""

@@ -13,8 +13,10 @@ B bounds f over the simplex:
 
     W/2 min over A of [<B, A> - log det A]  +  min over v of [beta_v - W/2 <B - N, A_v>]  +  c.
 
-Simplices are split at their edges until all bounds reach the limit, or the search behind a vertex goes on
-(docs/theory.md, "Shared parameters").
+Simplices are split at their edges until all bounds reach the limit, or the search behind a vertex goes
+on.
+
+Theory: (T6) and (T7) of docs/theory/shared.md.
 """
 
 import itertools
@@ -24,7 +26,7 @@ import time
 import numpy as np
 
 from gopfast.mixtures.bounds.barycentric import combined, least_shares
-from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.learner import Learner
 from gopfast.mixtures.bounds.shared import EXACT, SUM, TURN, FixedSearch
 from gopfast.roundoff import ROUND
 
@@ -73,7 +75,7 @@ class Cell:
         self.corners, self.bound, self.shares = corners, bound, None
 
 
-class SimplexBound:
+class SimplexBound(Learner):
     """
     Lower bound of a mixture of one covariance matrix of two columns.
 
@@ -86,14 +88,14 @@ class SimplexBound:
         What is to be proved.
     epsilon : float
         Of the whole search.
-    beside, basin : callable
+    plan : callable (family) -> MixturePlan
         As of `FixedSearch`.
     """
 
-    def __init__(self, slices, solution, limit, epsilon, beside, basin):
+    def __init__(self, slices, solution, limit, epsilon, plan):
         slices.begin()
         self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
-        self.beside, self.basin = beside, basin
+        self.plan = plan
         self.low, self.high = slices.precisions()
         self.most = 0.5 * slices.total * (1.0 + slices.eta) * (1.0 + SLACK)  # H falls by less along minus I, per unit
         self.lower, self.n_passes = -math.inf, 0
@@ -177,7 +179,9 @@ class SimplexBound:
         if vertex.search is None:
             vertex.search = self._search(vertex)
         search = vertex.search
+        before = search.n_terms
         self.n_passes += search.go_on(max(0.0, TURN * (deadline - time.monotonic())))
+        self.n_terms += search.n_terms - before
         K, d = self.slices.n_components, len(vertex.A)
         vertex.means = search.solution[K : K + K * d].reshape(K, d) @ vertex.back.T
         self.means = vertex.means
@@ -200,8 +204,8 @@ class SimplexBound:
         family, B = self.slices.known(vertex.A)
         vertex.back = np.linalg.pinv(B)
         means = self.means if vertex.means is None else vertex.means
-        primal = MixturePrimal(family, N_STARTS, start=means @ B.T, thorough=False)
-        return FixedSearch(1.0, family, 0.0, self.epsilon, self.beside, self.basin, FIRST_NODES, primal)
+        starts = {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False}
+        return FixedSearch(1.0, family, 0.0, self.epsilon, self.plan, FIRST_NODES, **starts)
 
     def _least(self):
         """Return the simplex of the least bound."""

@@ -13,6 +13,8 @@ With K = 1 all responsibilities and the weight are 1, so that one M step is all 
   log det C + tr(C^-1 M), is convex in C^-1; in units of the floor the eigenvalues of M below 1 are raised to 1.
 
 Each problem solves its own, ``MixtureProblem._closed_form``.
+
+Theory: (F11) of docs/theory/families.md.
 """
 
 import math

@@ -6,6 +6,8 @@ concave; the range ``least`` to ``most`` of s; ``largest_rest``, which R does no
 alpha with what H is more than its objective (``shift``), and what rounding of its samples may add to it (``loss``);
 whether phi is ``exact`` or may be less than the cost; whether it is better than a tree from the first node on
 (``at_once``).
+
+Theory: (T1), (T4), (T5) and (T8) of docs/theory/shared.md.
 """
 
 import math

@@ -3,6 +3,8 @@ Passes over data in chunks, in parts: on the workers of an executor, where they 
 
 Parts are of so many rows, whoever works on them, and their outcomes are added in order: what a pass finds does not
 depend on how many workers there are, nor on whether there are any.
+
+Theory: (I2) of docs/theory/many.md.
 """
 
 import io

@@ -1,10 +1,12 @@
 """
-Summaries of many samples that keep the bound (section 3.6 of the theory).
+Summaries of many samples that keep the bound.
 
 Per sample, the dual integrand -log sum_k pi_k exp(-c_k(x)) is a concave function of x plus sum_j a_j x_j^2, a_j the
 largest curvature that any cost has in coordinate j. With x = sum_v h_v v, a convex combination of the corners v of its
 grid cell, it is at least sum_v h_v F(v) - sum_j a_j (x_j - low_j)(high_j - x_j). So the corners with summed weights h_v
 and one number per coordinate give a lower bound for all multipliers and weights at once.
+
+Theory: (I1) of docs/theory/many.md.
 """
 
 from typing import NamedTuple
@@ -60,7 +62,8 @@ def levels(columns, weights, source=None):
     n_features, n_samples = columns.shape
     if n_features > MOST_FEATURES or n_samples < FEWEST_SAMPLES:
         return []
-    low, width = columns.min(axis=1), np.ptp(columns, axis=1)
+    low = columns.min(axis=1)
+    width = columns.max(axis=1) - low
     coarsest = _coarsest(width)
     if coarsest is None:
         return []

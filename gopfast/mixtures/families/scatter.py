@@ -5,6 +5,8 @@ Whatever the responsibilities, the variance within components along a direction 
 k-means in one dimension for the samples u'x. Its root is the distance, in L2 over the samples, of u'x from the
 functions of K values, so that it moves by at most the root mean square of (u - v)'x from u to v. That bounds
 V(u) / |u|^2 from below over boxes of directions on the faces of a cube, which are split best first.
+
+Theory: (M8) of docs/theory/matrices.md.
 """
 
 import heapq
@@ -14,6 +16,7 @@ import time
 
 import numpy as np
 
+from gopfast.mixtures.families.stretches import within_groups
 from gopfast.roundoff import ROUND
 
 # Samples along a direction are gathered in so many bins: what that loses is subtracted.
@@ -59,33 +62,38 @@ def least_within(columns, weights, n_groups, close=CLOSE, most_directions=MOST_D
     largest = np.abs(columns).max(axis=1)
     serial = itertools.count()
     heap, best = [], np.inf
-
-    def push(face, center, half):
-        nonlocal best
-        direction = np.insert(center, face, 1.0)
-        # where the columns cancel, the sum may be nothing but rounding
-        root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ROUND * (np.abs(direction) @ largest))
-        best = min(best, (root / np.linalg.norm(direction)) ** 2)
-        # what the root may lose up to the corners, for the worst signs of the correlations
-        move = np.insert(half, face, 0.0)
-        farthest = np.linalg.norm(np.abs(direction) + move)
-        lost = np.sqrt(move @ np.abs(moments) @ move) * (1.0 + ROUNDING)
-        ratio = max(0.0, (root - lost) / farthest) ** 2
-        heapq.heappush(heap, (ratio, next(serial), face, center, half))
-
-    for face in range(d):
-        push(face, np.zeros(d - 1), np.ones(d - 1))
     sizes = np.sqrt(np.diagonal(moments))  # root mean squares of the columns
+    magnitudes = np.abs(moments)
+
+    def push(face, direction, move):
+        nonlocal best
+        magnitude = np.abs(direction)
+        # where the columns cancel, the sum may be nothing but rounding
+        root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ROUND * float(magnitude @ largest))
+        best = min(best, root * root / float(direction @ direction))
+        # what the root may lose up to the corners, for the worst signs of the correlations
+        corner = magnitude + move
+        lost = math.sqrt(move @ magnitudes @ move) * (1.0 + ROUNDING)
+        left = max(0.0, root - lost)
+        ratio = left * left / float(corner @ corner)
+        heapq.heappush(heap, (ratio, next(serial), face, direction, move))
+
+    axes = np.eye(d)
+    for face in range(d):
+        push(face, axes[face], 1.0 - axes[face])
     for _ in range(min(most_directions * d, MOST_WORK // n)):
         if d == 1 or heap[0][0] >= close * best or time.monotonic() > deadline:
             break
-        _, _, face, center, half = heapq.heappop(heap)
-        j = np.argmax(half * np.delete(sizes, face))
+        _, _, face, direction, move = heapq.heappop(heap)
+        widths = move * sizes
+        widths[face] = -1.0  # of no width: the face is where its entry is 1
+        j = int(widths.argmax())
+        half = move.copy()
+        half[j] *= 0.5
         for sign in (-1.0, 1.0):
-            middle, smaller = center.copy(), half.copy()
-            smaller[j] *= 0.5
-            middle[j] += sign * smaller[j]
-            push(face, middle, smaller)
+            middle = direction.copy()
+            middle[j] += sign * half[j]
+            push(face, middle, half)
     return heap[0][0] * (1.0 - ROUNDING)
 
 
@@ -101,25 +109,12 @@ def _root(x, share, n_groups):
         Their shares of the total weight.
     n_groups : int
     """
-    low, width = x.min(), np.ptp(x)
+    low = float(x.min())
+    width = float(x.max()) - low
     if not width > 0.0:
         return 0.0
-    index = np.minimum(((x - low) * (N_BINS / width)).astype(np.int64), N_BINS - 1)
-    mass = np.bincount(index, share, N_BINS)
-    used = mass > 0.0
-    center = np.bincount(index, share * (x - low), N_BINS)[used] / mass[used]
-    mass = mass[used]
-    # what moving samples to the means of their bins changes the root by
-    lost = np.sqrt(share @ np.square((x - low) - center[np.cumsum(used)[index] - 1]))
-    sums = np.stack([np.concatenate([[0.0], np.cumsum(mass * center**p)]) for p in range(3)])
-    # cost[i, j]: bins i, ..., j - 1 as one group
-    zero, one, two = sums[:, None, :] - sums[:, :, None]
-    upper = zero > 0.0
-    cost = np.where(upper, two - np.divide(one * one, zero, out=np.zeros_like(one), where=upper), np.inf)
-    np.fill_diagonal(cost, 0.0)
-    total = cost[0]
-    for _ in range(n_groups - 1):
-        total = np.min(total[:, None] + cost, axis=0)
+    least, lost = within_groups(x, share, low, width, n_groups, N_BINS)
+    lost = math.sqrt(lost)  # what moving samples to the means of their bins changes the root by
     rounding = ROUNDING + BIN_ROUNDING * len(x)
-    variance = max(0.0, total[-1] - rounding * width * width)
-    return max(0.0, np.sqrt(variance) * (1.0 - rounding) - lost * (1.0 + rounding))
+    variance = max(0.0, least - rounding * width * width)
+    return max(0.0, math.sqrt(variance) * (1.0 - rounding) - lost * (1.0 + rounding))

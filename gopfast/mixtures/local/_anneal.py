@@ -34,7 +34,8 @@ def anneal(
 
     which for beta = 1 is the objective. beta < 1 flattens the responsibilities (annealing), beta > 1 sharpens them
     (anti-annealing), which speeds up EM for clusters of unequal weight. The ELBO never decreases within a stage of
-    beta = 1, and so at the end; between and in other stages it may.
+    beta = 1, and so at the end; between and in other stages it may. If the last stage ends below a start that was
+    given, the method returns to that, as a last step.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from gopfast.mixtures.local.starts import initial_state
 
 def fit(problem, start, run, tol, max_iter, random_state) -> LocalResult:
     """
-    Run a local method from what its user gave as a start.
+    Run a local method from what its user gave as a start, to which it returns if one was given that is better.
 
     Parameters
     ----------
@@ -22,7 +22,10 @@ def fit(problem, start, run, tol, max_iter, random_state) -> LocalResult:
     """
     tol, max_iter = check_stopping(tol, max_iter)
     state = initial_state(problem, start, random_state)
-    return LocalResult.from_state(problem, *run(problem, state, tol, max_iter))
+    end, objectives, converged = run(problem, state, tol, max_iter)
+    if start is not None and not objectives[-1] <= objectives[0] + tol:
+        end, objectives = state, [*objectives, objectives[0]]
+    return LocalResult.from_state(problem, end, objectives, converged)
 
 
 def in_coordinates(minimize):

@@ -94,18 +94,9 @@ def run_compiled(problem, state, tol, max_iter):
         return None
     parameters = {name: state[name] for name in problem.parameter_names}
     point = np.ravel(family.pack(**parameters))
-    held = family.parameters(np.concatenate([state["weights"], point, [1.0]]))
-    # One posterior variance for all coordinates, for instance, where a user may start with different ones.
-    if not all(_equal(held[name], parameters[name]) for name in held if name != "prior_variance"):
+    if not engine.holds(problem, state["weights"], point, parameters):
         return None
     vector, trace, converged = MixturePrimal(family).em(state["weights"], point, tol, max_iter)
     weights = vector[: problem.n_components]
     found = problem.check_parameters(**family.parameters(vector))
     return {"weights": weights / weights.sum(), **found}, trace, converged
-
-
-def _equal(first, second):
-    """Whether two values of a parameter, arrays or tuples of arrays, agree but for rounding."""
-    if isinstance(first, tuple):
-        return all(map(_equal, first, second))
-    return np.allclose(first, second, rtol=1e-9)

@@ -1,4 +1,7 @@
-"""What every mixture problem is: data, a likelihood, an E step, an M step and an objective, in plain NumPy."""
+"""What every mixture problem is: data, a likelihood, an E step, an M step and an objective, in plain NumPy.
+
+Theory: (A2) of docs/theory/problem.md.
+"""
 
 import math
 from dataclasses import FrozenInstanceError
@@ -120,6 +123,10 @@ class MixtureProblem:
         other = object.__new__(type(self))
         other.__setstate__(state)
         return other
+
+    def _enlarged(self, n_components):
+        """Return the same model with more components, and with defaults that suit them."""
+        return self._with(n_components=n_components)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a problem never changes."""
@@ -319,19 +326,33 @@ class MixtureProblem:
         -------
         ndarray of int, shape (K,)
         """
-        first = self.check_parameters(*values, **parameters)[self.parameter_names[0]]
+        return self._order(self._check_weights(weights), self.check_parameters(*values, **parameters))
+
+    def _order(self, weights, parameters):
+        """Order components as `canonical_order`, by values that are checked."""
+        first = parameters[self.parameter_names[0]]
         first = np.hstack(first) if isinstance(first, tuple) else first
         # lexsort takes the last key first.
-        return np.lexsort((self._check_weights(weights), *first.T[::-1]))
+        return np.lexsort((weights, *first.T[::-1]))
 
     def reordered(
         self, order: ArrayLike, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
     ) -> State:
         """Return the state with its components in the given order, as a dict."""
-        checked = self.check_parameters(*values, **parameters)
+        return self._reorder(order, self._check_weights(weights), self.check_parameters(*values, **parameters))
+
+    def _reorder(self, order, weights, parameters):
+        """Return a state that is checked with its components in the given order."""
         for name in self._own_names():
-            checked[name] = _rows(checked[name], order)
-        return {"weights": self._check_weights(weights)[order], **checked}
+            parameters[name] = _rows(parameters[name], order)
+        return {"weights": weights[order], **parameters}
+
+    def canonical_state(
+        self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> State:
+        """Return the state with its components in `canonical_order`, as a dict."""
+        weights, checked = self._check_weights(weights), self.check_parameters(*values, **parameters)
+        return self._reorder(self._order(weights, checked), weights, checked)
 
     # What the solver asks of a model
 
@@ -350,21 +371,21 @@ class MixtureProblem:
         """
         raise NotImplementedError(f"{type(self).__name__} has no family of the core to be solved by")
 
-    def _primal(self, bounds, family, note, **options):
+    def _primal(self, family, note, **options):
         """
         Make what searches locally in the core.
 
         Parameters
         ----------
-        bounds : module
-            `gopfast.mixtures.bounds`.
         family : Family
         note : callable
             Takes a line of text.
         **options
             Of `MixturePrimal`.
         """
-        return bounds.em.MixturePrimal(family, **options)
+        from gopfast.mixtures.bounds.em import MixturePrimal  # compiled, as problems are not
+
+        return MixturePrimal(family, **options)
 
     def _moved(self, distance):
         """Return the distance by which the core's units move the samples; `distance` is of points and weights."""

@@ -5,6 +5,8 @@ A kind knows everything that depends on it: the shape of the user's `covariances
 floor it takes, how many parameters it has, the densities and the M step, and which family of the core it is solved by.
 Users name it by a string, which `KINDS` reads; nothing else compares that string. Free variances have scikit-learn's
 names and shapes.
+
+Theory: (A6) of docs/theory/problem.md.
 """
 
 import math
@@ -70,6 +72,15 @@ class CovarianceKind:
     def __init__(self, n_components, n_features, least):
         self.n_components, self.n_features, self.least = n_components, n_features, least
 
+    @classmethod
+    def of_columns(cls, n_components, floors, ranges=0.0):
+        """
+        Make the kind from a floor for each column, (d,), and the ranges of the data, in which it must be usable.
+
+        Kinds that pool the columns take the least floor.
+        """
+        return cls(n_components, len(floors), floors if cls.floor_per_column else float(np.min(floors)))
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of `covariances`."""
@@ -104,6 +115,10 @@ class CovarianceKind:
     def _check_form(self, array):
         """Raise for covariances that are not of this kind; return how far below the floor rounding may put them."""
         return 0.0
+
+    def raised(self, covariances):
+        """Return covariances with what is below the floor raised to it; `InputError` unless they are of this kind."""
+        raise NotImplementedError
 
     def matrices(self, covariances):
         """Return the covariance matrices of the components, (K, d, d)."""
@@ -256,6 +271,10 @@ class Diagonal(CovarianceKind):
         """Return the least ratio of each component."""
         return (covariances / self.least)[..., columns].min(axis=-1)
 
+    def raised(self, covariances):
+        """Return the variances, at least the floor."""
+        return np.maximum(covariances, self.least)
+
     def narrow_columns(self, covariances, k):
         """Return the columns whose variance is on its floor."""
         return np.flatnonzero(covariances[k] <= (1.0 + ON_FLOOR) * self.least)
@@ -358,6 +377,11 @@ class TiedSpherical(Diagonal):
         """Return the least ratio."""
         return super().floors(np.diagonal(covariances), columns)
 
+    def raised(self, covariances):
+        """Return the variance, at least the floor, as a multiple of the unit matrix."""
+        self._check_form(covariances)
+        return max(covariances[0, 0], self.least) * np.eye(self.n_features)
+
     def narrow_columns(self, covariances, k):
         """Return the columns near the floor."""
         return np.flatnonzero(np.diagonal(covariances) <= (1.0 + NEAR_FLOOR) * self.least)
@@ -373,6 +397,13 @@ class Full(CovarianceKind):
 
     name = form = "full"
     matrix_shaped = free_form = True
+
+    @classmethod
+    def of_columns(cls, n_components, floors, ranges=0.0):
+        """Make the kind from a floor for each column, raised where the range of variances would be too wide."""
+        with np.errstate(over="ignore"):  # data that are too large are refused later
+            usable = np.square(ranges / (MOST_FLOORS * (1.0 - ENTRY_TOL)))
+        return super().of_columns(n_components, np.maximum(floors, usable))
 
     @property
     def name_in_proofs(self):
@@ -416,6 +447,15 @@ class Full(CovarianceKind):
         """Return the least eigenvalues in units of the floor."""
         return np.linalg.eigvalsh(self.scaled(covariances)[..., columns, :][..., columns]).min(axis=-1)
 
+    def raised(self, covariances):
+        """Return the matrices with eigenvalues of at least 1 in units of the floor, those above it as they are."""
+        self._check_form(covariances)
+        values, vectors = np.linalg.eigh(self.scaled(covariances))
+        raised = (vectors * np.maximum(values, 1.0)[..., np.newaxis, :]) @ np.swapaxes(vectors, -1, -2)
+        scale = np.sqrt(self.least)
+        raised = 0.5 * (raised + np.swapaxes(raised, -1, -2)) * np.outer(scale, scale)
+        return np.where((values.min(axis=-1) < 1.0)[..., np.newaxis, np.newaxis], raised, covariances)
+
     def narrow_columns(self, covariances, k):
         """Return the columns near the floor."""
         return np.flatnonzero(self.variances(covariances)[k] <= (1.0 + NEAR_FLOOR) * self.least)
@@ -451,7 +491,8 @@ class Full(CovarianceKind):
         self._check_columns(core.matrix.MOST_COLUMNS)
         kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
         X, weight, K = problem.X, problem.sample_weight, self.n_components
-        return kind(X, weight, K, self.least, core.component_axes(kind, X, weight, K, self.least))
+        axes, fit = core.component_axes(kind, X, weight, K, self.least)
+        return kind(X, weight, K, self.least, axes).suggest(**fit)
 
     def _check_columns(self, most):
         if self.n_features > most:
@@ -493,9 +534,8 @@ class Tied(Full):
             return core.normal.NormalFamily(data, self.n_components, shared=True)
         self._check_columns(core.matrix.MOST_COLUMNS)
         X, weight, K = problem.X, problem.sample_weight, self.n_components
-        found = core.tied.TiedFamily(
-            X, weight, K, self.least, core.canonical_axes(core.tied.TiedFamily, X, weight, K, self.least)
-        )
+        axes, fit = core.canonical_axes(core.tied.TiedFamily, X, weight, K, self.least)
+        found = core.tied.TiedFamily(X, weight, K, self.least, axes).suggest(**fit)
         core.summarised(found.data)
         return found
 

@@ -1,11 +1,17 @@
-"""The default floor of free variances, from the range and the resolution of each column."""
+"""The default floor of free variances: spread and resolution of each column, and how narrow sound local fits are.
+
+Theory: (A6) of docs/theory/problem.md.
+"""
 
 import numpy as np
 
 from gopfast.errors import InputError
+from gopfast.mixtures.problems.local_fits import ABOVE_FLOOR, below_fits
+from gopfast.mixtures.problems.row_sample import RowSample
 from gopfast.roundoff import ROUND
 
-# Share of a column's standard deviation below which no component's may fall, unless the user says otherwise.
+# Share of a column's standard deviation below which no component's may fall, unless the user says otherwise or local
+# fits come near it (`local_fits`).
 FLOOR_SHARE = 0.05
 # What scikit-learn adds to every variance: the floor where all columns are constant, in squared units of X.
 CONSTANT_FLOOR = 1e-6
@@ -15,22 +21,27 @@ DOUBLE_NOISE, SINGLE_NOISE = 16 * ROUND, 16 * 2.0**-24
 FEWEST_VALUES = 4
 # A resolution must be this many times the noise, and distances may be this share of it away from its multiples.
 LEAST_STEP, OFF_STEP = 1000.0, 0.05
+LEAST_STEP_SHARE = 1e-4  # steps up to this share of the standard deviation do not matter, whatever local fits come to
 SAMPLE = 2000  # values that mostly tell already that the resolution is too fine to matter
 
 
-def default_floors(X, weight):
+def default_floors(X, weight, make_kind):
     """
     Compute the floor of every column that nobody has chosen.
 
-    The square of 0.05 standard deviations or of half the resolution, whichever is larger: components narrower than
-    the steps of rounded data are spikes on single values. Of a constant column, to which any floor gives the same fit,
-    the least floor of the others.
+    The square of 0.05 standard deviations or, where components of sound local fits are narrower than twice that, this
+    divided by a power of 2, so that it is a quarter to an eighth of their least variances; but at least the square of
+    half the resolution: components narrower than the steps of rounded data are spikes on single values. Of matrices
+    this holds in every direction, and steps count less where local fits are narrower between the columns. Of a constant
+    column, to which any floor gives the same fit, the least floor of the others.
 
     Parameters
     ----------
     X : ndarray, shape (n, d)
     weight : ndarray, shape (n,)
         At least 0, not all 0.
+    make_kind : callable (least) -> CovarianceKind
+        Makes the kind of covariance, of so many components, with a floor of shape (d,).
 
     Returns
     -------
@@ -46,18 +57,22 @@ def default_floors(X, weight):
     share = weight / weight.sum()
     with np.errstate(over="ignore", invalid="ignore"):
         variances = share @ np.square(X - share @ X)
-    return floors_of(variances, used.min(axis=0), used.max(axis=0), used.T)
+    sample = RowSample(X.shape[1]).add(X, weight)
+    return floors_of(variances, used.min(axis=0), used.max(axis=0), used.T, sample, make_kind)
 
 
-def floors_of(variances, low, high, values):
+def floors_of(variances, low, high, values, sample, make_kind):
     """
-    Compute the same from variances and ends of the columns (d,), and for each column values that show its resolution.
+    Compute the same from variances and ends of the columns (d,), values that show their resolution, and some rows.
 
     Parameters
     ----------
     variances, low, high : ndarray, shape (d,)
     values : sequence of ndarray
         All of a column or, sorted, the distinct ones of them; empty: it has no resolution.
+    sample : RowSample
+        Of the data, for local fits.
+    make_kind : callable (least) -> CovarianceKind
     """
     with np.errstate(over="ignore"):
         ranges = high - low
@@ -65,10 +80,17 @@ def floors_of(variances, low, high, values):
     varying = np.flatnonzero(~constant)
     if not (variances[varying] > 0.0).all():
         raise InputError("variance_floor must be given: the variance of a column of X underflows")
-    floors = FLOOR_SHARE**2 * variances
+    shares, resolved = FLOOR_SHARE**2 * variances, np.zeros(len(variances))
     for j in varying:
         if len(values[j]):
-            floors[j] = max(floors[j], (0.5 * resolution(values[j], 2.0 * np.sqrt(floors[j]))) ** 2)
+            resolved[j] = (0.5 * resolution(values[j], LEAST_STEP_SHARE * np.sqrt(variances[j]))) ** 2
+    floors = np.maximum(shares, resolved)
+    if varying.size and np.isfinite(shares).all():  # infinite variances are refused with the data
+        rows, weight, kind = sample.rows[:, varying], sample.weight, make_kind(shares)
+        if kind.free_form or (shares > resolved)[varying].any():
+            floors[varying] = below_fits(rows, weight, make_kind, shares[varying], resolved[varying])
+        if not kind.floor_per_column:  # variances that are pooled over constant columns, too
+            floors *= min(1.0, 0.5 * ABOVE_FLOOR * varying.size / floors.size)
     # The noise of a column that is constant but for rounding stays below its floor.
     least = floors[varying].min() if varying.size else CONSTANT_FLOOR
     floors[constant] = np.maximum(least, np.square(ranges[constant]))

@@ -1,6 +1,7 @@
 """Gaussian mixtures: known component variance with or without a prior on the means, and free variances."""
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.errors import InputError
-from gopfast.mixtures import spikes
+from gopfast.mixtures import floor_components
 from gopfast.mixtures.problems import gaussian_notes
 from gopfast.mixtures.problems.base import MixtureProblem, average
 from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, default_kind
@@ -70,10 +71,14 @@ class GaussianMixture(MixtureProblem):
     variance_floor : float or array_like of shape (d,), optional
         Lower bound of the free variances, in squared units of X; a number for "spherical" and "tied_spherical".
         "tied" and "full" have ``C - diag(floor)`` positive semidefinite. By default, per column, the square of 0.05
-        standard deviations, or if that is larger the square of half the resolution: the least distance between
-        distinct values, where all distances are multiples of it, as of counts and rounded data. A constant column,
-        whose floor does not change the fit, takes the least floor of the others (1e-6 if there are none);
-        "spherical" and "tied_spherical" take the least of the columns.
+        standard deviations or, where components of local fits come near it, this divided by a power of 2, so that it
+        is a quarter to an eighth of their least variance (of matrices in any direction); components of a few distinct
+        rows or values, spikes, do not count. If that is larger it is the square of half the resolution: the least
+        distance between distinct values, where all distances are multiples of it, as of counts and rounded data. A
+        constant column, whose floor does not change the fit, takes the least floor of the others (1e-6 if there are
+        none); "spherical" and "tied_spherical" take the least of the columns. It depends on `n_components`;
+        `gopfast.select` and `gopfast.lrt` give all that they compare the least. Where a component sits on it, the
+        result says so first, with what a smaller floor would give.
     sample_weight : array_like of shape (n,), optional
         Weights w_i of the samples, at least 0 and not all 0; 1 by default.
     prior_variance_bounds : (float, float)
@@ -129,7 +134,7 @@ class GaussianMixture(MixtureProblem):
     prior: GaussianPrior
     covariance: Covariance
     prior_variance_bounds: tuple[float, float]
-    _default_floor = False  # of problems pickled by versions that did not tell
+    _default_floor = False
 
     def __init__(
         self,
@@ -181,6 +186,14 @@ class GaussianMixture(MixtureProblem):
         default = kind.estimated and variance_floor is None
         self.__setstate__({"variance_floor": floor, "_default_floor": default})
         self._check_magnitude()
+
+    def _enlarged(self, n_components):
+        """Return the same model with more components, whose default floor may be lower."""
+        larger = self._with(n_components=n_components)
+        if not self._default_floor:
+            return larger
+        floor = larger._check_floor(None, KINDS[self.covariance])
+        return with_least_floor([self, larger._with(variance_floor=floor)])[1]
 
     @property
     def kind(self) -> CovarianceKind:
@@ -294,16 +307,15 @@ class GaussianMixture(MixtureProblem):
 
     def _caution(self, solution):
         """Tell of components that are spikes on few distinct values."""
-        return spikes.caution(self, solution) if self.kind.estimated else ""
+        return floor_components.caution(self, solution) if self.kind.estimated else ""
 
     def _checked_start(self, **given):
-        """Check shapes; means are enough, and a start may lie below the floor."""
-        shapes = {"covariances": self.kind.shape}
-        return {
-            name: checks.of_shape(name, checks.real_array(name, value), shapes[name])
-            if name in shapes else self._check_rows(name, value)
-            for name, value in given.items()
-        }  # fmt: skip
+        """Check shapes; means are enough, and covariances below the floor are raised to it."""
+        found = {name: self._check_rows(name, value) for name, value in given.items() if name != "covariances"}
+        if "covariances" in given:
+            array = checks.real_array("covariances", given["covariances"])
+            found["covariances"] = self.kind.raised(checks.of_shape("covariances", array, self.kind.shape))
+        return found
 
     def _coordinates(self, blocks):
         """Take means in deviations, and variances or matrices above their floor; the prior variance is eliminated."""
@@ -418,8 +430,8 @@ class GaussianMixture(MixtureProblem):
 
     def _check_floor(self, value, kind):
         if value is None:
-            floor = default_floors(self.X, self.sample_weight)
-            return floor if kind.floor_per_column else float(floor.min())
+            make_kind = partial(kind.of_columns, self.n_components)
+            return make_kind(default_floors(self.X, self.sample_weight, make_kind), np.ptp(self.X, axis=0)).least
         if kind.floor_per_column:
             return _per_column("variance_floor", value, self.X)
         return checks.positive_number("variance_floor", value)
@@ -431,12 +443,21 @@ class GaussianMixture(MixtureProblem):
         if least < LEAST_VARIANCE:
             raise InputError(f"{name} must be at least {LEAST_VARIANCE:g}; it is {least:g}: give X in a smaller unit")
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = (np.square(self.X) / kind.least).sum(axis=1)
-            total = self.total_weight + self.sample_weight @ squares
+            squares = self.sample_weight @ (np.square(self.X) / kind.least)
+            total = self.total_weight + float(squares.sum())
         # 0 * inf is NaN, hence the test for finite rather than for infinite.
         if not np.isfinite(total):
             raise InputError(f"X is too large: the sum of sample_weight * X^2 / {name} overflows")
         kind.check_range(self.X)
+
+
+def with_least_floor(problems) -> list[GaussianMixture]:
+    """Return mixtures that are compared with one floor, the least of all, where each has the default one of its own."""
+    if not all(problem._default_floor for problem in problems):
+        return list(problems)
+    least = np.minimum.reduce([problem.variance_floor for problem in problems])
+    floor = least if least.ndim else float(least)
+    return [problem._with(variance_floor=floor) for problem in problems]
 
 
 def refuse_two_names(covariance, covariance_type):

@@ -1,4 +1,7 @@
-"""The best Gaussian mixture of one component, with bounds; see `gopfast.mixtures.bounds.single`."""
+"""The best Gaussian mixture of one component, with bounds; see `gopfast.mixtures.bounds.single`.
+
+Theory: (F11) of docs/theory/families.md.
+"""
 
 import math
 

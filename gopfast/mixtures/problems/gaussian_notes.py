@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from gopfast.mixtures import spikes
+from gopfast.mixtures import floor_components
 from gopfast.mixtures.problems.covariance import ON_FLOOR, Diagonal, Tied
 
 MOST_COLUMNS_SHOWN = 5
 # Ratio of the squares about the fitted means to a known variance, or its inverse, from which a note asks for the unit:
 # clusters of 30 standard deviations are not what anybody calls components.
 MOST_SPREAD = 1000.0
+# Distance of an estimate from its bound, relative to the bound, at which it counts as on it.
+ON_BOUND = 1e-9
 # Columns beyond which the bounds of one matrix for each component seldom close.
 MOST_COLUMNS_CLOSED = 2
 
@@ -27,7 +29,7 @@ def notes(problem, solution, proved) -> list[str]:
     found = []
     if problem.prior == "empirical":
         for name, bound in zip(("lower", "upper"), problem.prior_variance_bounds, strict=True):
-            if np.isclose(solution.prior_variance, bound, rtol=1e-9, atol=0.0):
+            if abs(solution.prior_variance - bound) <= ON_BOUND * bound:
                 found.append(f"prior_variance sits on its {name} bound {bound:g}; see prior_variance_bounds")
                 break
     found += _on_floor(problem, solution, proved) if problem.kind.estimated else _absurd_unit(problem, solution)
@@ -37,12 +39,12 @@ def notes(problem, solution, proved) -> list[str]:
 def _on_floor(problem, solution, proved):
     """Note free variances on the floor, and matrices that are seldom proved."""
     found, kind = [], problem.kind
-    on_floor = np.flatnonzero(spikes.floors(problem, solution.covariances) <= 1.0 + ON_FLOOR)
+    on_floor = np.flatnonzero(floor_components.floors(problem, solution.covariances) <= 1.0 + ON_FLOOR)
     if on_floor.size and kind.shared:
-        found.append("the shared covariance sits on variance_floor")
+        found.append(f"the shared covariance sits on variance_floor{_smaller(problem, solution)}")
     elif on_floor.size:
-        which = ", ".join(map(str, on_floor))
-        found.append(f"on variance_floor: the variances of component{'s' * (on_floor.size > 1)} {which}")
+        which = f"component{'s' * (on_floor.size > 1)} {', '.join(map(str, on_floor))}"
+        found.append(f"on variance_floor: the variances of {which}{_smaller(problem, solution)}")
     if kind.free_form and not kind.shared and problem.n_features > MOST_COLUMNS_CLOSED and not proved:
         found.append(
             f"covariance={kind.name!r} with more than two columns: the bound holds, but seldom comes near the "
@@ -51,15 +53,26 @@ def _on_floor(problem, solution, proved):
     return found
 
 
+def _smaller(problem, solution):
+    """Tell what a floor smaller than the one given would give; of the default one the caution tells."""
+    if problem._default_floor:
+        return ""
+    gain = floor_components.smaller_floor_gain(problem, solution)
+    return f"; one {floor_components.SMALLER} times smaller gives {gain:.3g} nats or more"
+
+
 def _absurd_unit(problem, solution):
     """Note a known variance that has nothing to do with the spread of the data, as in another unit."""
-    share = problem.sample_weight / problem.total_weight
+    share, known = problem.sample_weight / problem.total_weight, problem.noise_variance
     total = share @ np.square(problem.X - share @ problem.X)
+    # the squares about the components' means are part of all: responsibilities are seldom asked for
+    if not ((total > MOST_SPREAD * known) | (total * MOST_SPREAD < known)).any():
+        return []
     within = sum(
         (share * tau) @ np.square(problem.X - mean)
         for tau, mean in zip(solution.responsibilities.T, solution.means, strict=True)
     )
-    for j, v in enumerate(problem.noise_variance):
+    for j, v in enumerate(known):
         if within[j] > MOST_SPREAD * v:
             what = f"the samples' variance about the fitted means is {within[j]:.3g}"
         elif 0.0 < total[j] * MOST_SPREAD < v:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -142,8 +143,7 @@ class LargeGaussianMixture(GaussianMixture):
         self.__setstate__(counted)
         floor = self.variance_floor
         if kind.estimated and floor is None:
-            floor = large.floor_of(seen)
-            floor = floor if kind.floor_per_column else float(floor.min())
+            floor = large.floor_of(seen, partial(kind.of_columns, self.n_components))
         least = np.broadcast_to(floor if kind.estimated else self.noise_variance, d)
         unit = scale = np.sqrt(least)
         if kind.estimated:
@@ -172,9 +172,11 @@ class LargeGaussianMixture(GaussianMixture):
             raise InputError("X is in chunks, which gopfast.solve, gopfast.certify and `objective` read")
         return self.kind.family(_Summarised(core, self.summary), self)
 
-    def _primal(self, bounds, family, note, **options):
+    def _primal(self, family, note, **options):
+        from gopfast.mixtures.bounds.chunked import ChunkedPrimal  # compiled, as problems are not
+
         frame = self.summary.frame
-        return bounds.chunked.ChunkedPrimal(family, self.parts and self.parts.outcomes, frame, note, **options)
+        return ChunkedPrimal(family, self.parts and self.parts.outcomes, frame, note, **options)
 
     def _notes(self, solution, proved):
         return [*super()._notes(solution, proved), *(self.parts.notes if self.parts is not None else ())]

@@ -8,6 +8,8 @@ computation of binomial probabilities", 2000).
 
 Every function returns a value and its size, the sum of the magnitudes of its terms: the error is below 16 u of the
 size. Tested against mpmath in tests/unit/test_log_gamma.py.
+
+Theory: (R3) of docs/theory/rounding.md.
 """
 
 import math

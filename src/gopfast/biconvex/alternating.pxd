@@ -6,7 +6,8 @@ from gopfast.search.types cimport index, real
 
 
 cdef class AlternatingPrimal(Settling):
-    cdef readonly bint unbounded        # proved: a feasible point and a checked ray from it
+    cdef readonly bint unbounded        # a feasible point and a ray from it, along which rows hold but for rounding
+    cdef real[::1] direction            # (n,) that ray
     cdef real[::1] given                # (n,) a feasible point known beforehand, NaN: none
     cdef readonly int n_lps             # linear programs made before the search
     cdef index n_improving, n_seen      # those of improve(); those of the whole search at its last call

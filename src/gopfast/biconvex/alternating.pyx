@@ -8,8 +8,12 @@ is settled at the end (`settling`); the objective is that of the point settled.
 
 Where that finds no feasible point, now and then where it takes long, and at once where a problem is convex, a solver
 for nonlinear programs starts from the same point, and its solution is settled and alternated from.
+
+Theory: (X9) of docs/theory/biconvex.md.
 """
 import numpy as np
+
+from gopfast.search import entries
 
 from libc.math cimport INFINITY, isfinite
 from libc.string cimport memcpy
@@ -37,6 +41,9 @@ cdef index NONLINEAR_EACH = 10_000  # entries of programs that a nonlinear one f
 cdef int FIRST_VAIN = 4             # searches without a feasible point, each followed by a nonlinear program; then 2^k
 
 
+cdef int MOST_TURNS = 1 << 30       # that a file may say
+
+
 cdef class AlternatingPrimal(Settling):
     """Multi-start alternating minimisation.
 
@@ -61,6 +68,7 @@ cdef class AlternatingPrimal(Settling):
         self.given = np.full(data.n, np.nan) if given is None else np.array(given, dtype=np.float64)
         self.n_lps = n_lps
         self.trial, self.nonlinear_point = np.zeros(data.n), np.zeros(data.n)
+        self.direction = np.zeros(data.n)
         # variables on both sides cannot be moved by alternation
         self.divided = not any(data.fixed[0, k] and data.fixed[1, k] for k in range(data.n))
         self.nonlinear, self.next_nonlinear = nonlinear, NONLINEAR_EACH if self.divided else 0
@@ -80,9 +88,17 @@ cdef class AlternatingPrimal(Settling):
 
     def restore(self, state):
         """Take what `state` returned."""
-        self.next_start, self.n_improving, self.n_kept = state["turns"].tolist()
-        self.unbounded = bool(state["unbounded"])
-        np.asarray(self.kept)[:], np.asarray(self.kept_form)[:] = state["kept"], state["kept_form"]
+        cdef int n_blocks = self.data.n_blocks
+        self.next_start, self.n_improving, self.n_kept = entries.array(
+            state, "turns", (3,), "i", 0, MOST_TURNS).tolist()
+        if self.next_start > self.starts.shape[0]:
+            raise entries.EntryError(f"turns must be of {self.starts.shape[0]} starts; they are {self.next_start}")
+        self.unbounded = entries.flag(state, "unbounded")
+        np.asarray(self.kept)[:] = entries.array(state, "kept", np.shape(self.kept))
+        np.asarray(self.kept_form)[:] = entries.array(
+            state, "kept_form", np.shape(self.kept_form), "i", 0, max(0, n_blocks - 1))
+        if self.n_kept > 0 and n_blocks == 0:
+            raise entries.EntryError("turns must be of no tangents: the problem has no forms")
 
     # What the search asks for
 
@@ -233,6 +249,7 @@ cdef class AlternatingPrimal(Settling):
             status = self.solve(side, z, 0, INFINITY, effort)
             if status == LP_UNBOUNDED and self.ray_is_proof():
                 # A ray of a problem that has a feasible point
+                memcpy(&self.direction[0], self.lp.x, self.data.n * sizeof(real))
                 if self.solve(side, z, PENALTY, INFINITY, effort) == LP_OPTIMAL:
                     self.take(z)
                     self.unbounded = self.settle(z, effort) < INFINITY
@@ -305,6 +322,11 @@ cdef class AlternatingPrimal(Settling):
         self.stop.reraise()
         self.n_lps = effort.n_lps
         return value, np.array(solution)
+
+    @property
+    def ray(self):
+        """Along which the last program was unbounded, (n,), in the core's units: its rows hold but for rounding."""
+        return np.array(self.direction)
 
     @property
     def has_given(self):

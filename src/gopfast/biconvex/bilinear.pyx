@@ -24,6 +24,8 @@ never raised beyond the cutoff once there is one.
 
 Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows); Sherali & Fraticelli
 2002 (semidefinite cuts).
+
+Theory: (G1) of docs/theory/gop.md; (X1) and (X6) of docs/theory/biconvex.md.
 """
 
 import numpy as np

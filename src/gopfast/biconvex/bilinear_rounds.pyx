@@ -1,4 +1,7 @@
-"""Programs of a node in rounds: with the rows that the solution of the last one violates, see `bilinear`."""
+"""Programs of a node in rounds: with the rows that the solution of the last one violates, see `bilinear`.
+
+Theory: (X4) of docs/theory/biconvex.md.
+"""
 
 from libc.math cimport INFINITY, fabs
 

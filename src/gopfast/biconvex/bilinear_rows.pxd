@@ -16,7 +16,7 @@ cdef class BilinearRows(ProgramWorker):
     cdef int n_base                     # rows that every node's program has: what a stored basis covers
     cdef real slack                     # by which the open row is loosened
     cdef real[::1] col_lower, col_upper     # (n_cols,) of the node's program
-    cdef int n_tangents, n_new          # in the program; those of its rounds
+    cdef int n_tangents, n_kept, n_new  # in the program; those of the parent; those of its rounds
     cdef int most_tangents, most_new
     cdef int[::1] lifted_row_of         # (n_lifted,) in the last program
     cdef int[::1] cut_row_of            # (MOST_CUTS,) in the last program

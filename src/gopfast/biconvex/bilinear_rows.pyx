@@ -1,6 +1,8 @@
 """The rows of the linear program of a biconvex node, see `bilinear`, and the basis that children begin with.
 
 A row is loosened by the rounding error of its coefficients: what is proved about the program holds for the node.
+
+Theory: (X1) and (X2) of docs/theory/biconvex.md.
 """
 
 import numpy as np
@@ -24,6 +26,7 @@ cdef int TANGENTS_EACH = 2
 cdef enum:
     AT_LOWER = 0                    # HiGHS's statuses
     BASIC = 1
+    LAST_STATUS = 4
 cdef real SUM_ROUNDING = 1 + 1e-12  # covers the rounding of a sum of squares
 cdef real NARROWEST_OF_CYCLES = 1e-8    # half-width, relative to the middle where that is above 1
 cdef real WIDEST_OF_CYCLES = 1e9    # greatest product of two half-widths over the least: HiGHS drops small entries
@@ -240,16 +243,23 @@ cdef class BilinearRows(ProgramWorker):
         self.n_tangents += 1
 
     cdef void kept_rows(self, Node *node) noexcept nogil:
-        """The tangents that held the parent's solution."""
+        """The tangents that held the parent's solution: `n_kept`."""
         cdef const float *kept = node_warm(node, self.data.n) + self.touching.kept_from
-        cdef int _kept, k, block, at = 1
-        for _kept in range(<int> kept[0]):
+        cdef int k, block, at = 1, n_blocks = <int> self.touching.member_start.shape[0] - 1
+        while self.n_tangents < kept[0]:
+            # a node that was read from a file may hold anything
+            if at > self.touching.n_kept_floats or not (kept[at] >= 0 and kept[at] < n_blocks):
+                break
             block = <int> kept[at]
             at += 1
+            if at + self.touching.member_start[block + 1] - self.touching.member_start[block] > (
+                    1 + self.touching.n_kept_floats):
+                break
             for k in range(self.touching.member_start[block], self.touching.member_start[block + 1]):
                 self.at[self.touching.member[k]] = kept[at]
                 at += 1
             self.tangent(block, &self.at[0])
+        self.n_kept = self.n_tangents
 
     cdef bint keep_tangents(self, Node *node) noexcept nogil:
         """Notes those that hold the last solution, which are not basic; whether there was room for all."""
@@ -384,15 +394,23 @@ cdef class BilinearRows(ProgramWorker):
         packed[0] = <float> size
 
     cdef int restore_basis(self, Node *node) noexcept nogil:
-        """The parent's tangents come first after the rows that the basis covers, and are not basic; the others are."""
+        """The parent's tangents come first after the rows that the basis covers, and are not basic; the others are.
+
+        A node that was read from a file may hold anything: what is no basis is passed over.
+        """
         cdef const float *packed = node_warm(node, self.data.n)
-        cdef int i, size = self.data.n_cols + self.n_base, n_kept = <int> packed[self.touching.kept_from]
-        if packed[0] != size:
+        cdef int i, size = self.data.n_cols + self.n_base
+        if packed[0] != size or packed[self.touching.kept_from] != self.n_kept:
             return OK
         for i in range((size + PACKED - 1) // PACKED):
+            if not (packed[1 + i] >= 0 and packed[1 + i] < 1 << (3 * PACKED)):
+                return OK
             unpack(<int> packed[1 + i], &self.basis[0] + PACKED * i, min(<int> PACKED, size - PACKED * i))
+        for i in range(size):
+            if self.basis[i] > LAST_STATUS:
+                return OK
         for i in range(size, self.data.n_cols + self.n_rows):
-            self.basis[i] = AT_LOWER if i < size + n_kept else BASIC
+            self.basis[i] = AT_LOWER if i < size + self.n_kept else BASIC
         return self.lp.set_basis(&self.basis[0])
 
     # Bounds

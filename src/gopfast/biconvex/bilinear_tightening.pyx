@@ -1,4 +1,7 @@
-"""Tightening the box of a node by what its linear program proves, see `bilinear`."""
+"""Tightening the box of a node by what its linear program proves, see `bilinear`.
+
+Theory: (X7) of docs/theory/biconvex.md.
+"""
 
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy

@@ -6,7 +6,7 @@ from gopfast.search.relaxation cimport Effort, Primal
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport index, real
 
-cdef real CANCELLED
+cdef real CANCELLED, FEASIBLE
 
 cdef enum:
     FREE = 2                            # no side is fixed

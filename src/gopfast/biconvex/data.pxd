@@ -13,7 +13,8 @@ cdef class BiconvexData:
     # Rows: the problem's own, lifted equations, and last the objective without its constant
     cdef int[::1] row_start, row_index
     cdef real[::1] row_value, row_lower, row_upper
-    cdef real[::1] row_floor            # (n_own_rows,) least size that a violation is relative to
+    # (n_own_rows,) what violations are relative to: at least; and at most, those of the lower and of the upper bound
+    cdef real[::1] row_floor, most_below, most_above
     cdef int[:, ::1] fixed              # (2, n) what makes every product of the problem linear where it is fixed
     cdef int[::1] block_column          # (K,) column that is at least z'Qz
     cdef int[::1] block_start, block_i, block_j     # Q, both triangles
@@ -36,8 +37,10 @@ cdef class BiconvexData:
     cdef real row_activity(self, int row, const real *z, real *size) noexcept nogil
     cdef real greatest_term(self, int row, const real *z) noexcept nogil
     cdef real row_size(self, int row, const real *z) noexcept nogil
+    cdef real precise_activity(self, int row, const real *z, real *error) noexcept nogil
     cdef real row_excess(self, int row, const real *z) noexcept nogil
     cdef real violation(self, const real *z) noexcept nogil
+    cdef real excess_of_terms(self, const real *z) noexcept nogil
     cdef void clip(self, real *z) noexcept nogil
     cdef real add_gradient(self, int row, const real *z, real *gradient) noexcept nogil
     cdef real block_at(self, int block, const real *z) noexcept nogil

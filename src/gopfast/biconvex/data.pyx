@@ -5,11 +5,13 @@
 
 Variables to branch on come first. Whatever is derived here from a box holds for every point of it: results of
 rounded arithmetic are moved outward by a bound on the rounding error.
+
+Theory: (X7) of docs/theory/biconvex.md.
 """
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt
+from libc.math cimport INFINITY, fabs, fma, isfinite, isinf, sqrt
 
 from gopfast.search.types cimport real
 from gopfast.search.rounding cimport ROUND
@@ -20,12 +22,24 @@ cdef real HALF_LINE_CHANGE = 0.01   # what a step of a half-line counts as: it c
 cdef int BOX_ROUNDS = 50            # of propagation, from Python
 cdef real UNDERFLOW = 1e-300        # far above what products of tiny numbers lose
 cdef real TINY = 1e-280             # terms may underflow where their sum is below this
+cdef real BLUR = 1e-10              # rounding of a row, relative to what its violations are, from which it is precise
 cdef real LARGEST_BOUND = 1e15      # bounds beyond this are not derived: nothing can be computed with them
 
 
 cdef inline real product(real a, real b) noexcept nogil:
     """a b, where 0 times an infinite bound is 0."""
     return 0 if a == 0 or b == 0 else a * b
+
+
+cdef void add_term(real a, real x, real y, real *high, real *low, real *size) noexcept nogil:
+    """high + low += a x y, and size += its magnitude, but for an error of second order."""
+    # fma also for products themselves: a compiler may fuse a plain one into a sum
+    cdef real p = fma(a, x, 0.0), q = fma(p, y, 0.0)
+    cdef real rest = fma(p, y, -q) + fma(a, x, -p) * y
+    cdef real total = high[0] + q, part = total - high[0]
+    low[0] += ((high[0] - (total - part)) + (q - part)) + rest
+    high[0] = total
+    size[0] += fabs(q)
 
 
 cdef inline bint lost(real a, real b, real p) noexcept nogil:
@@ -79,6 +93,7 @@ cdef class BiconvexData:
         self.row_value = reals(record["row_value"])
         self.row_lower, self.row_upper = reals(record["row_lower"]), reals(record["row_upper"])
         self.row_floor, self.fixed = reals(record["row_floor"]), ints(record["fixed"])
+        self.most_below, self.most_above = reals(record["most_below"]), reals(record["most_above"])
         self.n_rows = <int> self.row_lower.shape[0]
         self.block_column, self.block_start = ints(record["block_column"]), ints(record["block_start"])
         self.block_i, self.block_j = ints(record["block_i"]), ints(record["block_j"])
@@ -151,13 +166,50 @@ cdef class BiconvexData:
         return greatest
 
     cdef real row_size(self, int row, const real *z) noexcept nogil:
-        """What a violation of one of the problem's own rows is relative to: as `BiconvexProblem.violations`."""
-        return max(self.row_floor[row], self.greatest_term(row, z))
+        """What a violation of one of the problem's own rows is relative to: as `BiconvexProblem.violations`.
+
+        Of a row with two bounds the smaller: they are equal, or one of them is far.
+        """
+        cdef real most = INFINITY
+        if self.row_lower[row] > -INFINITY:
+            most = self.most_below[row]
+        if self.row_upper[row] < INFINITY:
+            most = min(most, self.most_above[row])
+        return min(max(self.row_floor[row], self.greatest_term(row, z)), most)
 
     cdef real row_excess(self, int row, const real *z) noexcept nogil:
-        """By how much a row is violated, at least 0."""
-        cdef real activity = self.row_activity(row, z, NULL)
-        return max(0.0, max(self.row_lower[row] - activity, activity - self.row_upper[row]))
+        """By how much a row is violated, at least 0; where rounding would show, at most."""
+        cdef real size, error = 0, activity = self.row_activity(row, z, &size)
+        cdef real rounding = (self.row_start[row + 1] - self.row_start[row] + 8) * ROUND * size
+        if not rounding <= BLUR * min(self.most_below[row], self.most_above[row]):
+            activity = self.precise_activity(row, z, &error)
+            if not (isfinite(activity) and isfinite(error)):
+                return INFINITY
+        return max(0.0, max(self.row_lower[row] - activity, activity - self.row_upper[row]) + error)
+
+    cdef real precise_activity(self, int row, const real *z, real *error) noexcept nogil:
+        """row_activity() of a point far out, in twice the precision. OUT error: what it can be off."""
+        cdef real high = 0, low = 0, size = 0
+        cdef int k, e, column, p, b, n_terms = 0
+        for k in range(self.row_start[row], self.row_start[row + 1]):
+            column = self.row_index[k]
+            if column < self.n:
+                add_term(self.row_value[k], z[column], 1, &high, &low, &size)
+                n_terms += 1
+            elif column < self.n + self.n_products:
+                p = column - self.n
+                add_term(self.row_value[k], z[self.first[p]], z[self.second[p]], &high, &low, &size)
+                n_terms += 1
+            else:
+                b = self.own_block(column)
+                for e in range(self.block_start[b], self.block_start[b + 1]):
+                    # a row's coefficient of a form is a power of two
+                    add_term(self.row_value[k] * self.block_value[e], z[self.block_i[e]], z[self.block_j[e]], &high,
+                             &low, &size)
+                    n_terms += 1
+        # of the low parts and their sum, and where a high part was rounded to the result
+        error[0] = (n_terms + 8) * (n_terms + 8) * ROUND * ROUND * 4 * size + 2 * ROUND * fabs(high + low)
+        return high + low
 
     cdef real violation(self, const real *z) noexcept nogil:
         """Greatest violation of a row, relative as in `BiconvexProblem.violations`; bounds must hold as they are.
@@ -175,6 +227,14 @@ cdef class BiconvexData:
                 worst = max(worst, excess / self.row_size(row, z))
             if excess != excess:
                 return INFINITY
+        return worst
+
+    cdef real excess_of_terms(self, const real *z) noexcept nogil:
+        """Greatest violation of a row relative to its terms at the point, however large: what is rounding of these."""
+        cdef real worst = 0
+        cdef int row
+        for row in range(self.n_own_rows):
+            worst = max(worst, self.row_excess(row, z) / max(self.row_floor[row], self.greatest_term(row, z)))
         return worst
 
     cdef void clip(self, real *z) noexcept nogil:
@@ -483,6 +543,11 @@ cdef class BiconvexData:
         """Objective and greatest violation at a point, in the core's units."""
         cdef real[::1] z = reals(point)
         return self.objective(&z[0]), self.violation(&z[0])
+
+    def relative_to_terms(self, point):
+        """Greatest violation of a row relative to its terms at a point."""
+        cdef real[::1] z = reals(point)
+        return self.excess_of_terms(&z[0])
 
 
 cdef int move(int column, real bound, bint is_upper, real *col_low, real *col_high, real *change) noexcept nogil:

@@ -1,8 +1,12 @@
-"""Rows that the root's programs were found to need, for the programs of all nodes of a biconvex problem."""
+"""Rows that the root's programs were found to need, for the programs of all nodes of a biconvex problem.
+
+Theory: (X4) of docs/theory/biconvex.md.
+"""
 
 import numpy as np
 
 from gopfast.biconvex import cycles
+from gopfast.search import entries
 
 from libc.string cimport memcpy
 
@@ -13,6 +17,7 @@ cdef real LEAST_EIGENVALUE = 1e-6   # in size, of a matrix with entries near 1
 # Entries of a cut's vector are rounded to multiples of its inverse: products of two are exact, and none is so small
 # that HiGHS leaves it out
 cdef real CUT_GRID = 16384.0
+cdef real LARGEST_ENTRY = 1e300     # of a cut's vector that was read from a file
 cdef enum:
     CUTS_A_ROUND = 12               # of one set of variables
     MOST_CYCLES = 1000
@@ -66,16 +71,31 @@ cdef class LearntRows:
 
     def restore(self, state):
         """Take what `state` returned."""
-        self.chosen, self.n_cuts = bool(state["chosen"]), len(state["cut_moment"])
-        np.asarray(self.kept)[:] = state["kept"]
-        np.asarray(self.cut_moment)[:self.n_cuts] = state["cut_moment"]
-        np.asarray(self.cut_vector)[:self.n_cuts] = state["cut_vector"]
-        start, self.n_cycles = state["cycle_start"].tolist(), 0
-        if len(start) - 1 > self.most_cycles:
-            raise ValueError("cycles of another problem")
-        for t in range(len(start) - 1):
-            part = slice(start[t], start[t + 1])
-            self.add_cycle(state["cycle_product"][part].tolist(), state["cycle_sign"][part].tolist())
+        cdef int widest = <int> self.cut_vector.shape[1]
+        self.chosen = entries.flag(state, "chosen")
+        np.asarray(self.kept)[:] = entries.array(state, "kept", np.shape(self.kept), "i", 0, 1)
+        moment = entries.array(state, "cut_moment", (None,), "i", 0, self.data.n_moments - 1)
+        if len(moment) > MOST_CUTS:
+            raise entries.EntryError(f"cut_moment must be at most {MOST_CUTS} cuts; they are {len(moment)}")
+        vector = entries.array(state, "cut_vector", (len(moment), widest), "f", -LARGEST_ENTRY, LARGEST_ENTRY)
+        self.n_cuts = <int> len(moment)
+        np.asarray(self.cut_moment)[:self.n_cuts] = moment
+        np.asarray(self.cut_vector)[:self.n_cuts] = vector
+        self.restore_cycles(state)
+
+    def restore_cycles(self, state):
+        """Take the cycles of what `state` returned."""
+        starts = entries.array(state, "cycle_start", (None,), "i", 0, cycles.LONGEST * self.most_cycles)
+        if not 0 < len(starts) <= self.most_cycles + 1 or starts[0] != 0 or (
+                len(starts) > 1 and not 0 < np.diff(starts).min() <= np.diff(starts).max() <= cycles.LONGEST):
+            raise entries.EntryError("cycle_start must divide the products of cycles")
+        n = int(starts.max())
+        product = entries.array(state, "cycle_product", (n,), "i", 0, self.data.n_products - 1)
+        sign = entries.array(state, "cycle_sign", (n,), "i", -1, 1)
+        self.n_cycles = 0
+        for t in range(len(starts) - 1):
+            part = slice(int(starts[t]), int(starts[t + 1]))
+            self.add_cycle(product[part].tolist(), sign[part].tolist())
 
     cdef void forget(self) noexcept nogil:
         """No lifted row: the root's programs take those that they violate."""

@@ -10,6 +10,7 @@ cdef class Settling(ConvexPrograms):
     cdef real[::1] point                # (n,) that a step starts from
 
     cdef real settle(self, real *z, Effort *effort) noexcept nogil
+    cdef bint is_settled(self, const real *z, real violation) noexcept nogil
     cdef int load_repair(self, const real *z, real *share) noexcept nogil
     cdef void set_units(self, const real *z) noexcept nogil
     cdef real step(self, real *z, real share, real violation) noexcept nogil

@@ -3,6 +3,8 @@
 Convex programs keep rows to a tolerance relative to what their terms can be within the bounds. Newton steps, each the
 shortest that meets the linearised rows, in units of the point's own coordinates and with the violation for the unit of
 the rows, take the violations down to rounding errors.
+
+Theory: (X9) of docs/theory/biconvex.md.
 """
 
 import numpy as np
@@ -10,13 +12,13 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
-from gopfast.biconvex.convex_programs cimport CANCELLED, ConvexPrograms
+from gopfast.biconvex.convex_programs cimport CANCELLED, FEASIBLE, ConvexPrograms
 from gopfast.biconvex.data cimport BiconvexData
 from gopfast.lp.lp cimport LP_OPTIMAL
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.types cimport LP_FAILED, OK, real
 
-cdef real SETTLED = 1e-14           # violations that are rounding errors
+cdef real SETTLED = 1e-14           # violations that are rounding errors of the row's terms
 cdef int MOST_CORRECTIONS = 40      # Newton steps; where rows are tangent to each other they converge linearly
 cdef real WORTH_A_CORRECTION = 0.7  # share of the violation that a step must not leave
 cdef int MOST_HALVINGS = 5          # of a correction that does not help
@@ -37,7 +39,7 @@ cdef class Settling(ConvexPrograms):
         self.data.clip(z)
         violation = self.data.violation(z)
         for _step in range(MOST_CORRECTIONS):
-            if not SETTLED < violation < INFINITY or self.stop.poll(0):
+            if self.is_settled(z, violation) or not violation < INFINITY or self.stop.poll(0):
                 break
             self.set_units(z)
             if self.load_repair(z, &share) != OK:
@@ -50,6 +52,10 @@ cdef class Settling(ConvexPrograms):
                 break
             violation = share
         return self.value_of(z)
+
+    cdef bint is_settled(self, const real *z, real violation) noexcept nogil:
+        """Whether what is left of violations counts as none and is rounding."""
+        return violation == 0 or (violation <= FEASIBLE and self.data.excess_of_terms(z) <= SETTLED)
 
     cdef void set_units(self, const real *z) noexcept nogil:
         """OUT unit: the size of each coordinate, but at least what it alone needs to mend one of its rows."""

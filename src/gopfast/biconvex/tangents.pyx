@@ -1,4 +1,7 @@
-"""Where tangents of convex forms touch, and how many a node's children may begin with."""
+"""Where tangents of convex forms touch, and how many a node's children may begin with.
+
+Theory: (X3) of docs/theory/biconvex.md.
+"""
 
 import numpy as np
 

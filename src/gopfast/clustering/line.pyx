@@ -7,6 +7,8 @@ Wang & Song, "Ckmeans.1d.dp", R Journal 3 (2011); Gronlund et al., arXiv 1701.07
 A sum of squares within a stretch is a difference of running sums, each a pair of numbers, the second of which holds
 what the first one's rounding lost, so that the difference of two has the precision of the stretch, however much heavier
 the values before it are. `rounding` says what is left.
+
+Theory: (K8) of docs/theory/kmeans.md.
 """
 
 import numpy as np

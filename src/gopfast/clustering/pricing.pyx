@@ -10,6 +10,8 @@ Of two samples that must not share a cluster (`partner`) the one that saves more
 
 Rounding: every term is a difference of numbers below 3 (lambda + r^2), r the half diagonal of the box, and is found
 to d + 8 roundings; sums of N of them add N. `margin` counts twice as many.
+
+Theory: (K1), (K2), (K3), (K7) and (K9) of docs/theory/kmeans.md.
 """
 
 import numpy as np
@@ -111,7 +113,7 @@ cdef class CenterSearch:
 
     cdef real bound(self, const real *center, const real *half, const int32_t *active, index n_active, real *first,
                     real *best) noexcept nogil:
-        """At least sup G over a box, by the samples retained; OUT best: the quadratics' maximiser."""
+        """At least what a cluster with its mean in the box saves, by the samples retained; OUT best: a maximiser."""
         cdef int d = self.d, j, other
         cdef index s, i
         cdef real z, middle, farthest, weight, low, high, price, total = 0, mass = 0, steiner = 0, fixed = 0

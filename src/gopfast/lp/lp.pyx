@@ -1,4 +1,7 @@
-"""One linear program on one thread: load, change, solve with HiGHS, and a lower bound that is proved."""
+"""One linear program on one thread: load, change, solve with HiGHS, and a lower bound that is proved.
+
+Theory: (R2) of docs/theory/rounding.md.
+"""
 
 from libc.math cimport INFINITY, NAN, fabs, fma, isfinite, isinf, isnan, nextafter
 from libc.stdlib cimport free, realloc

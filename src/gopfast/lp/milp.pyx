@@ -7,6 +7,8 @@ and the rows of each half, relaxed by a large constant unless that half is chose
 Nothing is proved here. HiGHS gives no certificate of a mixed-integer optimum, and its tolerances are multiplied by the
 large constants. So the combination alone is used, as the order in which the node is divided; every box that this makes
 is bounded by a linear program of its own, see ``Tree.selected``. Any combination would do.
+
+Theory: (G6) of docs/theory/gop.md.
 """
 
 import numpy as np

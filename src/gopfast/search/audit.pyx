@@ -1,4 +1,7 @@
-"""What tests ask of a search: that no bound and no cut contradicts a known solution, and which boxes it bounded."""
+"""What tests ask of a search: that no bound and no cut contradicts a known solution, and which boxes it bounded.
+
+Theory: (R6) of docs/theory/rounding.md.
+"""
 
 import numpy as np
 

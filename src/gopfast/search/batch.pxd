@@ -15,15 +15,17 @@ cdef class Batch:
     cdef index n_parents        # of
     cdef Node **parents         # (capacity,), which are owned until they are partitioned
     cdef Cut *cuts              # (capacity,): of the last cutting
+    cdef int *by                # (capacity,): what has emptied a node, see Reduction.emptied
     cdef int n_threads
     # Gives ownership of the i-th node.
     cdef Node *take(self, index i) noexcept nogil
     cdef Node *take_parent(self, index i) noexcept nogil
     # IN/OUT: cuts so many nodes, where they were made before node `before`, down to where solutions below the limit can
-    # lie. OUT: what is left of each.
-    cdef void cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil
+    # lie. OUT: what is left of each. Returns how many it has looked at.
+    cdef index cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil
     # Raises the bounds of all that lie below the limit. The result does not depend on the number of threads.
     cdef void bound(self, Relaxation relaxation, real limit, StopSignal stop) noexcept nogil
+    cdef void bound_one(self, index i, Relaxation relaxation, real limit, int worker) noexcept nogil
     cdef bint cut_one(self, index i, Node *node, Domain domain, Audit audit, int worker) noexcept nogil
     # The node with the least bound; NULL: there is none.
     cdef Node *least(self) noexcept nogil

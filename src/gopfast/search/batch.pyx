@@ -4,7 +4,9 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport calloc, free
 
 from gopfast.search.domain cimport NOTHING_LEFT, UNCUT
-from gopfast.search.relaxation cimport no_effort
+from gopfast.search.meter cimport Work, add_work
+from gopfast.search.relaxation cimport N_STAGES, no_effort
+from gopfast.search.stop cimport clock
 
 # Fewer nodes are cut down faster on the caller's thread alone.
 cdef index CUT_IN_PARALLEL_FROM = 4
@@ -26,7 +28,8 @@ cdef class Batch:
         self.parents = <Node **> calloc(capacity, sizeof(Node *))
         self.cuts = <Cut *> calloc(capacity, sizeof(Cut))
         self.efforts = <Effort *> calloc(capacity, sizeof(Effort))
-        if self.nodes == NULL or self.parents == NULL or self.cuts == NULL or self.efforts == NULL:
+        self.by = <int *> calloc(capacity, sizeof(int))
+        if self.nodes == NULL or self.parents == NULL or self.cuts == NULL or self.efforts == NULL or self.by == NULL:
             raise MemoryError
 
     def __dealloc__(self):
@@ -39,6 +42,7 @@ cdef class Batch:
         free(self.parents)
         free(self.cuts)
         free(self.efforts)
+        free(self.by)
 
     cdef Node *take(self, index i) noexcept nogil:
         cdef Node *node = self.nodes[i]
@@ -50,14 +54,16 @@ cdef class Batch:
         self.parents[i] = NULL
         return node
 
-    cdef void cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil:
+    cdef index cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil:
         cdef index i, n_cut = 0
         cdef int n_failed = 0
+        cdef real begun
         for i in range(n):
             self.cuts[i] = UNCUT
             n_cut += nodes[i].serial < before
         if not domain.cuts() or n_cut == 0:
-            return
+            return 0
+        begun = clock()
         if self.n_threads == 1 or n_cut < CUT_IN_PARALLEL_FROM:
             for i in range(n):
                 if nodes[i].serial < before:
@@ -67,11 +73,13 @@ cdef class Batch:
                 if nodes[i].serial < before:
                     n_failed += self.cut_one(i, nodes[i], domain, audit, threadid())
         audit.n_failures += n_failed
+        domain.reduction.cutter.work.seconds += clock() - begun
+        return n_cut
 
     cdef bint cut_one(self, index i, Node *node, Domain domain, Audit audit, int worker) noexcept nogil:
         """Whether the cut contradicts a known solution."""
         cdef bint held = audit.contradicts(node, domain.removed(), 0)
-        self.cuts[i] = domain.cut(node, worker)
+        self.cuts[i] = domain.cut(node, worker, &self.by[i])
         return audit.lost(held, self.cuts[i] != NOTHING_LEFT, node, 0)
 
     cdef void bound(self, Relaxation relaxation, real limit, StopSignal stop) noexcept nogil:
@@ -82,11 +90,23 @@ cdef class Batch:
         if self.n_threads == 1 or self.n < relaxation.parallel_from:
             for i in range(self.n):
                 if self.nodes[i].lower < limit and not stop.poll(0):
-                    relaxation.bound(self.nodes[i], limit, 0, &self.efforts[i])
+                    self.bound_one(i, relaxation, limit, 0)
         else:
             for i in prange(self.n, schedule="dynamic", chunksize=1, num_threads=self.n_threads):
                 if self.nodes[i].lower < limit and not stop.poll(threadid()):
-                    relaxation.bound(self.nodes[i], limit, threadid(), &self.efforts[i])
+                    self.bound_one(i, relaxation, limit, threadid())
+
+    cdef void bound_one(self, index i, Relaxation relaxation, real limit, int worker) noexcept nogil:
+        cdef Work *stages = self.efforts[i].stages
+        cdef real begun = clock()
+        cdef int stage
+        relaxation.bound(self.nodes[i], limit, worker, &self.efforts[i])
+        stages[0].calls += 1
+        stages[0].closed = self.nodes[i].lower >= limit
+        stages[0].seconds = clock() - begun
+        for stage in range(1, N_STAGES):
+            stages[0].closed -= stages[stage].closed
+            stages[0].seconds -= stages[stage].seconds
 
     cdef Node *least(self) noexcept nogil:
         cdef Node *found = NULL
@@ -106,11 +126,14 @@ cdef class Batch:
 
     cdef void count(self, Effort *total) noexcept nogil:
         cdef index i
+        cdef int stage
         for i in range(self.n):
             total.n_subproblems += self.efforts[i].n_subproblems
             total.n_lps += self.efforts[i].n_lps
             total.n_milps += self.efforts[i].n_milps
             total.n_passes += self.efforts[i].n_passes
+            for stage in range(N_STAGES):
+                add_work(&total.stages[stage], &self.efforts[i].stages[stage])
 
     cdef void release(self, Relaxation relaxation) noexcept nogil:
         cdef int i

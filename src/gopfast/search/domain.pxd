@@ -53,13 +53,20 @@ cdef class Domain:
     # n_created: nodes so far. Nodes made from now on are cut down by all that is known.
     cdef void date(self, index n_created) noexcept nogil
     # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.
-    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1
+    # lower: LBD, which it may raise.
+    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower) except -1
+    cdef void credit(self, real seconds, real gained) except *
+    # A solution found beside the tree is so much better.
+    cdef void credit_found(self, Incumbent incumbent, real gained) noexcept nogil
     # OUT: what a local search may start from, as the reduction has it.
     cdef bint start_of(self, real *point, real *weights) noexcept nogil
     # Whether `cut` may remove anything.
     cdef bint cuts(self) noexcept nogil
     # IN/OUT: cuts a node down to where solutions below the limit can lie, and raises its bound. On any worker's thread.
-    cdef Cut cut(self, Node *node, int worker) noexcept nogil
+    # OUT by: what has emptied it, see Reduction.emptied.
+    cdef Cut cut(self, Node *node, int worker, int *by) noexcept nogil
+    # Counts nodes that cutting has looked at, and those that it has closed.
+    cdef void tell_cut(self, index n, index looked, const Cut *cuts, const int *by) except *
     # IN/OUT: moves the split point to a face of the basin where the node reaches into it.
     cdef void aim(self, Node *parent) noexcept nogil
     # IN/OUT: raises the bound of a node inside the basin to the basin's.

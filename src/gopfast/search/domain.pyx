@@ -3,15 +3,18 @@
 Two things are learnt. A basin is a box around the incumbent with a bound of its own: parents that reach into it are
 split at its faces, and children inside need no relaxed dual. A reduction holds for all solutions below the limit: nodes
 are cut down by it, and what is cut off has the reduction's bound.
+
+Theory: (S5), (S6) and (S7) of docs/theory/search.md; (B6) of docs/theory/basin.md.
 """
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
+from gopfast.search.meter cimport Meter
 from gopfast.search.relaxation cimport no_effort
-from gopfast.search.stop cimport StopSignal
+from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport node_high, node_low, node_point
 from gopfast.search.types cimport STOP_NONE
 
@@ -131,6 +134,7 @@ cdef class Domain:
 
     cdef void fathom(self, Node *node) noexcept nogil:
         if self.settled and self.in_basin(node_low(node), node_high(node, self.n_connected)):
+            self.basin.meter.work.closed += node.lower < self.basin.lower
             node.lower = max(node.lower, self.basin.lower)
 
     cdef bint in_basin(self, const real *low, const real *high) noexcept nogil:
@@ -143,8 +147,9 @@ cdef class Domain:
 
     # The reduction
 
-    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop) except -1:
-        cdef real share
+    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower) except -1:
+        cdef real share, begun, before
+        cdef bint more
         if self.reduction is None or n_nodes < self.learn_from:
             return False
         if not self.prepared:
@@ -155,10 +160,40 @@ cdef class Domain:
                 self.passes_before = n_passes
             share = self.passes_before + LEARNING_SHARE * (n_passes - self.passes_before)
             while self.learning.n_passes < share and not self.covered(incumbent):
-                if stop.poll(0) or not self.reduction.work(&incumbent.solution[0], incumbent.limit(), &self.learning):
+                if stop.poll(0):
+                    break
+                begun, before = clock(), max(lower, self.floor())
+                more = self.reduction.work(&incumbent.solution[0], incumbent.limit(), &self.learning)
+                with gil:
+                    self.credit(clock() - begun, max(before, self.floor()) - before)
+                if not more:
                     break
             # not once stopped: a root that is never bounded could not be split when the search goes on
             return self.shrunk() and stop.reason == STOP_NONE
+
+    cdef void credit(self, real seconds, real gained) except *:
+        """Counts what a step of the reduction has taken and raised the lower bound by."""
+        cdef Meter worker = self.reduction.worker()
+        worker.work.seconds += seconds
+        if isfinite(gained):
+            worker.work.gained += gained
+
+    cdef void credit_found(self, Incumbent incumbent, real gained) noexcept nogil:
+        """What has found the start has done it, not the local search from there."""
+        if self.reduction.finder is not None and isfinite(gained):
+            self.reduction.finder.work.gained += gained
+            incumbent.primal.meter.work.gained -= gained
+
+    cdef void tell_cut(self, index n, index looked, const Cut *cuts, const int *by) except *:
+        cdef index i
+        cdef Meter closer
+        if looked == 0:
+            return
+        self.reduction.cutter.work.calls += looked
+        for i in range(n):
+            if cuts[i] == NOTHING_LEFT:
+                closer = self.reduction.emptied(by[i])
+                closer.work.closed += 1
 
     cdef void date(self, index n_created) noexcept nogil:
         if self.reduction is not None and self.reduction.version != self.version:
@@ -215,7 +250,7 @@ cdef class Domain:
     cdef bint cuts(self) noexcept nogil:
         return self.reduction is not None and self.reduction.lower < INFINITY
 
-    cdef Cut cut(self, Node *node, int worker) noexcept nogil:
+    cdef Cut cut(self, Node *node, int worker, int *by) noexcept nogil:
         cdef index n = self.n_connected, j
         cdef Cut made = UNCUT
         cdef real rest, width
@@ -223,7 +258,8 @@ cdef class Domain:
         if not self.cuts():
             return UNCUT
         memcpy(before, node_low(node), 2 * n * sizeof(real))
-        if not self.reduction.fit(node_low(node), node_high(node, n), &rest):
+        by[0] = self.reduction.fit(node_low(node), node_high(node, n), &rest)
+        if by[0] <= 0:
             return NOTHING_LEFT
         for j in range(n):
             width = before[n + j] - before[j]

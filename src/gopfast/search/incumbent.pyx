@@ -1,4 +1,7 @@
-"""The best solution found, and the bound from which on a node cannot hold one that matters."""
+"""The best solution found, and the bound from which on a node cannot hold one that matters.
+
+Theory: (S2) of docs/theory/search.md.
+"""
 
 import numpy as np
 
@@ -32,22 +35,33 @@ cdef class Incumbent:
         return min(self.upper - self.tolerance(), self.cutoff)
 
     cdef void find(self, Effort *effort) noexcept nogil:
+        self.primal.meter.begin()
         self.upper = self.primal.first(LOCAL_TOLERANCE * self.epsilon, &self.solution[0], effort)
+        self.primal.meter.end()
         self.is_new = True
 
     cdef bint improve(self, const real *point, const real *weights, Effort *effort) noexcept nogil:
         cdef real least_gain = LOCAL_TOLERANCE * self.tolerance()
-        return self.offer(self.primal.improve(point, weights, self.upper - least_gain, least_gain, &self.trial[0],
-                                              effort))
+        cdef real found
+        self.primal.meter.begin()
+        found = self.primal.improve(point, weights, self.upper - least_gain, least_gain, &self.trial[0], effort)
+        self.primal.meter.end()
+        return self.offer(found)
 
     cdef void polish(self, Effort *effort) noexcept nogil:
+        cdef real found
         memcpy(&self.trial[0], &self.solution[0], self.solution.shape[0] * sizeof(real))
-        self.offer(self.primal.polish(&self.trial[0], effort))
+        self.primal.meter.begin()
+        found = self.primal.polish(&self.trial[0], effort)
+        self.primal.meter.end()
+        self.offer(found)
 
     cdef bint offer(self, real objective) noexcept nogil:
         """Takes `trial` if its objective is better; whether it is."""
         if not objective < self.upper:
             return False
+        if isfinite(self.upper - objective):
+            self.primal.finder().gained += self.upper - objective
         self.upper, self.is_new = objective, True
         memcpy(&self.solution[0], &self.trial[0], self.solution.shape[0] * sizeof(real))
         return True

@@ -1,6 +1,8 @@
 """What a proof needs to know of a tree's nodes, told in blocks as they are split and closed.
 
 Nothing of a closed node is kept here, so that a search for a proof takes memory for its open nodes alone.
+
+Theory: (V1) of docs/theory/proofs.md.
 """
 
 import numpy as np

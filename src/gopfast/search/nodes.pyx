@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gopfast.search import entries
+
 from libc.string cimport memcpy
 
 from gopfast.search.tree cimport node_choice, node_low, node_warm
@@ -41,18 +43,24 @@ cdef dict nodes_to_arrays(Tree tree, Node **nodes, index n):
 
 
 def checked(Tree tree, arrays):
-    """The arrays in this tree's form, as many rows in each; ValueError where they have another."""
+    """The arrays in this tree's form, as many rows in each, with indices in range; EntryError where they are not."""
     found = {}
     for name, (m, kind) in layout(tree).items():
-        value = np.ascontiguousarray(arrays[name])
-        if value.dtype != kind or value.shape[1:] != (() if m is None else (m,)):
-            raise ValueError(f"nodes of another kind: {name} is {value.dtype} of shape {value.shape}")
-        found[name] = value
+        value = entries.array(arrays, name, (None,) if m is None else (None, m), np.dtype(kind).kind, nan=True)
+        if value.dtype != kind:
+            raise entries.EntryError(f"{name} must have dtype {np.dtype(kind)}; it has {value.dtype}")
+        found[name] = np.ascontiguousarray(value)
     if len({len(value) for value in found.values()}) != 1:
-        raise ValueError("nodes of another kind: arrays differ in length")
+        raise entries.EntryError("arrays differ in length")
     low, high, _ = np.split(found["box"], 3, axis=1)
-    if np.isnan(found["lower"]).any() or not (low <= high).all() or (found["branch"] >= tree.n_connected).any():
-        raise ValueError("nodes of another kind: a box or a bound is none")
+    entries.ordered("box", low, high)
+    if np.isnan(found["lower"]).any():
+        raise entries.EntryError("lower must be numbers")
+    for name, least, most in (
+        ("serial", 0, entries.LARGEST), ("parent", -1, entries.LARGEST), ("depth", 0, 1 << 30),
+        ("branch", -1, tree.n_connected - 1), ("choice", -tree.n_split, tree.n_split),
+    ):
+        entries.array(found, name, None, "i", least, most)
     return found
 
 
@@ -72,7 +80,7 @@ cdef int push_arrays(Tree tree, arrays, bint anew) except -1:
         if node == NULL:
             raise MemoryError("out of memory for open nodes")
         if not anew:
-            node.serial, tree.n_created = serial[i], n_created
+            node.serial, tree.n_created = serial[i], max(n_created, serial[i] + 1)
         node.lower, node.parent, node.depth, node.branch = lower[i], parent[i], depth[i], branch[i]
         memcpy(node_low(node), &box[i, 0], 3 * tree.n_connected * sizeof(real))
         if tree.n_warm:

@@ -2,9 +2,14 @@
 
 from libc.math cimport INFINITY
 
+from gopfast.search.meter cimport Meter, Work
+
 
 cdef class Relaxation:
     """Lower bounds of a problem on boxes of its connected variables. Subclasses override every method."""
+
+    def __cinit__(self):
+        self.meters = tuple([Meter() for _ in range(N_STAGES)])
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         raise NotImplementedError
@@ -41,6 +46,9 @@ cdef class Relaxation:
 cdef class Basin:
     """A box around an incumbent with a bound of its own. Subclasses override what they can do."""
 
+    def __cinit__(self):
+        self.meter = Meter()
+
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         return False
 
@@ -56,6 +64,13 @@ cdef class Reduction:
 
     def __cinit__(self):
         self.lower, self.floor = INFINITY, -INFINITY
+        self.meter = self.cutter = Meter()
+
+    cdef Meter worker(self):
+        return self.meter
+
+    cdef Meter emptied(self, int by):
+        return self.cutter
 
     cdef int prepare(self, StopSignal stop) except -1:
         raise NotImplementedError
@@ -82,8 +97,14 @@ cdef class Reduction:
 cdef class Primal:
     """Upper bounds of a problem: its primal problem and local search. Subclasses override every method."""
 
+    def __cinit__(self):
+        self.meter = Meter()
+
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         raise NotImplementedError
+
+    cdef Work *finder(self) noexcept nogil:
+        return &self.meter.work
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
         return INFINITY

@@ -1,4 +1,7 @@
-"""What one rounding can cost: a constant of the C compiler, which folds it into the margins."""
+"""What one rounding can cost: a constant of the C compiler, which folds it into the margins.
+
+Theory: (R1) of docs/theory/rounding.md.
+"""
 
 from gopfast.search.types cimport real
 

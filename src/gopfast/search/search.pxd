@@ -35,12 +35,16 @@ cdef class Search:
     cdef real rounding              # largest rounding margin of the latter
     cdef real elsewhere             # least bound of the nodes that others work on; INFINITY: there are none
     cdef index n_elsewhere
+    cdef bint unopened              # there is no root yet, and no bound but the given one
     cdef bint restored              # from arrays, since the last run
+    cdef bint begun                 # some batch was not cut short
     cdef bint is_part               # of another search: it need not hold a solution
     cdef index n_restarts           # of the tree
     cdef real[::1] start            # (n_connected,) of a local search
     cdef real[::1] relaxed_weights  # (n_solution,), of which the components' weights are used
     cdef Effort effort
+    cdef readonly list meters       # of all that is at work in the search
+    cdef real told                  # LBD when what has raised it was last told; -INFINITY: never
     cdef readonly index n_nodes
     cdef readonly int reason
     cdef int prepare(self) except -1
@@ -49,6 +53,7 @@ cdef class Search:
     cdef real least(self) noexcept nogil
     cdef real lower(self) noexcept nogil
     cdef int proved(self) noexcept nogil
+    cdef void find(self) noexcept nogil
     cdef int open_root(self) except -1
     cdef int root(self, real lower) except -1
     cdef bint select(self) except -1
@@ -61,6 +66,8 @@ cdef class Search:
     cdef void improve(self) noexcept nogil
     cdef bint improve_from(self, Node *node) noexcept nogil
     cdef int merge(self) except -1
+    cdef int tell_work(self) except -1
+    cdef int tell_gain(self) except -1
     cdef int close(self, Node *node) except -1
     cdef int learn(self) except -1
     cdef void improve_by_learning(self) noexcept nogil

@@ -1,4 +1,7 @@
-"""The GOP loop: select, partition, bound, improve, merge. Knows no model and no relaxation."""
+"""The GOP loop: select, partition, bound, improve, merge. Knows no model and no relaxation.
+
+Theory: (G3) of docs/theory/gop.md; (S1), (S2) and (S3) of docs/theory/search.md.
+"""
 
 import numpy as np
 
@@ -11,7 +14,8 @@ from gopfast.search.domain cimport CUT_DOWN, NOTHING_LEFT, Cut, Domain
 from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
 from gopfast.search.ledger cimport Ledger
-from gopfast.search.relaxation cimport Basin, Primal, Reduction, Relaxation, no_effort
+from gopfast.search.meter cimport Meter, Work, add_work
+from gopfast.search.relaxation cimport N_STAGES, Basin, Primal, Reduction, Relaxation, no_effort
 from gopfast.search.room cimport Room
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_point, node_warm
@@ -70,13 +74,16 @@ cdef class Search:
     spill : None or object with write(arrays) -> name, read(name) -> arrays, remove(name), failed(error)
         Keeps on disk what does not fit. See `gopfast.search.files`.
     keeper : None or callable (search) -> stop
-        Called between batches, where the whole state is in the search's arrays (`gopfast.search.snapshot`).
+        Called between batches, where the whole state is in the search's arrays (`gopfast.search.snapshot`); from the
+        first batch on that nothing has cut short, as its attribute `begun` says once that is bounded.
+    meters : sequence of Meter
+        Those of all mechanisms that are at work in the search: states and what others do have their counts.
     """
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
                  Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
-                 list trace=None, proof=None, StopSignal stop=None, memory=None, spill=None, keeper=None):
+                 list trace=None, proof=None, StopSignal stop=None, memory=None, spill=None, keeper=None, meters=()):
         self.relaxation, self.orthant, self.n_threads, self.max_nodes = relaxation, orthant, n_threads, max_nodes
         self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
@@ -93,6 +100,7 @@ cdef class Search:
         self.wait, self.waited = 1, 0
         self.relaxed_weights, self.start = np.empty(primal.n_solution), np.empty(relaxation.n_connected)
         self.effort = no_effort()
+        self.meters, self.told = list(meters), -INFINITY
 
     def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY, int reason=STOP_NONE):
         """Start, or go on where the search stopped, with new limits; returns the reason.
@@ -102,7 +110,7 @@ cdef class Search:
         time_limit : float
             Seconds of this run.
         max_nodes : int
-            Nodes of all runs.
+            Nodes of all runs; 0: the first local search alone.
         cutoff : float
             Stop also once LBD >= cutoff: nodes that cannot lie below are fathomed, whatever the incumbent. At most
             that of the run before.
@@ -118,12 +126,18 @@ cdef class Search:
 
     def run(self):
         """Search until proved or stopped; returns the reason (a gopfast.result.Status value)."""
+        if self.keeper is not None and self.begun:
+            self.keeper.begun = True
         self.prepare()
         try:
             if self.n_batches == 0:
-                self.open_root()
-                self.work()
-            while self.select():
+                self.find()
+                if self.max_nodes > 0:
+                    self.open_root()
+                    self.work()
+            if self.unopened:
+                self.stop.request(STOP_NODE_LIMIT)
+            while not self.unopened and self.select():
                 self.work()
             if self.stop.reason <= STOP_OPTIMAL and not self.is_part:
                 with nogil:
@@ -149,11 +163,15 @@ cdef class Search:
         with nogil:
             self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
             self.improve()
+        # of a first batch that was cut short nothing is kept: what the root chooses for all nodes, it has chosen badly
+        self.begun = self.begun or self.stop.reason == STOP_NONE
+        if self.keeper is not None and self.begun:
+            self.keeper.begun = True
         self.merge()
         self.learn()
         self.report()
         try:
-            if self.keeper is not None and self.keeper(self):
+            if self.keeper is not None and self.begun and self.keeper(self):
                 self.stop.request(STOP_INTERRUPTED)
         except KeyboardInterrupt:  # Ctrl-C while it writes
             self.stop.request(STOP_INTERRUPTED)
@@ -174,6 +192,8 @@ cdef class Search:
 
     cdef real least(self) noexcept nogil:
         """Least bound over the open and the fathomed nodes and what was cut off them, wherever they are."""
+        if self.unopened:
+            return -INFINITY
         cdef real least = min(self.closed, self.domain.removed())
         return min(min(least, self.tree.least()), min(self.room.lower, self.elsewhere))
 
@@ -194,13 +214,19 @@ cdef class Search:
 
     # The steps of the loop
 
-    cdef int open_root(self) except -1:
-        """The first incumbent, and the root as the batch."""
-        with nogil:
+    cdef void find(self) noexcept nogil:
+        """The first incumbent, unless a run before has found it."""
+        self.unopened = True
+        if self.incumbent.upper == INFINITY:
             self.incumbent.find(&self.effort)
+
+    cdef int open_root(self) except -1:
+        """The root as the batch."""
+        with nogil:
             if not self.stop.poll(0):
                 self.relaxation.calibrate(&self.incumbent.solution[0])
         self.root(-INFINITY)
+        self.unopened = False
         self.domain.begin(self.batch.nodes[0])
         self.tighten(self.batch.nodes[0])
         return 0
@@ -269,9 +295,11 @@ cdef class Search:
 
     cdef int divide(self, bint looks) except -1:
         """Partitions the parents: their children join the batch, with `looks` as small as is known before bounding."""
-        cdef index first = self.batch.n, i
+        cdef index first = self.batch.n, i, looked
         with nogil:
-            self.batch.cut(self.batch.parents, self.batch.n_parents, self.domain.cut_from, self.domain, self.audit)
+            looked = self.batch.cut(self.batch.parents, self.batch.n_parents, self.domain.cut_from, self.domain,
+                                    self.audit)
+        self.domain.tell_cut(self.batch.n_parents, looked, self.batch.cuts, self.batch.by)
         try:
             for i in range(self.batch.n_parents):
                 self.partition(self.batch.take_parent(i), self.batch.cuts[i])
@@ -285,13 +313,14 @@ cdef class Search:
 
     cdef int fit(self, index first, bint looks) except -1:
         """Makes new nodes of the batch as small, and their bounds as high, as is known before bounding."""
-        cdef index kept = first, i
+        cdef index kept = first, i, looked
         cdef Node **nodes = self.batch.nodes
         with nogil:
-            self.batch.cut(nodes + first, self.batch.n - first, self.tree.n_created if looks else 0, self.domain,
-                           self.audit)
+            looked = self.batch.cut(nodes + first, self.batch.n - first, self.tree.n_created if looks else 0,
+                                    self.domain, self.audit)
             if looks:
                 self.domain.count(self.batch.n - first, self.batch.cuts)
+        self.domain.tell_cut(self.batch.n - first, looked, self.batch.cuts, self.batch.by)
         for i in range(first, self.batch.n):
             if self.batch.cuts[i - first] == NOTHING_LEFT:
                 self.tree.free_node(nodes[i])
@@ -380,9 +409,10 @@ cdef class Search:
     cdef int merge(self) except -1:
         """Takes the batch into the tree, in node order; fathoms what the incumbent allows."""
         cdef index i, n_stack = self.tree.n_stack
-        cdef real limit = self.incumbent.limit()
+        cdef real limit = self.incumbent.limit(), margin
         cdef Node *node
         self.batch.count(&self.effort)
+        self.tell_work()
         for i in range(self.batch.n):
             self.n_nodes += 1
             self.audit.check_bound(self.batch.nodes[i])
@@ -390,14 +420,34 @@ cdef class Search:
             if node.lower >= limit:
                 self.close(node)
             elif self.batch.efforts[i].last and node.branch < 0 and self.stop.reason == STOP_NONE:
-                self.rounding = max(self.rounding, self.batch.efforts[i].margin)
-                self.close(node)  # no more can be done about it
+                # no more can be done about it: what it lacks is rounding, where a bound does not say how much
+                margin = self.batch.efforts[i].margin
+                margin = margin if margin > 0 else limit - node.lower
+                self.rounding = max(self.rounding, margin if isfinite(margin) else 0)
+                self.close(node)
             elif self.tree.push(node) == NO_MEMORY:
                 self.close(node)
                 raise MemoryError("out of memory for open nodes")
         self.batch.n = 0
         self.tree.order_stack(n_stack)
         self.relaxation.merged()
+        self.tell_gain()
+        return 0
+
+    cdef int tell_work(self) except -1:
+        """Takes the work of bounding nodes to the meters of its stages."""
+        cdef int stage
+        for stage in range(N_STAGES):
+            add_work(&(<Meter> self.relaxation.meters[stage]).work, &self.effort.stages[stage])
+            memset(&self.effort.stages[stage], 0, sizeof(Work))
+        return 0
+
+    cdef int tell_gain(self) except -1:
+        """Credits what LBD has risen by, since this was last asked and but for what was learnt, to the relaxed dual."""
+        cdef real lower = self.lower()
+        if lower > self.told and isfinite(self.told):
+            (<Meter> self.relaxation.meters[0]).work.gained += lower - self.told
+        self.told = max(self.told, lower)
         return 0
 
     cdef int close(self, Node *node) except -1:
@@ -424,7 +474,9 @@ cdef class Search:
         cdef bint again
         self.domain.settle(self.incumbent, self.n_nodes)
         try:
-            again = self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop)
+            again = self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop,
+                                                        self.told)
+            self.told = max(self.told, self.lower())
             with nogil:
                 self.improve_by_learning()
             if again:
@@ -436,9 +488,11 @@ cdef class Search:
 
     cdef void improve_by_learning(self) noexcept nogil:
         """A local search from what was found beside the tree."""
+        cdef real before = self.incumbent.upper
         if self.domain.start_of(&self.start[0], &self.relaxed_weights[0]) and not self.stop.poll(0) and (
                 self.incumbent.improve(&self.start[0], &self.relaxed_weights[0], &self.effort)):
             self.relaxation.calibrate(&self.incumbent.solution[0])
+            self.domain.credit_found(self.incumbent, before - self.incumbent.upper)
 
     cdef int restart(self) except -1:
         """Begins the tree again, in the box that the reduction leaves."""

@@ -6,7 +6,9 @@ all its nodes are in its tree (and on disk, which `Room.blocks` tells).
 
 import numpy as np
 
-from libc.math cimport INFINITY
+from gopfast.search import entries
+
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdlib cimport free, malloc
 
 from gopfast.search.domain cimport Domain
@@ -19,6 +21,10 @@ from gopfast.search.tree cimport Node, Tree
 from gopfast.search.types cimport NO_MEMORY, STOP_INTERRUPTED, index, real
 
 cdef index NEVER = 1 << 62      # nodes after which learning begins
+cdef real MOST_WORK = 2.0 ** 53   # counts of work are kept as floats
+cdef real LEAST_ABOVE = 1e-3     # of a bound that exceeds the incumbent by no rounding
+cdef real MOST_FINITE = np.finfo(np.float64).max
+cdef real MOST_SECONDS = 1e12    # of all runs
 
 
 def state(Search search, bint finished=False):
@@ -61,17 +67,27 @@ def restore(Search search, state, nodes, blocks=()):
     ValueError
         If the arrays are not of such a search.
     """
-    try:
-        take_progress(search, state)
-        take_knowledge(search, state)
+    take_progress(search, state)
+    take_knowledge(search, state)
+    replace_work(search, state)
+    with entries.owner("primal"):
         search.incumbent.primal.restore(part("primal", state))
-        replace_nodes(search, nodes, number(state, "search.dives"))
-    except (KeyError, TypeError, IndexError, OverflowError) as error:
-        raise ValueError(f"arrays of another search: {error!r}") from None
-    search.tree.n_created = number(state, "search.n_created")
+    with entries.owner("nodes"):
+        replace_nodes(search, nodes, entries.flag(state, "search.dives"))
+    # that of every open node is smaller
+    search.tree.n_created = entries.count(state, "search.n_created", search.tree.n_created)
     search.room.blocks = [tuple(block) for block in blocks]
     search.room.follow()
-    search.restored = True
+    if search.incumbent.upper < INFINITY and (
+            search.least_bound > search.incumbent.upper + LEAST_ABOVE * (1 + fabs(search.incumbent.upper))
+            and min(search.closed, search.tree.least()) < INFINITY):
+        raise entries.EntryError("search.closed, or the bounds of the nodes, exceed incumbent.upper")
+    search.restored = search.begun = True
+
+
+def best(Search search):
+    """The incumbent's objective, and its solution vector."""
+    return search.incumbent.upper, np.array(search.incumbent.solution)
 
 
 def named(owner, arrays):
@@ -84,17 +100,14 @@ def part(owner, state):
     return {name.partition(".")[2]: value for name, value in state.items() if name.startswith(f"{owner}.")}
 
 
-cdef number(state, name):
-    """A scalar."""
-    return np.asarray(state[name])[()]
-
-
-cdef fill(real[::1] out, value):
+cdef fill(real[::1] out, state, name, bint nan=False):
     """Numbers of the same shape."""
-    cdef const real[::1] values = np.ascontiguousarray(value, dtype=np.float64)
-    if values.shape[0] != out.shape[0]:
-        raise ValueError(f"arrays of another search: {values.shape[0]} numbers in place of {out.shape[0]}")
-    out[:] = values
+    np.asarray(out)[:] = entries.array(state, name, (out.shape[0],), nan=nan)
+
+
+cdef fill_finite(real[::1] out, state, name):
+    """Finite numbers of the same shape."""
+    np.asarray(out)[:] = entries.array(state, name, (out.shape[0],), "f", -MOST_FINITE, MOST_FINITE)
 
 
 # The open nodes
@@ -104,6 +117,8 @@ def replace_nodes(Search search, nodes, bint dives=False):
     cdef Tree tree = search.tree
     cdef list arrays = list(nodes) if dives else []
     tree.clear()
+    if dives and not arrays:
+        raise entries.EntryError("of a search that dives are missing")
     if dives:
         nodes = arrays[:len(arrays) - 1]
     for some in nodes:
@@ -122,7 +137,7 @@ def progress(Search search):
         "search.wait": np.asarray(search.wait), "search.waited": np.asarray(search.waited),
         "search.closed": np.asarray(search.closed), "search.rounding": np.asarray(search.rounding),
         "search.n_created": np.asarray(search.tree.n_created), "search.dives": np.asarray(search.tree.diving),
-        "search.effort": np.array(counts(search)),
+        "search.effort": np.array(counts(search)), "search.work": np.array(work(search)),
         "search.time": np.asarray(search.history.now(search.stop)), "search.history": search.history.table(),
     }
 
@@ -132,15 +147,38 @@ def counts(Search search):
     return (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_milps, search.effort.n_passes)
 
 
+def work(Search search):
+    """Calls, terms, nodes closed and gap closed by every mechanism, (n_meters, 4). Their seconds are not kept."""
+    return np.array([meter.row()[:4] for meter in search.meters], dtype=np.float64).reshape(-1, 4)
+
+
+def replace_work(Search search, state):
+    """Take the entry that `work` made in place of what was counted so far: what was being learnt was learnt again."""
+    rows = entries.array(state, "search.work", (len(search.meters), 4))
+    if not ((rows[:, :3] >= 0) & (rows[:, :3] < MOST_WORK)).all():
+        raise entries.EntryError("search.work must hold counts")
+    for meter in search.meters:
+        meter.clear()
+    add_work(search, rows)
+
+
+def add_work(Search search, rows):
+    """Add what `work` returned."""
+    for meter, row in zip(search.meters, np.asarray(rows).tolist()):
+        meter.add((*map(int, row[:3]), row[3], 0.0))
+
+
 cdef take_progress(Search search, state):
-    search.n_nodes, search.n_batches = number(state, "search.n_nodes"), number(state, "search.n_batches")
-    search.wait, search.waited = number(state, "search.wait"), number(state, "search.waited")
-    search.closed, search.rounding = number(state, "search.closed"), number(state, "search.rounding")
+    search.n_nodes = entries.count(state, "search.n_nodes")
+    search.n_batches = entries.count(state, "search.n_batches", 1)
+    search.wait, search.waited = entries.count(state, "search.wait", 1), entries.count(state, "search.waited")
+    search.closed = entries.number(state, "search.closed")
+    search.rounding = entries.number(state, "search.rounding", 0)
     search.effort = no_effort()
-    (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_milps,
-     search.effort.n_passes) = [int(count) for count in state["search.effort"]]
-    search.history.rows = [tuple(row) for row in state["search.history"].reshape(-1, 5).tolist()]
-    search.history.spent = number(state, "search.time")
+    (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_milps, search.effort.n_passes) = (
+        entries.array(state, "search.effort", (4,), "iu", 0, entries.LARGEST).tolist())
+    search.history.rows = [tuple(row) for row in entries.array(state, "search.history", (None, 5), nan=True).tolist()]
+    search.history.spent = entries.number(state, "search.time", 0, MOST_SECONDS)
 
 
 # What bounds follow from: the incumbent, and what was learnt
@@ -173,25 +211,36 @@ cdef take_knowledge(Search search, state):
     cdef Domain domain = search.domain
     cdef Basin basin = domain.basin
     learnt = part("domain", state)
-    search.relaxation.restore(part("relaxation", state))
-    incumbent.upper = number(state, "incumbent.upper")
-    fill(incumbent.solution, state["incumbent.solution"])
-    domain.passes_before, domain.learning.n_passes = number(learnt, "passes_before"), number(learnt, "n_passes")
-    domain.settled_at, domain.widened_at = number(learnt, "settled_at"), number(learnt, "widened_at")
-    domain.covered_at, domain.covered_width = number(learnt, "covered_at"), number(learnt, "covered_width")
-    fill(domain.start, learnt["start"])
-    domain.settled = number(learnt, "settled")
+    with entries.owner("relaxation"):
+        search.relaxation.restore(part("relaxation", state))
+    incumbent.upper = entries.number(state, "incumbent.upper")
+    if isfinite(incumbent.upper):
+        fill_finite(incumbent.solution, state, "incumbent.solution")
+    else:
+        fill(incumbent.solution, state, "incumbent.solution", True)
+    with entries.owner("domain"):
+        domain.passes_before = entries.count(learnt, "passes_before", -1)
+        domain.learning.n_passes = entries.count(learnt, "n_passes")
+        domain.settled_at = entries.number(learnt, "settled_at")
+        domain.widened_at = entries.number(learnt, "widened_at")
+        domain.covered_at = entries.number(learnt, "covered_at")
+        domain.covered_width = entries.number(learnt, "covered_width", 0)
+        fill(domain.start, learnt, "start")
+        domain.settled = entries.flag(learnt, "settled")
+        domain.cut_from = entries.count(learnt, "cut_from")
+        domain.n_looked, domain.n_gained, domain.pause, domain.paused = entries.array(
+            learnt, "looks", (4,), "iu", 0, entries.LARGEST).tolist()
     if domain.settled:
         if basin is None:
-            raise ValueError("arrays of another search: it has a box around its incumbent")
-        fill(basin.low, state["basin.low"])
-        fill(basin.high, state["basin.high"])
-        basin.lower = number(state, "basin.lower")
+            raise entries.EntryError("domain.settled: this search has no box around its incumbent")
+        fill(basin.low, state, "basin.low")
+        fill(basin.high, state, "basin.high")
+        entries.ordered("basin", np.asarray(basin.low), np.asarray(basin.high))
+        basin.lower = entries.number(state, "basin.lower")
     if domain.reduction is not None:
-        domain.reduction.restore(part("reduction", state))
+        with entries.owner("reduction"):
+            domain.reduction.restore(part("reduction", state))
         domain.version = domain.reduction.version
-    domain.cut_from = number(learnt, "cut_from")
-    domain.n_looked, domain.n_gained, domain.pause, domain.paused = [int(count) for count in learnt["looks"]]
 
 
 # Work for others
@@ -305,6 +354,9 @@ def begin_part(Search search, arrays, shared, index most_open):
     search.n_nodes, search.n_batches, search.wait, search.waited = 0, 1 << 20, 1, 0
     search.closed, search.rounding, search.effort = INFINITY, 0, no_effort()
     search.domain.learning = no_effort()
+    for meter in search.meters:
+        meter.clear()
+    search.told = INFINITY  # LBD is of all nodes: of a part nothing is told
     search.restored = True
 
 
@@ -312,7 +364,7 @@ def end_part(Search search):
     """What `begin_part` led to: bounds and counts, the incumbent, and the nodes that are left, as arrays by name."""
     return {
         "closed": min(search.closed, search.domain.removed()), "rounding": search.rounding,
-        "n_nodes": search.n_nodes, "effort": counts(search), "upper": search.incumbent.upper,
+        "n_nodes": search.n_nodes, "effort": counts(search), "work": work(search), "upper": search.incumbent.upper,
         "solution": np.array(search.incumbent.solution), "nodes": list(slabs(search)),
     }
 
@@ -328,14 +380,16 @@ def take_part(Search search, found):
     search.effort.n_lps += counted[1]
     search.effort.n_milps += counted[2]
     search.effort.n_passes += counted[3]
+    add_work(search, found["work"])
     for arrays in found["nodes"]:
         take_back(search, arrays)
-    fill(incumbent.trial, found["solution"])
+    fill(incumbent.trial, found, "solution", True)
     return incumbent.offer(found["upper"])
 
 
 def learn_and_report(Search search):
     """What a batch ends with; the reason to stop, or 0."""
+    search.tell_gain()
     search.learn()
     search.report()
     search.stop.poll(0)

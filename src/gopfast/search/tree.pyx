@@ -1,4 +1,7 @@
-"""Nodes, the best-first queue and the partition of a node's box."""
+"""Nodes, the best-first queue and the partition of a node's box.
+
+Theory: (G2), (G4), (G5) and (G6) of docs/theory/gop.md; (S1) of docs/theory/search.md.
+"""
 
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc

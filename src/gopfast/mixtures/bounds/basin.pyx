@@ -20,6 +20,8 @@ within log_radius (`enclose`): for a stationary b, A db = - grad_b - G dnu, A, G
 ray. On the way from the center to nu no solution b crosses log_radius, so that their degree stays: there is one for nu,
 and f is convex in the weights: it is the best. A summary's points stand for samples at most `reach` away, which widens
 the ranges; no bound of the loss of a summary is needed.
+
+Theory: (B1), (B2), (B3), (B4) and (B5) of docs/theory/basin.md.
 """
 
 import numpy as np
@@ -127,6 +129,20 @@ cdef class MixtureBasin(Basin):
         return 0
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+        cdef bint found
+        self.meter.begin()
+        found = self.find_cube(solution, tolerance)
+        self.meter.end()
+        return found
+
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+        cdef bint found
+        self.meter.begin()
+        found = self.find_around(solution, tolerance, low, high)
+        self.meter.end()
+        return found
+
+    cdef bint find_cube(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a cube that is about the widest; of many samples, one found on some of them and then tested."""
         cdef real lower, radius
         if not self.stationary(solution, tolerance, &lower):
@@ -142,7 +158,9 @@ cdef class MixtureBasin(Basin):
         self.hold(lower)
         return True
 
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+    cdef bint find_around(self, const real *solution, real tolerance, const real *low,
+                          const real *high) noexcept nogil:
+        """Holds a box around the center that holds a given one."""
         cdef int i
         cdef real *center = &self.solution[self.family.n_components]
         cdef real lower
@@ -271,6 +289,7 @@ cdef class MixtureBasin(Basin):
         cdef real value, e, pull, step, weight = 0
         memcpy(trial, center, n * sizeof(real))
         value = self.primal.step(self.primal.truth, trial)
+        self.meter.work.terms += self.primal.truth.n_samples * K
         e = trial[n - 1]
         # `step` rounds up by 64 u of the magnitude
         value -= 256 * ROUND * (sums.magnitude + fabs(value) + data.total_weight
@@ -333,6 +352,7 @@ cdef class MixtureBasin(Basin):
                 return False
             self.responsibilities(i)
             self.accumulate(data.samples.weights[i])
+        self.meter.work.terms += data.n_samples * K
         value = self.prior_curvature()
         for k in range(K):
             H[k * f * m + k * f] += W * self.solution[k]

@@ -1,4 +1,7 @@
-"""How far the derivatives of the objective change in a box around a center, see `neighbourhood`: one pass."""
+"""How far the derivatives of the objective change in a box around a center, see `neighbourhood`: one pass.
+
+Theory: (Q3) and (Q4) of docs/theory/fourth_order.md; (W3) and (W4) of docs/theory/fourth_order_weights.md.
+"""
 
 from libc.math cimport INFINITY, exp, fabs, sqrt
 from libc.string cimport memset
@@ -56,6 +59,7 @@ cdef class BoxChange(Center):
             if i % POLL_EVERY == 0 and self.primal.stop is not None and self.primal.stop.poll(0):
                 return False
             self.sample(i * self.stride)
+            self.meter.work.terms += (1 + N_SHELLS) * self.family.n_components
             if not self.move(i * self.stride, self.stride * data.samples.weights[i * self.stride]):
                 return False
         for a in range(m):
@@ -87,7 +91,7 @@ cdef class BoxChange(Center):
         return self.log_radius[k] if a == 0 else self.widest_of(k * self.f + a)
 
     cdef bint move(self, index i, real w) noexcept nogil:
-        """Takes sample i of weight w into account; False: a score goes too far."""
+        """Takes sample i of weight w into account, for (Q4), (W3), (W4); False: a score goes too far."""
         cdef int K = self.family.n_components, p = self.p, f = self.f, k, l, a, best = 0, first
         cdef real x, floor, ratio
         for k in range(K):
@@ -132,11 +136,11 @@ cdef class BoxChange(Center):
         return True
 
     cdef real apart(self, int k, int l) noexcept nogil:
-        """The most that the scores of two components may move apart."""
+        """The most that the scores of two components may move apart: the largest |zeta_k - zeta_l| of (Q4)."""
         return max(self.rise[k] + self.fall[l], self.fall[k] + self.rise[l])
 
     cdef void turn_apart(self, real w) noexcept nogil:
-        """Pairs' fourth cumulants on the ray, and what is left of the responsibilities beyond the second order.
+        """Pairs' fourth cumulants on the ray, the integral of (Q4); (W3), what is left of the responsibilities.
 
         On the ray r_k has the derivatives r_k x_k, x_k = zeta_k - mean, and third r_k (x_k^3 - 3 V x_k - C), V and C
         the second and third central moments of zeta. With X_k >= |x_k| (`away`),
@@ -223,7 +227,7 @@ cdef class BoxChange(Center):
             self.beyond_second[h] += value
 
     cdef void pair(self, real w, int k, int l, int best) noexcept nogil:
-        """Adds what the pair's fourth cumulant may take from the Hessian."""
+        """Adds what the pair's fourth cumulant may take from the Hessian: h of (Q4), and its part of R."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, a, b, h
         cdef real far = self.apart(k, l), value, part
         cdef const real *u_k = self.u + k * f

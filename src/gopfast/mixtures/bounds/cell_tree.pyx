@@ -1,6 +1,11 @@
-"""Cells of one component in a binary tree of bounding boxes, so that what of them a box meets is found quickly."""
+"""Cells of one component in a binary tree of bounding boxes, so that what of them a box meets is found quickly.
+
+Theory: (C2) of docs/theory/cells.md.
+"""
 
 import numpy as np
+
+from gopfast.search import entries
 
 from libc.math cimport INFINITY
 
@@ -182,8 +187,9 @@ cdef class CellTree:
 
     def restore(self, state):
         """Take what `state` returned."""
-        self.low, self.high, self.upper = (np.array(state[name], dtype=np.float64) for name in ("low", "high", "upper"))
-        self.left = np.array(state["left"], dtype=np.intc)
+        self.low, self.high = (np.array(entries.array(state, name, (None, None))) for name in ("low", "high"))
+        self.upper = np.array(entries.array(state, "upper", (None,)))
+        self.left = np.array(entries.array(state, "left", (None,), "i", -1, 1 << 30), dtype=np.intc)
         self.n_boxes, self.n_cell = self.low.shape[0], <int> self.low.shape[1]
         left = np.asarray(self.left)
         # neighbours come after the box that holds them, so that no look-up can go in a circle or out of the arrays

@@ -1,4 +1,8 @@
-"""What is known of the objective around an incumbent, see `neighbourhood`: its first three derivatives there."""
+"""What is known of the objective around an incumbent, see `neighbourhood`: its first three derivatives there.
+
+Theory: (Q2), (Q5) and (Q6) of docs/theory/fourth_order.md; (W1), (W2) and (W7) of
+docs/theory/fourth_order_weights.md.
+"""
 
 import numpy as np
 
@@ -76,6 +80,7 @@ cdef class Center(Basin):
             weight += center[k]
         memcpy(trial, center, n * sizeof(real))
         value = self.primal.step(&self.primal.full, trial)
+        self.meter.work.terms += self.primal.full.n_samples * K
         # `step` rounds up by its margin, and some families their costs
         value -= 3 * self.primal.margin + 256 * ROUND * (sums.magnitude + fabs(value) + W)
         for k in range(K):
@@ -140,6 +145,7 @@ cdef class Center(Basin):
             if i % POLL_EVERY == 0 and self.primal.stop is not None and self.primal.stop.poll(0):
                 return False
             self.sample(i)
+            self.meter.work.terms += self.family.n_components
             self.cumulate(data.samples.weights[i])
         self.finish_survey()
         return True
@@ -257,7 +263,7 @@ cdef class Center(Basin):
         self.cubic[(c * m + b) * m + a] += value
 
     cdef bint weights_follow(self) noexcept nogil:
-        """How the best log weights follow the coordinates to first order; takes their part out of `cubic`."""
+        """How the best log weights follow the coordinates to first order (W1); takes their part out of `cubic`."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, k, l, a, b, c
         cdef real *Y = self.inverse
         cdef real value, share

@@ -20,6 +20,8 @@ and the Hessian of D at 0 is the identity. Scaled, the D are sums of a few curve
 
 A probability or rate at the end of its range has no natural parameter; it is a *face*. There a component's density is
 that of the columns left at the samples with the face's value; others have no density at the center.
+
+Theory: (Q1) of docs/theory/fourth_order.md; (W4) of docs/theory/fourth_order_weights.md.
 """
 
 import numpy as np
@@ -105,7 +107,7 @@ cdef class Chart:
         return max(0.0, -least) * most * most / (12 * p * (1 - p)) * (1 + 1e-9)
 
     cdef real excess(self, index i, int k, const real *need, int *first) noexcept nogil:
-        """What sample i's impossible values count for in the box, per odds of one of their columns; OUT first: which.
+        """What sample i's impossible values count for in the box (W4), per odds of one column; OUT first: which.
 
         The product of their odds, powers for counts, but for one factor of the odds of that column: of those that may
         be 0, the one with the least `need` (d,), so that columns share what there is.

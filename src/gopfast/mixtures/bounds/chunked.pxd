@@ -21,5 +21,6 @@ cdef class ChunkedPrimal(MixturePrimal):
     cdef int read(self, const real *weights) except -1
     cdef bint is_new(self, const real *solution) noexcept
     cdef real taken(self, real of_summary, real objective) noexcept nogil
+    cdef real better_from_start(self, real objective, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real refine(self, real *solution, real tolerance, Effort *effort) noexcept nogil
     cdef real approach(self, real *solution, Effort *effort) noexcept nogil

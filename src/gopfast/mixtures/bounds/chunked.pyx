@@ -3,6 +3,8 @@
 Local searches run on a summary. What they find is carried over to the samples in a few passes: with M the step of EM on
 the samples, M_S that on the summary, and s = M(p) - M_S(p) at the parameters p at hand, the fixed point of M_S + s is
 nearer to that of M by the factor by which the summary errs. Objectives are those of the samples.
+
+Theory: (I2) of docs/theory/many.md.
 """
 
 import math
@@ -87,12 +89,13 @@ cdef class ChunkedPrimal(MixturePrimal):
         How rows become the core's columns.
     note : callable, optional
         Takes a line of text for each pass over the samples.
-    seed, start, ties
+    seed, start, ties, start_weights
         As of `MixturePrimal`.
     """
 
-    def __init__(self, Family family, chunks, frame, note=None, seed=0, start=None, ties=()):
-        MixturePrimal.__init__(self, family, seed=seed, start=start, ties=ties)
+    def __init__(self, Family family, chunks, frame, note=None, seed=0, start=None, ties=(),
+                 start_weights=None):
+        MixturePrimal.__init__(self, family, seed=seed, start=start, ties=ties, start_weights=start_weights)
         self.chunks, self.frame, self.note, self.met, self.failure = chunks, frame, note, [], None
         self.after, self.model, self.kept = (np.zeros(self.n_solution) for _ in range(3))
         self.low, self.high = np.zeros(family.n_connected), np.zeros(family.n_connected)
@@ -170,6 +173,7 @@ cdef class ChunkedPrimal(MixturePrimal):
             memcpy(&self.after[0], solution, n * sizeof(real))
             value = self.step(&self.exact, &self.after[0])
             effort.n_passes += 1
+            self.work().terms += self.exact.n_samples * self.family.n_components
             if not value < best:
                 break
             solution[n - 1] = self.after[n - 1]
@@ -197,6 +201,7 @@ cdef class ChunkedPrimal(MixturePrimal):
             memcpy(trial, solution, self.n_solution * sizeof(real))
             self.step(&self.full, trial)
             effort.n_passes += 1
+            self.work().terms += self.full.n_samples * self.family.n_components
             total = change = 0
             for i in range(n):
                 trial[i] += self.model[i]
@@ -216,10 +221,29 @@ cdef class ChunkedPrimal(MixturePrimal):
         return change
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        cdef real objective = MixturePrimal.first(self, tolerance, solution, effort)
+        cdef real of_summary = MixturePrimal.first(self, tolerance, solution, effort)
+        cdef real objective
         with gil:
             self.is_new(solution)
-        return self.taken(objective, self.refine(solution, tolerance, effort))
+        objective = self.taken(of_summary, self.refine(solution, tolerance, effort))
+        return objective if self.start is None else self.better_from_start(objective, tolerance, solution, effort)
+
+    cdef real better_from_start(self, real objective, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what the start that is given leads to, if the start is better."""
+        cdef real value, of_summary
+        self.start_from(-1, &self.held[0])
+        memcpy(&self.after[0], &self.held[0], self.n_solution * sizeof(real))
+        value = self.step(&self.exact, &self.after[0])
+        effort.n_passes += 1
+        if not value < objective:
+            return objective
+        memcpy(&self.model[0], &self.held[0], self.n_solution * sizeof(real))
+        of_summary = self.step(&self.full, &self.model[0])
+        value = self.refine(&self.held[0], tolerance, effort)
+        if not value < objective:  # the samples cannot be read any more
+            return objective
+        memcpy(solution, &self.held[0], self.n_solution * sizeof(real))
+        return self.taken(of_summary, value)
 
     cdef real taken(self, real of_summary, real objective) noexcept nogil:
         """Keeps what the summary says of the best solution; returns the objective."""

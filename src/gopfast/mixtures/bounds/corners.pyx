@@ -18,6 +18,8 @@ it is split there.
 
 The relaxed dual knows what this does not: that probabilities are the averages of what their class holds. It loses by
 the entropy of an interval, this by what the samples still depend on each other within a class.
+
+Theory: (L3), (L4) and (L5) of docs/theory/latent_classes.md.
 """
 
 import numpy as np
@@ -33,12 +35,12 @@ from gopfast.mixtures.families.family cimport Family
 from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.stop cimport StopSignal
+from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport Node, Tree, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport clip, index, real
 
 cdef index MOST_ENTRIES = 16384     # of a table on its way from levels to corners
-# Patterns times K^2, beyond which the same time does more in the relaxed dual alone (by random tables: docs/theory.md).
+# Patterns times K^2, beyond which the same time does more in the relaxed dual alone (by random tables).
 cdef index MOST_WORK = 600
 cdef enum:
     MOST_VARIABLES = 64
@@ -125,6 +127,10 @@ def layout_of(ExponentialFamily family):
     return np.array(variables, np.intc), np.array(sizes, np.intc), np.array(codes, np.intc)
 
 
+cdef enum:
+    CORNERS = 1     # stage of bounding a node
+
+
 cdef class CornerRelaxation(EntropicRelaxation):
     """The relaxed dual, and where that does not close a node mixtures of its corners; options are those of the base."""
 
@@ -208,9 +214,14 @@ cdef class CornerRelaxation(EntropicRelaxation):
         return 0
 
     cdef void bound(self, Node *node, real cutoff, int worker, Effort *effort) noexcept nogil:
+        cdef real begun
         EntropicRelaxation.bound(self, node, cutoff, worker, effort)
         if node.lower < cutoff and not self.stop.poll(worker):
+            begun = clock()
             self.bound_by_corners(node, cutoff, &self.hulls[worker], effort)
+            effort.stages[CORNERS].calls += 1
+            effort.stages[CORNERS].seconds += clock() - begun
+            effort.stages[CORNERS].closed += node.lower >= cutoff
 
     def corner_bound(self, low, high, real cutoff):
         """The bound of a box (n_connected,) by its corners alone, of a node without a parent; for tests."""
@@ -513,6 +524,7 @@ cdef class CornerRelaxation(EntropicRelaxation):
         effort.n_passes += 1  # for all rounds: they take no exponentials of the samples' costs
         for turn in range(MOST_ROUNDS):
             proved = self.evaluate_corners(at)
+            effort.stages[CORNERS].terms += n * K
             if proved > best:
                 best = proved
                 for i in range(n):
@@ -532,10 +544,12 @@ cdef class CornerRelaxation(EntropicRelaxation):
                     at.weight[i] = 1.0 / A
             enough = 0.02 * (cutoff - best)
             for step in range(MOST_STEPS):
+                effort.stages[CORNERS].terms += n * A
                 if not self.improve(at, A, enough, step > 2):
                     break
             A = self.settle_weights(at, A)
             value = self.mix(at, A) + self.family.constant
+            effort.stages[CORNERS].terms += n * A
             for i in range(n):
                 at.log_z[i] = log(self.masses[i] / at.p[i])
         node.lower = max(node.lower, best)

@@ -4,9 +4,13 @@ A leaf of that search says how many components lie in which group of cells, and 
 (`gopfast.mixtures.bounds.counts`). A box of all components may hold a solution of it where its components can be
 assigned to the groups so that the largest bounds of G over what they meet add up to more than the prices less the
 limit. Boxes in which that is so of no leaf are closed, others are cut down to what they meet of those of which it is.
+
+Theory: (N4) of docs/theory/counts.md.
 """
 
 import numpy as np
+
+from gopfast.search import entries
 
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free, malloc
@@ -75,11 +79,12 @@ cdef class CountCuts:
         """Take what `state` returned, of a problem of so many components and coordinates of one."""
         self.n_components = n_components
         self.roots, self.counts, self.first = (
-            np.array(state[name], dtype=np.intc) for name in ("roots", "counts", "first"))
-        self.totals = np.array(state["totals"], dtype=np.float64)
+            np.array(entries.array(state, name, (None,), "i", 0, 1 << 30), dtype=np.intc)
+            for name in ("roots", "counts", "first"))
+        self.totals = np.array(entries.array(state, "totals", (None,)))
         self.n_leaves = <int> self.totals.shape[0]
         self.forest = CellTree.__new__(CellTree)
-        self.forest.restore({name: state[name] for name in ("low", "high", "upper", "left")})
+        self.forest.restore(state)
         first, counts, roots = np.asarray(self.first), np.asarray(self.counts), np.asarray(self.roots)
         alike = len(first) == self.n_leaves + 1 and first[0] == 0 and (np.diff(first) > 0).all() and (
             len(roots) == len(counts) == first[-1] and (counts > 0).all())

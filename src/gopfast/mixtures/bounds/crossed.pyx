@@ -10,6 +10,8 @@ In a table of two variables one is left. Its probabilities span a simplex of pro
 is a mixture of the K classes' profiles; a profile can be moved away from another one until one of its probabilities is
 0, and spans no less. So boxes in which all probabilities of a class are positive hold no solution that others lack. Of
 products over several variables this is not true.
+
+Theory: (L1) and (L2) of docs/theory/latent_classes.md.
 """
 
 import numpy as np

@@ -3,6 +3,8 @@
 Local optima of many components are each right in some places and wrong in others. A crossing matches the components of
 two of them by their means and takes of every pair one at random; EM from there often keeps what is right in either:
 Gribel & Vidal, "HG-means: a scalable hybrid genetic algorithm for minimum sum-of-squares clustering" (2019).
+
+Theory: (S8) of docs/theory/search.md.
 """
 
 import numpy as np

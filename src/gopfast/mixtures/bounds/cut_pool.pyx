@@ -1,4 +1,7 @@
-"""Tangents of the entropy that the linear programs of all nodes share, see `linear`."""
+"""Tangents of the entropy that the linear programs of all nodes share, see `linear`.
+
+Theory: (G7) of docs/theory/gop.md.
+"""
 
 import numpy as np
 

@@ -1,15 +1,22 @@
-"""Primal problem of a mixture: EM and its starts, for any component family."""
+"""Primal problem of a mixture: EM and its starts, for any component family.
+
+Theory: (A5) of docs/theory/problem.md; (S8) of docs/theory/search.md; (R4) of docs/theory/rounding.md.
+"""
 
 import numpy as np
+
+from gopfast.search import entries
 
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from gopfast.clustering.line import best_stretches
+from gopfast.mixtures.bounds.clusters import clusterings
 from gopfast.mixtures.bounds.crossing cimport Crossing
 from gopfast.mixtures.bounds.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
+from gopfast.search.meter cimport Meter, Work
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport clock
 
@@ -18,17 +25,29 @@ cdef real OBJECTIVE_ROUNDING = 64 * ROUND
 
 # Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
 cdef index START_SAMPLES = 20_000
+# Where a pass takes long, on fewer samples: of so many terms, of components and statistics, but at least so many.
+cdef real START_TERMS = 5e5
+cdef index FEWEST_START_SAMPLES = 3_000
+# Terms of a pass from which on the starts from clusters, which are the best ones, come first: time may be short.
+cdef real HEAVY_FROM = 3e5
 # Shares of a time limit: of the starts before the long run on all samples, of both, and of each later local search
 # in what is left. The root bound needs the rest.
 cdef real STARTS_SHARE = 1.0 / 6
+cdef real STARTS_SHARE_OF_ALL = 1.0 / 4     # of starts that run on all samples: little is left to be done
 cdef real FIRST_SHARE = 1.0 / 3
 cdef real LATER_SHARE = 1.0 / 16
 # Passes over at least this many samples use all threads.
 cdef index PARTS_FROM = 100_000
 
+# What is at work: starts and local searches, the first one's moves, and later ones' at random.
+cdef enum:
+    SEARCHING
+    MOVING
+    PERTURBING
 # Steps of EM at most: from a start on the summary, then from the best of them, from a node, from tied samples.
 cdef int START_STEPS = 20
 cdef int FIRST_STEPS = 500
+cdef int HELD_STEPS = 3         # the first objective is that of the start itself
 cdef int NODE_STEPS = 100
 cdef int TIE_STEPS = 50
 # To what EM polishes an incumbent: a few steps tell its objective, then the decrease left over is below the larger of
@@ -67,9 +86,14 @@ BLEND = 0.05
 
 # Short runs that tell a family its coordinates, on at most so many samples.
 N_TRIALS = 6
+FEWEST_TRIALS = 2                # where passes are long: all of them take so many terms of sums at most
+TRIAL_TERMS = 150_000_000
 MOST_TRIAL_STEPS = 100
 TRIAL_TOLERANCE = 1e-3           # nats
 MOST_TRIAL_SAMPLES = 2000
+
+
+cdef long long MOST_TURNS = 1 << 60   # that a file may say
 
 
 cdef class MixturePrimal(Primal):
@@ -83,21 +107,30 @@ cdef class MixturePrimal(Primal):
     n_starts : int
     seed : int
     start : ndarray, shape (n_connected,), optional
-        Parameters to start from, beside the own starts.
+        Parameters to start from, beside the own starts: no solution found is worse than they are.
+    start_weights : ndarray, shape (K,), optional
+        Weights of that start; equal ones by default.
     ties : sequence of ndarray
         Indices of samples that share a value: components that concentrate on them are tried, too.
     thorough : bool
         Whether the first local search goes on with moves and restarts where parameters are many.
+    perturbed : bool
+        Whether later ones do so now and then, at random.
     """
 
-    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=(), bint thorough=True):
+    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=(), bint thorough=True,
+                 start_weights=None, bint perturbed=True):
         cdef int K = family.n_components, d = family.n_columns, part
+        self.moving, self.perturbing = Meter(), Meter()
+        self.active, self.found_by, self.perturbed = SEARCHING, SEARCHING, perturbed
         self.family = family
         self.n_starts = n_starts
         self.seed = <unsigned long long> seed
-        self.start = start
+        self.start, self.suggested = start, family.suggested()
         self.given = np.zeros(family.n_connected) if start is None else np.ravel(start)
+        self.given_weights = np.full(K, 1.0 / K) if start_weights is None else np.array(start_weights, dtype=float)
         self.n_solution = K + family.n_connected + 1
+        self.held = np.zeros(self.n_solution)
         self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.drawn, self.mass, self.metric = np.zeros(K * d), np.zeros(K), family.metric()
         self.buffer = PassBuffer(K, d, family.n_statistics)
@@ -117,11 +150,13 @@ cdef class MixturePrimal(Primal):
                 self.coarse = (<Samples> level).core
         self.until = INFINITY
         self.some = None
-        if self.full.n_samples >= 2 * START_SAMPLES and self.coarse.n_samples == self.full.n_samples:
-            self.some = self.draw()
+        n_drawn = <index> min(START_SAMPLES, max(FEWEST_START_SAMPLES, START_TERMS / (K * family.n_statistics)))
+        if self.full.n_samples >= 2 * n_drawn and self.coarse.n_samples == self.full.n_samples:
+            self.some = self.draw(n_drawn)
             self.coarse = self.some.core
         self.movable = K > 1 and <real> K * self.coarse.n_samples <= MOST_SHARES
         self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
+        self.is_heavy = self.deep and <real> K * family.n_statistics * self.coarse.n_samples >= HEAVY_FROM
         self.known, self.kicked = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.known_value = INFINITY
         self.n_improved = self.n_restarts = self.n_kicks = 0
@@ -146,11 +181,10 @@ cdef class MixturePrimal(Primal):
         self.tie_weight, self.tie_moments = tie_weight, tie_moments
         return 0
 
-    cdef Samples draw(self):
-        """START_SAMPLES of the samples, one of each stretch of equally many, with weights of the same sum."""
+    cdef Samples draw(self, index n):
+        """n of the samples, one of each stretch of equally many, with weights of the same sum."""
         cdef Samples data = self.family.data, out = Samples.__new__(Samples)
         columns, weights = data.arrays()
-        n = START_SAMPLES
         at = np.arange(n) + np.random.default_rng(self.seed).random(n)
         rows = np.minimum(at * (len(weights) / n), len(weights) - 1).astype(np.intp)
         drawn = weights[rows]
@@ -163,9 +197,30 @@ cdef class MixturePrimal(Primal):
         return self.stop.poll(0) or clock() >= self.until
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
-        self.stop = stop
+        self.stop, self.active = stop, SEARCHING
         self.n_threads = n_workers
         return 0
+
+    cdef void act(self, int other) noexcept nogil:
+        """What follows is the work of another mechanism."""
+        if self.active == MOVING:
+            self.moving.end()
+        elif self.active == PERTURBING:
+            self.perturbing.end()
+        self.active = other
+        if other == MOVING:
+            self.moving.begin()
+        elif other == PERTURBING:
+            self.perturbing.begin()
+
+    cdef Work *work(self) noexcept nogil:
+        """What the mechanism at work has done so far."""
+        if self.active == MOVING:
+            return &self.moving.work
+        return &self.perturbing.work if self.active == PERTURBING else &self.meter.work
+
+    cdef Work *finder(self) noexcept nogil:
+        return &self.perturbing.work if self.found_by == PERTURBING else &self.meter.work
 
     cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil:
         """One data pass at the buffer's costs; in parts, on all threads, where the samples are many."""
@@ -214,6 +269,7 @@ cdef class MixturePrimal(Primal):
             objective = self.step(data, trial)
             solution[n - 1] = trial[n - 1]
             effort.n_passes += 1
+            self.work().terms += data.n_samples * self.family.n_components
             if not objective < INFINITY:
                 return INFINITY
             decrease = previous - objective
@@ -269,15 +325,35 @@ cdef class MixturePrimal(Primal):
         cdef real *point = solution + K
         if attempt < 0:
             memcpy(point, &self.given[0], self.family.n_connected * sizeof(real))
-        else:
-            self.scatter()
-            self.family.seed(&self.drawn[0], point)
-            if attempt >= self.n_starts:
-                used = (attempt - self.n_starts) % K
+            memcpy(solution, &self.given_weights[0], K * sizeof(real))
+            return
+        self.scatter()
+        self.family.seed(&self.drawn[0], point)
+        if attempt >= self.n_starts:
+            used = (attempt - self.n_starts) % K
         for k in range(used, K):
             self.family.vacate(k, point)
         for k in range(K):
             solution[k] = 1.0 / max(used, 1) if k < max(used, 1) else 0.0
+
+    cdef real hold(self, real tolerance, Effort *effort) noexcept nogil:
+        """A few steps of EM on all samples from the start that is given, whatever the time.
+
+        OUT held: what they lead to. Returns its objective: at most that of the start itself, and infinity if there is
+        none, or where starts run on all samples anyway.
+        """
+        if self.start is None or self.coarse.samples.columns == self.full.samples.columns:
+            return INFINITY
+        self.start_from(-1, &self.held[0])
+        return self.run(&self.full, &self.held[0], INFINITY, tolerance, HELD_STEPS, effort)
+
+    cdef real take_held(self, real tolerance, real *best, real *solution, Effort *effort) noexcept nogil:
+        """OUT solution: an optimum that `held` leads to; returns its objective. OUT best: on the starts' samples."""
+        memcpy(&self.candidate[0], &self.held[0], self.n_solution * sizeof(real))
+        best[0] = self.run(&self.coarse, &self.candidate[0], INFINITY, tolerance, START_STEPS, effort)
+        self.remember(best[0], &self.candidate[0])
+        memcpy(solution, &self.held[0], self.n_solution * sizeof(real))
+        return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil:
         """Moves component k onto a group of tied samples: their share as its weight, the rest to the others."""
@@ -345,11 +421,52 @@ cdef class MixturePrimal(Primal):
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT best, solution: also from clusters."""
         cdef int attempt, n = FEW_CLUSTERINGS if self.family.n_cell == 1 else N_CLUSTERINGS
+        if self.is_heavy:
+            self.try_best_clusters(n, best, tolerance, solution, effort)
+            return
         for attempt in range(-1 if self.family.n_columns == 1 else 0, n):
             if self.late():
                 return
             self.cluster(0 if attempt < 0 else CLUSTER_TURNS, &self.candidate[0], effort)
             self.offer(&self.candidate[0], best, tolerance, solution, effort)
+
+    cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
+                                Effort *effort) noexcept nogil:
+        """IN/OUT best, solution: also from clusters of so many runs of k-means, the best first; the first one ends."""
+        cdef real until = self.until
+        cdef int attempt, n
+        with gil:
+            n = self.find_clusters(n_runs)
+        effort.n_passes += n_runs * (CLUSTER_TURNS // 4)  # without exponentials
+        for attempt in range(n):
+            if attempt > 0 and self.late():
+                return
+            self.moves.fit_to(&self.labels[attempt, 0], &self.candidate[0])
+            self.until = until if attempt > 0 else INFINITY
+            self.offer(&self.candidate[0], best, tolerance, solution, effort)
+            self.until = until
+
+    cdef int find_clusters(self, int n_runs) noexcept:
+        """OUT labels: clusters of the samples that starts run on; returns how many there are."""
+        cdef const SampleSet *data = &self.coarse
+        cdef index n = data.n_samples, padded = data.samples.n_padded
+        columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)
+        weights = np.asarray(<real[:n]> <real *> data.samples.weights)
+        places = self.family.places(columns.reshape(-1, padded)[:, :n], weights)
+        self.labels = clusterings(places.T, weights, self.family.n_components, n_runs,
+                                  np.random.default_rng(self.seed), self.is_late).astype(np.intp)
+        return <int> self.labels.shape[0]
+
+    def is_late(self):
+        """Whether the search is stopped or the time for this step is over."""
+        return self.late()
+
+    cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT best, solution: also from the fit that the family knows."""
+        if self.suggested is None:
+            return
+        memcpy(&self.candidate[0], &self.suggested[0], self.suggested.shape[0] * sizeof(real))
+        self.offer(&self.candidate[0], best, tolerance, solution, effort)
 
     cdef void divide(self) noexcept:
         """OUT drawn: the centers of the best clusters of one column, by dynamic programming."""
@@ -472,21 +589,33 @@ cdef class MixturePrimal(Primal):
         cdef int K = self.family.n_components, attempt
         cdef int n_starts = self.n_starts + (2 * K if self.family.has_prior else 0)
         cdef real best = INFINITY, objective, limit = self.stop.deadline - self.stop.started
-        self.until = self.stop.started + STARTS_SHARE * limit
-        for attempt in range(-1 if self.start is not None else 0, n_starts):
+        cdef real held = self.hold(tolerance, effort)
+        self.until = self.stop.started + limit * (
+            STARTS_SHARE_OF_ALL if self.coarse.samples.columns == self.full.samples.columns else STARTS_SHARE)
+        if self.start is not None:  # whatever the time
+            self.start_from(-1, &self.candidate[0])
+            self.offer(&self.candidate[0], &best, tolerance, solution, effort)
+        if self.is_heavy:
+            self.try_clusters(&best, tolerance, solution, effort)
+        self.try_suggested(&best, tolerance, solution, effort)
+        for attempt in range(n_starts):
+            if self.late() and best < INFINITY:
+                break
             self.start_from(attempt, &self.candidate[0])
             self.offer(&self.candidate[0], &best, tolerance, solution, effort)
-            if self.late():
-                break
-        if self.deep:
+        if self.deep and not self.is_heavy:
             self.try_clusters(&best, tolerance, solution, effort)
         if not self.late():
             best = self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
         if self.deep:
+            self.act(MOVING)
             best = self.deepen(best, tolerance, solution, effort)
+            self.act(SEARCHING)
         self.remember(best, solution)
         self.until = self.stop.started + FIRST_SHARE * limit
         objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        if held < objective:
+            objective = self.take_held(tolerance, &best, solution, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
         self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
         self.passes_before = effort.n_passes
@@ -504,7 +633,7 @@ cdef class MixturePrimal(Primal):
     cdef bint due(self, const Effort *effort) noexcept nogil:
         """Whether kicks have had less than their share of the passes."""
         self.n_improved += 1
-        return (self.movable and self.n_improved > KICKS_FROM and self.known_value < INFINITY
+        return (self.movable and self.perturbed and self.n_improved > KICKS_FROM and self.known_value < INFINITY
                 and self.kick_passes < KICK_SHARE * (effort.n_passes - self.passes_before))
 
     cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
@@ -524,18 +653,23 @@ cdef class MixturePrimal(Primal):
                       Effort *effort) noexcept nogil:
         cdef real objective, kicked, before
         self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
+        self.found_by = SEARCHING
         objective = self.improve_from(point, weights, target, tolerance, solution, effort)
         if not self.due(effort) or self.late():
             return objective
+        self.act(PERTURBING)
         before = self.known_value
         kicked = self.kick_again(before, tolerance, &self.known[0], effort)
         if not kicked < min(before, target - self.coarse_loss):
+            self.act(SEARCHING)
             return objective
         self.known_value = kicked
         memcpy(&self.kicked[0], &self.known[0], self.n_solution * sizeof(real))
         kicked = self.run(&self.full, &self.kicked[0], INFINITY, tolerance, FIRST_STEPS, effort)
+        self.act(SEARCHING)
         if not kicked < objective:
             return objective
+        self.found_by = PERTURBING
         memcpy(solution, &self.kicked[0], self.n_solution * sizeof(real))
         return kicked
 
@@ -577,10 +711,12 @@ cdef class MixturePrimal(Primal):
 
     def restore(self, state):
         """Take what `state` returned."""
-        self.seed = int(state["seed"])
-        np.asarray(self.known)[:] = state["known"]
-        self.known_value, self.coarse_loss = float(state["known_value"]), float(state["coarse_loss"])
-        self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes = state["turns"].tolist()
+        self.seed = entries.count(state, "seed", 0, 2**64 - 1)
+        np.asarray(self.known)[:] = entries.array(state, "known", (self.n_solution,))
+        self.known_value = entries.number(state, "known_value")
+        self.coarse_loss = entries.number(state, "coarse_loss")
+        self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes = entries.array(
+            state, "turns", (5,), "iu", -1, MOST_TURNS).tolist()
 
     def em(self, weights, point, tol, int max_iter):
         """EM from given weights (K,) and parameters (n_connected,) with its trace.
@@ -598,6 +734,7 @@ cdef class MixturePrimal(Primal):
             before[:] = solution
             last, objective = objective, self.step(self.truth, &solution[0])
             trace.append(objective)
+            self.work().terms += self.truth.n_samples * self.family.n_components
             before[self.n_solution - 1] = solution[self.n_solution - 1]
             if last - objective <= tol:
                 converged = True
@@ -626,7 +763,8 @@ def short_runs(make, X, sample_weight):
     weights = np.full(family.n_components, 1.0 / family.n_components)
     rng = np.random.default_rng(0)
     best = np.inf
-    for _ in range(N_TRIALS):
+    terms = MOST_TRIAL_STEPS * len(X) * family.n_components * family.n_statistics
+    for _ in range(min(N_TRIALS, max(FEWEST_TRIALS, TRIAL_TERMS // terms))):
         found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), TRIAL_TOLERANCE, MOST_TRIAL_STEPS)
         objective = trace[len(trace) - 1]
         if objective < best:

@@ -8,7 +8,10 @@ by a primal-dual interior-point method on the complementarity problem
 
     0 <= pi_k  |  W - D_k >= 0,      0 <= q_r  |  facet_r(S, T) >= 0.
 
-One data pass gives all of it, and its Jacobian, and a valid bound whatever the iterate (section 3.3 of the theory).
+One data pass gives all of it, and its Jacobian, and a valid bound whatever the iterate (E3).
+
+Theory: (E2), (E3), (E4), (E5), (E6), (E7) and (E8) of docs/theory/entropic.md; (I1) of docs/theory/many.md; (V1) of
+docs/theory/proofs.md; (R1) of docs/theory/rounding.md.
 """
 
 import numpy as np
@@ -63,6 +66,9 @@ cdef real EARNED = 0.1
 # Multipliers that serve the parts of the cells too are worth more passes.
 cdef real PATIENCE = 0.5
 cdef real REFINED_PATIENCE = 0.25
+# The stage of bounding a node that what is evaluated on summaries counts for; the samples' is the first one.
+cdef enum:
+    SUMMARISED = 3
 # Nodes that hand on more numbers than this keep them in half as many bits, so that a million fit in 1 GB.
 cdef int MOST_FLOATS = 48
 
@@ -111,6 +117,8 @@ cdef class EntropicRelaxation(Relaxation):
     again_below : float
         The same of the parts, where they are to be divided again.
 
+    summaries : bool
+        Whether nodes are bounded on summaries of many samples where these are fine enough.
     provable : bool
         Nodes hand on what `explain` reads, and are bounded by nothing else: by all samples, with undivided cells.
 
@@ -119,7 +127,7 @@ cdef class EntropicRelaxation(Relaxation):
 
     def __init__(self, Family family, int max_passes=40, patience=None, real warm_mix=0.01, real warm_least=0.2,
                  real warm_most=5.0, int n_split=2, int n_again=3, real refine_from=0.6,
-                 real again_below=0.3, bint provable=False):
+                 real again_below=0.3, bint summaries=True, bint provable=False):
         cdef int i
         cdef real[::1] low = np.empty(family.n_connected), high = np.empty(family.n_connected)
         self.family = family
@@ -143,7 +151,7 @@ cdef class EntropicRelaxation(Relaxation):
         self.refine_from = refine_from
         self.patience = patience if patience is not None else PATIENCE if self.refinement is None else REFINED_PATIENCE
         self.arenas = []
-        levels = [] if provable else family.data.levels
+        levels = family.data.levels if summaries and not provable else []
         self.n_levels = 1 + len(levels)
         self.levels = <SampleSet *> calloc(self.n_levels, sizeof(SampleSet))
         self.losses = <real *> calloc(self.n_levels, sizeof(real))
@@ -441,6 +449,7 @@ cdef class EntropicRelaxation(Relaxation):
         size = self.combine(nt, &prior, &constant, &prior_size, &newton_prior)
         shift = self.run(data, nt)
         effort.n_passes += 1
+        effort.stages[0 if data == &self.levels[self.n_levels - 1] else SUMMARISED].terms += data.n_samples * K
 
         nt.margin = 0
         for k in range(K):
@@ -704,6 +713,7 @@ cdef class EntropicRelaxation(Relaxation):
         cdef int retreats = 0
         cdef bint rounded
         effort.n_subproblems += 1
+        effort.stages[SUMMARISED].calls += level < self.n_levels - 1
         self.open_node(node_low(node), node_high(node, self.n_connected), nt)
         if node.parent >= 0:
             self.warm_start(node, nt)
@@ -720,6 +730,7 @@ cdef class EntropicRelaxation(Relaxation):
                 self.keep_proof(node, nt)
             node.lower = max(node.lower, bound)
             if node.lower >= cutoff:
+                effort.stages[SUMMARISED].closed += level < self.n_levels - 1
                 return
             mu = self.complementarity(nt) / n
             self.center_slacks(nt, mu)

@@ -1,10 +1,20 @@
-"""Two things learnt beside a tree: a quick one and, where it has no more to learn and the tree goes on, another."""
+"""Two things learnt beside a tree: a quick one and, where it has no more to learn and the tree goes on, another.
+
+Theory: (H8) of docs/theory/hitting.md.
+"""
 
 import numpy as np
 
+from gopfast.search import entries
+
 from libc.math cimport INFINITY
 
+from gopfast.search.meter cimport Meter
 from gopfast.search.stop cimport StopSignal
+
+# That the first has emptied a box, as `fit` tells it; other numbers are the second's.
+cdef enum:
+    BY_FIRST = -100
 
 
 cdef class HandoverReduction(Reduction):
@@ -21,6 +31,7 @@ cdef class HandoverReduction(Reduction):
     def __init__(self, Reduction first, Reduction second, index wait):
         self.first, self.second, self.wait, self.waited = first, second, wait, 0
         self.n_connected = first.n_connected
+        self.cutter, self.finder = first.cutter, second.finder
         self.low, self.high = np.array(first.low), np.array(first.high)
 
     cdef int prepare(self, StopSignal stop) except -1:
@@ -30,12 +41,21 @@ cdef class HandoverReduction(Reduction):
 
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
         cdef bint more = self.first.work(solution, limit, effort)
+        self.by_second = False
         if not more and self.waited < self.wait:
             self.waited += 1
         elif not more:
+            self.by_second = True
             more = self.second.work(solution, limit, effort)
         self.gather()
         return more
+
+    cdef Meter worker(self):
+        self.cutter = self.second.cutter if self.second.lower < INFINITY else self.first.cutter
+        return self.second.worker() if self.by_second else self.first.worker()
+
+    cdef Meter emptied(self, int by):
+        return self.first.emptied(0) if by == BY_FIRST else self.second.emptied(by)
 
     cdef void gather(self) noexcept nogil:
         """What is known of all solutions below the limit."""
@@ -50,12 +70,14 @@ cdef class HandoverReduction(Reduction):
 
     cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
         cdef real other
+        cdef int left
         rest[0] = -INFINITY
-        if self.first.lower < INFINITY and not self.first.fit(low, high, rest):
-            return 0
+        if self.first.lower < INFINITY and self.first.fit(low, high, rest) <= 0:
+            return BY_FIRST
         if self.second.lower < INFINITY:
-            if not self.second.fit(low, high, &other):
-                return 0
+            left = self.second.fit(low, high, &other)
+            if left <= 0:
+                return left
             rest[0] = max(rest[0], other)
         return 1
 
@@ -71,7 +93,8 @@ cdef class HandoverReduction(Reduction):
 
     def restore(self, state):
         """Take what `state` returned."""
-        self.waited = int(state["waited"])
+        self.waited = entries.count(state, "waited")
         for name, one in (("first_", self.first), ("second_", self.second)):
-            one.restore({key[len(name):]: value for key, value in state.items() if key.startswith(name)})
+            with entries.owner(name):
+                one.restore({key[len(name):]: value for key, value in state.items() if key.startswith(name)})
         self.gather()

@@ -6,9 +6,13 @@ node is. One set that no component of a node can hit closes the node; one that a
 interval down to the set; disjoint sets, being hit by different components, are hit in their order. So two attempts per
 component, around its mean and then at each end of its interval, come close to a box around the incumbent before the
 tree does: where clusters are apart, in time linear in K, not exponential.
+
+Theory: (H4), (H5) and (H6) of docs/theory/hitting.md.
 """
 
 import numpy as np
+
+from gopfast.search import entries
 
 from libc.math cimport INFINITY, ceil, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
@@ -141,12 +145,15 @@ cdef class HittingSets(Reduction):
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
         cdef int K = self.family.n_components
         cdef real spent = self.mixing.work
+        cdef index terms = self.mixing.terms
         if not isfinite(limit):
             return False
         if limit < self.limit:
             self.begin(solution, limit)
         if not self.idle:
+            self.meter.work.calls += 1
             self.next()
+        self.meter.work.terms += self.mixing.terms - terms
         effort.n_passes += <index> ceil((self.mixing.work - spent) / K)
         return not self.idle
 
@@ -410,22 +417,27 @@ cdef class HittingSets(Reduction):
     def restore(self, state):
         """Take what `state` returned."""
         cdef int k
-        sets = state["sets"]
-        if len(sets) > MOST_SETS or sets.shape[1:] != (MOST_PARTS, 2):
-            raise ValueError("hitting sets of another kind")
-        self.know([parts[~np.isnan(parts[:, 0])] for parts in sets])
+        cdef int K = self.family.n_components
+        sets = entries.array(state, "sets", (None, MOST_PARTS, 2), nan=True)
+        there = ~np.isnan(sets)
+        if len(sets) > MOST_SETS or (there[..., 0] != there[..., 1]).any():
+            raise entries.EntryError(f"sets must be at most {MOST_SETS} sets of parts")
+        entries.ordered("sets", sets[there[..., 0]][:, 0], sets[there[..., 0]][:, 1])
+        attempts = entries.array(state, "attempts", (K, 5))
         for name, own in (("low", self.low), ("high", self.high), ("center", self.center)):
-            np.asarray(own)[:] = state[name]
-        self.lower, self.limit, self.missing = state["bounds"].tolist()
-        self.turn, self.idle, self.grown = state["turns"].tolist()
-        for k in range(self.family.n_components):
-            weight, radius, caution, found, done = state["attempts"][k].tolist()
+            np.asarray(own)[:] = entries.array(state, name, np.shape(own))
+        self.know([parts[~np.isnan(parts[:, 0])] for parts in sets])
+        self.lower, self.limit, self.missing = entries.array(state, "bounds", (3,)).tolist()
+        self.turn, self.idle, self.grown = entries.array(state, "turns", (3,), "i", -1, 2 * K).tolist()
+        for k in range(K):
+            weight, radius, caution, found, done = attempts[k].tolist()
             self.attempts[k] = Attempt(weight, radius, caution, found != 0, done != 0)
         if "kept" in state:
+            kept = entries.array(state, "kept", (None, 2)) if np.size(state["kept"]) else ()
             self.prepare(StopSignal(INFINITY))
-            self.mixing.n_kept = min(<int> len(state["kept"]), self.mixing.most_atoms)
+            self.mixing.n_kept = min(<int> len(kept), self.mixing.most_atoms)
             for k in range(self.mixing.n_kept):
-                self.mixing.kept[k], self.mixing.kept[self.mixing.most_atoms + k] = state["kept"][k].tolist()
+                self.mixing.kept[k], self.mixing.kept[self.mixing.most_atoms + k] = kept[k].tolist()
 
     def report(self):
         """For tests: the sets (a list of (n, 2) arrays), and the root box (K,), (K,) that they leave."""

@@ -15,6 +15,8 @@ tau_iK = 1 - sum of the others is eliminated. Tangents are added in rounds at th
 Where bound combinations are selected, a mixed-integer program with the cuts of both halves of each interval does so.
 Every row is loosened by the rounding error of its own coefficients, so that what is proved about the linear program,
 its bound or its infeasibility, holds for the node.
+
+Theory: (A3) of docs/theory/problem.md; (G1), (G2) and (G7) of docs/theory/gop.md.
 """
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, realloc

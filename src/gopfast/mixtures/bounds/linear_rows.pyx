@@ -1,6 +1,8 @@
 """The rows of the linear program of a node, see `linear`.
 
 A row is loosened by the rounding error of its own coefficients: what is proved about the program holds for the node.
+
+Theory: (G7) of docs/theory/gop.md.
 """
 
 from libc.math cimport INFINITY, exp, fabs, log

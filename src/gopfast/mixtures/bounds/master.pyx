@@ -35,6 +35,8 @@ rows as count. Those whose squares add next to nothing to I are left out: atoms 
 The costs of the atoms do not depend on prices, so an evaluation is one exponential per atom and sample: the kernel's
 pass over a single column, the costs. Nothing here is trusted: any prices give a bound once the suprema are proved
 (`gopfast.mixtures.bounds.pricing`). A master problem is one workspace, of one worker at a time.
+
+Theory: (P6) of docs/theory/prices.md.
 """
 
 import math

@@ -14,6 +14,8 @@ sum over eigenvalues whose derivative is t^3 / (1 + t) / 2.
 
 A covariance of a cell is R (I + E) R', so that T = -E + E (I + E)^-1 E. The chart is of centers inside the floor, and
 of cells that are.
+
+Theory: (W5) and (W6) of docs/theory/fourth_order_weights.md.
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet, Samples
 from gopfast.search.arena cimport Arena
 from gopfast.search.stop cimport StopSignal
-from gopfast.search.types cimport real
+from gopfast.search.types cimport index, real
 from gopfast.mixtures.bounds.weights cimport Weights
 
 cdef struct Interval:
@@ -22,7 +22,8 @@ cdef class MixingDistribution:
     cdef StopSignal stop
     cdef readonly real value        # what the distribution's value is at least
     cdef readonly real estimate     # the least value seen of a distribution on the support
-    cdef readonly real work         # what was spent, in exponentials per sample
+    cdef readonly real work         # what was spent, in exponentials per sample,
+    cdef readonly index terms       # and costs of points of a summary in atoms, and in components asked for
     cdef readonly real shift        # what a summary's value is to be lowered by, `summary_shift`
     cdef real constant              # of the objective
     cdef real largest               # largest magnitude of a sample

@@ -12,6 +12,8 @@ where. Weights on a grid of U are found by an interior-point method; points of U
 
 D is bounded between points: log D(nu) + nu^2 / 2 = log sum_i a_i exp(x_i nu) is convex, so on [a, b] log D is at most
 its chord plus (nu - a)(b - nu) / 2.
+
+Theory: (H1), (H2), (H3) and (H4) of docs/theory/hitting.md.
 """
 
 import numpy as np
@@ -281,6 +283,7 @@ cdef class MixingDistribution:
         for step in range(MOST_STEPS):
             run_pass(&self.few.core.samples, P, &self.costs, self.iterate.weights, PASS_WEIGHTS, self.scratch,
                      &self.sums)
+            self.terms += P * self.few.core.n_samples
             self.work += 2 * P * self.part + P * P * P / ALGEBRA / self.samples.core.n_samples
             total, worst = 0, 0
             for k in range(P):
@@ -334,6 +337,7 @@ cdef class MixingDistribution:
             for k in range(some):
                 asked[k], self.iterate.weights[P + k] = self.points[begin + k], 0
             run_pass(&data.samples, P + some, &self.costs, self.iterate.weights, PASS_VALUE, self.scratch, &self.sums)
+            self.terms += (P + some) * data.n_samples
             self.work += (P + some) * part
             margin = W * self.rounding(far) + (64 * ROUND + data.rounding) * (self.sums.magnitude - self.shift)
             margin += 16 * ROUND * W + 64 * ROUND * fabs(self.constant)

@@ -14,11 +14,13 @@ cdef class Moves:
     cdef real[::1] log_density      # (N,)
     cdef real[:, ::1] raw, halves   # (K, 1 + F) masses and moments about 0; of both halves (2 K, 1 + F)
     cdef real[::1] mass, moments, point, metric, gains, losses, drawn
+    cdef int n_measured             # columns up to the last one that distances depend on: products have no place
     cdef real[::1] group            # (d + 1,) center and squared radius of some samples
     cdef int[::1] partners          # (2 K,) of component k the entries k and K + k, -1: none
     cdef int prepare(self, const SampleSet *data) except -1
     cdef real cost(self, int k, index i) noexcept nogil
     cdef real distance(self, index i, const real *center) noexcept nogil
+    cdef void add_mean(self, index i, real weight, real *to) noexcept nogil
     cdef void add(self, index i, real weight, real *to) noexcept nogil
     cdef void fit(self, real e) noexcept nogil
     cdef void gather(self, const real *solution) noexcept nogil
@@ -37,6 +39,8 @@ cdef class Moves:
     cdef int cheap_merger(self, unsigned long long *seed) noexcept nogil
     cdef void draw_group(self, unsigned long long *seed, real *group) noexcept nogil
     cdef void assign(self, const real *centers, int n_turns, real *solution) noexcept nogil
+    cdef void fit_to(self, const index *labels, real *solution) noexcept nogil
+    cdef void fit_raw(self, real *solution) noexcept nogil
     cdef void mix(self) noexcept nogil
 
 

@@ -4,6 +4,8 @@ Of a local optimum with many components the usual defect is local: two component
 covers two groups. A move merges the first two and splits the third, and leaves all others as they are. What a merger
 loses and what a split gains is estimated with the responsibilities at hand, so that only the most promising of the
 K^3 moves are tried by EM: Ueda, Nakano, Ghahramani & Hinton, "SMEM algorithm for mixture models" (2000).
+
+Theory: (S8) of docs/theory/search.md.
 """
 
 import numpy as np
@@ -58,6 +60,7 @@ cdef class Moves:
         self.raw, self.halves = np.zeros((K, 1 + F)), np.zeros((2 * K, 1 + F))
         self.mass, self.moments = np.zeros(K), np.zeros(K * F)
         self.point, self.metric, self.drawn = np.zeros(family.n_connected), family.metric(), np.zeros(2 * d + 1)
+        self.n_measured = <int> max(np.flatnonzero(self.metric), default=-1) + 1
         self.share, self.log_density = None, None
         self.gains, self.losses = np.zeros(K), np.zeros(2 * K)
         self.partners = np.zeros(2 * K, dtype=np.intc)
@@ -84,10 +87,17 @@ cdef class Moves:
         """Squared distance of a sample, in the metric that starts are drawn by."""
         cdef int j
         cdef real total = 0, z
-        for j in range(self.family.n_columns):
+        for j in range(self.n_measured):
             z = self.data.samples.columns[j * self.data.samples.n_padded + i] - center[j]
             total += self.metric[j] * z * z
         return total
+
+    cdef void add_mean(self, index i, real weight, real *to) noexcept nogil:
+        """What distances need of `add`."""
+        cdef int j
+        to[0] += weight
+        for j in range(self.n_measured):
+            to[1 + j] += weight * self.data.samples.columns[j * self.data.samples.n_padded + i]
 
     cdef void add(self, index i, real weight, real *to) noexcept nogil:
         """A sample's share of a component's mass and moments about 0."""
@@ -435,10 +445,8 @@ cdef class Moves:
         cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics
         cdef int k, j, _turn, best
         cdef index n = self.data.n_samples, i
-        cdef real nearest, distance, e, W = self.data.total_weight
+        cdef real nearest, distance
         cdef real *at = &self.moments[0]
-        self.restore(solution)
-        self.family.prior_cost(&self.point[0], &e)
         for k in range(K):
             for j in range(d):
                 at[k * F + j] = centers[k * d + j]
@@ -450,15 +458,34 @@ cdef class Moves:
                     distance = self.distance(i, at + k * F)
                     if distance < nearest:
                         nearest, best = distance, k
-                self.add(i, self.data.samples.weights[i], &self.raw[best, 0])
+                if _turn == n_turns - 1:
+                    self.add(i, self.data.samples.weights[i], &self.raw[best, 0])
+                else:
+                    self.add_mean(i, self.data.samples.weights[i], &self.raw[best, 0])
             for k in range(K):
-                for j in range(d):
+                for j in range(self.n_measured):
                     if self.raw[k, 0] > 0:
                         at[k * F + j] = self.raw[k, 1 + j] / self.raw[k, 0]
+        self.fit_raw(solution)
+
+    cdef void fit_to(self, const index *labels, real *solution) noexcept nogil:
+        """IN/OUT solution: fitted to clusters of the samples (n,)."""
+        cdef index i
+        self.raw[:, :] = 0
+        for i in range(self.data.n_samples):
+            self.add(i, self.data.samples.weights[i], &self.raw[labels[i], 0])
+        self.fit_raw(solution)
+
+    cdef void fit_raw(self, real *solution) noexcept nogil:
+        """IN/OUT solution: of the masses and moments of clusters, from its own parameters."""
+        cdef int K = self.family.n_components, k
+        cdef real e
+        self.restore(solution)
+        self.family.prior_cost(&self.point[0], &e)
         if self.blend > 0:
             self.mix()
         for k in range(K):
-            solution[k] = self.raw[k, 0] / W
+            solution[k] = self.raw[k, 0] / self.data.total_weight
         self.fit(e)
         memcpy(solution + K, &self.point[0], self.family.n_connected * sizeof(real))
 

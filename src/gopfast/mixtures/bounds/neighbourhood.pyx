@@ -36,6 +36,9 @@ faces have certain values, a set of columns S the other one, with the component'
 o_j, j in S. As f is convex in the weights, it is at least that without the other values plus sum_S prod o_j (W - D_S),
 D_S the gradient function of the set S at the best weights without. Each D_S, times the odds of S but one, is charged to
 that one: nothing is to be gained in the box if no column is charged more than W (`faces_hold`).
+
+Theory: (Q5), (Q6) and (Q7) of docs/theory/fourth_order.md; (W2), (W4) and (W7) of
+docs/theory/fourth_order_weights.md.
 """
 import numpy as np
 
@@ -101,6 +104,20 @@ cdef class Neighbourhood(BoxChange):
             self.needed, self.loose = arena.take(K), arena.take(K)
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+        cdef bint found
+        self.meter.begin()
+        found = self.find_widest(solution, tolerance)
+        self.meter.end()
+        return found
+
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+        cdef bint found
+        self.meter.begin()
+        found = self.find_around(solution, tolerance, low, high)
+        self.meter.end()
+        return found
+
+    cdef bint find_widest(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a box of equal radii that is about the widest."""
         cdef real lower, reach = FACE_REACH
         cdef int _attempt
@@ -111,7 +128,9 @@ cdef class Neighbourhood(BoxChange):
             reach = 1e-12
         return False
 
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+    cdef bint find_around(self, const real *solution, real tolerance, const real *low,
+                          const real *high) noexcept nogil:
+        """Holds a given box, around the center."""
         cdef real lower
         self.stride = 1
         if not self.hold_center(solution, tolerance, FACE_REACH, &lower):
@@ -299,6 +318,7 @@ cdef class Neighbourhood(BoxChange):
             if self.primal.stop is not None and self.primal.stop.poll(0):
                 return
             value = self.primal.step(&self.primal.full, solution)
+            self.meter.work.terms += self.primal.full.n_samples * self.family.n_components
             if not before - value > tolerance:
                 return
             before = value
@@ -345,7 +365,7 @@ cdef class Neighbourhood(BoxChange):
         return self.down[i] == 0 and self.up[i] == 0
 
     cdef bint faces_hold(self) noexcept nogil:
-        """Whether the objective is least with no probability beyond the faces."""
+        """Whether the objective is least with no probability beyond the faces (W4)."""
         cdef int k, d = self.family.n_columns
         for k in range(self.family.n_components * d):
             if not self.face_need[k] < 0.999 * self.mass[k // d]:
@@ -354,7 +374,7 @@ cdef class Neighbourhood(BoxChange):
         return True
 
     cdef bint enclose(self) noexcept nogil:
-        """Whether in the box the best log weights stay within `loose` of what they are to first order; OUT needed."""
+        """Whether in the box the best log weights stay within `loose` of the first order (W2); OUT needed."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, k, l, h, a, b
         cdef const real *Y = self.inverse
         cdef const real *square
@@ -403,7 +423,7 @@ cdef class Neighbourhood(BoxChange):
         return most
 
     cdef bint rises(self) noexcept nogil:
-        """Whether the bracket of the module's head is at least LEAST in the scale of the components."""
+        """Whether the bracket of the module's head, (Q5), is at least LEAST in the scale of the components."""
         cdef int p = self.p, f = self.f, m = self.m, k, a, b, i, turn
         cdef real N, value, most, sum_reach = 0
         cdef real *V = self.change

@@ -31,6 +31,7 @@ cdef struct Pricing:
     int *free           # (Q,) the multipliers that may move
     real *scratch
     index n_passes
+    index n_terms
 
 
 cdef class CellPricing:
@@ -49,6 +50,7 @@ cdef class CellPricing:
     cdef public real patience
     cdef int lay_out(self) except -1
     cdef index passes(self) noexcept nogil
+    cdef index terms(self) noexcept nogil
     # OUT: the family's subproblem of a cell, and every level's scale forgotten.
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil
     cdef void forget(self, Pricing *at) noexcept nogil

@@ -11,6 +11,8 @@ the cell. G is what the head of `pricing` says. A workspace serves one thread at
 A categorical variable may be free. At its best probabilities S_a / S, S_a the mass of the samples of level a, its costs
 and S log(S / W) add up to sum_a S_a log(S_a / W): G is a sum over the levels, each a pass over its samples, and no cell
 is ever divided in that variable.
+
+Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md.
 """
 
 import numpy as np
@@ -147,6 +149,18 @@ cdef class CellPricing:
             total += self.spaces[thread].n_passes
         return total
 
+    @property
+    def n_terms(self):
+        """Costs of samples in a component that cells, ascents and columns have evaluated."""
+        return self.terms()
+
+    cdef index terms(self) noexcept nogil:
+        cdef index total = 0
+        cdef int thread
+        for thread in range(self.n_threads):
+            total += self.spaces[thread].n_terms
+        return total
+
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:
         cdef int j, n = <int> self.family.n_connected
         for j in range(n):
@@ -179,6 +193,7 @@ cdef class CellPricing:
                 at.sums.first[f] += part.first[f]
         at.sums.value *= 1 + (self.n_levels - 1) * ROUND
         at.n_passes += 1
+        at.n_terms += self.n_levels * self.family.data.core.n_samples
 
     cdef void curve(self, Pricing *at) noexcept nogil:
         """Inner second moments + (inner first moments)^2 / saturated mass, of every level."""
@@ -439,6 +454,7 @@ cdef class CellPricing:
             run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
                       &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
             at.n_passes += 1
+            at.n_terms += self.family.data.core.n_samples
             if at.sums.value - prior > value:
                 value = at.sums.value - prior
                 memcpy(at.best, point, size)
@@ -461,4 +477,5 @@ cdef class CellPricing:
         prior = self.family.prior_cost(point, &e)
         run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
                   &at.rounding, PRICE_VALUE, at.scratch, &at.sums)
+        at.n_terms += self.family.data.core.n_samples
         return at.sums.value - prior

@@ -4,10 +4,12 @@ For prices lambda_i and a component with parameters theta let
 
     G(theta) = max over tau in [0, 1]^N of  sum_i w_i tau_i (lambda_i - c_i(theta) - log tau_i) + S log(S / W),
 
-less what a prior says of theta. Every mixture of K components costs at least sum_i w_i lambda_i - sum_k G(theta_k)
-(docs/theory.md, "The pricing bound"). `ComponentPricing` keeps the cells of one component as a best-first queue and
+less what a prior says of theta. Every mixture of K components costs at least sum_i w_i lambda_i - sum_k G(theta_k),
+(P1) of docs/theory/prices.md. `ComponentPricing` keeps the cells of one component as a best-first queue and
 drops those that cannot hold a component of any solution below a limit. `price_cell` bounds them, a fixed number at a
 time on all threads; results come in order, and do not depend on the number of threads.
+
+Theory: (P1) and (P9) of docs/theory/prices.md; (C1) of docs/theory/cells.md.
 """
 
 import numpy as np

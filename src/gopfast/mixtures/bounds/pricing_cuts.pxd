@@ -3,6 +3,7 @@
 from gopfast.mixtures.bounds.cell_tree cimport CellTree
 from gopfast.mixtures.bounds.count_cuts cimport CountCuts
 from gopfast.mixtures.bounds.stepwise cimport StepwiseReduction
+from gopfast.search.meter cimport Meter
 from gopfast.search.types cimport index, real
 
 
@@ -12,5 +13,6 @@ cdef class PricingReduction(StepwiseReduction):
     cdef readonly CountCuts counts      # what a search by counts has left, None: nothing is known yet
     cdef object counted                 # what of it was taken last
     cdef readonly real total, limit
+    cdef public Meter counting          # of what a search by counts has left
     cdef real[::1] slack                # (n_cell,) of the tree
     cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil

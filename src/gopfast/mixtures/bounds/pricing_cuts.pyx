@@ -3,9 +3,13 @@
 Every solution below a limit has all its components in the cells that `pricing` has left. So each component's cell of a
 node is cut down to where it meets them, and a node is closed where the largest bounds of G over what is left of its
 cells add up to no more than the prices less the limit: K look-ups, before any data pass.
+
+Theory: (C2) of docs/theory/cells.md.
 """
 
 import numpy as np
+
+from gopfast.search import entries
 
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free, malloc
@@ -13,6 +17,9 @@ from libc.stdlib cimport free, malloc
 from gopfast.mixtures.families.family cimport Family, order_components
 
 cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
+# What has emptied a box, as `fit` tells it; 0: the cells that the prices leave.
+cdef enum:
+    BY_COUNTS = -1
 # Turns of cutting: what one component loses lets the others lose more.
 cdef int MOST_TURNS = 3
 
@@ -34,6 +41,7 @@ cdef class PricingReduction(StepwiseReduction):
         self.passes_of_one = family.n_components
         self.slack = np.zeros(family.n_cell) if slack is None else np.array(slack, dtype=np.float64)
         self.limit = INFINITY
+        self.counting = self.cutter
 
     cdef int take_limit(self, real limit) except -1:
         StepwiseReduction.take_limit(self, limit)
@@ -56,13 +64,13 @@ cdef class PricingReduction(StepwiseReduction):
             self.taken = self.bound.cells
             self.tree, self.total = CellTree(*self.taken, slack=self.slack), self.bound.table_total
             self.version += 1
-        leaves = getattr(self.bound, "leaves", None)
+        leaves = self.bound.leaves
         if leaves is not self.counted:
             self.counted = leaves
             self.counts = CountCuts(self.family.n_components, self.family.n_cell, leaves)
             self.version += 1
         self.lower = self.limit
-        return self.fit(&self.low[0], &self.high[0], &rest) != 0
+        return self.fit(&self.low[0], &self.high[0], &rest) > 0
 
     cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
         cdef int K = self.family.n_components, left
@@ -81,7 +89,11 @@ cdef class PricingReduction(StepwiseReduction):
             if left:
                 rest[0] = max(rest[0], more)
                 left = order_components(K, self.family.n_cell, low, high)
+            left = left if left else BY_COUNTS
         return left
+
+    cdef Meter emptied(self, int by):
+        return self.counting if by == BY_COUNTS else self.cutter
 
     cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil:
         """As `fit`; workspaces are the largest bounds (K,) of what the components meet, and a cell's corners."""
@@ -136,22 +148,25 @@ cdef class PricingReduction(StepwiseReduction):
 
     def take_known(self, state):
         """Take what `known` returned."""
-        np.asarray(self.low)[:], np.asarray(self.high)[:] = state["low"], state["high"]
-        self.lower, self.floor, self.limit, self.total = state["bounds"].tolist()
+        for name, own in (("low", self.low), ("high", self.high)):
+            np.asarray(own)[:] = entries.array(state, name, np.shape(own))
+        self.lower, self.floor, self.limit, self.total = entries.array(state, "bounds", (4,)).tolist()
         self.tree = self.counts = None
         cells = {name[6:]: value for name, value in state.items() if name.startswith("cells_")}
         if cells:
             self.tree = CellTree.__new__(CellTree)
-            self.tree.restore(cells)
+            with entries.owner("cells"):
+                self.tree.restore(cells)
             if self.tree.n_cell != self.family.n_cell:
                 raise ValueError("cells of another problem")
         counts = {name[7:]: value for name, value in state.items() if name.startswith("counts_")}
         if counts:
             self.counts = CountCuts.__new__(CountCuts)
-            self.counts.restore(counts, self.family.n_components, self.family.n_cell)
+            with entries.owner("counts"):
+                self.counts.restore(counts, self.family.n_components, self.family.n_cell)
 
     def cut(self, low, high):
         """For tests: what is left of a box and the bound of that, or None."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
         cdef real rest
-        return (np.asarray(least), np.asarray(most), rest) if self.fit(&least[0], &most[0], &rest) else None
+        return (np.asarray(least), np.asarray(most), rest) if self.fit(&least[0], &most[0], &rest) > 0 else None

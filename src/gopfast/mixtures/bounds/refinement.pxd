@@ -2,6 +2,7 @@
 
 from gopfast.mixtures.families.family cimport Facet, Family, Subproblem
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
+from gopfast.search.meter cimport Work
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.mixtures.data.samples cimport SampleSet
@@ -57,6 +58,7 @@ cdef class Refinement:
     cdef bint divide_again(self, Parts *at, real least) noexcept nogil
     cdef void load(self, Parts *at, const Subproblem *sub, const real *q, real kept) noexcept nogil
     cdef void combine(self, Parts *at, const Subproblem *sub, const real *q, real kept, int number) noexcept nogil
-    cdef real weigh(self, int worker, const SampleSet *data, real cutoff, real *most, Effort *effort) noexcept nogil
+    cdef real weigh(self, int worker, const SampleSet *data, real cutoff, real *most, Effort *effort,
+                    Work *stage) noexcept nogil
     cdef int kept_of(self, const SampleSet *data, bint first) noexcept nogil
     cdef real evaluate(self, Parts *at, const SampleSet *data, bint first, real *most) noexcept nogil

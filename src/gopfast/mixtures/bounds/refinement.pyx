@@ -9,7 +9,7 @@ every solution of the node costs at least min over pi of - sum_i w_i log sum_ks 
 gives each component's weight to the part it lies in. The parts add up over the components, where the descendants of a
 node multiply: one such bound is nearly that of all combinations of parts. Any pi proves, by Jensen's inequality,
 
-    - sum_i w_i log p_i - W log max(1, max_ks D_ks / W),
+    - sum_i w_i log p_i - W log max_ks D_ks / W,
 
 and its first term plus W (sum pi - 1) is at least the minimum, so that a vain attempt ends at once. A multiplier with a
 cap weighs two minorants of the cell; the minorants of a part take the same shares.
@@ -18,6 +18,8 @@ Where that fails by less than what the parts' minorants lose at these pi, the pa
 each in the variable and at the point that suit it, and so on. Any part of a part's cell is one of the component's cell:
 what was said of the parts holds for their parts. The smaller they are, the less the facets have to tell, so that each
 division keeps only a part of the multipliers, which may be any.
+
+Theory: (D1), (D2), (D3), (D4) and (D5) of docs/theory/divided_cells.md.
 """
 
 import numpy as np
@@ -30,11 +32,12 @@ from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport (
     PASS_AGAIN, PASS_KEEP, PASS_MOMENTS, PASS_WEIGHTS, pass_kept_size, pass_level, pass_scratch_size, run_pass
 )
+from gopfast.search.meter cimport Work
 from gopfast.search.relaxation cimport Effort
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.stop cimport StopSignal
+from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport divisible
 from gopfast.search.types cimport index, real
 from gopfast.mixtures.bounds.subproblem cimport take_subproblem
@@ -42,6 +45,10 @@ from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weigh
 
 # Exponentials of no more samples are kept from one pass to the next, where only weights change.
 cdef Py_ssize_t MOST_KEPT = 2048
+# Stages of bounding a node: its cells divided, and their parts divided again.
+cdef enum:
+    DIVIDED = 1
+    DIVIDED_AGAIN = 2
 cdef int MOST_PASSES = 10        # of one node, for each division of its cells
 # Divided again are the parts that lose at least this share of the mean part's loss, up to so many of a node, and so
 # many times as many as there were at first;
@@ -398,26 +405,36 @@ cdef class Refinement:
         """A bound of the node, for its subproblem, multipliers, weights (K,) and the errors of its variables."""
         cdef Parts *at = &self.workers[worker]
         cdef int turn
-        cdef real best = -INFINITY, most, before = -INFINITY, lost, kept = KEPT
+        cdef real best = -INFINITY, most, before = -INFINITY, lost, kept = KEPT, begun = clock(), now
+        cdef Work *stage = &effort.stages[DIVIDED]
         if self.divide(at, low, high, point, error) == 0:
             return best
+        stage.calls += 1
         self.begin(at, low, high, weights)
         for turn in range(1 + self.n_again):
             self.load(at, sub, q, kept)
-            best = max(best, self.weigh(worker, data, cutoff, &most, effort))
+            best = max(best, self.weigh(worker, data, cutoff, &most, effort, stage))
+            now = clock()
+            stage.seconds, begun = stage.seconds + now - begun, now
             if best >= cutoff or turn == self.n_again or self.stop.poll(worker):
                 break
             if turn > 0 and cutoff - most > HOPE * (most - before):
                 break
+            stage = &effort.stages[DIVIDED_AGAIN]
+            stage.calls += 1
+            stage.terms += data.n_samples * at.iterate.n
             lost = self.examine(at, data)
             effort.n_passes += 1
             if cutoff - most > self.again_below * lost or not self.divide_again(at, LEAST_SHARE * lost / at.iterate.n):
                 break
             before = most
             kept *= KEPT
+        stage.seconds += clock() - begun
+        stage.closed += best >= cutoff
         return best
 
-    cdef real weigh(self, int worker, const SampleSet *data, real cutoff, real *most, Effort *effort) noexcept nogil:
+    cdef real weigh(self, int worker, const SampleSet *data, real cutoff, real *most, Effort *effort,
+                    Work *stage) noexcept nogil:
         """The best bound for the parts' costs, looking for good weights; OUT most: what no weights exceed."""
         cdef Parts *at = &self.workers[worker]
         cdef real best = -INFINITY
@@ -425,6 +442,7 @@ cdef class Refinement:
         for iteration in range(MOST_PASSES):
             best = max(best, self.evaluate(at, data, iteration == 0, most))
             effort.n_passes += 1
+            stage.terms += data.n_samples * at.iterate.n
             if best >= cutoff or most[0] < cutoff or self.stop.poll(worker):
                 break
             if iteration == 0:

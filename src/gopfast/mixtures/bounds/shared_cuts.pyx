@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gopfast.search import entries
+
 from libc.math cimport INFINITY
 
 from gopfast.mixtures.bounds.stepwise cimport StepwiseReduction
@@ -30,7 +32,7 @@ cdef class SharedReduction(StepwiseReduction):
 
     def take_known(self, state):
         """Take what `known` returned."""
-        self.lower, self.floor = state["bounds"].tolist()
-        self.closed = bool(state["closed"])
+        self.lower, self.floor = entries.array(state, "bounds", (2,)).tolist()
+        self.closed = entries.flag(state, "closed")
         if self.closed:
             self.high[:] = self.low

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gopfast.search import entries
+
 from libc.math cimport INFINITY, isfinite
 from libc.string cimport memcpy
 
@@ -16,10 +18,7 @@ cdef class StepwiseReduction(Reduction):
     family : Family
         Of K components.
     make : callable (solution, limit) -> object
-        What learns: `step(deadline)` takes a step and tells whether there are more, `lower` is what is proved of all
-        solutions below `limit`, which may be lowered, and `n_passes` its passes over the data so far. `found`, if it
-        has one, is a solution to start a local search from, or None; `rest`, if it has one, for how many batches of
-        nodes it is not to be asked for its next step.
+        What learns, a `gopfast.mixtures.bounds.learner.Learner`.
     """
 
     def __init__(self, Family family, make):
@@ -58,14 +57,15 @@ cdef class StepwiseReduction(Reduction):
             self.resting -= 1
             return 0
         self.lessons.count(limit)
-        before = self.bound.n_passes
+        before, terms = self.bound.n_passes, self.bound.n_terms
         more = self.bound.step(self.stop.deadline)
         effort.n_passes += (self.bound.n_passes - before) // self.passes_of_one
+        self.meter.count(terms=self.bound.n_terms - terms, calls=1)
         self.floor = max(self.floor, self.proved())
-        found = getattr(self.bound, "found", None)
+        found = self.bound.found
         if found is not None:
             np.asarray(self.found)[:], self.bound.found, self.has_start = found[:-1], None, True
-        self.resting = getattr(self.bound, "rest", 0)
+        self.resting = self.bound.rest
         more = self.take(limit) and more
         self.idle = not more
         return 1 if more and not self.resting else 0
@@ -119,9 +119,9 @@ cdef class StepwiseReduction(Reduction):
                 self.resting = 0
                 self.learn(&first[0], limit, &effort)
             self.has_start = False  # it was taken then
-            self.resting = int(state["resting"])
+            self.resting = entries.count(state, "resting")
             return
-        self.idle, self.bound = bool(state["idle"]), None
+        self.idle, self.bound = entries.flag(state, "idle"), None
         self.take_known(state)
 
     def learn_all(self, real[::1] solution, real limit):

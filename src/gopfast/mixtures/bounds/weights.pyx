@@ -1,4 +1,7 @@
-"""Interior-point method for the weights of given components: a Newton step per data pass (PASS_WEIGHTS)."""
+"""Interior-point method for the weights of given components: a Newton step per data pass (PASS_WEIGHTS).
+
+Theory: (E6) of docs/theory/entropic.md.
+"""
 
 from libc.math cimport fabs
 from libc.string cimport memcpy

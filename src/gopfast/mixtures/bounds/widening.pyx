@@ -2,6 +2,8 @@
 
 Bounds of the Hessian by entry take a few milliseconds (`basin`), those to the fourth order up to a hundred times as
 long (`neighbourhood`), and reach up to six times as far: small searches are done before these pay.
+
+Theory: (B6) of docs/theory/basin.md.
 """
 
 import numpy as np
@@ -50,6 +52,8 @@ cdef class WideningBasin(Basin):
         memcpy(&self.low[0], &other.low[0], self.n_connected * sizeof(real))
         memcpy(&self.high[0], &other.high[0], self.n_connected * sizeof(real))
         self.lower = other.lower
+        with gil:
+            self.meter = other.meter
         return True
 
     def report(self):

@@ -1,4 +1,5 @@
-/* Data passes over the samples of a mixture: exponentials, log-sum-exp, moments. */
+/* Data passes over the samples of a mixture: exponentials, log-sum-exp, moments.
+ * Theory: (E8) of docs/theory/entropic.md. */
 #ifndef GOPFAST_PASS_H
 #define GOPFAST_PASS_H
 #include <stddef.h>

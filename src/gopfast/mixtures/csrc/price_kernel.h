@@ -1,4 +1,5 @@
-/* The pricing pass, included after pass_kernel.h by the file of each instruction set. */
+/* The pricing pass, included after pass_kernel.h by the file of each instruction set.
+ * Theory: (P2) and (P3) of docs/theory/prices.md. */
 
 /* Relative rounding of a sum of nonnegative terms: 64 u of the sum (u = 2^-53) and 8 u of its terms, rounded up. */
 #define SUM_ROUNDING 0x1p-46

@@ -1,4 +1,7 @@
-"""Spreads weighted points over the corners of a grid: the data pass that makes a summary (data.summary)."""
+"""Spreads weighted points over the corners of a grid: the data pass that makes a summary (data.summary).
+
+Theory: (I1) of docs/theory/many.md.
+"""
 
 import numpy as np
 

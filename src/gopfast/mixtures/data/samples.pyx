@@ -57,14 +57,18 @@ cdef class Samples:
 
     def __init__(self, X, sample_weight, scale, center=None, bint squares=False, late=None):
         used = sample_weight > 0
-        X, sample_weight = X[used], sample_weight[used]
-        low, high = X.min(axis=0), X.max(axis=0)
+        if not used.all():
+            X, sample_weight = X[used], sample_weight[used]
+        scaled = np.array(X.T, dtype=np.float64, order="C")  # numpy is slow along an axis of a few
+        low, high = scaled.min(axis=1), scaled.max(axis=1)
         self.scale = np.asarray(scale, dtype=np.float64)
         self.center = 0.5 * low + 0.5 * high if center is None else np.asarray(center, dtype=np.float64)
         narrowness = low / self.scale - high / self.scale
         self.order = np.lexsort((narrowness, np.zeros(len(narrowness)) if late is None else late))
-        scaled = (X - self.center) / self.scale
-        self.fill(scaled.T[self.order], sample_weight, squares, np.zeros(X.shape[1]), 0.0)
+        scaled -= self.center[:, np.newaxis]
+        scaled /= self.scale[:, np.newaxis]
+        scaled = scaled if len(scaled) == 1 else scaled[self.order]
+        self.fill(scaled, sample_weight, squares, np.zeros(len(scaled)), 0.0)
 
     cdef int fill(self, columns, weights, bint squares, curvature_loss, real rounding) except -1:
         d, n = columns.shape

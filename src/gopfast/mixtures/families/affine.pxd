@@ -19,6 +19,7 @@ cdef class AffineFamily(Family):
     cdef real[::1] low, high                # (d,) range of the samples
     cdef real[::1] average, average_error   # (d,) of the samples as they are in floats, and its error bound
     cdef Balance balance
+    cdef object suggestion                  # weights (K,) and parameters of a fit that is known, or None
     # Python: columns of the core and what its rounding costs (axes.Coordinates), and weights (n,), of used samples.
     cdef object set_up(self, X, sample_weight, int n_components, floor, axes, bint about_average)
     # Python: the family's columns (n_columns, n), the coordinates first.

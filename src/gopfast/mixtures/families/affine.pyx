@@ -2,6 +2,8 @@
 
 The core sees z = axes (x - center), and with `families.axes` what its rounding may cost. A mean m and a covariance C in
 its coordinates are center + axes^-1 m and axes^-1 C axes^-T in the user's.
+
+Theory: (R5) of docs/theory/rounding.md.
 """
 
 import numpy as np
@@ -44,7 +46,7 @@ cdef class AffineFamily(Family):
         self.n_components, self.has_prior, self.e_power = n_components, False, 0.0
         self.set_constant(found.constant, found.error)
         self.low, self.high = found.columns.min(axis=1), found.columns.max(axis=1)
-        self.balance = Balance(n_components)
+        self.balance, self.suggestion = Balance(n_components), None
         return found, weights
 
     cdef object fill(self, columns, weights, bint squares):
@@ -81,6 +83,22 @@ cdef class AffineFamily(Family):
         weights = Family.metric(self)
         weights[self.d:] = 0.0
         return weights
+
+    def places(self, columns, weights):
+        """The user's columns in units of their spread: along the axes noise is as wide as what tells clusters apart."""
+        places = np.linalg.solve(self.axes, columns[:self.d])
+        spread = np.average(np.square(places - np.average(places, axis=1, weights=weights)[:, np.newaxis]), axis=1,
+                            weights=weights)
+        return places / np.sqrt(np.where(spread > 0, spread, 1.0))[:, np.newaxis]
+
+    def suggest(self, weights, means, covariances):
+        """Take a fit in the user's units that local searches may start from; returns the family."""
+        self.suggestion = np.concatenate([weights, self.pack(means, covariances)])
+        return self
+
+    def suggested(self):
+        """Weights (K,) and parameters (n_connected,) of a fit that is known, in one array, or None."""
+        return self.suggestion
 
     # The user's coordinates
 

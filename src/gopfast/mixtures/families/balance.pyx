@@ -6,6 +6,8 @@ Masses M_l = S_l + nu add up to the total, and M_l (mean_l - average) to 0. So c
 
 x its deviation from the average and y some number between the least and the largest of the others': bounds of M_k,
 then of x.
+
+Theory: (F10) of docs/theory/families.md.
 """
 
 import numpy as np

@@ -4,6 +4,8 @@ Where c copies of the columns share their means and variances, a component's cos
 that the objective, over c, is the mutual information of samples and components over c plus the columns' costs. Blocks
 of columns with parts of the information that add up to 1 bound the mixture of all columns (`gopfast.mixtures.bounds.
 blocks`). Copies are a power of 2, so that nothing is rounded by them.
+
+Theory: (I3) of docs/theory/many.md.
 """
 
 from gopfast.mixtures.data.passes cimport pass_costs
@@ -62,7 +64,7 @@ cdef class CopiedFamily(NormalFamily):
         NormalFamily.costs(self, point, out)
         self.scale(out)
 
-    def chart(self, bounds):
+    def chart(self):
         """None: charts are of densities."""
         return None
 

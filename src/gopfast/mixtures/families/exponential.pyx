@@ -15,6 +15,8 @@ Of a *partial* categorical variable some samples have no label: all its columns 
     S_v = sum over its labels of T_l,
 
 linear in the statistics too: chords and facets have it in the place of S, written about the center 0.
+
+Theory: (F7), (F8) and (F10) of docs/theory/families.md; (C3) of docs/theory/cells.md.
 """
 
 import math
@@ -488,9 +490,11 @@ cdef class ExponentialFamily(Family):
                 point[k * d + j] = clip(self.coordinate(j, self.prior_moment[j] / self.prior_mass[j]), self.low[j],
                                         self.high[j])
 
-    def chart(self, bounds):
+    def chart(self):
         """Logits, log rates and rates."""
-        return bounds.charts.ExponentialChart(self)
+        from gopfast.mixtures.bounds.charts import ExponentialChart
+
+        return ExponentialChart(self)
 
     def provable(self):
         """The same without cuts: the relaxed dual bounds what they would have cut off."""

@@ -1,4 +1,8 @@
-"""What the entropic relaxed dual and EM ask of a component family."""
+"""What the entropic relaxed dual and EM ask of a component family.
+
+Theory: (A4) of docs/theory/problem.md; (G4) of docs/theory/gop.md; (E2) and (E7) of docs/theory/entropic.md; (S4) of
+docs/theory/search.md; (V8) of docs/theory/proofs.md.
+"""
 
 import numpy as np
 
@@ -123,6 +127,14 @@ cdef class Family:
                               weights=weights)
         return 1.0 / np.maximum(variance, LEAST_VARIANCE)
 
+    def places(self, columns, weights):
+        """Coordinates (d, n) of the samples of some columns (n_columns, n) whose distances tell clusters apart."""
+        return np.sqrt(self.metric())[:, np.newaxis] * columns
+
+    def suggested(self):
+        """Weights (K,) and parameters (n_connected,) of a fit that is known, in one array, or None."""
+        return None
+
     def seeded(self, rng):
         """Parameters (n_connected,) to start a local search from, around samples that `rng` draws."""
         cdef real[::1] point = np.empty(self.n_connected), centers
@@ -181,23 +193,10 @@ cdef class Family:
         """Whether samples have probabilities, not densities."""
         return False
 
-    # Bounds are built on families: the package `gopfast.mixtures.bounds` is handed down to those that follow.
+    # Bounds are built on families: those that follow load what they name when they are called.
 
-    def chart(self, bounds):
+    def chart(self):
         """Natural parameters of the components around a solution, for a box around it; None."""
-        return None
-
-    def basin(self, bounds, primal):
-        """What finds a box around an incumbent of `primal` with a bound of its own, or None: charts' are of samples."""
-        chart = None if self.data.is_summary else self.chart(bounds)
-        return None if chart is None else bounds.neighbourhood.Neighbourhood(primal, chart)
-
-    def reduction(self, bounds):
-        """What is learnt beside the tree unasked; None."""
-        return None
-
-    def linear_dual(self, bounds, paper_partition=False, milp=False):
-        """The paper's relaxed dual as linear programs; None."""
         return None
 
     def provable(self):
@@ -226,7 +225,7 @@ cdef class Family:
         """
         return None
 
-    def slices(self, bounds):
+    def slices(self):
         """What components share, as a parameter that can be fixed (see `bounds.slices`), or None."""
         return None
 

@@ -36,6 +36,8 @@ of the first coordinate, f_2 of the second given the first, f_1' of the first gi
 Facets: the box of m; v by its chord and tangents as in families.normal; C_xy between b0 (C_xx + r) and b1 (C_xx + r) by
 planes over m_x m_y; u <= u1 by C_yy - (b0 + b1) C_xy + b0 b1 (C_xx + r) <= u, and u >= u0 by u <= C_yy - 2 b C_xy +
 b^2 (C_xx + r) for any b, with tangents of the mean of y - b x.
+
+Theory: (M2), (M3) and (M4) of docs/theory/matrices.md.
 """
 
 import numpy as np
@@ -563,9 +565,11 @@ cdef class FullFamily(AffineFamily):
             out.append([[C.xx, C.xy], [C.xy, C.yy]])
         return np.array(out)
 
-    def chart(self, bounds):
+    def chart(self):
         """Means and precisions."""
-        return bounds.matrix_charts.FactorsChart(self)
+        from gopfast.mixtures.bounds.matrix_charts import FactorsChart
+
+        return FactorsChart(self)
 
     def provable(self):
         """Itself."""

@@ -7,6 +7,9 @@ For a cell [l, u] of a mean with middle c and half width h, Steiner's identity g
 so the minorant is the squared distance from the middle; its facets are l S <= T <= u S. A prior is a
 pseudo-observation of weight e. A Gaussian posterior of the means, of precision S_k, adds (d/2) log S_k to the
 objective: a chord on a range of S_k, which is a connected variable too.
+
+Theory: (A3) of docs/theory/problem.md; (E1) and (E5) of docs/theory/entropic.md; (F1) and (F2) of
+docs/theory/families.md.
 """
 
 import numpy as np
@@ -26,8 +29,6 @@ from gopfast.search.rounding cimport ROUND
 cdef real CURVATURE = 0.5
 # The chord of log S over a range relatively narrower than this is its tangent: its slope would be mostly rounding.
 cdef real NARROW = 1e-9
-# A box around an incumbent to the fourth order passes over all samples some hundred times.
-cdef index MOST_SAMPLES = 20_000
 
 
 cdef class GaussianFamily(Family):
@@ -323,26 +324,11 @@ cdef class GaussianFamily(Family):
         """Columns are centred, and in units of the noise."""
         return True
 
-    def chart(self, bounds):
+    def chart(self):
         """Means."""
-        return bounds.charts.GaussianChart(self) if bounds.charts.GaussianChart.applies(self) else None
+        from gopfast.mixtures.bounds.charts import GaussianChart
 
-    def basin(self, bounds, primal):
-        """Of point posteriors: a quick one, of many nodes a wider one as of other families."""
-        if self.n_ranges:
-            return None
-        quick, chart = bounds.basin.MixtureBasin(self, primal), self.chart(bounds)
-        if chart is None or self.data.is_summary or self.data.n_samples > MOST_SAMPLES:
-            return quick
-        return bounds.widening.WideningBasin(quick, bounds.neighbourhood.Neighbourhood(primal, chart))
-
-    def reduction(self, bounds):
-        """Hitting sets, where they apply."""
-        return bounds.hitting.HittingSets(self) if bounds.hitting.HittingSets.applies(self) else None
-
-    def linear_dual(self, bounds, paper_partition=False, milp=False):
-        """A LinearRelaxation, of point posteriors."""
-        return None if self.n_ranges else bounds.linear.LinearRelaxation(self, paper_partition, milp=milp)
+        return GaussianChart(self) if GaussianChart.applies(self) else None
 
     def provable(self):
         """Itself."""
@@ -359,11 +345,11 @@ cdef class GaussianFamily(Family):
         """Ends of the range of the prior's e = 1 / Gamma."""
         return self.core.e_low, self.core.e_high
 
-    def slices(self, bounds):
+    def slices(self):
         """An estimated variance of the prior, of point posteriors."""
-        if self.n_ranges or self.core.e_low == self.core.e_high:
-            return None
-        return bounds.slices.PriorSlices(self)
+        from gopfast.mixtures.bounds.slices import PriorSlices
+
+        return None if self.n_ranges or self.core.e_low == self.core.e_high else PriorSlices(self)
 
     def parameters(self, vector):
         """Means (K, d), with a prior its variance, with a Gaussian posterior its variances (K, d)."""

@@ -7,6 +7,8 @@ box of m, and of the entries, in which m_a m_b lies between planes over the box 
 
 Such boxes hold matrices that are no covariances; with two coordinates gopfast.mixtures.families.full does better. With
 more than FEW_COLUMNS boxes of entries have no facets: they would cost more than they bound.
+
+Theory: (M5) of docs/theory/matrices.md.
 """
 
 import numpy as np
@@ -238,9 +240,11 @@ cdef class MatrixFamily(AffineFamily):
             for j in range(self.cost.n):
                 point[k * self.n_cell + self.d + j] = self.data_covariance[j] / (K * K)
 
-    def chart(self, bounds):
+    def chart(self):
         """Means and precisions; None: they are too many."""
-        return bounds.matrix_charts.EntriesChart(self) if self.d <= FEW_COLUMNS else None
+        from gopfast.mixtures.bounds.matrix_charts import EntriesChart
+
+        return EntriesChart(self) if self.d <= FEW_COLUMNS else None
 
     @property
     def has_marginals(self):

@@ -15,6 +15,8 @@ A minorant k + <P, C> over a box of entries, the best of
   its spectral radius, M = (1 - t q) C0 at C0 + t E, which loses 1/2 |R|^2 (-log(1 - q) - q) / q^2; or M = F: 1/4 |R|^2.
 - for covariances, the chain rule: 1/2 log det and trace are sums over the variance of one coordinate and the residual
   variances of the others, of which the latter cost no less than at 0: a chord of the cost of one variance.
+
+Theory: (M1), (M5) and (M6) of docs/theory/matrices.md.
 """
 
 import numpy as np

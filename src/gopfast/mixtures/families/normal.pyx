@@ -15,6 +15,8 @@ concave, the envelope is the lower hull of the extreme points' costs, g(v0) + s 
 The facet omega >= v0, its multiplier capped by s, turns the first minorant into the second. Facets: l <= m <= u,
 omega <= v1, and v >= v0 by tangents of m^2 at (3 l + u)/4 and (l + 3 u)/4. Where coordinates (or, shared by all,
 components) have one variance, v and omega are their means.
+
+Theory: (F3), (F4), (F5) and (F6) of docs/theory/families.md.
 """
 
 import numpy as np
@@ -315,9 +317,11 @@ cdef class NormalFamily(Family):
         if self.n_shared:
             point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
 
-    def chart(self, bounds):
+    def chart(self):
         """Locations and precisions; None where all share one variance."""
-        return None if self.n_shared else bounds.charts.NormalChart(self)
+        from gopfast.mixtures.bounds.charts import NormalChart
+
+        return None if self.n_shared else NormalChart(self)
 
     def provable(self):
         """Itself."""
@@ -332,9 +336,11 @@ cdef class NormalFamily(Family):
         """The same kind of variances; None where all share one."""
         return None if self.n_shared else type(self)(data or self.data, 1, self.per_column)
 
-    def slices(self, bounds):
+    def slices(self):
         """A shared variance."""
-        return bounds.slices.SphericalSlices(self) if self.n_shared else None
+        from gopfast.mixtures.bounds.slices import SphericalSlices
+
+        return SphericalSlices(self) if self.n_shared else None
 
     @property
     def has_blocks(self):

@@ -17,6 +17,8 @@ that sum_k (S_k / W) m_ka m_kb = q_a q_b - (m_1a - q_a)(m_2b - q_b). In floats q
 are, known to `average_error`: axes along which the data have no spread are as short as that.
 
 A component's log density is linear in x up to a term that all components share, the same for every responsibility.
+
+Theory: (M6), (M7) and (M8) of docs/theory/matrices.md.
 """
 
 import numpy as np
@@ -391,9 +393,11 @@ cdef class TiedFamily(AffineFamily):
         for i in range(self.cost.n):
             point[K * d + i] = self.moments[i] / (K * K)
 
-    def slices(self, bounds):
+    def slices(self):
         """The trace of the covariance between components."""
-        return bounds.slices.MatrixSlices(self)
+        from gopfast.mixtures.bounds.slices import MatrixSlices
+
+        return MatrixSlices(self)
 
     def provable(self):
         """The same without cuts that the checker does not make."""

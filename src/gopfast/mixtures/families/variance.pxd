@@ -1,4 +1,7 @@
-"""One variance, or one entry of a covariance matrix: its cost, its largest value, where its range is split."""
+"""One variance, or one entry of a covariance matrix: its cost, its largest value, where its range is split.
+
+Theory: (F3) and (F6) of docs/theory/families.md.
+"""
 
 from libc.math cimport M_PI, log, sqrt
 

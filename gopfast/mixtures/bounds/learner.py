@@ -1,0 +1,40 @@
+"""What is learnt beside a tree in steps of Python: the protocol that `StepwiseReduction` asks."""
+
+import math
+
+
+class Learner:
+    """
+    A lower bound that is learnt in steps. Subclasses say what a step is, and set what they have of the rest.
+
+    Attributes
+    ----------
+    limit : float
+        Solutions below it are sought; it may be lowered between steps.
+    lower : float
+        What is proved of all solutions below the limit.
+    n_passes : int
+        Passes over the data so far, by which the tree tells how much was spent.
+    n_terms : int
+        Terms (`gopfast.profile.Activity`) so far, without those that mechanisms inside it count themselves.
+    found : ndarray or None
+        A better solution, as the primal keeps it, to start a local search from; who takes it sets None.
+    rest : int
+        Batches of nodes that the tree is to bound before the next step.
+    cells : tuple of ndarray or None
+        Boxes (m, n), (m, n) in which all components of solutions below the limit lie, and bounds (m,) of what a
+        component saves there, at prices whose total is `table_total`.
+    leaves : list or None
+        Numbers of components in groups of cells, see `count_cuts`.
+    is_recorded : bool
+        Whether it is told to a proof.
+    """
+
+    lower, limit = -math.inf, math.inf
+    n_passes = n_terms = rest = 0
+    found = cells = leaves = None
+    table_total, is_recorded = -math.inf, False
+
+    def step(self, deadline):
+        """Take a step, until `deadline` of the monotonic clock; return whether there are more."""
+        raise NotImplementedError

@@ -1,0 +1,730 @@
+"""
+The mechanisms that are at work in the search of a mixture: `MECHANISMS` is the list, in the order in which they act.
+
+Each is a class that says what it does, when it applies, and how it is made; `gopfast.mixtures.plan` puts those that
+apply together. To add one: a class here, and its place in the list. Everything else follows from that: its switch, its
+row in `result.profile` and in the ablation, and its part in the tests that switch off one after the other.
+"""
+
+from types import SimpleNamespace
+
+from gopfast.errors import InputError
+from gopfast.mixtures.bounds import ceiling, single
+from gopfast.mixtures.bounds.basin import MixtureBasin
+from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
+from gopfast.mixtures.bounds.confinement import Confinement as ConfinementQuestions
+from gopfast.mixtures.bounds.corners import CornerRelaxation, has_corners
+from gopfast.mixtures.bounds.counts import CountsBound
+from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed, is_spanned
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.bounds.grouped import GroupedBound, is_grouped
+from gopfast.mixtures.bounds.hitting import HittingSets as HittingReduction
+from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
+from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of
+from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.mixtures.bounds.shared import SharedBound
+from gopfast.mixtures.bounds.shared_cuts import SharedReduction
+from gopfast.mixtures.bounds.simplices import SimplexBound
+from gopfast.mixtures.bounds.widening import WideningBasin
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.marginal import MarginalBound
+from gopfast.search.mechanism import Mechanism
+
+MOST_PRICED = 20_000  # samples; prices are one for each
+MOST_POINTS = 50_000  # of their summaries, where there are more
+# Samples of known variance: a box around an incumbent to the fourth order passes over all some hundred times.
+MOST_IN_WIDE_BOX = 20_000
+# Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
+# sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
+# sample, about half of what prices cost, but at least and at most so many. A node has one for each sample, component
+# and statistic (more where statistics are many, for their second moments), and so many more. Where corners, hitting
+# sets or the tree itself close most problems, and what shared parameters are fixed at, wait for PATIENCE times as many.
+REDUCED_FROM = 256
+ASKED_FROM = 1
+SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries do, it is done sooner
+TERMS_OF_A_PRICE = 8_000
+LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 2_000_000, 8_000_000
+PATIENCE = 2.5
+TERMS_OF_A_NODE = 350
+# Where prices were asked for, numbers of components are searched as well: once the tree has had so many more terms
+# (one or two seconds), for so many components, and parameters of one.
+TERMS_BEFORE_COUNTS = 30_000_000
+MOST_COUNTED, MOST_PARAMETERS = 6, 8
+CORNERS_COST = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
+NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
+
+
+# Before the search
+
+
+class ClosedForm(Mechanism):
+    """One component, whose one M step is all of EM."""
+
+    name, theory = "closed_form", "(F11)"
+    what = "solves a mixture of one component whose best fit has a closed form"
+    hands_over, back_off = ("floor", "incumbents"), "once"
+
+    @staticmethod
+    def applies(plan):
+        """Of one component, where no method is named: who names one wants it run."""
+        return plan.problem.n_components == 1 and plan.options.relaxation is None and plan.options.branching is None
+
+    @staticmethod
+    def make(plan):
+        """Return the optimum; None where there is no closed form."""
+        with plan.meter(ClosedForm):
+            return single.optimum(plan.problem)
+
+
+class SaturatedBound(Mechanism):
+    """What no model of discrete data exceeds."""
+
+    name, theory = "saturated_bound", "(F9)"
+    what = "bounds the objective of discrete data by the entropy of the rows, before the search"
+    hands_over, back_off = ("floor",), "once"
+
+    @staticmethod
+    def applies(plan):
+        """Of discrete data that are no summary, but for proofs."""
+        return plan.family.discrete and not plan.provable and not plan.is_summary
+
+    @staticmethod
+    def make(plan):
+        """Return a lower bound, in nats."""
+        with plan.meter(SaturatedBound):
+            return ceiling.saturated_bound(plan.problem, plan.family)
+
+
+# Upper bounds
+
+
+class LocalSearch(Mechanism):
+    """EM."""
+
+    name, theory = "local_search", "(A5)"
+    what = "runs EM from starts, from relaxed solutions of nodes, and from what other mechanisms find"
+    hands_over, optional = ("incumbents",), False
+    back_off = "from promising nodes after 1, 2, 4 ... batches while it is in vain"
+
+    @staticmethod
+    def applies(plan):
+        """Return True."""
+        return True
+
+
+class Moves(Mechanism):
+    """Split-and-merge EM."""
+
+    name, theory = "moves", "(S8)"
+    what = "goes on from the first incumbent with splits, mergers, restarts and crossovers of local optima"
+    hands_over, inside = ("incumbents",), LocalSearch
+    back_off = "after a number of passes for each component"
+
+    @staticmethod
+    def applies(plan):
+        """Of two components and more; the primal itself leaves them out where parameters are few."""
+        return plan.family.n_components > 1
+
+
+class Perturbation(Mechanism):
+    """Iterated local search."""
+
+    name, theory = "perturbation", "(S8)"
+    what = "now and then restarts EM from the incumbent after a split and a merger at random"
+    hands_over, inside = ("incumbents",), LocalSearch
+    back_off = "4 % of the tree's passes"
+
+    @staticmethod
+    def applies(plan):
+        """Of two components and more."""
+        return plan.family.n_components > 1
+
+
+# Bounds of nodes
+
+
+class RelaxedDual(Mechanism):
+    """The tree itself."""
+
+    name, theory = "relaxed_dual", "(E3)"
+    what = "bounds nodes by the relaxed dual, and chooses where to split them"
+    hands_over, optional, back_off = ("bounds of nodes", "closed nodes"), False, "never"
+
+    @staticmethod
+    def applies(plan):
+        """Return True."""
+        return True
+
+    @staticmethod
+    def make(plan):
+        """Return the relaxation that the options ask for, with what strengthens it; it counts the work of each."""
+        kind = Crossed if plan.has(Crossed) else Corners if plan.has(Corners) else None
+        if plan.relaxation == "linear":
+            relaxed = _linear_dual(plan)
+        else:
+            limits = {} if plan.has(DividedCells) else {"n_split": 0}
+            if not plan.has(DividedAgain):
+                limits["n_again"] = 0
+            relaxed = (EntropicRelaxation if kind is None else kind.relaxation)(
+                plan.family, provable=plan.provable, summaries=plan.has(Summaries), **limits
+            )
+        stages = [
+            Crossed if kind is Crossed else RelaxedDual,
+            kind if kind is Corners else DividedCells if plan.has(DividedCells) else RelaxedDual,
+            DividedAgain if plan.has(DividedAgain) else RelaxedDual,
+            Summaries if plan.has(Summaries) else RelaxedDual,
+        ]
+        relaxed.meters = tuple(plan.meter(stage) for stage in stages)
+        return relaxed
+
+
+class Summaries(Mechanism):
+    """Grids in place of the samples."""
+
+    name, theory = "summaries", "(I1)"
+    what = "bounds nodes on summaries of many samples as long as these are fine enough"
+    hands_over, inside = ("bounds of nodes",), RelaxedDual
+    back_off = "a finer one, and the samples, once what a bound lacks is not far above the summary's loss"
+
+    @staticmethod
+    def applies(plan):
+        """Where the data have summaries, but for proofs; the paper's relaxed dual has none."""
+        return plan.relaxation != "linear" and not plan.provable and bool(plan.family.data.levels)
+
+
+class DividedCells(Mechanism):
+    """Parts of a node's cells."""
+
+    name, theory = "divided_cells", "(D1)"
+    what = "raises a node's bound by mixtures of parts of its components' cells"
+    hands_over, inside = ("bounds of nodes", "closed nodes"), RelaxedDual
+    back_off = "where a node lacks more than a share of what its minorants lose"
+
+    @staticmethod
+    def applies(plan):
+        """Where minorants and facets are of one component each, but for proofs."""
+        return plan.relaxation != "linear" and plan.family.divisible_cells and not plan.provable
+
+
+class DividedAgain(Mechanism):
+    """Parts of parts."""
+
+    name, theory = "divided_again", "(D4)"
+    what = "divides those parts again that lose most"
+    hands_over, inside = ("bounds of nodes", "closed nodes"), RelaxedDual
+    back_off = "after three times, or where the last one has gained too little"
+
+    @staticmethod
+    def applies(plan):
+        """Where cells are divided."""
+        return plan.has(DividedCells)
+
+
+class Crossed(Mechanism):
+    """Classes crossed with the levels of a variable."""
+
+    name, theory = "crossed", "(L1)"
+    what = "bounds latent classes crossed with the levels of one variable, whose probabilities are then free"
+    hands_over, inside = ("bounds of nodes", "closed nodes"), RelaxedDual
+    back_off = "never: it takes the relaxed dual's place"
+    relaxation = CrossedRelaxation
+
+    @staticmethod
+    def applies(plan):
+        """Of labels with a variable to spare, by bisection; where corners apply as well only of two variables."""
+        if plan.relaxation == "linear" or plan.provable or not plan.is_bisected or not is_crossed(plan.family):
+            return False
+        return is_spanned(plan.family) or not plan.has(Corners)
+
+
+class Corners(Mechanism):
+    """Mixtures of corners."""
+
+    name, theory = "corners", "(L3)"
+    what = "bounds nodes of a table of few cells by the best mixture of the corners of its classes' boxes"
+    hands_over, inside = ("bounds of nodes", "closed nodes"), RelaxedDual
+    back_off = "a node that the relaxed dual closes"
+    relaxation = CornerRelaxation
+
+    @staticmethod
+    def applies(plan):
+        """Of zeros, ones and labels without a prior, by bisection; not where tables of two variables are crossed."""
+        if plan.relaxation == "linear" or plan.provable or not plan.is_bisected or not has_corners(plan.family):
+            return False
+        crosses = Crossed.name not in plan.without and is_crossed(plan.family)
+        return not (crosses and is_spanned(plan.family))
+
+
+# The box around the incumbent
+
+
+class HessianBox(Mechanism):
+    """A convexity test."""
+
+    name, theory = "hessian_box", "(B3)"
+    what = "finds a box around the incumbent on which bounds of the Hessian prove that nothing is lower"
+    hands_over, back_off = ("closed nodes", "cuts"), "from 64 nodes on, once for an incumbent"
+
+    @staticmethod
+    def applies(plan):
+        """Of known variance and point posteriors, but for proofs."""
+        return _takes_boxes(plan) and has_hessian_box(plan.family)
+
+    @staticmethod
+    def make(plan):
+        """Return the Basin."""
+        found = MixtureBasin(plan.family, plan.primal)
+        found.meter = plan.meter(HessianBox)
+        return found
+
+
+class FourthOrderBox(Mechanism):
+    """A convexity test of higher order."""
+
+    name, theory = "fourth_order_box", "(Q5)"
+    what = "finds a wider box around the incumbent by bounds of fourth cumulants"
+    hands_over = ("closed nodes", "cuts")
+    back_off = "once for an incumbent: from 64 nodes on, of known variance from 1,024 on"
+
+    @staticmethod
+    def applies(plan):
+        """Where components have a chart, but for proofs; of known variance where samples are few enough.
+
+        Nodes of known variance that are bounded on summaries cost so little that a box of all samples does not pay.
+        """
+        family = plan.family
+        if not _takes_boxes(plan) or plan.is_summary or plan.chart is None:
+            return False
+        if not isinstance(family, GaussianFamily):
+            return True
+        return not family.data.levels and family.data.n_samples <= MOST_IN_WIDE_BOX
+
+    @staticmethod
+    def make(plan):
+        """Return the Basin."""
+        found = Neighbourhood(plan.primal, plan.chart)
+        found.meter = plan.meter(FourthOrderBox)
+        return found
+
+
+# What is learnt beside the tree
+
+
+class HittingSets(Mechanism):
+    """The nonparametric bound."""
+
+    name, theory = "hitting_sets", "(H4)"
+    what = "proves sets that a mean of every good mixture lies in, by the mixture of any number of components"
+    hands_over, back_off = ("cuts", "floor", "closed nodes"), "from 256 nodes on, 8 passes for each of the tree"
+
+    @staticmethod
+    def applies(plan):
+        """Of one column, known variance and point posteriors, but for proofs."""
+        if plan.cells is not None or plan.is_summary or plan.relaxation not in (None, "entropic"):
+            return False
+        return isinstance(plan.family, GaussianFamily) and HittingReduction.applies(plan.family)
+
+    @staticmethod
+    def make(plan):
+        """Return the Reduction."""
+        found = HittingReduction(plan.family)
+        found.meter = found.cutter = plan.meter(HittingSets)
+        return found
+
+    @staticmethod
+    def begin(plan):
+        """Return the nodes from which on it is at work."""
+        return REDUCED_FROM
+
+
+class Pricing(Mechanism):
+    """Dantzig-Wolfe decomposition: prices of the samples, and one component at a time."""
+
+    name, theory = "pricing", "(P1)"
+    what = "bounds what a component can save at prices of the samples, over cells of one component"
+    hands_over = ("floor", "cuts", "closed nodes")
+    back_off = "begins after the work of the tree that prices would take; 8 passes for each of the tree"
+
+    @staticmethod
+    def applies(plan):
+        """Of components that share no parameter, of few samples."""
+        return bool(plan.priced)
+
+    @staticmethod
+    def make(plan):
+        """Return the Reduction: nodes look its cells up, or are bounded by its bound alone."""
+        kind = PriceLevels if len(plan.priced) > 1 else Blocks if plan.has(Blocks) else Pricing
+        meter = plan.meter(kind)
+        cuts = plan.has(CellCuts) or plan.cells is not None
+        if cuts:
+            slack = None if plan.cells is None else plan.cells.slack()
+            found = PricingReduction(plan.family, _Pricing(plan, kind), slack=slack)
+        else:
+            found = SharedReduction(plan.family, _Pricing(plan, kind))
+        found.meter = meter
+        found.cutter = plan.meter(CellCuts) if plan.has(CellCuts) else meter
+        if plan.has(Rounding):
+            found.finder = plan.meter(Rounding, kind)
+        if kind is Pricing and plan.has(Confinement):
+            plan.meter(Confinement)
+        if kind is Pricing and plan.has(Counts):
+            counting = plan.meter(Counts)
+            if cuts:
+                found.counting = counting
+        return found
+
+    @staticmethod
+    def begin(plan):
+        """Return the nodes from which on it is at work."""
+        if plan.relaxation == "pricing":
+            return ASKED_FROM
+        if len(plan.priced) > 1:
+            return SUMMARISED_FROM
+        return _nodes_before_prices(plan, PATIENCE if plan.has(HittingSets) or plan.has(Corners) else 1.0)
+
+
+class _Pricing:
+    """What makes the bound of `Pricing`, once it begins."""
+
+    def __init__(self, plan, kind):
+        self.plan, self.kind = plan, kind
+
+    def __call__(self, solution, limit):
+        """Return the Learner."""
+        plan, kind = self.plan, self.kind
+        family, rounds = plan.family, plan.has(Rounding)
+        rounding = {"rounds": rounds, "rounding": plan.meter(Rounding) if rounds else None}
+        if kind is Blocks:
+            plan.begun("blocks of columns are priced")
+            return BlocksBound(family, plan.priced[0], solution, limit, plan.threads, **rounding)
+        plan.begun("single components are priced")
+        if kind is PriceLevels:
+            return LevelledBound(family, plan.priced, solution, limit, plan.threads, **rounding)
+        priced = PricingBound(
+            family, plan.priced[0], solution, limit, threads=plan.threads, record=plan.cells, hasty=plan.hasty,
+            confine=self.confine if plan.has(Confinement) else None, **rounding,
+        )  # fmt: skip
+        if not plan.has(Counts):
+            return priced
+        wait = TERMS_BEFORE_COUNTS // terms_of_a_node(plan) // NODES_OF_A_BATCH
+        return CountsBound(priced, plan.begun, wait, plan.meter(Counts))
+
+    def confine(self, bound, solution):
+        """Return what is asked of prices once there are cells."""
+        box = box_around(self.plan.family, solution, bound.limit)
+        return ConfinementQuestions(bound, solution, box, self.plan.meter(Confinement))
+
+
+class Groups(Mechanism):
+    """Groups of samples by their moments."""
+
+    name, theory = "groups", "(U1)"
+    what = "bounds what a component can save by groups of many samples, at a cost that does not grow with their number"
+    hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+
+    @staticmethod
+    def applies(plan):
+        """Of many samples of two and three columns whose components share no parameter, but for proofs."""
+        if not plan.wants_prices or plan.cells is not None or plan.hasty or plan.has(HittingSets):
+            return False
+        return is_grouped(plan.family, plan.family.one_component(plan.problem))
+
+    @staticmethod
+    def make(plan):
+        """Return the Reduction."""
+        found = SharedReduction(plan.family, _Groups(plan))
+        found.meter = found.cutter = plan.meter(Groups)
+        return found
+
+    @staticmethod
+    def begin(plan):
+        """Return the nodes from which on it is at work."""
+        return ASKED_FROM
+
+
+class _Groups:
+    """What makes the bound of `Groups`, once it begins."""
+
+    def __init__(self, plan):
+        self.plan = plan
+
+    def __call__(self, solution, limit):
+        """Return the Learner."""
+        plan = self.plan
+        plan.begun("single components are priced by groups of samples")
+        followed = plan.has(Pricing) and len(plan.priced) == 1
+        return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)
+
+
+class CellCuts(Mechanism):
+    """Bound tightening by the cells that prices leave."""
+
+    name, theory = "cell_cuts", "(C2)"
+    what = "cuts nodes down to the cells that prices have left, by look-ups"
+    hands_over, inside = ("cuts", "closed nodes", "bounds of nodes"), Pricing
+    back_off = "new nodes are not looked at for some batches where that is mostly in vain"
+
+    @staticmethod
+    def applies(plan):
+        """Where single components are priced."""
+        return plan.has(Pricing)
+
+
+class Confinement(Mechanism):
+    """Questions to prices."""
+
+    name, theory = "confinement", "(C7)"
+    what = "shows by prices that every better mixture has one component in each cell of the incumbent's box"
+    hands_over, inside = ("floor", "cuts"), Pricing
+    back_off = "single sides of a box are not asked for where whole boxes were mostly in vain; up to 5,000 samples"
+
+    @staticmethod
+    def applies(plan):
+        """Where samples are priced, but for proofs and bounds that are wanted soon."""
+        return plan.has(Pricing) and plan.cells is None and not plan.hasty
+
+
+class Rounding(Mechanism):
+    """Integer solutions from the master problem."""
+
+    name, theory = "rounding", "(P8)"
+    what = "draws components from the fractional solution of the master problem, and runs EM from there"
+    hands_over, inside = ("incumbents",), Pricing
+    back_off = "once for prices, a fixed number of terms"
+
+    @staticmethod
+    def applies(plan):
+        """Where single components are priced."""
+        return plan.rounds and plan.has(Pricing)
+
+
+class Counts(Mechanism):
+    """Branching on numbers of components."""
+
+    name, theory = "counts", "(N1)"
+    what = "searches numbers of components in groups of the cells that prices leave"
+    hands_over, inside = ("floor", "cuts", "closed nodes"), Pricing
+    back_off = "begins once the tree has had as much work as a second takes"
+
+    @staticmethod
+    def applies(plan):
+        """Where prices were asked for, of few components of few parameters, but for proofs."""
+        if plan.relaxation != "pricing" or plan.cells is not None or not plan.has(Pricing):
+            return False
+        return plan.family.n_components <= MOST_COUNTED and plan.priced[0].n_cell <= MOST_PARAMETERS
+
+
+class PriceLevels(Mechanism):
+    """Prices of summaries."""
+
+    name, theory = "price_levels", "(P7)"
+    what = "prices the points of summaries of many samples, from coarse to fine"
+    hands_over, back_off = ("floor", "cuts", "closed nodes"), "from 8,192 nodes on"
+
+    @staticmethod
+    def applies(plan):
+        """Of more samples than can be priced."""
+        return not is_few(plan)
+
+
+class Blocks(Mechanism):
+    """Blocks of columns."""
+
+    name, theory = "blocks", "(I3)"
+    what = "bounds mixtures of many columns by the sum of what prices prove of blocks of them"
+    hands_over = ("floor",)
+    back_off = "larger or smaller blocks once those at hand have no more to tell"
+
+    @staticmethod
+    def applies(plan):
+        """Of diagonal and spherical components of many parameters, but for proofs."""
+        return plan.cells is None and is_divided(plan.family)
+
+
+class SharedParameters(Mechanism):
+    """Cuts through a shared parameter."""
+
+    name, theory = "shared_parameters", "(T2)"
+    what = "bounds mixtures that share a parameter by searches of those in which it is fixed"
+    hands_over, back_off = ("floor",), "at most 60 values where it is no proof; 8 passes for each of the tree"
+
+    @staticmethod
+    def applies(plan):
+        """Of components that share a parameter, of few samples."""
+        return plan.slices is not None
+
+    @staticmethod
+    def make(plan):
+        """Return the Reduction."""
+        kind = Simplices if plan.has(Simplices) else SharedParameters
+        found = SharedReduction(plan.family, _Shared(plan, kind))
+        found.meter = found.cutter = plan.meter(kind)
+        return found
+
+    @staticmethod
+    def begin(plan):
+        """Return the nodes from which on it is at work."""
+        if plan.relaxation == "pricing" or plan.slices.at_once:
+            return ASKED_FROM
+        return _nodes_before_prices(plan, PATIENCE)
+
+
+class _Shared:
+    """What makes the bound of `SharedParameters`, once it begins."""
+
+    def __init__(self, plan, kind):
+        self.plan, self.kind = plan, kind
+
+    def __call__(self, solution, limit):
+        """Return the Learner."""
+        plan, slices = self.plan, self.plan.slices
+        plan.begun("mixtures in which the shared parameter is fixed are bounded")
+        if self.kind is Simplices:
+            return SimplexBound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
+        return SharedBound(
+            slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
+        )
+
+
+class Simplices(Mechanism):
+    """Simplices of matrices."""
+
+    name, theory = "simplices", "(T6)"
+    what = "interpolates bounds at fixed covariance matrices over simplices, in place of one number of a matrix"
+    hands_over, back_off = ("floor",), "at most 2,000 matrices"
+
+    @staticmethod
+    def applies(plan):
+        """Of one covariance matrix of two columns for three components and more."""
+        return plan.has(SharedParameters) and plan.slices.has_simplices
+
+
+class Marginal(Mechanism):
+    """Two directions of many columns."""
+
+    name, theory = "marginal", "(I5)"
+    what = "bounds mixtures of covariance matrices of many columns by prices of their marginal in two directions"
+    hands_over, back_off = ("floor",), "once its suprema are known"
+
+    @staticmethod
+    def applies(plan):
+        """Where components have too many parameters to be priced, but for proofs."""
+        if plan.cells is not None or not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
+            return False
+        return plan.family.has_marginals and is_few(plan)
+
+    @staticmethod
+    def make(plan):
+        """Return the Reduction."""
+        found = PricingReduction(plan.family, _Marginal(plan))
+        found.meter = found.cutter = plan.meter(Marginal)
+        return found
+
+    @staticmethod
+    def begin(plan):
+        """Return the nodes from which on it is at work."""
+        return ASKED_FROM
+
+
+class _Marginal:
+    """What makes the bound of `Marginal`, once it begins."""
+
+    def __init__(self, plan):
+        self.plan = plan
+
+    def __call__(self, solution, limit):
+        """Return the Learner."""
+        return MarginalBound(self.plan.problem, self.plan.family, solution, limit)
+
+
+# All of them, in the order in which they act on a search.
+MECHANISMS = (
+    ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
+    RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
+    HessianBox, FourthOrderBox,
+    HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, Counts, PriceLevels, Blocks,
+    SharedParameters, Simplices, Marginal,
+)  # fmt: skip
+NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
+# Around the incumbent, the quick one first; and what is learnt beside the tree, where hitting sets hand over to the
+# others once they have no more to tell.
+BOXES = (HessianBox, FourthOrderBox)
+LEARNERS = (Pricing, SharedParameters, Marginal)
+
+
+def box_of(plan):
+    """Return the Basin of a search: the quick box, widened by the other; None where neither applies."""
+    found = [box.make(plan) for box in BOXES if plan.has(box)]
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else WideningBasin(*found)
+
+
+def is_few(plan):
+    """Return whether the samples are few enough to have a price each."""
+    return plan.family.data.n_samples <= MOST_PRICED
+
+
+def priced_families(plan):
+    """Return the families of one component that prices are of: of the samples, or of summaries from coarse to fine."""
+    data = plan.family.data
+    if not is_few(plan) and PriceLevels.name in plan.without:
+        return []
+    found = [plan.family.one_component(plan.problem, level) for level in levels_of(data, MOST_PRICED, MOST_POINTS)]
+    return found if found and found[0] is not None else []
+
+
+def terms_of_a_node(plan):
+    """Return about what a node takes, in terms of sums."""
+    family, F = plan.family, plan.family.n_statistics
+    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
+    return terms * CORNERS_COST if plan.has(Corners) else terms
+
+
+def _nodes_before_prices(plan, patience):
+    """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
+    before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples))
+    return max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
+
+
+def _takes_boxes(plan):
+    """Return whether a box of all parameters can hold nodes: those of crossed classes are divided in some alone."""
+    if plan.provable or (plan.is_summary and plan.relaxation == "linear"):
+        return False
+    return not plan.has(Crossed)
+
+
+def _linear_dual(plan):
+    """Return the paper's relaxed dual."""
+    from gopfast.mixtures.bounds.linear import LinearRelaxation  # needs HiGHS
+
+    if not isinstance(plan.family, GaussianFamily) or plan.family.n_ranges:
+        raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")
+    return LinearRelaxation(plan.family, plan.options.partition == "paper", milp=plan.options.subproblem == "milp")
+
+
+def has_hessian_box(family):
+    """Return whether a box by bounds of the Hessian is known: of known variances and point posteriors."""
+    return isinstance(family, GaussianFamily) and not family.n_ranges
+
+
+def box_around(family, solution, limit):
+    """Return what finds a box around a solution on which nothing lies below a limit, or None."""
+
+    def box(meter):
+        primal, K = MixturePrimal(family), family.n_components
+        quick = has_hessian_box(family)
+        # the widest; where nodes of known variance are bounded on summaries the one that is worth its cost there
+        chart = None if quick and family.data.levels else family.chart()
+        if chart is None and not quick:
+            return None
+        _, (value, *_), _ = primal.em(solution[:K], solution[K:-1], 0.0, 0)
+        meter.count(terms=primal.meter.terms)
+        found = MixtureBasin(family, primal) if chart is None else Neighbourhood(primal, chart)
+        is_found = found.find(solution, value - limit)
+        meter.count(terms=found.meter.terms)
+        return SimpleNamespace(**found.report()) if is_found else None
+
+    return box

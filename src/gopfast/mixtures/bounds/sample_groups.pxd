@@ -1,0 +1,49 @@
+"""A tree of groups of samples, with the moments and ranges of each."""
+
+from gopfast.mixtures.data.passes cimport pass_costs
+from gopfast.search.types cimport index, real
+
+cdef extern from "groups.h" nogil:
+    enum:
+        GROUPS_LANES
+        GROUPS_WEIGHT
+        GROUPS_KAPPA
+        GROUPS_ALPHA
+        GROUPS_MEAN_E
+        GROUPS_LOW_E
+        GROUPS_HIGH_E
+        GROUPS_SIZE
+        GROUPS_CENTER
+    int groups_n_rows(int d)
+
+# What is known of y over some groups, the cut of one cell: (capacity,) each but for the last.
+cdef struct Cut:
+    index n             # groups
+    index *node
+    real *weight
+    real *mean
+    real *variance
+    real *low
+    real *high
+    real *most          # the mean of exp(y) is at most this,
+    real *least         # and at least this
+    real *lost          # scratch
+    real *block         # (4, GROUPS_LANES) scratch
+
+
+cdef class SampleGroups:
+    cdef readonly int n_columns, n_levels, n_rows
+    cdef readonly index n_samples, n_nodes
+    cdef real[:, ::1] columns           # (d, n)
+    cdef real[::1] weights
+    cdef index[::1] order               # (n,) samples, those of every group one after the other
+    cdef real[::1] rows                 # (n_nodes / 8, n_rows, 8): the children of the root, theirs, and so on
+    cdef index[::1] begins              # (n_nodes + 1,) of each level: first block
+    cdef int divide(self, const real[:, ::1] points) except -1
+    cdef index first_of(self, int level) noexcept nogil
+    cdef index end_of(self, int level, index i) noexcept nogil
+    cdef int level_of(self, index node) noexcept nogil
+    # First of the eight children of a node, -1: it has none.
+    cdef index children(self, index node) noexcept nogil
+    # OUT: adds the eight groups from this one on to a cut, at these costs.
+    cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, Cut *cut) noexcept nogil

@@ -1,0 +1,86 @@
+/* See groups.h. Plain loops over eight lanes, which the compiler makes vectors of; no operation is fused, so that all
+   instruction sets round alike. */
+#include "groups.h"
+#include <math.h>
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
+#define EACH for (int l = 0; l < GROUPS_LANES; l++)
+#define MOST_COLUMNS 16
+#define UNIT 0x1p-53
+
+static inline double largest(double a, double b) { return a > b ? a : b; }
+static inline double smallest(double a, double b) { return a < b ? a : b; }
+
+CLONES
+void groups_block(const double *rows, int d, const pass_costs *costs, const pass_costs *rounding, double *mean,
+                  double *variance, double *low, double *high)
+{
+    const int D = 2 * d + 1;
+    const double *center = rows + GROUPS_CENTER * GROUPS_LANES, *mean_xi = center + d * GROUPS_LANES;
+    const double *mean_square = mean_xi + d * GROUPS_LANES, *gamma = mean_square + d * GROUPS_LANES;
+    const double *delta = gamma + d * GROUPS_LANES, *least = delta + d * GROUPS_LANES;
+    const double *most = least + d * GROUPS_LANES, *cov = most + d * GROUPS_LANES;
+    const double *alpha = rows + GROUPS_ALPHA * GROUPS_LANES, *mean_e = rows + GROUPS_MEAN_E * GROUPS_LANES;
+    const double *low_e = rows + GROUPS_LOW_E * GROUPS_LANES, *high_e = rows + GROUPS_HIGH_E * GROUPS_LANES;
+    const double *kappa = rows + GROUPS_KAPPA * GROUPS_LANES, *sizes = rows + GROUPS_SIZE * GROUPS_LANES;
+    double slope[2 * MOST_COLUMNS + 1][GROUPS_LANES]; /* of y by xi, xi^2 and e */
+    double base[GROUPS_LANES], size[GROUPS_LANES], reach[GROUPS_LANES], moved[GROUPS_LANES];
+    double lo[GROUPS_LANES], hi[GROUPS_LANES], mid[GROUPS_LANES], sum[GROUPS_LANES], V[GROUPS_LANES];
+
+    EACH
+    {
+        const double e = largest(fabs(low_e[l]), fabs(high_e[l]));
+        base[l] = alpha[l] + costs->offsets[0];
+        size[l] = sizes[l] + fabs(alpha[l]) + fabs(costs->offsets[0]) + e;
+        reach[l] = e;
+        moved[l] = rounding->offsets[0];
+        lo[l] = low_e[l], hi[l] = high_e[l], mid[l] = mean_e[l];
+        slope[2 * d][l] = 1.0;
+    }
+    for (int j = 0; j < d; j++) {
+        const double c0 = costs->centers[j], linear = costs->linear[j], quadratic = costs->quadratic[j];
+        const double e1 = rounding->linear[j], e2 = rounding->quadratic[j];
+        const int r = j * GROUPS_LANES;
+        EACH
+        {
+            const double a = center[r + l] - c0, x0 = least[r + l], x1 = most[r + l];
+            const double widest = largest(fabs(x0), fabs(x1)), z = fabs(a) + widest;
+            const double b = gamma[r + l] - (linear + 2.0 * quadratic * a), q = delta[r + l] - quadratic;
+            const double divisor = q == 0.0 ? 1.0 : q;
+            const double vertex = smallest(x1, largest(x0, -0.5 * b / divisor));
+            const double at0 = x0 * (b + q * x0), at1 = x1 * (b + q * x1), at2 = vertex * (b + q * vertex);
+            const double terms = (fabs(gamma[r + l]) + fabs(linear) + 2.0 * fabs(quadratic * a)
+                                  + (fabs(delta[r + l]) + fabs(quadratic)) * widest) * widest;
+            slope[j][l] = b;
+            slope[d + j][l] = q;
+            base[l] -= a * (linear + quadratic * a);
+            size[l] += terms + z * (fabs(linear) + fabs(quadratic) * z);
+            reach[l] += (fabs(b) + fabs(q) * widest) * widest;
+            moved[l] += z * (e1 + e2 * z);
+            mid[l] += b * mean_xi[r + l] + q * mean_square[r + l];
+            lo[l] += smallest(smallest(at0, at1), at2);
+            hi[l] += largest(largest(at0, at1), at2);
+        }
+    }
+    EACH V[l] = 0.0;
+    for (int a = 0; a < D; a++) {
+        EACH sum[l] = 0.0;
+        for (int b = 0; b < a; b++, cov += GROUPS_LANES)
+            EACH sum[l] += cov[l] * slope[b][l];
+        EACH V[l] += slope[a][l] * (2.0 * sum[l] + cov[l] * slope[a][l]);
+        cov += GROUPS_LANES;
+    }
+    EACH
+    {
+        const double error = moved[l] * (1.0 + 0x1p-40) + 128.0 * UNIT * size[l] + kappa[l] * reach[l];
+        /* 3: samples moved up by what the mean may be too large by are no further up than this */
+        const double top = base[l] + hi[l] + 3.0 * error, least_y = base[l] + lo[l] - error;
+        const double m = smallest(top, largest(least_y, base[l] + mid[l] + error));
+        variance[l] = largest(V[l], 0.0) * (1.0 + 0x1p-45) + kappa[l] * reach[l] * reach[l];
+        mean[l] = m, low[l] = least_y, high[l] = top;
+    }
+}

@@ -1,0 +1,219 @@
+"""Groups of samples by moments: no bound of theirs may be below what the samples themselves save."""
+
+import numpy as np
+import pytest
+from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.bounds.group_pricing import GroupedPricing
+from gopfast.mixtures.bounds.pricing import ComponentPricing
+from gopfast.mixtures.bounds.sample_groups import SampleGroups
+from gopfast.mixtures.bounds.shared_cuts import SharedReduction
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds import grouped
+from gopfast.mixtures.bounds.grouped import GroupedBound
+
+KINDS = ["known", "spherical", "diag"]
+
+
+def clusters(seed, n, d, gap=4.0):
+    """Samples (n, d) with weights, of three clusters of different widths."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(3, size=n)
+    centers = gap * np.array([[0, 0, 0], [1, 0, 0.3], [0.2, 1, 0]])[:, :d]
+    X = centers[label] + rng.standard_normal((n, d)) * np.array([1.0, 1.4, 0.8])[label, None]
+    return X, rng.choice([0.5, 1, 2], n)
+
+
+def awkward(shape, rng, n, d):
+    """Samples (d, n) that are not normal."""
+    if shape == "heavy":
+        return rng.standard_t(1.5, (d, n))
+    if shape == "ties":
+        return rng.integers(0, 4, (d, n)).astype(float)
+    if shape == "constant":
+        columns = rng.standard_normal((d, n))
+        columns[-1] = 3.25
+        return columns
+    if shape == "offset":
+        return 2.0**40 + rng.standard_normal((d, n))
+    return np.exp(rng.standard_normal((d, n)))
+
+
+@pytest.mark.parametrize("shape", ["heavy", "ties", "constant", "offset", "skewed"])
+@pytest.mark.parametrize(("n", "d"), [(40, 1), (700, 2), (1_500, 3)])
+def test_moments_and_ranges_hold_every_sample(shape, n, d):
+    rng = np.random.default_rng([n, d, len(shape)])
+    columns, weights = awkward(shape, rng, n, d), rng.choice([0.3, 1.0, 7.0], n)
+    groups, middle = SampleGroups(columns, weights, np.ones(d)), columns.mean(axis=1)
+    assert sorted(groups.ordered()) == list(range(n))
+    for turn in range(4):
+        z = columns - middle[:, None]
+        prices = rng.normal(size=n) * rng.choice([0.0, 1.0]) + rng.normal(size=d) @ z + 0.3 * np.square(z).sum(axis=0)
+        groups.set_prices(prices)
+        costs = np.zeros((4, d))
+        costs[0] = middle + rng.normal(size=d) * rng.choice([0.0, 2.0])
+        costs[1], costs[2] = rng.normal(size=d), rng.exponential(size=d) * rng.choice([0.1, 1.0, 30.0])
+        costs[3, 0] = rng.normal()
+        from_center = columns - costs[0][:, None]
+        y = prices + costs[3, 0] - costs[1] @ from_center - costs[2] @ np.square(from_center)
+        size = np.abs(prices) + np.abs(costs[1]) @ np.abs(from_center) + costs[2] @ np.square(from_center) + 1.0
+        for level in range(groups.n_levels):
+            parts, mass, mean, variance, low, high, most = groups.moments(level, costs)
+            assert sum(len(part) for part in parts) == n and len(parts) == len(mass)
+            for g, part in enumerate(parts):
+                w, error = weights[part] / weights[part].sum(), 1e-13 * size[part].max()
+                own = w @ y[part]
+                assert mass[g] == pytest.approx(weights[part].sum(), rel=1e-12)
+                assert mean[g] >= own - error
+                assert low[g] <= y[part].min() + error and high[g] >= y[part].max() - error
+                assert variance[g] >= w @ np.square(y[part] - own) * (1 - 1e-9) - error**2
+                assert most[g] >= w @ np.exp(np.minimum(y[part], 600.0)) * (1 - 1e-9 - error)
+                # and the bound of what it saves
+                exact = w @ np.maximum(0.0, y[part])
+                bound = 0.5 * (mean[g] + np.sqrt(mean[g] ** 2 + variance[g]))
+                assert bound >= exact - error
+                if low[g] < 0.0 < high[g]:
+                    assert (mean[g] - low[g]) * high[g] / (high[g] - low[g]) >= exact - 2 * error
+            if turn == 0 and len(parts) == n:  # of one sample nothing is lost but rounding
+                assert np.max(np.sqrt(variance) / size[np.concatenate(parts)]) < 1e-5
+
+
+def problem_of(kind, seed, n, d, K, gap=4.0, offset=0.0):
+    X, weights = clusters(seed, n, d, gap)
+    extra = {} if kind == "known" else {"variance_floor": 0.05 * d}
+    return gopfast.GaussianMixture(X + offset, K, covariance=kind, sample_weight=weights, **extra)
+
+
+def pricings(problem):
+    family = engine.family(problem)
+    one = family.one_component(problem)
+    columns, weights = family.data.arrays()
+    by_groups = GroupedPricing(one)
+    by_groups.take_groups(SampleGroups(columns, weights, columns.std(axis=1) + 1e-9))
+    return family, ComponentPricing(one), by_groups
+
+
+def best_of(kind, columns, mass):
+    """Mean and variances of a column, in the core's coordinates."""
+    mean = columns @ mass / mass.sum()
+    if kind == "known":
+        return mean
+    variances = np.square(columns - mean[:, None]) @ mass / mass.sum()
+    return np.concatenate([mean, np.maximum(1.0, variances if kind == "diag" else [variances.mean()])])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "d"), [(300, 2), (6_000, 2), (2_500, 3)])
+def test_no_component_saves_more_than_its_cell_says(kind, n, d):
+    """Multiplier by multiplier it is no less than the pass over the samples; and no less than G anywhere in a cell."""
+    _, exact, by_groups = pricings(problem_of(kind, 3, n, d, 3))
+    columns, weights = exact.family.data.arrays()
+    rng, excess = np.random.default_rng(n + d), []
+    for _ in range(12):
+        z = (columns - columns[:, rng.integers(n)][:, None]) / columns.std(axis=1)[:, None]
+        prices = rng.uniform(0, 6) + rng.uniform(0, 1) * np.square(z).sum(axis=0)
+        prices += rng.choice([0, 1.0]) * rng.normal(size=n)
+        exact.set_prices(prices)
+        by_groups.set_prices(prices)
+        root = np.array(exact.root())
+        for _ in range(8):
+            # any column, and the component that is the best for it
+            mass = exact.columns(prices, exact.climb(exact.seeded(rng, 1), int(rng.integers(0, 8)))[1])[0][0]
+            if not mass.sum() > 0:
+                continue
+            point, tau, S = best_of(kind, columns, mass), mass / weights, mass.sum()
+            value = mass @ (prices - exact.costs_at(point)[0] - np.log(np.where(tau > 0, tau, 1.0)))
+            value += S * np.log(S / weights.sum())
+            size = (root[1] - root[0]) * 10.0 ** rng.uniform(-6, -0.3, len(point))
+            part = rng.choice([0.0, 0.5, 1.0], len(point))
+            low, high = np.maximum(root[0], point - part * size), np.minimum(root[1], point + (1 - part) * size)
+            low = np.minimum(low, high)
+            q = rng.exponential(size=exact.family.n_facets) * 10.0 ** rng.uniform(-3, 0.5) * rng.integers(0, 2)
+            own = exact.bound_cell(low, high, multipliers=q)
+            assert by_groups.bound_cell(low, high, multipliers=q) >= own - 1e-9 * (1 + abs(own))
+            found = by_groups.bound_cell(low, high, cutoff=value * rng.uniform(0.0, 1.0))
+            assert found >= value - 1e-9 * (1 + abs(value))
+            excess.append((found - own) / (1.0 + own))
+    assert min(excess) < 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_proved_supremum_exceeds_what_ascents_reach(kind):
+    """From many starts, at prices of a mixture and at others."""
+    family, exact, by_groups = pricings(problem_of(kind, 5, 3_000, 2, 3))
+    vector = best_fit(family)[0]
+    bound = GroupedBound(family, problem_of(kind, 5, 3_000, 2, 3), vector, np.inf)
+    while bound.phase != "search":
+        assert bound.step(np.inf)
+    rng = np.random.default_rng(0)
+    for prices in (bound.prices, bound.prices + 0.4, bound.prices * 0.9):
+        exact.set_prices(prices)
+        by_groups.set_prices(prices)
+        by_groups.cover(*[side[None] for side in by_groups.root()])
+        by_groups.search(0.0, 1e300, 3, 1.0, max_cells=400)
+        values, _ = exact.climb(np.concatenate([exact.seeded(rng, 60), by_groups.cells()[3][:60]]), 60)
+        assert by_groups.supremum >= values.max() - 1e-9 * (1 + values.max())
+
+
+def best_fit(family):
+    """Solution vector of the best of a few EM runs, and its value."""
+    K = family.n_components
+    runs = [MixturePrimal(family).em(np.full(K, 1 / K), family.seeded(np.random.default_rng(s)), 1e-12, 3000)
+            for s in range(8)]  # fmt: skip
+    vector, trace, _ = min(runs, key=lambda run: run[1][-1])
+    return vector, trace[-1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("d", "n", "gap"), [(2, 3_000, 6.0), (2, 2_500, 3.0), (3, 2_200, 6.0)])
+@pytest.mark.parametrize("excess", [0.01, 30.0])
+def test_a_solution_below_the_limit_is_never_ruled_out(kind, d, n, gap, excess):
+    """The limit lies above a known value, so that no search may end by proof, and no bound may exceed that value."""
+    problem = problem_of(kind, 7 + d, n, d, 3, gap)
+    family = engine.family(problem)
+    vector, value = best_fit(family)
+    bounds = []
+
+    def make(solution, limit):
+        bounds.append(GroupedBound(family, problem, solution, limit))
+        bounds[0].tolerances = bounds[0].tolerances[:3]
+        return bounds[0]
+
+    reduction = SharedReduction(family, make)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouped, "MOST_CELLS", 3_000)
+        reduction.learn_all(vector, value + excess)
+    assert not reduction.closed
+    assert -np.inf < reduction.floor <= value + 1e-9 * (1 + abs(value))
+    if gap == 6.0 and d == 2:
+        assert reduction.floor >= value - 1e-3 * n  # it does say something
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prices_of_a_part_of_the_samples_are_carried_over_to_all(kind, monkeypatch):
+    monkeypatch.setattr(grouped, "PARTS", (1_000, 4_000))
+    problem = problem_of(kind, 4, 12_000, 2, 3, 7.0)
+    family = engine.family(problem)
+    vector, value = best_fit(family)
+    bound = GroupedBound(family, problem, vector, value)
+    while bound.level < 1 and bound.step(np.inf):
+        pass
+    assert value - 0.02 * 12_000 <= bound.lower <= value + 1e-6
+
+
+@pytest.mark.parametrize("offset", [0.0, 2.0**30])
+def test_searches_with_groups_agree_with_those_without(offset, monkeypatch):
+    monkeypatch.setattr(grouped, "FEWEST", 2_000)
+    problem = problem_of("diag", 2, 2_400, 2, 3, 7.0, offset)
+    plain = gopfast.solve(problem, 0.05, relaxation="entropic", max_nodes=50)
+    found = gopfast.solve(problem, 0.05, max_nodes=50)
+    assert found.lower_bound <= min(plain.objective, found.objective) + 1e-9
+    assert found.gap <= plain.gap
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    monkeypatch.setattr(grouped, "FEWEST", 2_000)
+    problem = problem_of("diag", 4, 3_000, 2, 3, 7.0)
+    found = [gopfast.solve(problem, 0.5, max_nodes=20, n_threads=n) for n in (1, 2)]
+    assert len({(one.lower_bound, one.objective, one.n_nodes) for one in found}) == 1

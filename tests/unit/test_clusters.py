@@ -1,0 +1,83 @@
+"""Clusters that the first local search starts from where a pass takes long, and fits that it knows beforehand."""
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.bounds.clusters import clusterings
+
+
+def apart(n, d, K, seed, gap=10.0):
+    """Clusters of unit covariance about far centers, and their numbers."""
+    rng = np.random.default_rng(seed)
+    centers = gap * np.eye(K, d) + gap * rng.integers(0, 2, (K, d)) * (np.arange(d) >= K)
+    labels = np.arange(n) % K
+    return centers[labels] + rng.standard_normal((n, d)), labels
+
+
+def within(X, weights, labels):
+    """Weighted sum of squared distances from the clusters' means."""
+    total = 0.0
+    for k in np.unique(labels):
+        rows, w = X[labels == k], weights[labels == k]
+        total += w @ np.square(rows - np.average(rows, axis=0, weights=w)).sum(axis=1)
+    return total
+
+
+def test_the_best_clusters_come_first_and_are_those_of_the_data():
+    X, labels = apart(300, 6, 5, 0)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 300)
+    found = clusterings(X + 1e6, weights, 5, 8, np.random.default_rng(0))
+    sums = [within(X, weights, one) for one in found]
+    assert sums == sorted(sums)
+    assert sums[0] == pytest.approx(within(X, weights, labels))
+    assert len({tuple(pair) for pair in zip(labels, found[0], strict=True)}) == 5
+
+
+def test_one_run_is_made_whatever_the_time():
+    X, _ = apart(40, 3, 3, 0)
+    assert len(clusterings(X, np.ones(40), 3, 8, np.random.default_rng(0), lambda: True)) == 1
+
+
+def test_fewer_distinct_samples_than_clusters():
+    found = clusterings(np.repeat([[0.0], [1.0]], 5, axis=0), np.ones(10), 4, 3, np.random.default_rng(0))
+    assert all(within(np.repeat([[0.0], [1.0]], 5, axis=0), np.ones(10), one) == 0.0 for one in found)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_distances_of_matrices_are_made_in_the_users_columns(kind):
+    X, _ = apart(60, 3, 3, 2)
+    X = X * [1.0, 100.0, 0.01] + [5.0, 0.0, -1.0]
+    family = engine.family(gopfast.GaussianMixture(X, 3, covariance=kind))
+    columns, weights = family.data.arrays()
+    places = family.places(columns, weights)
+    scaled = ((X - X.mean(axis=0)) / X.std(axis=0)).T
+    np.testing.assert_allclose(places - places.mean(axis=1, keepdims=True), scaled, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_the_fit_that_gives_the_axes_is_a_start(kind):
+    X, _ = apart(90, 3, 3, 3, gap=3.0)
+    problem = gopfast.GaussianMixture(X, 3, covariance=kind)
+    family = engine.family(problem)
+    known = family.suggested()
+    values = family.parameters(np.append(known, 0.0))
+    attained = problem.objective(known[:3], **values)
+    assert attained < problem.objective(np.full(3, 1 / 3), X[:3], values["covariances"]) - 1.0
+    found = gopfast.solve(problem, time_limit=1e-9, n_threads=1, log=False)
+    assert found.objective <= attained + 1e-9 * abs(attained)
+
+
+def test_a_start_from_clusters_ends_whatever_the_time():
+    """So many parameters that a pass takes long: of no time at all every start would be three steps of EM."""
+    K, d = 6, 8
+    X, labels = apart(4_000, d, K, 4)
+    problem = gopfast.GaussianMixture(X, K, covariance="full")
+    groups = [X[labels == k] for k in range(K)]
+    best = problem.objective(
+        np.full(K, 1 / K), [rows.mean(axis=0) for rows in groups], [np.cov(rows.T, bias=True) for rows in groups]
+    )
+    engine.family(problem)
+    found = gopfast.solve(problem, time_limit=1e-9, n_threads=1, log=False)
+    assert found.objective <= best + 1.0

@@ -686,7 +686,9 @@ def terms_of_a_node(plan):
 def _nodes_before_prices(plan, patience):
     """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
     before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples))
-    return max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
+    nodes = max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
+    # nodes on summaries cost far less, prices of all samples do not
+    return max(nodes, SUMMARISED_FROM) if plan.family.data.levels else nodes
 
 
 def _takes_boxes(plan):

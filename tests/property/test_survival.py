@@ -22,6 +22,7 @@ from gopfast.search.files import Spill
 BELOW = -0.5  # nats: what a search is told to prove more than there is
 NODES = 12_000
 SEEDS = range(3)
+HEADER = {"gopfast": gopfast.__version__, "problem": {"class": "BernoulliMixture"}, "options": {}, "digest": ""}
 
 
 def problem(seed):
@@ -115,7 +116,7 @@ def test_bounds_hold_after_each_of_many_stops(seed, tmp_path):
     for n in range(1, 12):
         run.resume(max_nodes=n * NODES // 12)
         before = run.least_bound, run.n_nodes, snapshot.n_open(run)
-        keeper = checkpoint.Checkpoint(path, 60.0, {}, print)
+        keeper = checkpoint.Checkpoint(path, 60.0, HEADER, print)
         keeper.write(run)
         assert keeper.failure is None
         run = search(seed)

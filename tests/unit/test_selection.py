@@ -240,13 +240,6 @@ def test_one_model_under_two_names_is_no_rival():
     assert not known.candidates[0].coincides(known.candidates[1])
 
 
-def test_the_old_name_finds_the_function():
-    from gopfast.inference import selection
-
-    assert gopfast.select_components is selection.select_components is select
-    assert "select_components" not in dir(gopfast)
-
-
 def test_the_criterion_is_drawn(choice):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     ax = choice.plot()

@@ -227,7 +227,7 @@ class Idle(Executor):
         self.n_parts += 1
         if self.n_parts % 2:
             future.set_result({
-                "closed": np.inf, "rounding": 0.0, "n_nodes": 0, "effort": (0, 0, 0, 0), "upper": np.inf,
+                "closed": np.inf, "rounding": 0.0, "n_nodes": 0, "effort": (0, 0, 0, 0), "work": [], "upper": np.inf,
                 "solution": np.zeros(len(arguments[4]["incumbent.solution"])), "nodes": [arguments[5]], "seconds": 0.0,
             })  # fmt: skip
         return future

@@ -14,6 +14,7 @@ BOUNDARY = 0.95  # of the way to a face
 DECREASE = 1e-4  # least part of the decrease that a step promises
 ENOUGH = 0.5  # Newton decrement, in units of the barrier's weight
 ROUNDED = 1e-12
+SINGULAR = 64 * np.finfo(float).eps  # least eigenvalue in units of the largest: below it there is no inverse
 STARTS = (1.0, 0.5, 0.02)  # parts of the middle in what is tried as a start, the rest is one vertex
 
 
@@ -46,12 +47,17 @@ def combined(shares, vertices):
     return np.einsum("mv,mvij->mij", shares, vertices)
 
 
+def _margins(eigenvalues):
+    """Return by how much the least eigenvalues of matrices exceed what rounding makes of a singular one's, (...,)."""
+    return eigenvalues[..., 0] - SINGULAR * np.abs(eigenvalues).max(axis=-1)
+
+
 def _starts(vertices):
     """Return coordinates of the middles, or where these are not positive definite of what is so most."""
     m, n = vertices.shape[:2]
     middle = np.full((1, n), 1.0 / n)
     trials = np.concatenate([middle, *(e * middle + (1.0 - e) * np.eye(n) for e in STARTS[1:])])
-    least = np.linalg.eigvalsh(np.einsum("tv,mvij->mtij", trials, vertices))[..., 0]
+    least = _margins(np.linalg.eigvalsh(np.einsum("tv,mvij->mtij", trials, vertices)))
     chosen = np.where(least[:, 0] > 0.0, 0, least.argmax(axis=1))
     return trials[chosen], least[np.arange(m), chosen] > 0.0
 
@@ -79,7 +85,7 @@ class _Barrier:
     def _value(self, x, weight):
         """Return the function with its barrier, inf where a matrix is not positive definite."""
         values = np.linalg.eigvalsh(combined(x, self.vertices))
-        inside = (values[:, 0] > 0.0) & (x > 0.0).all(axis=1)
+        inside = (_margins(values) > 0.0) & (x > 0.0).all(axis=1)
         out = np.full(len(x), np.inf)
         x, linear = x[inside], self.linear[inside]
         out[inside] = (x * linear).sum(axis=1) - 0.5 * np.log(values[inside]).sum(axis=1)

@@ -2,7 +2,7 @@
 Clusters of k-means that the first local search starts from where a pass of EM takes long.
 
 Draws are those of k-means++, of several for each center the one that leaves the least sum of squared distances: Arthur
-& Vassilvitskii, "k-means++: the advantages of careful seeding" (2007). So are scikit-learn's.
+& Vassilvitskii, "k-means++: the advantages of careful seeding" (2007). So are scikit-learn's. What they start: (S8) of docs/theory/search.md.
 """
 
 import numpy as np

@@ -74,6 +74,9 @@ def restore(Search search, state, nodes, blocks=()):
         search.incumbent.primal.restore(part("primal", state))
     with entries.owner("nodes"):
         replace_nodes(search, nodes, entries.flag(state, "search.dives"))
+    search.unopened = search.n_batches == 0
+    if search.unopened and (search.tree.n_open or blocks):
+        raise entries.EntryError("search.n_batches is 0, but there are nodes")
     # that of every open node is smaller
     search.tree.n_created = entries.count(state, "search.n_created", search.tree.n_created)
     search.room.blocks = [tuple(block) for block in blocks]
@@ -82,7 +85,8 @@ def restore(Search search, state, nodes, blocks=()):
             search.least_bound > search.incumbent.upper + LEAST_ABOVE * (1 + fabs(search.incumbent.upper))
             and min(search.closed, search.tree.least()) < INFINITY):
         raise entries.EntryError("search.closed, or the bounds of the nodes, exceed incumbent.upper")
-    search.restored = search.begun = True
+    search.restored = True
+    search.begun = not search.unopened
 
 
 def best(Search search):
@@ -170,7 +174,7 @@ def add_work(Search search, rows):
 
 cdef take_progress(Search search, state):
     search.n_nodes = entries.count(state, "search.n_nodes")
-    search.n_batches = entries.count(state, "search.n_batches", 1)
+    search.n_batches = entries.count(state, "search.n_batches")  # 0: stopped before the root
     search.wait, search.waited = entries.count(state, "search.wait", 1), entries.count(state, "search.waited")
     search.closed = entries.number(state, "search.closed")
     search.rounding = entries.number(state, "search.rounding", 0)

@@ -16,9 +16,12 @@ SOURCE = Path("src/gopfast")
 CSRC = SOURCE / "mixtures/csrc"
 # C sources of a module beside its own; each is compiled once, all at the same time.
 KERNEL = ["pass", "pass_portable", "pass_avx2", "pass_avx512"]
-C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.bounds.sample_groups": ["groups"]} | {
-    f"gopfast.mixtures.bounds.{name}": ["dense"]
-    for name in ("basin", "center", "corners", "entropic", "master", "neighbourhood", "price_cell", "weights")
+DENSE = (
+    "incumbent.basin", "incumbent.center", "incumbent.neighbourhood", "mixing.weights", "pricing.master",
+    "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
+)  # fmt: skip
+C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"]} | {
+    f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"

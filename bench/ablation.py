@@ -112,9 +112,7 @@ class Run:
     def __init__(self, problem, off, seed, seconds):
         started = time.process_time()
         with gopfast.settings(**dict.fromkeys(off, False)):
-            result = gopfast.solve(
-                problem, EPSILON, n_threads=1, time_limit=seconds, random_state=seed, log=False
-            )
+            result = gopfast.solve(problem, EPSILON, n_threads=1, time_limit=seconds, random_state=seed, log=False)
         self.seconds = time.process_time() - started
         self.profile, self.gap, self.n_nodes, self.success = result.profile, result.gap, result.n_nodes, result.success
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import datasets
 import numpy as np
-from gopfast.mixtures.bounds.basin import MixtureBasin
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.hitting import HittingSets
-from gopfast.mixtures.bounds.mixing import MixingDistribution
+from gopfast.mixtures.incumbent.basin import MixtureBasin
+from gopfast.mixtures.mixing.hitting import HittingSets
+from gopfast.mixtures.mixing.mixing import MixingDistribution
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from speed_table import line
 

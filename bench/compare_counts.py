@@ -36,12 +36,15 @@ CASES = {
     "galaxies 7": ("galaxies", 7, None, {}),
     "seven clusters": ("clusters", 7, None, {}),
 }
-if importlib.util.find_spec("gopfast.mixtures.bounds.linear") is not None:
+if importlib.util.find_spec("gopfast.mixtures.relaxations.linear") is not None:
     CASES |= {
         "minimal, linear joint": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "joint"}),
         "minimal, linear paper": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper"}),
         "minimal, linear paper, milp": (
-            "minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper", "subproblem": "milp"}
+            "minimal",
+            2,
+            "empirical",
+            {"relaxation": "linear", "partition": "paper", "subproblem": "milp"},
         ),
     }
 

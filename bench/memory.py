@@ -28,8 +28,8 @@ def peak():
 def open_nodes(n_components, n_features, max_nodes):
     """Growth of memory in a search that leaves nearly all its nodes open: its bounds are left far from solved."""
     import numpy as np
-    from gopfast.mixtures.bounds.em import MixturePrimal
-    from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+    from gopfast.mixtures.primal.em import MixturePrimal
+    from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
     from gopfast.search.search import Search
     from gopfast.search.tree import Tree
 
@@ -112,7 +112,9 @@ def main():
             + f" | {found['status']} | {found['seconds']:.3g} |"
         )  # fmt: skip
     table, second = "\n".join(lines), "\n".join(stages)
-    text = machine.heading("Memory") + f"""
+    text = (
+        machine.heading("Memory")
+        + f"""
 ## Open nodes
 
 Goal: a million in 1 GB. *Computed*: `Tree.node_bytes`, the node and its place in the heap. *Measured*: growth of
@@ -128,6 +130,7 @@ and what drawing it took. K = 3, gap 4, absolute gap 0.01. Goal: 1 GB for N = 10
 
 {second}
 """
+    )
     machine.write("memory.md", text)
 
 

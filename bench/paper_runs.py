@@ -9,8 +9,8 @@ from pathlib import Path
 import datasets
 import numpy as np
 import speed_table
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast
@@ -24,7 +24,9 @@ PAPER = {"relaxation": "linear", "partition": "paper", "branching": "orthant"}
 GOP = {
     "GOP linear, the paper's partition and branching": PAPER,
     "GOP linear, the paper's partition, combinations selected by MILP": {
-        "relaxation": "linear", "partition": "paper", "subproblem": "milp"
+        "relaxation": "linear",
+        "partition": "paper",
+        "subproblem": "milp",
     },
     "GOP linear, the paper's partition, bisection": {"relaxation": "linear", "partition": "paper"},
     "GOP linear, joint partition, orthants": {"relaxation": "linear", "branching": "orthant"},
@@ -76,7 +78,7 @@ def solve_from(problem, start, linear, max_nodes=2**62):
     """
     family = engine.family(problem)
     if linear:
-        from gopfast.mixtures.bounds.linear import LinearRelaxation
+        from gopfast.mixtures.relaxations.linear import LinearRelaxation
 
         relaxation = LinearRelaxation(family, True)
     else:

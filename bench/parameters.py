@@ -7,9 +7,9 @@ from pathlib import Path
 
 import datasets
 import numpy as np
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast
@@ -67,7 +67,5 @@ def table(name, title, columns, settings, option):
 
 
 if __name__ == "__main__":
-    table(
-        "split_point", "Split point (known variance)", "split_pull / split_pull_most / split_wide", SPLITS, "split"
-    )
+    table("split_point", "Split point (known variance)", "split_pull / split_pull_most / split_wide", SPLITS, "split")
     table("warm_start", "Warm start", "patience / warm_mix / warm_least / warm_most", STARTS, "start")

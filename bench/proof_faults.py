@@ -14,7 +14,8 @@ from pathlib import Path
 import machine
 
 ROOT = Path(__file__).resolve().parents[1]
-FAMILIES, BOUNDS = "src/gopfast/mixtures/families/", "src/gopfast/mixtures/bounds/"
+MIXTURES = "src/gopfast/mixtures/"
+FAMILIES = MIXTURES + "families/"
 # What is wrong, where, the text and what it becomes, and the problem that shows it.
 FAULTS = (
     *(("none", FAMILIES + "gaussian.pyx", "", "", kind)
@@ -53,17 +54,17 @@ FAULTS = (
      "posterior"),
     ("counts: the chord's upper end in place of the lower", FAMILIES + "exponential.pyx",
      "level = min(h0 + slope * (center - m0), h1 - slope * (m1 - center))", "level = h1", "poisson"),
-    ("Jensen's term dropped", BOUNDS + "entropic.pyx", "bound = sums.value + shift - W * worst +",
+    ("Jensen's term dropped", MIXTURES + "relaxations/entropic.pyx", "bound = sums.value + shift - W * worst +",
      "bound = sums.value + shift +", "known"),
-    ("facets: the sign of their multipliers", BOUNDS + "entropic.pyx", "row[facet.first + s] -= added",
+    ("facets: the sign of their multipliers", MIXTURES + "relaxations/entropic.pyx", "row[facet.first + s] -= added",
      "row[facet.first + s] += added", "diag"),
     ("order of the components: boxes said to be empty that are not", FAMILIES + "family.pyx",
      "        if low[k * n_cell] > high[k * n_cell]:", "        if low[k * n_cell] > high[k * n_cell] - 0.5:", "known"),
-    ("prices: a tenth of what a component saves dropped", BOUNDS + "price_cell.pyx",
+    ("prices: a tenth of what a component saves dropped", MIXTURES + "pricing/price_cell.pyx",
      "constant = at.sums.value - constant +", "constant = 0.9 * at.sums.value - constant +", "priced"),
-    ("prices: one component too few has the largest savings", BOUNDS + "pricing.pyx",
+    ("prices: one component too few has the largest savings", MIXTURES + "pricing/pricing.pyx",
      "cdef real value = total - limit - (K - 1) * sup", "cdef real value = total - limit - (K - 2) * sup", "priced"),
-    ("prices: nodes cut by half of what the other components save", BOUNDS + "pricing_cuts.pyx",
+    ("prices: nodes cut by half of what the other components save", MIXTURES + "pricing/pricing_cuts.pyx",
      "self.total - self.limit - (sum_sup - sups[k])",
      "self.total - self.limit - 0.5 * (sum_sup - sups[k])", "priced"),
     ("prices: saturated samples save nothing", "src/gopfast/mixtures/csrc/price_kernel.h",

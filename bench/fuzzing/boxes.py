@@ -7,14 +7,14 @@ must keep a box that holds these parameters, and the bound of the box must not e
 import math
 
 import numpy as np
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.linear import LinearRelaxation
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.relaxations.linear import LinearRelaxation
 from gopfast.search.probe import probe, root_box
 
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.nonparametric import free_variance_bound, nonparametric_bound
+from gopfast.mixtures.closed_form import ceiling, single
+from gopfast.mixtures.mixing.nonparametric import free_variance_bound, nonparametric_bound
 
 from . import generator, learning
 from .definitions import LONG, define

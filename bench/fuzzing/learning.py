@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from gopfast.mixtures.bounds.basin import MixtureBasin
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.hitting import HittingSets
-from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.incumbent.basin import MixtureBasin
+from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
+from gopfast.mixtures.mixing.hitting import HittingSets
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 

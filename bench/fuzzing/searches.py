@@ -3,15 +3,16 @@
 import dataclasses
 
 import numpy as np
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_spanned
-from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_spanned
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds import ceiling, pricing_root
+from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.plan import MixturePlan
+from gopfast.mixtures.pricing import pricing_root
 from gopfast.options import Options
 from gopfast.result import Status
 

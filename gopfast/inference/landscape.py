@@ -12,11 +12,11 @@ from gopfast import checks
 from gopfast.annotations import FitLike, FloatArray, IntArray, Seed
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.fits import solution_of
+from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.problems.base import MixtureProblem, log_sum_exp, log_zero
 from gopfast.mixtures.problems.gaussian import GaussianMixture
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution

@@ -16,7 +16,7 @@ from gopfast.annotations import Covariance, Criterion, Log, Seed
 from gopfast.errors import InputError, InputTypeError
 from gopfast.inference.candidates import Candidate, Selection, SelectionStatus
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.nonparametric import free_variance_bound
+from gopfast.mixtures.mixing.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS, Known, compared
@@ -35,7 +35,7 @@ GROWTH = 2
 OUTER_BOUND_FROM = 4096
 ROUNDING = 2.0**-50
 # Of the time limit, what the first fits of all models may take together; of that of one search, what its first fit may
-# take (`gopfast.mixtures.bounds.em`); of the whole, what a turn gets at least.
+# take (`gopfast.mixtures.primal.em`); of the whole, what a turn gets at least.
 FITS_SHARE, FIRST_FIT_SHARE, LEAST_TURN_SHARE = 0.5, 1.0 / 3.0, 0.02
 # After these a search can do no more: nothing is left to do below a cutoff, which never rises, nor in a full memory.
 _EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF, Status.MEMORY_LIMIT)

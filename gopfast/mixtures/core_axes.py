@@ -7,8 +7,8 @@ short runs of EM, and a start of the first local search.
 
 import numpy as np
 
-from gopfast.mixtures.bounds.em import short_runs
 from gopfast.mixtures.families.axes import safest
+from gopfast.mixtures.primal.em import short_runs
 
 
 def canonical_axes(kind, X, sample_weight, n_components, floor):

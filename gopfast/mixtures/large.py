@@ -3,9 +3,9 @@ What a search knows of data that need not fit into memory: a summary of them, wi
 
 Two passes: the range of the data; the summary (`gopfast.mixtures.data.summary`: corners of a grid with weights, and
 what they lose at most per unit of curvature), which stands for the samples in every bound. Objectives are those of the
-samples, read again (`gopfast.mixtures.bounds.chunked`), and so is the gradient at the incumbent, around which a box
-with known variances needs no summary's loss (`gopfast.mixtures.bounds.basin`): beyond that box the objective has risen
-by more than what a coarse summary loses.
+samples, read again (`gopfast.mixtures.primal.chunked`), and so is the gradient at the incumbent, around which a box
+with known variances needs no summary's loss (`gopfast.mixtures.incumbent.basin`): beyond that box the objective has
+risen by more than what a coarse summary loses.
 
 Theory: (I2) of docs/theory/many.md.
 """

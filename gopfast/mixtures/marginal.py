@@ -19,10 +19,10 @@ import numpy as np
 
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.blocks import work_of_pass
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.learner import Learner
-from gopfast.mixtures.bounds.pricing_root import PricingBound
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.pricing.blocks import work_of_pass
+from gopfast.mixtures.pricing.pricing_root import PricingBound
+from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.roundoff import ROUND
 
 N_DIRECTIONS = 2

@@ -9,27 +9,27 @@ row in `result.profile` and in the ablation, and its part in the tests that swit
 from types import SimpleNamespace
 
 from gopfast.errors import InputError
-from gopfast.mixtures.bounds import ceiling, single
-from gopfast.mixtures.bounds.basin import MixtureBasin
-from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
-from gopfast.mixtures.bounds.confinement import Confinement as ConfinementQuestions
-from gopfast.mixtures.bounds.corners import CornerRelaxation, has_corners
-from gopfast.mixtures.bounds.counts import CountsBound
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed, is_spanned
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.grouped import GroupedBound, is_grouped
-from gopfast.mixtures.bounds.hitting import HittingSets as HittingReduction
-from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
-from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
-from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of
-from gopfast.mixtures.bounds.pricing_root import PricingBound
-from gopfast.mixtures.bounds.shared import SharedBound
-from gopfast.mixtures.bounds.shared_cuts import SharedReduction
-from gopfast.mixtures.bounds.simplices import SimplexBound
-from gopfast.mixtures.bounds.widening import WideningBasin
+from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.incumbent.basin import MixtureBasin
+from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
+from gopfast.mixtures.incumbent.widening import WideningBasin
 from gopfast.mixtures.marginal import MarginalBound
+from gopfast.mixtures.mixing.hitting import HittingSets as HittingReduction
+from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided
+from gopfast.mixtures.pricing.confinement import Confinement as ConfinementQuestions
+from gopfast.mixtures.pricing.counts import CountsBound
+from gopfast.mixtures.pricing.grouped import GroupedBound, is_grouped
+from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
+from gopfast.mixtures.pricing.pricing_levels import LevelledBound, levels_of
+from gopfast.mixtures.pricing.pricing_root import PricingBound
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
+from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.shared.shared import SharedBound
+from gopfast.mixtures.shared.shared_cuts import SharedReduction
+from gopfast.mixtures.shared.simplices import SimplexBound
 from gopfast.search.mechanism import Mechanism
 
 MOST_PRICED = 20_000  # samples; prices are one for each
@@ -583,9 +583,7 @@ class _Shared:
         plan.begun("mixtures in which the shared parameter is fixed are bounded")
         if self.kind is Simplices:
             return SimplexBound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
-        return SharedBound(
-            slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
-        )
+        return SharedBound(slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact))
 
 
 class Simplices(Mechanism):
@@ -700,7 +698,7 @@ def _takes_boxes(plan):
 
 def _linear_dual(plan):
     """Return the paper's relaxed dual."""
-    from gopfast.mixtures.bounds.linear import LinearRelaxation  # needs HiGHS
+    from gopfast.mixtures.relaxations.linear import LinearRelaxation  # needs HiGHS
 
     if not isinstance(plan.family, GaussianFamily) or plan.family.n_ranges:
         raise InputError("relaxation='linear' needs a GaussianMixture of known variance with posterior='point'")

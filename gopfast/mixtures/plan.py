@@ -3,9 +3,8 @@
 from functools import cached_property
 
 from gopfast.errors import InputError
-from gopfast.mixtures.bounds import ceiling
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.handover import HandoverReduction
+from gopfast.mixtures.closed_form import ceiling
+from gopfast.mixtures.learning.handover import HandoverReduction
 from gopfast.mixtures.mechanisms import (
     ASKED_FROM,
     LEARNERS,
@@ -27,6 +26,7 @@ from gopfast.mixtures.mechanisms import (
     is_few,
     priced_families,
 )
+from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.options import EPSILON
 from gopfast.search.mechanism import Plan
 from gopfast.search.search import Search

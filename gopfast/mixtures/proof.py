@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from gopfast.checker import file, objective, tree
 from gopfast.checker.rounding import UNIT
 from gopfast.checker.verify import Bounds
-from gopfast.mixtures.bounds.pricing import ComponentPricing
+from gopfast.mixtures.pricing.pricing import ComponentPricing
 
 LEAST_LOG_WEIGHT = -500.0  # of one component relative to the others, inside what the checker takes
 SPREAD = 2.0  # variance, in units of the floor, of the component by which prices are put into the user's units

@@ -17,8 +17,8 @@ from gopfast.checker import ProofError, file, tree
 from gopfast.checker.prices import Prices
 from gopfast.checker.problem import Problem
 from gopfast.errors import InputError
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.proof import LEAST_LOG_WEIGHT
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.statement import statement_of
 
 # By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.

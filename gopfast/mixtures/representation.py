@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from gopfast.mixtures.bounds import ceiling
+from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.roundoff import ROUND
@@ -62,9 +62,7 @@ class Representation:
         self.shifted = family.shifted
         if self.shifted:
             self.least = ceiling.least_objective(problem)
-            self.distance = math.hypot(
-                problem._moved(self._distance), self._distance(*problem._pseudo_samples())
-            )
+            self.distance = math.hypot(problem._moved(self._distance), self._distance(*problem._pseudo_samples()))
 
     def loss(self, objective, extra=0.0):
         """Bound of the change of an objective, or of a lower bound of at most this, by the rounding of the samples."""

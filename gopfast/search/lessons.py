@@ -6,6 +6,7 @@ from gopfast.search import entries
 
 MOST_STEPS = 1_000_000  # that a file may say
 
+
 class Lessons:
     """
     Where learning began, and how many steps were taken at which limit.

@@ -7,7 +7,7 @@ priors at 1; references are the models' definitions in extended precision. `make
 import numpy as np
 import pytest
 from fuzzing import boxes, definitions, generator, searches
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from support import problems
 

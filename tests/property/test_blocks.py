@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.pricing import ComponentPricing
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.copied import CopiedFamily
 from gopfast.mixtures.families.normal import NormalFamily
+from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds import pricing_root
-from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided, parts
+from gopfast.mixtures.pricing import pricing_root
+from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided, parts
 from tests.support.problems import objectives_on_the_way
 
 

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.corners import CornerRelaxation, has_corners
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation
-from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
+from gopfast.mixtures.relaxations.crossed import CrossedRelaxation
 from gopfast.search.search import Search
 
 import gopfast

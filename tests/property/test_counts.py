@@ -5,20 +5,20 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.count_cuts import CountCuts
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.pricing import ComponentPricing
-from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.pricing.count_cuts import CountCuts
+from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from support.audit import in_label_order, known_best
 from support.problems import make
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
-from gopfast.mixtures.bounds import counts
-from gopfast.mixtures.bounds.counts import CountsBound, CountSearch
-from gopfast.mixtures.bounds.pricing_root import PricingBound, single
+from gopfast.mixtures.pricing import counts
+from gopfast.mixtures.pricing.counts import CountsBound, CountSearch
+from gopfast.mixtures.pricing.pricing_root import PricingBound, single
 
 KINDS = ["known", "known, fixed prior", "spherical", "diag", "full", "Bernoulli", "Poisson, prior", "exponential"]
 ROUNDING = 1e-9
@@ -48,8 +48,11 @@ def priced(problem, limit_over, **options):
     bound = PricingBound(family, single(problem, family), vector, fields["objective"] + limit_over, **options)
     while bound.step(np.inf):
         pass
-    return bound, np.append(values, fields["objective"] + ROUNDING * (1 + abs(fields["objective"]))), np.concatenate(
-        [points, in_label_order(family, vector).reshape(1, K, -1)])
+    return (
+        bound,
+        np.append(values, fields["objective"] + ROUNDING * (1 + abs(fields["objective"]))),
+        np.concatenate([points, in_label_order(family, vector).reshape(1, K, -1)]),
+    )
 
 
 def holds(low, high, point):
@@ -197,10 +200,17 @@ def test_bounds_of_cells_hold_and_are_the_same_for_every_thread_count(kind):
 def counted(problem, family, epsilon, n_threads=1, **options):
     """A search with counts from the first nodes on."""
     reduction = PricingReduction(
-        family, lambda s, limit: CountsBound(PricingBound(family, single(problem, family), s, limit,
-                                                          threads=n_threads)))
-    return reduction, Search(EntropicRelaxation(family), MixturePrimal(family, n_starts=20), epsilon,
-                             n_threads=n_threads, reduction=reduction, reduce_from=0, **options)
+        family, lambda s, limit: CountsBound(PricingBound(family, single(problem, family), s, limit, threads=n_threads))
+    )
+    return reduction, Search(
+        EntropicRelaxation(family),
+        MixturePrimal(family, n_starts=20),
+        epsilon,
+        n_threads=n_threads,
+        reduction=reduction,
+        reduce_from=0,
+        **options,
+    )
 
 
 OVERLAPPING = {"known": 0, "spherical": 1, "diag": 2, "Bernoulli": 3}

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed, is_spanned
-from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.search.probe import probe
 from gopfast.search.search import Search
 

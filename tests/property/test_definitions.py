@@ -6,8 +6,8 @@ Data as real ones may be: huge counts, priors at and around 1 and far from it, w
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import box_bound
 
 import gopfast

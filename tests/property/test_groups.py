@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.group_pricing import GroupedPricing
-from gopfast.mixtures.bounds.pricing import ComponentPricing
-from gopfast.mixtures.bounds.sample_groups import SampleGroups
-from gopfast.mixtures.bounds.shared_cuts import SharedReduction
+from gopfast.mixtures.pricing.group_pricing import GroupedPricing
+from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.pricing.sample_groups import SampleGroups
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.shared.shared_cuts import SharedReduction
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds import grouped
-from gopfast.mixtures.bounds.grouped import GroupedBound
+from gopfast.mixtures.pricing import grouped
+from gopfast.mixtures.pricing.grouped import GroupedBound
 
 KINDS = ["known", "spherical", "diag"]
 

@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.handover import HandoverReduction
-from gopfast.mixtures.bounds.hitting import HittingSets
-from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.learning.handover import HandoverReduction
+from gopfast.mixtures.mixing.hitting import HittingSets
+from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from support.audit import known_best
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
-from gopfast.mixtures.bounds.pricing_root import PricingBound, single
+from gopfast.mixtures.pricing.pricing_root import PricingBound, single
 
 
 def problem_of(seed, K=4, n=150, gap=2.2):

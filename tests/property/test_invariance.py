@@ -50,7 +50,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(name):
 @pytest.mark.parametrize("subproblem", ["enumerate", "milp"])
 @pytest.mark.parametrize("partition", ["joint", "paper"])
 def test_the_linear_result_does_not_depend_on_the_number_of_threads(partition, subproblem):
-    pytest.importorskip("gopfast.mixtures.bounds.linear")
+    pytest.importorskip("gopfast.mixtures.relaxations.linear")
     problem = gopfast.GaussianMixture(MINIMAL, 2, prior="empirical")
     solve = functools.partial(
         gopfast.solve, problem, 0.1, relaxation="linear", partition=partition, subproblem=subproblem
@@ -75,9 +75,7 @@ def test_the_optimum_is_the_same_from_100_seeds(prior):
 
 
 @pytest.mark.parametrize("prior", OPTIMUM)
-@pytest.mark.parametrize(
-    "start", [[-10.0, 15.0], [0.0, 0.0], [25.0, -10.0], [-1e3, 1e3], [1e8, 1e8]], ids=str
-)
+@pytest.mark.parametrize("start", [[-10.0, 15.0], [0.0, 0.0], [25.0, -10.0], [-1e3, 1e3], [1e8, 1e8]], ids=str)
 def test_the_optimum_is_the_same_from_every_start(prior, start):
     result = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known"), start=start)
     assert result.success

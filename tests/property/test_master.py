@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.master import Master
-from gopfast.mixtures.bounds.pricing import ComponentPricing
+from gopfast.mixtures.pricing.master import Master
+from gopfast.mixtures.pricing.pricing import ComponentPricing
 from scipy.optimize import minimize
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.pricing_root import single
+from gopfast.mixtures.pricing.pricing_root import single
 
 KINDS = ["known", "diag", "full"]
 CASES = ["one", "equal", "many", "unused", "empty", "cap", "below", "light", "heavy", "uneven"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.pricing import ComponentPricing
-from gopfast.mixtures.bounds.pricing_cuts import PricingReduction
+from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
+from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
-from gopfast.mixtures.bounds import pricing_levels
-from gopfast.mixtures.bounds.pricing_levels import LevelledBound, levels_of, refined
+from gopfast.mixtures.pricing import pricing_levels
+from gopfast.mixtures.pricing.pricing_levels import LevelledBound, levels_of, refined
 
 KINDS = ["known", "known, fixed prior", "spherical", "diag"]
 

@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from support.problems import make
 
 import gopfast
 from gopfast.datasets import load
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.pricing_root import PricingBound, single
-from gopfast.mixtures.bounds.rounding import Rounding
+from gopfast.mixtures.pricing.pricing_root import PricingBound, single
+from gopfast.mixtures.primal.rounding import Rounding
 
 KINDS = [
     "known", "known, fixed prior", "spherical", "diag", "full", "Bernoulli", "Bernoulli, prior", "Poisson",

@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 from gopfast.clustering.line import best_stretches
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_iris, load_wine
@@ -18,8 +18,8 @@ from support.problems import make
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.shared import Line, SharedBound, beside, cross, envelope
 from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.shared.shared import Line, SharedBound, beside, cross, envelope
 
 SHARED = ["tied", "tied_spherical", "known, empirical prior"]
 

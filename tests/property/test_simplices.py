@@ -5,15 +5,15 @@ import time
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from support.plans import plan_of
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.barycentric import combined, least_shares
-from gopfast.mixtures.bounds.simplices import Cell, SimplexBound
+from gopfast.mixtures.shared.barycentric import combined, least_shares
+from gopfast.mixtures.shared.simplices import Cell, SimplexBound
 
 
 def problem_of(seed):

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.full import FullFamily
 from gopfast.mixtures.families.tied import TiedFamily
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import probe, root_box
 
 import gopfast

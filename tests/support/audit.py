@@ -1,8 +1,8 @@
 """Searches audited against a solution that is known."""
 
 import numpy as np
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 from gopfast.mixtures import engine

@@ -1,6 +1,6 @@
 """Plans of mechanisms, of problems as they are."""
 
-from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.primal.em import MixturePrimal
 
 from gopfast.mixtures import engine
 from gopfast.mixtures.plan import MixturePlan

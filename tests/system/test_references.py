@@ -44,7 +44,7 @@ def test_the_minimal_data_set_is_proved(prior, epsilon):
 @pytest.mark.parametrize("partition", ["joint", "paper"])
 @pytest.mark.parametrize("epsilon", TOLERANCES)
 def test_the_minimal_data_set_is_proved_by_linear_programs(prior, partition, epsilon):
-    pytest.importorskip("gopfast.mixtures.bounds.linear")
+    pytest.importorskip("gopfast.mixtures.relaxations.linear")
     problem = gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known")
     result = gopfast.solve(problem, epsilon, relaxation="linear", partition=partition)
     assert is_proved(result, OPTIMUM[prior], epsilon)
@@ -69,7 +69,7 @@ def test_the_entropic_proof_of_the_minimal_data_set_takes_20_nodes(prior):
 
 @pytest.mark.parametrize(("partition", "most"), [("paper", 3000), ("joint", 200)])
 def test_the_linear_proof_of_the_minimal_data_set_takes_as_few_programs_as_promised(partition, most):
-    pytest.importorskip("gopfast.mixtures.bounds.linear")
+    pytest.importorskip("gopfast.mixtures.relaxations.linear")
     problem = gopfast.GaussianMixture(MINIMAL, 2, prior="empirical")
     result = gopfast.solve(problem, 0.01, relaxation="linear", partition=partition)
     assert result.success

@@ -86,8 +86,8 @@ def test_the_first_local_search_begins_from_the_weights_that_are_given(monkeypat
     point, weights = engine.start_solution(problem, fit)
     assert np.array_equal(weights, fit.solution.weights)
     assert engine.start_solution(problem, fit.solution.means)[1] is None
-    from gopfast.mixtures.bounds.em import MixturePrimal
-    from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+    from gopfast.mixtures.primal.em import MixturePrimal
+    from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
     from gopfast.search.search import Search
 
     family = engine.family(problem)

@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.basin import MixtureBasin
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.incumbent.basin import MixtureBasin
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.linear import LinearRelaxation
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.linear import LinearRelaxation
 from gopfast.search.search import Search
 
 import gopfast

@@ -5,7 +5,7 @@ import pytest
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.ceiling import least_objective, saturated_bound
+from gopfast.mixtures.closed_form.ceiling import least_objective, saturated_bound
 from gopfast.result import Status
 from tests.support import definitions
 from tests.support.problems import KINDS, make, nudged, random_state

@@ -5,8 +5,8 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.families.exponential import ExponentialFamily
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 
 import gopfast.models as models

@@ -85,7 +85,6 @@ def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
         assert "UNDECIDED" in str(found)
 
 
-
 @pytest.mark.parametrize(
     "problem",
     [

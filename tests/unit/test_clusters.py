@@ -5,7 +5,7 @@ import pytest
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.clusters import clusterings
+from gopfast.mixtures.primal.clusters import clusterings
 
 
 def apart(n, d, K, seed, gap=10.0):

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.confinement import Confinement, home, touching, within, without
-from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.mechanisms import box_around
+from gopfast.mixtures.pricing.confinement import Confinement, home, touching, within, without
+from gopfast.mixtures.pricing.pricing_root import PricingBound
 from tests.unit.test_neighbourhood import counts, gaussian, known
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
+from gopfast.mixtures.primal.em import MixturePrimal
 from scipy.stats import poisson
 from support import problems
 from support.columns import KINDS

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.basin import MixtureBasin
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.hitting import HittingSets
+from gopfast.mixtures.incumbent.basin import MixtureBasin
+from gopfast.mixtures.mixing.hitting import HittingSets
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from support.audit import known_best
 from support.datasets import galaxies

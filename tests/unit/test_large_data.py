@@ -252,6 +252,7 @@ def test_equal_samples_and_few_samples_are_solved():
 
 # Checkpoints and workers
 
+
 def outcome(result):
     return result.status, result.objective, result.lower_bound, result.n_nodes, result.solution.means.tolist()
 
@@ -345,6 +346,7 @@ def test_data_that_change_are_noticed():
 
 
 # Files
+
 
 @pytest.fixture
 def table():

@@ -8,13 +8,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.ceiling import saturated_bound
+from gopfast.mixtures.closed_form.ceiling import saturated_bound
 from tests.support import definitions
 from tests.support.exhaustive import brute_force_optimum
 from tests.support.problems import random_state
@@ -54,11 +54,13 @@ def test_missing_entries_have_no_code(X, options):
 
 def test_data_frames_give_names_and_their_own_missing_entries():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({
-        "colour": pandas.Categorical(["red", None, "blue"]),
-        "size": pandas.array([3, 1, None], dtype="Int64"),
-        "smooth": pandas.array([True, None, False], dtype="boolean"),
-    })
+    frame = pandas.DataFrame(
+        {
+            "colour": pandas.Categorical(["red", None, "blue"]),
+            "size": pandas.array([3, 1, None], dtype="Int64"),
+            "smooth": pandas.array([True, None, False], dtype="boolean"),
+        }
+    )
     problem = gopfast.LatentClass(frame, 2)
     assert problem.columns == ("colour", "size", "smooth")
     assert problem.X.tolist() == [[1, 1, 1], [-1, 0, -1], [0, -1, 0]]

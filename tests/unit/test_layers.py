@@ -28,9 +28,9 @@ BELOW = {
     "biconvex": {"search", "lp"},
     "clustering": {"search", "lp"},
     "mixtures": {"search"},
-    "mixtures.bounds.em": {"clustering"},  # starts
-    "mixtures.bounds.linear": {"lp"},  # the paper's relaxed dual
-    "mixtures.bounds.linear_rows": {"lp"},
+    "mixtures.primal.em": {"clustering"},  # starts
+    "mixtures.relaxations.linear": {"lp"},  # the paper's relaxed dual
+    "mixtures.relaxations.linear_rows": {"lp"},
     "biconvex.proof": {"checker"},
     "clustering.proof": {"checker"},
     "mixtures.recording": {"checker"},
@@ -120,17 +120,29 @@ def test_no_python_modules_import_each_other_in_a_circle():
     TopologicalSorter({module: targets - {""} for module, targets in graph.items()}).prepare()
 
 
-def test_in_the_room_of_the_mixtures_data_lie_below_families_and_those_below_bounds():
-    """And below these what starts a search: `engine`, `core_axes`. A method may name what is built on its class."""
-    above = ("mixtures.engine", "mixtures.core_axes")
-    storeys = [("mixtures.data",), ("mixtures.families",), ("mixtures.bounds",), above]
+def test_each_room_of_the_mixtures_takes_from_those_below_alone():
+    """Of two in one storey neither takes from the other. A method may name what is built on its class."""
+    storeys = [
+        ("mixtures.data.",), ("mixtures.families.",), ("mixtures.mixing.", "mixtures.primal.", "mixtures.learning."),
+        ("mixtures.relaxations.", "mixtures.incumbent."), ("mixtures.pricing.", "mixtures.shared."),
+        ("mixtures.engine", "mixtures.core_axes"),
+    ]  # fmt: skip
 
     def storey(module):
         return next((i for i, rooms in enumerate(storeys) if module.startswith(rooms)), -1)
 
     every = {str(path): (name, imports(path, everywhere=False)) for name, path in PYTHON.items()}
     every |= {str(path): (name_of(path, SOURCES), cython_imports(path, everywhere=False)) for path in CYTHON}
-    up = {path: {x for x in targets if storey(x) > storey(name) >= 0} for path, (name, targets) in every.items()}
+
+    def is_below(target, name):
+        below, here = storey(target), storey(name)
+        return below < here or (below == here and target.rpartition(".")[0] == name.rpartition(".")[0])
+
+    up = {
+        path: {x for x in targets if storey(name) >= 0 and not is_below(x, name)}
+        for path, (name, targets) in every.items()
+        if name.startswith("mixtures.")
+    }
     assert {path: targets for path, targets in up.items() if targets} == {}
 
 

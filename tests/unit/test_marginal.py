@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds import ceiling, pricing_root
+from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.marginal import MarginalBound, constant_beside
+from gopfast.mixtures.pricing import pricing_root
 from tests.support import definitions
 from tests.support.problems import objectives_on_the_way
 

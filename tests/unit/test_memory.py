@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.linear import LinearRelaxation
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.relaxations.linear import LinearRelaxation
 from gopfast.search.tree import Tree
 
 import gopfast

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from gopfast.search.tree import Tree
 
@@ -305,8 +305,8 @@ import numpy as np
 import gopfast
 from gopfast.search.memory import resident
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.memory import Memory
 from gopfast.search.search import Search
 X = 20.0 * np.random.default_rng(0).standard_normal((8, 2))

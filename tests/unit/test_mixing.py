@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.mixing import MixingDistribution, compressed
 from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.mixing.mixing import MixingDistribution, compressed
 from support.datasets import galaxies
 
 import gopfast

@@ -6,7 +6,7 @@ from support.datasets import acidity, enzyme, galaxies
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.nonparametric import (
+from gopfast.mixtures.mixing.nonparametric import (
     FLOOR_GAP,
     MOST_FREE_SAMPLES,
     free_variance_bound,

@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 import gopfast
-from gopfast.mixtures.bounds.single import optimum
+from gopfast.mixtures.closed_form.single import optimum
 from gopfast.result import Status
 from tests.support import definitions
 from tests.support.problems import KINDS, make, nudged

@@ -4,10 +4,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast

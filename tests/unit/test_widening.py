@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from gopfast.mixtures.bounds.basin import MixtureBasin
-from gopfast.mixtures.bounds.em import MixturePrimal
-from gopfast.mixtures.bounds.entropic import EntropicRelaxation
-from gopfast.mixtures.bounds.neighbourhood import Neighbourhood
-from gopfast.mixtures.bounds.widening import WideningBasin
+from gopfast.mixtures.incumbent.basin import MixtureBasin
+from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
+from gopfast.mixtures.incumbent.widening import WideningBasin
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 
 import gopfast

@@ -47,8 +47,8 @@ def larger_than_others(groups):
     """
     Return whether each column is one of the largest group's, if that is the first.
 
-    Boxes need not be divided in the variable of the most labels (`bounds.crossed`), but must be where the components
-    are told apart by their order: in the first column.
+    Boxes need not be divided in the variable of the most labels (`relaxations.crossed`), but must be where the
+    components are told apart by their order: in the first column.
     """
     sizes = np.bincount(groups)
     is_first = np.asarray(groups) == groups[0]

@@ -5,10 +5,10 @@ import numpy as np
 from gopfast.annotations import Seed, StartLike
 from gopfast.errors import InputTypeError
 from gopfast.mixtures import engine
-from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.local._driver import fit
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import climb
+from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.problems import MixtureProblem
 
 

@@ -173,7 +173,7 @@ class LargeGaussianMixture(GaussianMixture):
         return self.kind.family(_Summarised(core, self.summary), self)
 
     def _primal(self, family, note, **options):
-        from gopfast.mixtures.bounds.chunked import ChunkedPrimal  # compiled, as problems are not
+        from gopfast.mixtures.primal.chunked import ChunkedPrimal  # compiled, as problems are not
 
         frame = self.summary.frame
         return ChunkedPrimal(family, self.parts and self.parts.outcomes, frame, note, **options)

@@ -2,7 +2,7 @@
 
 Where c copies of the columns share their means and variances, a component's costs are c times those of the columns, so
 that the objective, over c, is the mutual information of samples and components over c plus the columns' costs. Blocks
-of columns with parts of the information that add up to 1 bound the mixture of all columns (`gopfast.mixtures.bounds.
+of columns with parts of the information that add up to 1 bound the mixture of all columns (`gopfast.mixtures.pricing.
 blocks`). Copies are a power of 2, so that nothing is rounded by them.
 
 Theory: (I3) of docs/theory/many.md.

@@ -492,7 +492,7 @@ cdef class ExponentialFamily(Family):
 
     def chart(self):
         """Logits, log rates and rates."""
-        from gopfast.mixtures.bounds.charts import ExponentialChart
+        from gopfast.mixtures.incumbent.charts import ExponentialChart
 
         return ExponentialChart(self)
 

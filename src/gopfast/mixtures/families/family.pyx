@@ -226,7 +226,7 @@ cdef class Family:
         return None
 
     def slices(self):
-        """What components share, as a parameter that can be fixed (see `bounds.slices`), or None."""
+        """What components share, as a parameter that can be fixed (see `shared.slices`), or None."""
         return None
 
     @property
@@ -236,7 +236,7 @@ cdef class Family:
 
     @property
     def has_blocks(self):
-        """Whether components are products over columns of normal ones of free variance: see `bounds.blocks`."""
+        """Whether components are products over columns of normal ones of free variance: see `pricing.blocks`."""
         return False
 
     @property

@@ -567,7 +567,7 @@ cdef class FullFamily(AffineFamily):
 
     def chart(self):
         """Means and precisions."""
-        from gopfast.mixtures.bounds.matrix_charts import FactorsChart
+        from gopfast.mixtures.incumbent.matrix_charts import FactorsChart
 
         return FactorsChart(self)
 

@@ -326,7 +326,7 @@ cdef class GaussianFamily(Family):
 
     def chart(self):
         """Means."""
-        from gopfast.mixtures.bounds.charts import GaussianChart
+        from gopfast.mixtures.incumbent.charts import GaussianChart
 
         return GaussianChart(self) if GaussianChart.applies(self) else None
 
@@ -347,7 +347,7 @@ cdef class GaussianFamily(Family):
 
     def slices(self):
         """An estimated variance of the prior, of point posteriors."""
-        from gopfast.mixtures.bounds.slices import PriorSlices
+        from gopfast.mixtures.shared.slices import PriorSlices
 
         return None if self.n_ranges or self.core.e_low == self.core.e_high else PriorSlices(self)
 

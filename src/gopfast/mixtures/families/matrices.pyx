@@ -242,7 +242,7 @@ cdef class MatrixFamily(AffineFamily):
 
     def chart(self):
         """Means and precisions; None: they are too many."""
-        from gopfast.mixtures.bounds.matrix_charts import EntriesChart
+        from gopfast.mixtures.incumbent.matrix_charts import EntriesChart
 
         return EntriesChart(self) if self.d <= FEW_COLUMNS else None
 

@@ -319,7 +319,7 @@ cdef class NormalFamily(Family):
 
     def chart(self):
         """Locations and precisions; None where all share one variance."""
-        from gopfast.mixtures.bounds.charts import NormalChart
+        from gopfast.mixtures.incumbent.charts import NormalChart
 
         return None if self.n_shared else NormalChart(self)
 
@@ -338,7 +338,7 @@ cdef class NormalFamily(Family):
 
     def slices(self):
         """A shared variance."""
-        from gopfast.mixtures.bounds.slices import SphericalSlices
+        from gopfast.mixtures.shared.slices import SphericalSlices
 
         return SphericalSlices(self) if self.n_shared else None
 

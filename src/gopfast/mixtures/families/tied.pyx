@@ -395,7 +395,7 @@ cdef class TiedFamily(AffineFamily):
 
     def slices(self):
         """The trace of the covariance between components."""
-        from gopfast.mixtures.bounds.slices import MatrixSlices
+        from gopfast.mixtures.shared.slices import MatrixSlices
 
         return MatrixSlices(self)
 

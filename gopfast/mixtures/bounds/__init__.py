@@ -1,1 +1,0 @@
-"""Bounds of the objective of a mixture from below, and EM from above."""

@@ -1,0 +1,1 @@
+"""Bounds in closed form, that need no search."""

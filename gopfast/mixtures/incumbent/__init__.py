@@ -1,0 +1,1 @@
+"""The neighbourhood of an incumbent: boxes in which no solution is better."""

@@ -1,0 +1,1 @@
+"""What is learnt beside a tree: the protocol, steps that can be interrupted and repeated, one after another."""

@@ -1,0 +1,1 @@
+"""Mixing distributions: the nonparametric bound, and where means must lie."""

@@ -1,0 +1,308 @@
+"""
+The pricing bound of many samples, by groups of them: any number of samples at the cost of some hundred groups.
+
+Prices are found of a part of the samples, evenly spread over space, and carried over to all of them, where they are
+changed so that the incumbent's components all save the same. Suprema are of all samples, over groups (`group_pricing`);
+so any prices give a bound, however they were found.
+
+Theory: (U1) and (U4) of docs/theory/groups.md.
+"""
+
+import math
+import time
+
+import numpy as np
+
+from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.data.summary import Level
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.pricing.group_pricing import GroupedPricing
+from gopfast.mixtures.pricing.pricing_root import PricingBound, pick, total_of
+from gopfast.mixtures.pricing.sample_groups import SampleGroups
+
+PARTS = (2_000, 10_000)  # samples, at most, that prices are found of: first, and once their atoms are known
+# Nats per sample that prices may lose, from coarse to fine. The barrier's weight falls with it, and with that what a
+# component saves at its best: suprema are the easier to find the larger that is.
+TOLERANCES = (5e-3, 5e-4, 5e-5, 5e-6, 0.0)
+BEFORE_OTHERS = 3  # of them, where prices of all samples follow
+SEARCHED = 0.3  # part of it that suprema may lose
+LEAST_TOLERANCE = 5e-3  # nats
+SHARE_OF_TIME = 0.1  # of what is left, at most, for a step,
+LEAST_LEFT = 10.0  # seconds of a time limit, with less of which groups do not begin: ascents are not cut short
+LONGEST_STEP = 2.0  # and so many seconds,
+LEAST_STEP, LEAST_FOR_PRICES = 0.05, 1.5  # and at least: a master problem that is cut short gives prices of no use
+# Samples and columns that it is for: of fewer samples prices of them all are as soon found.
+FEWEST, MOST_COLUMNS = 5_000, 3
+CELLS = 2_000  # of a step
+N_CLIMBS = 20  # steps of ascents by groups,
+N_LAST = 6  # and then of the best of them by samples
+N_STARTS = 24
+N_EXACT = 12  # ascents whose value is that of all samples
+ALIKE = 1e-4  # values of ascents that ended in the same place, relative
+MOST_TURNS = 8  # of new prices at one tolerance
+MOST_CELLS = 400_000  # at one set of prices
+SLOW, PATIENCE = 0.8, 6_000  # part of what is missing that is left after so many cells, or as many more: no progress
+N_EQUAL = 2  # turns of making the atoms' values equal
+SOLVED = 30  # steps to an atom's scale
+
+
+class GroupedBound(Learner):
+    """
+    Prices of the samples, suprema of one component by groups of samples; told as `PricingBound` tells its own.
+
+    Parameters
+    ----------
+    family : Family
+        Of K components.
+    problem : MixtureProblem
+        What it was made from.
+    solution : ndarray
+        An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
+    limit : float
+        Solutions below it are sought.
+    threads : int
+    followed : bool
+        Whether prices of all samples follow, which close what little is left sooner.
+
+    Attributes
+    ----------
+    lower : float
+        Proved, in nats.
+    """
+
+    def __init__(self, family, problem, solution, limit, threads=1, followed=False):
+        self.family, self.problem, self.solution = family, problem, np.array(solution)
+        self.limit, self.threads, self.lower = limit, threads, -math.inf
+        self.n_components = family.n_components
+        self.tolerances = TOLERANCES[:BEFORE_OTHERS] if followed else TOLERANCES
+        self.one = family.one_component(problem)
+        self.columns, self.weights = family.data.arrays()
+        self.total_weight = math.fsum(self.weights)
+        self.rng = np.random.default_rng(0)
+        self.cells, self.table_total = None, -math.inf
+        self.pricing = self.part = self.points = None
+        self.phase, self.level, self.n_turns, self.passes = "groups", 0, 0, 0
+
+    @property
+    def n_passes(self):
+        """Passes over all samples and components that would have cost as much."""
+        of_groups = 0 if self.pricing is None else self.pricing.n_groups
+        return int((self.passes + of_groups / len(self.weights)) / self.n_components)
+
+    @property
+    def n_terms(self):
+        """Groups and samples that were evaluated so far, each in one component."""
+        return self.passes * len(self.weights) + (0 if self.pricing is None else self.pricing.n_groups)
+
+    @property
+    def tolerance(self):
+        """Nats that prices may lose in all, at this stage."""
+        return max(LEAST_TOLERANCE, self.tolerances[self.level] * self.total_weight)
+
+    def step(self, deadline):
+        """Next thing to learn; whether there is more."""
+        if math.isfinite(deadline):  # else steps end by what they have done, and are the same in every run
+            now, least = time.monotonic(), LEAST_STEP if self.phase == "search" else LEAST_FOR_PRICES
+            if self.phase == "groups" and deadline - now < LEAST_LEFT:
+                return False
+            deadline = min(deadline, now + min(LONGEST_STEP, max(least, SHARE_OF_TIME * (deadline - now))))
+        if self.lower >= self.limit:
+            return False
+        return getattr(self, f"_step_{self.phase}")(deadline)
+
+    def _step_groups(self, _deadline):
+        """Make the groups, and price a few samples next."""
+        scale = np.maximum(self.columns.std(axis=1), 1e-12 * (1.0 + np.abs(self.columns).max(axis=1)))
+        self.pricing = GroupedPricing(self.one, n_threads=self.threads)
+        self.pricing.take_groups(SampleGroups(self.columns, self.weights, scale))
+        self.points, self.n_part, self.phase = None, 0, "prices"
+        return True
+
+    def _step_prices(self, deadline):
+        """Find the prices of a few samples."""
+        part = self._part_of(PARTS[0])
+        part.improve_prices(self.tolerance, deadline)
+        self.passes += int(part.n_passes * len(part.weights) / len(self.weights))
+        self.points, self.part, self.phase = part.points, None, "atoms"
+        return True
+
+    def _step_atoms(self, deadline):
+        """Prices of more samples for the atoms at hand, carried over to all; add atoms that save more than they say."""
+        if self.part is None:
+            self.part = self._part_of(PARTS[1])
+            self.part.points = self.points
+        part = self.part
+        tolerance = self.tolerance
+        part.solve_master(tolerance, deadline)
+        self._carry_over()
+        self.n_turns += 1
+        starts = np.concatenate([part.points, self.pricing.seeded(self.rng, N_STARTS)])
+        if self._add(*self.pricing.climb(starts, N_CLIMBS), tolerance) and self.n_turns < MOST_TURNS:
+            return True
+        self.pricing.cover(*[side[None] for side in self.pricing.root()])
+        self.n_before, self.phase = self.pricing.n_cells, "search"
+        self._set_mark(math.inf)
+        return True
+
+    def _add(self, values, points, tolerance):
+        """Take parameters whose values exceed those of the atoms; whether there were any."""
+        order = np.argsort(-values)
+        _, first = np.unique(np.round(values[order] / (ALIKE * max(values.max(), 1e-9))), return_index=True)
+        points = points[order[np.sort(first)[:N_EXACT]]]
+        values, points = self.pricing.climb_exactly(points, N_LAST)
+        self.passes += N_LAST * len(points)
+        new = pick(self.part.pricing, self.part.prices, values, points, self.sigma + tolerance / self.n_components, 12)
+        self.part.points = np.concatenate([self.part.points, new])
+        return len(new) > 0
+
+    def _part_of(self, most):
+        """Return the prices of at most so many samples, whose weights stand for all."""
+        n = len(self.weights)
+        one, family = self.one, self.family
+        if n > most:
+            # of the order of the groups: neighbours follow each other, and every part of space has its share
+            index = self.pricing.groups.ordered()[_drawn(n, most)]
+            weights = self.weights[index] * (self.total_weight / math.fsum(self.weights[index]))
+            nothing = np.zeros(len(self.columns))
+            level = Level(self.columns[:, index], weights, nothing, 0.0, nothing)
+            data = family.data
+            squares = self.one.n_statistics > self.one.n_columns
+            made = Samples.summarised(level, data.scale, data.center, data.order, squares, math.fsum(weights))
+            one = family.one_component(self.problem, made)
+        return PricingBound(family, one, self.solution, self.limit, threads=self.threads, hasty=n > most, rounds=False)
+
+    def _carry_over(self):
+        """Prices of all samples from the master problem of a part of them."""
+        part = self.part
+        self.prices = part.prices if len(part.weights) == len(self.weights) else self._extended(part)
+        self.pricing.set_prices(self.prices)
+        self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+        values = self.pricing.values(self.prices, part.points)
+        self.passes += len(part.points)
+        self.sigma = values.max()
+
+    def _extended(self, part):
+        """Prices of all samples: what a sample's exceeds the incumbent's by is that of its nearest in the part."""
+        n, most = len(self.weights), len(part.weights)
+        used = self.solution[: self.n_components] > 0.0
+        own = np.asarray(self.solution[self.n_components : -1]).reshape(self.n_components, -1)[used]
+        logs = np.log(self.solution[: self.n_components][used])[:, None] - np.array([self._costs(p) for p in own])
+        top = logs.max(axis=0)
+        parts = np.exp(logs - top)
+        total = parts.sum(axis=0)
+        prices = -(top + np.log(total))
+        order, drawn = self.pricing.groups.ordered(), _drawn(n, most)
+        excess = part.prices - prices[order[drawn]]
+        prices[order] += excess[np.searchsorted(drawn, np.arange(n), side="right") - 1]
+        return self._made_equal(prices, own, parts / total)
+
+    def _made_equal(self, prices, points, parts):
+        """Change prices by a multiple of each component's part of the samples, so that all save the same.
+
+        Parameters
+        ----------
+        prices : ndarray, shape (n,)
+        points : ndarray, shape (K, n_cell)
+            The incumbent's components.
+        parts : ndarray, shape (K, n)
+            Their responsibilities.
+        """
+        costs = [self._costs(point) for point in points]
+        for _ in range(N_EQUAL):
+            scales = [_scale(self.weights, prices - row) for row in costs]
+            if not min(scales) > 0.0:
+                break
+            gains = [prices - row + math.log(scale) for row, scale in zip(costs, scales, strict=True)]
+            values = np.array([self.weights @ np.maximum(0.0, gain) for gain in gains])
+            taken = np.array([self.weights * np.exp(np.minimum(0.0, gain)) for gain in gains])
+            change = np.linalg.lstsq(taken @ parts.T, values.mean() - values, rcond=1e-6)[0]
+            prices = prices + np.clip(change, -1.0, 1.0) @ parts
+            self.passes += len(points)
+        return prices
+
+    def _costs(self, point):
+        """Return the costs (n,) of the samples in one component."""
+        return self.pricing.costs_at(point)[0]
+
+    def _step_search(self, deadline):
+        """Divide the cells of the largest bounds."""
+        K, tolerance = self.n_components, SEARCHED * self.tolerance
+        last = self.n_turns >= MOST_TURNS
+        reason = self.pricing.search(
+            self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, CELLS, deadline
+        )
+        self._count()
+        if reason == "attained":
+            _, _, upper, points = self.pricing.cells()
+            points = np.concatenate([points[np.argsort(-upper)[:N_STARTS]], self.pricing.best()[None]])
+            if self._add(*self.pricing.climb(points, N_CLIMBS), tolerance):
+                self.phase = "atoms"
+            else:
+                self.n_turns = MOST_TURNS
+            return True
+        if reason == "tight":
+            return self._next_level()
+        if reason == "proved" or self.pricing.n_cells - self.n_before > MOST_CELLS:
+            return False
+        if self.pricing.n_cells > self.mark[0]:
+            missing, before = self.pricing.supremum - self.pricing.attained, self.mark[1]
+            if missing > SLOW * before:
+                return self._next_level() and self.phase == "atoms"
+            self._set_mark(missing)
+        return True
+
+    def _set_mark(self, missing):
+        """Set until when much of what is missing must be gone: at twice as many cells."""
+        n_cells = self.pricing.n_cells
+        self.mark = n_cells + max(PATIENCE, n_cells - self.n_before), missing
+
+    def _next_level(self):
+        """Have finer suprema next, and better prices where those at hand lose more than these would."""
+        if self.level + 1 == len(self.tolerances):
+            return False
+        self.level, self.n_turns = self.level + 1, 0
+        if self.limit - (self.total - self.n_components * self.pricing.attained) > self.tolerance:
+            self.phase = "atoms"
+        self._set_mark(math.inf)
+        return True
+
+    def _count(self):
+        """Raise the lower bound to what the suprema prove."""
+        saved = self.n_components * self.pricing.supremum
+        if math.isfinite(saved):
+            proved = self.total - saved - 2.0**-51 * (abs(self.total) + abs(saved))
+            self.lower = max(self.lower, min(proved, self.limit))
+        elif saved < 0:
+            self.lower = self.limit
+
+
+def is_grouped(family, one):
+    """Whether the bound is for this family of K components, that of one being `one` or None."""
+    if one is None or family.data.is_summary or one.has_prior or family.n_components < 2:
+        return False
+    few = 2 <= one.n_columns <= MOST_COLUMNS and family.data.n_samples >= FEWEST
+    return few and (family.has_blocks or isinstance(family, GaussianFamily))
+
+
+def _scale(weights, gains):
+    """Return s in [0, 1] of sum w min(1, s exp(gain)) = W s, about; 0 where nothing pays."""
+    total, u = math.fsum(weights), np.exp(np.minimum(gains, 600.0))
+    if weights @ u <= total:
+        return 0.0
+    s = 1.0
+    for _ in range(SOLVED):
+        full = s * u >= 1.0
+        rest = total - weights[~full] @ u[~full]
+        if not rest > 0.0:
+            return s
+        following = min(1.0, weights[full].sum() / rest)
+        if abs(following - s) <= 1e-7 * s or following <= 0.0:
+            break
+        s = following
+    return s
+
+
+def _drawn(n, most):
+    """Return the places (most,), of n in a row, of samples that stand for their neighbours."""
+    return np.arange(most) * n // most

@@ -1,0 +1,387 @@
+"""The pricing bound of a whole problem: prices, proved suprema, and the cells that are left.
+
+Theory: (P1), (P4), (P6) and (P9) of docs/theory/prices.md; (C1) and (C4) of docs/theory/cells.md.
+"""
+
+import enum
+import math
+import time
+
+import numpy as np
+
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.pricing.master import Master
+from gopfast.mixtures.pricing.price_cell import MOST_CURVED_COSTS
+from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.primal.rounding import Rounding
+from gopfast.search.meter import Meter
+
+
+def single(problem, family):
+    """Return the family of one component of a problem, None where components share parameters."""
+    return family.one_component(problem)
+
+
+SHIFT = 2.0  # of the first prices: at the incumbent's own every G has a kink
+LIFT = 0.1  # of prices for ascents that find nothing otherwise
+N_DRAWS = 60  # starts of ascents before the first master problem, and in each later round
+MOST_ADDED = 12  # atoms per round
+IDLE = 1e-6  # multipliers of atoms that go
+N_ROUNDS = 25
+PART_FOR_PRICES = 0.4  # of the time that is left
+ALIKE = 0.03  # columns that differ by less of their mass are one atom
+N_ASCENT = 40
+LATER = 0.05  # weight of the barrier where prices are nearly known, nats
+MOST_LOOKED_AT = 200
+FEW_DRAWS = 20  # the same in haste
+COARSE = 0.05  # nats that prices and suprema may lose in all, at first
+HASTY = 0.5  # the same in haste
+FINEST = 5e-4  # and in the end, where the bound by prices is that near to the limit
+SHARE_OF_GAP = 0.25  # that they may lose, of how far the bound by prices is from the limit
+SHARE_OF_LOSS = 0.1  # that they may lose, of what a summary of the samples loses
+FINER = 0.5  # factor from one tolerance of the suprema to the next
+FINE_CELLS = 4_000  # cells until then are few enough to go on to a finer one: so many and,
+FINE_FACTOR = 1.5  # times those of the coarse one; where parameters are many a finer one costs many times as much
+SUMMED = 2.0**-51  # relative, of a sum of few terms
+MORE_CELLS = 4_000  # of each step
+MOST_TURNS = 20  # of new prices once there are cells
+MOST_IMPROVED = 12_000  # samples or points; the prices of more, once they are known from a coarser summary, stay
+MOST_CONFINED = 5_000  # samples: every question asks for prices of its own
+MOST_OPEN = 200_000  # for their memory, 0.4 to 1 kB each
+MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
+MOST_PASSES = 80_000  # for it
+
+
+class Phase(enum.IntEnum):
+    """What is done next."""
+
+    PRICES = 0
+    SUPREMA = 1
+    CELLS = 2
+    CONFINEMENT = 3
+    END = 4
+
+
+class PricingBound(Learner):
+    """
+    Prices of the samples and the cells of one component that they leave.
+
+    Parameters
+    ----------
+    family : Family
+        Of K components.
+    one : Family
+        The same of one component, see `single`.
+    solution : ndarray
+        An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
+    limit : float
+        Solutions below it are sought.
+    seed, threads : int
+    record : None or object
+        For a proof: what cells are told to. The prices of the first cells that nodes look up are the last then.
+    hasty : bool
+        Whether a bound is wanted soon rather than good.
+    rounds : bool
+        Whether solutions are looked for among the atoms; not of two components, whose optimum other searches find.
+    rounding : Meter, optional
+        Where to count what that takes.
+    confine : callable (bound, solution) -> Confinement, optional
+        What is asked of prices once there are cells.
+
+    Attributes
+    ----------
+    is_recorded : bool
+    found : ndarray or None
+        A better solution than the limit, to start a local search from.
+    lower : float
+        What is proved of all solutions below the limit; recorded, at the prices at hand.
+    """
+
+    def __init__(
+        self,
+        family,
+        one,
+        solution,
+        limit,
+        seed=0,
+        threads=1,
+        record=None,
+        hasty=False,
+        rounds=True,
+        rounding=None,
+        confine=None,
+    ):
+        self.family, self.one, self.limit, self.threads = family, one, limit, threads
+        self.n_components = family.n_components
+        self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
+        self.weights = one.data.arrays()[1]
+        self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
+        # what a summary loses need not be known more exactly
+        coarse, self.n_draws = (HASTY, FEW_DRAWS) if hasty else (COARSE, N_DRAWS)
+        self.coarse, self.finest = (max(least, SHARE_OF_LOSS * self.curved) for least in (coarse, FINEST))
+        self.tolerance = self.aim = self.coarse
+        self.rng = np.random.default_rng(seed)
+        used = solution[: self.n_components] > 0.0
+        self.points = np.asarray(solution[self.n_components : -1]).reshape(self.n_components, -1)[used]
+        costs = np.array([self.pricing.costs_at(point)[0] for point in self.points])
+        with np.errstate(divide="ignore"):
+            logs = np.log(solution[: self.n_components][used])[:, None] - costs
+        top = logs.max(axis=0)
+        self.prices = -(top + np.log(np.exp(logs - top).sum(axis=0)))
+        self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
+        self.sigma = 0.0
+        self.lower = -math.inf
+        self.root = [side[None] for side in self.pricing.root()]
+        self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
+        self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
+        self.n_proved = self.n_coarse = 0
+        self.solution, self.confine, self.confinement = np.array(solution), confine, None
+        self.rounds, self.rounding = rounds and family.n_components > 2, rounding or Meter()
+        self.found, self.rounding_passes = None, 0
+        self.last = True  # of the summaries; cells of others are divided as long as that is cheap
+
+    @property
+    def total(self):
+        """At most sum w lambda plus the family's constant, of the samples."""
+        return self.total_at(self.prices)
+
+    def total_at(self, prices):
+        """Return the same at other prices (N,)."""
+        total = total_of(self.weights, prices, self.family.constant) - self.family.constant_error
+        # a sample in a summary's cell has the corners' price less what the most curved costs lose there
+        return total - self.curved - 2 * self.one.data.rounding * (self.weights @ np.abs(prices))
+
+    @property
+    def n_passes(self):
+        """Data passes of one component so far."""
+        confining = 0 if self.confinement is None else self.confinement.n_passes
+        return self.pricing.n_passes + self.rounding_passes + confining
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.pricing.n_terms
+
+    @property
+    def has_suprema(self):
+        """Whether the suprema are known as well as they will be, but for those of divided cells."""
+        return self.phase >= Phase.CELLS
+
+    @property
+    def has_cells(self):
+        """Whether the cells are known, and no more is asked but for where components are confined to."""
+        return self.phase >= Phase.CONFINEMENT
+
+    def step(self, deadline):
+        """Next thing to learn; whether there is more."""
+        if self.phase is Phase.PRICES:
+            # whatever the prices, time must be left to prove something with them
+            now = time.monotonic()
+            self.improve_prices(self.aim, now + PART_FOR_PRICES * (deadline - now))
+            if self.aim_higher():
+                return True
+            self._round()
+        elif self.phase is Phase.SUPREMA:
+            before = self.pricing.n_cells
+            reason = self.prove(self.tolerance, MORE_CELLS, deadline)
+            self.n_proved += self.pricing.n_cells - before
+            self.tight = reason == "tight"
+            if self.tolerance == self.coarse:
+                self.n_coarse = self.n_proved
+            first = self.tolerance == self.coarse
+            few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
+            if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
+                return True
+        elif self.phase is Phase.CELLS:
+            self.eliminate(deadline=deadline)
+            if self.tight and self.tolerance > self.aim:
+                # what is left of the cells is divided at the same prices
+                self.tolerance, self.phase = max(self.aim, FINER * self.tolerance), Phase.SUPREMA
+                return True
+        elif self.phase is Phase.CONFINEMENT and self._can_confine() and self._confine(deadline):
+            return True
+        self.phase = Phase(min(self.phase + 1, Phase.END))
+        return not self.has_cells or (self.phase is Phase.CONFINEMENT and self._can_confine())
+
+    def _can_confine(self):
+        """Whether more can be asked of prices, for little."""
+        few = len(self.weights) <= MOST_CONFINED and not self.curved
+        return self.confine is not None and few and self.lower < self.limit and len(self.cells[2]) > 0
+
+    def _confine(self, deadline):
+        """Ask where the components of better solutions lie; whether there are more questions."""
+        if self.confinement is None:
+            self.confinement = self.confine(self, self.solution)
+        more = self.confinement.step(deadline)
+        self.lower = max(self.lower, self.confinement.lower)
+        if self.confinement.cells is not None:
+            self.cells = self.confinement.cells
+        return more
+
+    def aim_higher(self):
+        """Whether prices should be found again, nearer to the best: what they lose would decide.
+
+        Prices that are a proof already are not: what is left is to show it, by suprema that lose less.
+        """
+        missing = self.limit - (self.total - self.n_components * self.sigma)
+        before, self.aim = self.aim, min(self.aim, max(self.finest, SHARE_OF_GAP * abs(missing)))
+        return missing > 0.0 and self.aim < FINER * before
+
+    def improve_prices(self, tolerance, deadline=math.inf):
+        """Column generation with ascents anywhere: prices that are about the best before any cell is known."""
+        for _ in range(N_ROUNDS):
+            self.solve_master(tolerance, deadline)
+            self.pricing.set_prices(self.prices)
+            if time.monotonic() > deadline:
+                return
+            starts = np.concatenate([self.points, self._draw(self.n_draws)])
+            found = self._add(*self.pricing.climb(starts, N_ASCENT), tolerance)
+            if not found and not self._add(*self._climb_from_above(starts), tolerance):
+                return
+
+    def _climb_from_above(self, starts):
+        """Climb after an ascent at higher prices: where no column pays G is flat, and nothing leads elsewhere."""
+        self.pricing.set_prices(self.prices + LIFT)
+        _, points = self.pricing.climb(starts, N_ASCENT)
+        self.pricing.set_prices(self.prices)
+        return self.pricing.climb(points, N_ASCENT)
+
+    def solve_master(self, tolerance, deadline=math.inf):
+        """Prices for the atoms at hand; atoms that play no part go."""
+        first, last = not self.begun, tolerance / 3 / len(self.points)
+        self.prices, sigma, z = self.master.solve(
+            self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
+            np.array([float(self.n_components)]), last, max(last, 1.0 if first else LATER), deadline,
+        )  # fmt: skip
+        self.begun, self.sigma, self.multipliers = True, sigma[0], z
+        used = z > IDLE * self.n_components
+        if used.any():
+            self.points, self.multipliers = self.points[used], z[used]
+
+    def _add(self, values, points, tolerance):
+        """Take the points of the largest values as atoms, if they exceed the master's; whether there were any."""
+        new = self._pick(values, points, self.sigma + tolerance / self.n_components)
+        self.points = np.concatenate([self.points, new])
+        return len(new) > 0
+
+    def _round(self):
+        """Look for a better solution around components that the master problem has in part."""
+        if self.begun and self.rounds and not self.curved:
+            points = self.points[: len(self.multipliers)]  # without those that were added since
+            mass = self.pricing.columns(self.prices, points)[0]
+            with self.rounding:
+                rounding = Rounding(self.family, self.weights, points, mass, self.multipliers, self.rng)
+                self.found = rounding.best(self.limit)
+            self.rounding.count(terms=rounding.n_terms)
+            self.rounding_passes = rounding.n_passes
+
+    def _draw(self, n):
+        """Parameters to start ascents from."""
+        return self.pricing.seeded(self.rng, n)
+
+    def _pick(self, values, points, least):
+        """Of given parameters those of the largest values whose columns differ."""
+        return pick(self.pricing, self.prices, values, points, least, MOST_ADDED)
+
+    def prove(self, tolerance, max_cells=100_000, deadline=math.inf):
+        """
+        Bound the suprema over the cells that are left; prices improve where they exceed the master's.
+
+        Goes on where it stopped.
+
+        Returns
+        -------
+        str
+            As `ComponentPricing.search`, but for "attained".
+        """
+        K = self.n_components
+        if not self.n_turns:
+            self.halfway = 0.5 * (time.monotonic() + deadline)
+            self._cover()
+        while True:
+            last = self.n_turns >= MOST_TURNS or time.monotonic() > self.halfway
+            last |= self.is_recorded and self.cells is not None
+            reason = self.pricing.search(
+                self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, max_cells,
+                deadline,
+            )  # fmt: skip
+            self._count()
+            # the cells that are left are those of the prices that are left
+            if reason != "attained":
+                return reason
+            _, _, upper, points = self.pricing.cells()
+            points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
+            values, points = self.pricing.climb(np.concatenate([points, self.pricing.best()[None]]), N_ASCENT)
+            if self._add(values, points, tolerance):
+                self._follow(points, tolerance, deadline)
+                self._cover()
+            else:
+                self.n_turns = MOST_TURNS
+
+    def _cover(self):
+        """Begin with the root's cell at the prices at hand."""
+        self.n_turns += 1
+        if self.is_recorded:
+            self.lower = -math.inf
+        self.pricing.set_prices(self.prices)
+        self.pricing.climb(self.points, N_ASCENT)
+        self.pricing.cover(*self.root)
+
+    def _follow(self, starts, tolerance, deadline):
+        """Column generation with ascents from given parameters, before cells are divided again."""
+        for _ in range(N_ROUNDS):
+            self.solve_master(tolerance, deadline)
+            self.pricing.set_prices(self.prices)
+            if time.monotonic() > deadline:
+                return
+            if not self._add(*self.pricing.climb(np.concatenate([self.points, starts]), N_ASCENT), tolerance):
+                return
+
+    def _count(self):
+        """Raise the lower bound to what the suprema prove of all solutions below the limit, at most to the limit."""
+        total, saved = self.total, self.n_components * self.pricing.supremum
+        proved = total - saved - SUMMED * (abs(total) + abs(saved)) if math.isfinite(saved) else -saved
+        self.lower = max(self.lower, min(proved, self.limit))
+
+    def eliminate(self, share=0.25, deadline=math.inf):
+        """Drop cells; what is left is what nodes of the tree look up."""
+        pricing = self.pricing
+        pricing.shave(self.total, self.limit, self.n_components, share, MOST_SHAVED, deadline, MOST_PASSES)
+        self._count()
+        low, high, upper, _ = pricing.cells()
+        self.cells, self.table_total = (low, high, upper), self.total
+
+    def begin(self, prices, points, low, high):
+        """Begin with known prices, atoms, and cells (m, n), (m, n): no solution below the limit lies elsewhere."""
+        self.prices, self.points, self.root, self.begun = prices, points, [low, high], True
+        if len(prices) > MOST_IMPROVED:
+            self.sigma = float(self.pricing.values(prices, points).max())
+            self.phase, self.n_turns = Phase.SUPREMA, MOST_TURNS
+            self.pricing.cover(*self.root)
+
+
+def pick(pricing, prices, values, points, least, most):
+    """Return at most `most` parameters of values above `least`, the largest ones whose columns differ."""
+    order = np.argsort(-values)
+    order = order[values[order] > least][:MOST_LOOKED_AT]
+    if not len(order):
+        return points[:0]
+    return points[order[unlike(pricing.columns(prices, points[order])[0], most)]]
+
+
+def unlike(mass, most):
+    """Return indices of at most `most` columns, the first ones whose masses (A, N) differ by more than ALIKE."""
+    size, chosen = mass.sum(axis=1), []
+    for i in range(len(mass)):
+        if all(np.abs(mass[i] - mass[j]).sum() > ALIKE * min(size[i], size[j]) for j in chosen):
+            chosen.append(i)
+            if len(chosen) == most:
+                break
+    return chosen
+
+
+def total_of(weights, prices, constant):
+    """At most sum w lambda plus a constant."""
+    terms = weights * prices
+    size = math.fsum(np.abs(terms)) + abs(constant)
+    return math.fsum([*terms, constant]) - 4e-16 * size

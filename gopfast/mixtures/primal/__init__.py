@@ -1,0 +1,1 @@
+"""Upper bounds: EM, its starts, and moves from a solution to a better one."""

@@ -1,0 +1,87 @@
+"""
+Solutions from the atoms of the master problem.
+
+Its multipliers are fractional numbers of components; what they are fractions of are the components of good solutions,
+of several as a rule. So K of the atoms are drawn, each by its multiplier and by what it takes of the samples that are
+left by those before, and EM goes on from there. That has led to optima which hundreds of random starts miss.
+
+Theory: (P8) of docs/theory/prices.md.
+"""
+
+import numpy as np
+
+from gopfast.mixtures.primal.em import MixturePrimal
+
+MOST_DRAWN = 400
+TERMS = 3e7  # samples times components times statistics times steps, of the short runs: about 0.15 s
+FEWEST_DRAWN = 10  # fewer tell little
+SHORT, LONG = 25, 400  # steps of EM
+N_LONG = 20  # best short runs that go on
+APART = 1e-6  # nats by which two runs differ
+SETTLED = 1e-9  # nats gained by the last step
+LEAST_WEIGHT = 1e-3
+SMALLEST = 1e-12  # share of the samples that an atom takes, so that something can be drawn always
+
+
+class Rounding:
+    """
+    Draws of K atoms, and EM from each.
+
+    Parameters
+    ----------
+    family : Family
+        Of K components.
+    weights : ndarray, shape (N,)
+    points : ndarray, shape (A, n)
+        Parameters of the atoms.
+    mass : ndarray, shape (A, N)
+        Their columns, times the weights.
+    multipliers : ndarray, shape (A,)
+    rng : numpy.random.Generator
+
+    Attributes
+    ----------
+    n_passes : int
+        Data passes of one component.
+    """
+
+    def __init__(self, family, weights, points, mass, multipliers, rng):
+        self.family, self.weights, self.rng = family, weights, rng
+        self.points, self.mass, self.multipliers = points, mass, multipliers
+        self.primal, self.n_passes = MixturePrimal(family), 0
+
+    def best(self, limit):
+        """Return the best solution below a limit, as the primal keeps it, or None."""
+        K, family = self.family.n_components, self.family
+        n = int(min(MOST_DRAWN, TERMS / (len(self.weights) * K * family.n_statistics * SHORT)))
+        if n < FEWEST_DRAWN:
+            return None
+        runs = sorted((self._run(*self._draw(), SHORT) for _ in range(n)), key=lambda run: run[0])
+        values = np.array([value for value, _ in runs])
+        first = np.flatnonzero(np.diff(values, prepend=-np.inf) > APART)[:N_LONG]
+        found = [self._run(runs[i][1][:K], runs[i][1][K:-1], LONG) for i in first]
+        value, solution = min(found, key=lambda run: run[0])
+        return solution if value < limit else None
+
+    def _draw(self):
+        """Weights (K,) and parameters (K, n) of drawn atoms, in the tree's order."""
+        left, chosen = self.weights.copy(), []
+        for _ in range(self.family.n_components):
+            share = np.maximum(np.minimum(self.mass, left).sum(axis=1) / self.weights.sum(), SMALLEST)
+            odds = np.maximum(self.multipliers, 0.0) * share**2
+            chosen.append(self.rng.choice(len(odds), p=odds / odds.sum()))
+            left = np.maximum(0.0, left - self.mass[chosen[-1]])
+        chosen = sorted(chosen, key=lambda a: self.points[a, 0])
+        weights = np.maximum(self.mass[chosen].sum(axis=1) / self.weights.sum(), LEAST_WEIGHT)
+        return weights / weights.sum(), self.points[chosen]
+
+    def _run(self, weights, point, n_steps):
+        """Objective and solution after so many steps."""
+        solution, trace, _ = self.primal.em(weights, np.ascontiguousarray(point), SETTLED, n_steps)
+        self.n_passes += len(trace) * self.family.n_components
+        return trace[-1], solution
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.primal.meter.terms

@@ -1,0 +1,1 @@
+"""Relaxed duals of a node: lower bounds on boxes of the connected variables."""

@@ -1,0 +1,1 @@
+"""Parameters that components share: mixtures in which they are fixed."""

@@ -1,0 +1,377 @@
+"""What one component can save, cell by cell, at a cost that does not grow with the number of samples.
+
+As `pricing`, but that a cell's passes are over groups of samples (`sample_groups`), of which each is divided only where
+it matters. For y = log s + price - cost over a group of weight w, with mean m, variance V and range [a, b],
+
+    sum of w_i max(0, y_i)  <=  w min{ (m + sqrt(m^2 + V)) / 2,  (m - a) b / (b - a) },   0 if b <= 0,  w m if a >= 0,
+
+and the sum of w_i min(1, exp(y_i)) is at most w min(1, E exp(y)); with these the tangent of `pricing` bounds G.
+
+Theory: (U1), (U2) and (U3) of docs/theory/groups.md.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from gopfast.mixtures.pricing.price_cell cimport Pricing
+from gopfast.mixtures.pricing.pricing cimport ComponentPricing
+from gopfast.mixtures.pricing.sample_groups cimport (
+    Cut, GROUPS_CENTER, GROUPS_LANES, SampleGroups
+)
+from gopfast.mixtures.data.passes cimport price_sums
+from gopfast.search.arena cimport Arena
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
+from gopfast.search.types cimport index, real
+
+# Groups of this level are where every cell begins.
+cdef int FIRST_LEVEL = 1
+# What groups may lose of what a cell's bound exceeds the cutoff by: they are divided until then.
+cdef real SHARE_LOST = 0.3
+cdef real LEAST_LOST = 1e-7     # the same, relative to the bound
+cdef real SHARE_OF_ASCENTS = 0.03
+# A cell is split by the minorant's error if that is more than this part of what is missing.
+cdef real TOLD = 0.25
+cdef int MOST_ROUNDS = 24
+cdef int MOST_ROOT_STEPS = 50
+cdef real ROOT_TOLERANCE = 1e-10
+cdef real LEAST_SCALE = 1e-290
+cdef real SUMS = 4.0 * ROUND    # of a sum of nonnegative terms, for each of them
+
+
+# One thread's groups, and what its cell is compared with.
+cdef struct Grouping:
+    Cut cut
+    index n_blocks      # of eight siblings each, that the cut's groups are of
+    index *blocks
+    unsigned char *divided      # (n_nodes,) whether a group's children are in the cut in its place
+    real cutoff
+    real share          # of what the value exceeds the cutoff by that groups may lose
+    real lost           # by groups, of the last pass
+    index n_groups      # evaluated so far
+
+
+cdef class GroupedPricing(ComponentPricing):
+    """
+    Cells of one component, bounded by groups of samples.
+
+    Parameters are those of `CellPricing`, of a family without a free variable; the groups come by `take_groups`.
+    """
+
+    cdef readonly SampleGroups groups
+    cdef Grouping *groupings        # (n_threads,)
+    cdef Arena group_arena
+
+    def __cinit__(self):
+        self.groupings = <Grouping *> calloc(self.n_threads, sizeof(Grouping))
+        if self.groupings == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.groupings)
+
+    def take_groups(self, SampleGroups groups):
+        """Take the groups of the family's samples, before any prices are set."""
+        if self.n_levels != 1 or groups.n_samples != self.family.data.core.n_samples:
+            raise ValueError("groups of other samples")
+        self.groups = groups
+        self.lay_out_groups()
+
+    cdef int lay_out_groups(self) except -1:
+        cdef Arena arena = Arena()
+        cdef size_t n = self.groups.n_nodes + GROUPS_LANES
+        cdef Grouping *mine
+        cdef Cut *cut
+        cdef int thread
+        self.group_arena = arena
+        while arena.again():
+            for thread in range(self.n_threads):
+                mine = &self.groupings[thread]
+                cut = &mine.cut
+                mine.blocks = <index *> arena.take_bytes((n // GROUPS_LANES + 1) * sizeof(index))
+                mine.divided = <unsigned char *> arena.take_bytes(n)
+                cut.node = <index *> arena.take_bytes(n * sizeof(index))
+                cut.weight, cut.mean, cut.variance = arena.take(n), arena.take(n), arena.take(n)
+                cut.low, cut.high, cut.most, cut.lost = arena.take(n), arena.take(n), arena.take(n), arena.take(n)
+                cut.least, cut.block = arena.take(n), arena.take(4 * GROUPS_LANES)
+        return 0
+
+    def set_prices(self, prices):
+        """New prices (n_samples,); all cells are forgotten."""
+        super().set_prices(prices)
+        self.groups.set_prices(prices)
+
+    def climb_exactly(self, points, int n_steps):
+        """Ascent by passes over the samples themselves: values (m,) and the best on the way (m, n)."""
+        cdef real[:, ::1] at = np.array(points, dtype=np.float64).reshape(-1, self.family.n_connected)
+        cdef real[::1] values = np.empty(at.shape[0])
+        cdef index i
+        for i in range(at.shape[0]):
+            with nogil:
+                values[i] = ComponentPricing.ascend(self, self.spaces, &at[i, 0], n_steps)
+            self.take(values[i], &at[i, 0])
+        return np.asarray(values), np.asarray(at)
+
+    @property
+    def n_groups(self):
+        """Groups evaluated so far."""
+        cdef index total = 0
+        cdef int thread
+        for thread in range(self.n_threads):
+            total += self.groupings[thread].n_groups
+        return total
+
+    cdef Grouping *grouping(self, const Pricing *at) noexcept nogil:
+        return self.groupings + (at - self.spaces)
+
+    cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil:
+        cdef Grouping *mine = self.grouping(at)
+        mine.cutoff, mine.share = cutoff, SHARE_LOST
+        ComponentPricing.bound(self, at, cell, cutoff)
+
+    cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:
+        ComponentPricing.open_cell(self, at, low, high)
+        self.begin(self.grouping(at))
+
+    cdef void place(self, Pricing *at, Node *cell) noexcept nogil:
+        """Where the minorant's error says little of what is missing, the side that is widest for a component.
+
+        Of means in standard deviations, of variances by their ratio: the columns of coarse groups are those of no
+        component, and a minorant may be exact there.
+        """
+        cdef Grouping *mine = self.grouping(at)
+        cdef int d = self.family.n_columns, size, a
+        cdef index n = self.family.n_connected
+        cdef real *low = node_low(cell)
+        cdef real *high = node_high(cell, n)
+        cdef real most = 0, width, variance
+        ComponentPricing.place(self, at, cell)
+        if n <= d or not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
+            return
+        size = d // <int> (n - d)  # columns that share a variance
+        for a in range(n):
+            if a < d:
+                variance = high[d + a // size]
+                width = (high[a] - low[a]) / sqrt(max(variance, 1.0))
+            else:
+                width = log(max(high[a], 1.0) / max(low[a], 1.0))
+            if width > most and divisible(low[a], high[a]):
+                most, cell.branch = width, a
+        a = cell.branch
+        if most > 0:
+            node_point(cell, n)[a] = 0.5 * (low[a] + high[a])
+            if a >= d:
+                node_point(cell, n)[a] = sqrt(max(low[a], 1.0) * max(high[a], 1.0))
+
+    cdef void begin(self, Grouping *mine) noexcept nogil:
+        """The groups of the first level."""
+        cdef int level = min(FIRST_LEVEL, self.groups.n_levels - 1)
+        cdef index first = self.groups.begins[level], i
+        mine.n_blocks = (self.groups.begins[level + 1] - first) // GROUPS_LANES
+        memset(mine.divided, 0, self.groups.n_nodes)
+        for i in range(mine.n_blocks):
+            mine.blocks[i] = first + i * GROUPS_LANES
+
+    cdef void add(self, Pricing *at, Grouping *mine, index block) noexcept nogil:
+        """Adds the groups of a block to the cut, but for those that were divided."""
+        cdef Cut *cut = &mine.cut
+        cdef index i, first = cut.n, n = cut.n
+        self.groups.add(block, &at.costs, &at.rounding, cut)
+        mine.n_groups += GROUPS_LANES
+        for i in range(first, cut.n):
+            if not mine.divided[cut.node[i]]:
+                if i != n:
+                    self.move(cut, i, n)
+                n += 1
+        cut.n = n
+
+    cdef void move(self, Cut *cut, index i, index to) noexcept nogil:
+        cut.node[to], cut.weight[to], cut.mean[to] = cut.node[i], cut.weight[i], cut.mean[i]
+        cut.variance[to], cut.low[to], cut.high[to] = cut.variance[i], cut.low[i], cut.high[i]
+        cut.most[to], cut.least[to], cut.lost[to] = cut.most[i], cut.least[i], cut.lost[i]
+
+    cdef void run(self, Pricing *at) noexcept nogil:
+        """A pass over the groups; these are divided until they lose little."""
+        cdef Grouping *mine = self.grouping(at)
+        cdef price_sums *part = at.parts
+        cdef index i
+        cdef real worth
+        cdef int _round
+        at.n_passes += 1
+        mine.cut.n = 0
+        for i in range(mine.n_blocks):
+            self.add(at, mine, mine.blocks[i])
+        for _round in range(MOST_ROUNDS):
+            self.sum_up(part, mine)
+            worth = fabs(part.value - mine.cutoff) if isfinite(mine.cutoff) else part.value
+            if part.value < mine.cutoff or not self.refine(
+                    at, mine, max(mine.share * worth, LEAST_LOST * part.value)):
+                break
+        self.weigh(at, mine)
+        at.sums.value, at.sums.mass = part.value, part.mass
+        memcpy(at.sums.first, part.first, self.family.n_statistics * sizeof(real))
+
+    cdef bint refine(self, Pricing *at, Grouping *mine, real most) noexcept nogil:
+        """Divides the groups that lose more than their part of what all may; whether there were any."""
+        cdef Cut *cut = &mine.cut
+        cdef index i, n = 0, child, n_lossy = 0, before = mine.n_blocks
+        cdef real each
+        if mine.lost <= most:
+            return False
+        for i in range(cut.n):
+            n_lossy += cut.lost[i] > 0
+        each = 0.5 * most / max(n_lossy, 1)
+        for i in range(cut.n):
+            child = self.groups.children(cut.node[i]) if cut.lost[i] > each else -1
+            if child >= 0:
+                mine.divided[cut.node[i]] = 1
+                mine.blocks[mine.n_blocks] = child
+                mine.n_blocks += 1
+            else:
+                if i != n:
+                    self.move(cut, i, n)
+                n += 1
+        cut.n = n
+        for i in range(before, mine.n_blocks):
+            self.add(at, mine, mine.blocks[i])
+        return mine.n_blocks > before
+
+    cdef void sum_up(self, price_sums *part, Grouping *mine) noexcept nogil:
+        """OUT: scale and value, with rounding, and what every group loses of it."""
+        cdef Cut *cut = &mine.cut
+        cdef index i
+        cdef real total = 0, W = self.family.data.core.total_weight, s, log_s, value = 0, sigma = 0, y, low, high
+        cdef real bound, lost, margin = 1 + SUMS * (self.groups.n_samples + 64)
+        mine.lost = 0
+        for i in range(cut.n):
+            total += cut.weight[i] * min(cut.most[i], 1e300)
+        if total * margin * margin <= W:
+            part.value = part.scale = 0
+            memset(cut.lost, 0, cut.n * sizeof(real))
+            return
+        s = self.root(cut, W, part.scale)
+        log_s = log(s)
+        log_s += 4 * ROUND * fabs(log_s)
+        for i in range(cut.n):
+            y, low, high = cut.mean[i] + log_s, cut.low[i] + log_s, cut.high[i] + log_s
+            bound = lost = 0
+            if low >= 0:
+                bound = y
+            elif high > 0:
+                bound = 0.5 * (y + sqrt(y * y + cut.variance[i]))
+                bound = min(bound, (y - low) * high / (high - low))
+                bound += 16 * ROUND * (fabs(y) + fabs(low) + high)
+                lost = bound - max(0.0, y)
+            value += cut.weight[i] * bound
+            y = min(1.0, s * cut.most[i])
+            sigma += cut.weight[i] * y
+            lost += y - min(1.0, s * cut.least[i])
+            lost *= cut.weight[i]
+            cut.lost[i] = lost
+            mine.lost += lost
+        part.scale = s
+        value *= margin
+        sigma *= margin * margin / (W * s)
+        if sigma > 1:
+            value += W * log(sigma) * (1 + 16 * ROUND)
+        part.value = value + W * SUMS * 64
+
+    cdef real root(self, const Cut *cut, real W, real s) noexcept nogil:
+        """s of sum of w min(1, s most) = W s, about, from above, as in csrc/price_kernel.h."""
+        cdef index i
+        cdef real full, inner, rest, following
+        cdef int _turn
+        if not 0 < s < 1:
+            s = 1
+        for _turn in range(MOST_ROOT_STEPS):
+            full = inner = 0
+            for i in range(cut.n):
+                if s * cut.most[i] >= 1:
+                    full += cut.weight[i]
+                else:
+                    inner += cut.weight[i] * cut.most[i]
+            rest = W - inner
+            if not rest > 0:
+                if s >= 1:
+                    return 1
+                s = 1
+                continue
+            following = min(1.0, full / rest)
+            if fabs(following - s) <= ROOT_TOLERANCE * s:
+                return max(s, following) if max(s, following) > LEAST_SCALE else 1
+            if not following > LEAST_SCALE:
+                return s
+            s = following
+        return s
+
+    cdef void weigh(self, Pricing *at, Grouping *mine) noexcept nogil:
+        """OUT: masses and moments at the groups' means, which only say where to go next."""
+        cdef price_sums *part = at.parts
+        cdef const Cut *cut = &mine.cut
+        cdef int d = self.family.n_columns, F = self.family.n_statistics, j, f
+        cdef index i, node
+        cdef real tau, mass, square
+        cdef real *phi = at.image      # (1 + F,), free outside `direction`
+        cdef const real *rows
+        part.mass = part.saturated = part.inner = 0
+        memset(part.first, 0, F * sizeof(real))
+        memset(part.inner_first, 0, F * sizeof(real))
+        memset(part.second, 0, F * F * sizeof(real))
+        if not part.scale > 0:
+            return
+        for i in range(cut.n):
+            tau = part.scale * cut.most[i]
+            mass = cut.weight[i] * min(1.0, tau)
+            if mass < 1e-12 * part.mass:
+                continue
+            node = cut.node[i]
+            rows = &self.groups.rows[(node - node % GROUPS_LANES) * self.groups.n_rows] + node % GROUPS_LANES
+            rows += GROUPS_CENTER * GROUPS_LANES
+            for j in range(d):
+                square = rows[(2 * d + j) * GROUPS_LANES]
+                phi[j] = rows[j * GROUPS_LANES] - at.costs.centers[j]
+                if F > d:
+                    phi[d + j] = phi[j] * (phi[j] + 2 * rows[(d + j) * GROUPS_LANES]) + square
+                phi[j] += rows[(d + j) * GROUPS_LANES]
+            part.mass += mass
+            for f in range(F):
+                part.first[f] += mass * phi[f]
+            if tau >= 1:
+                part.saturated += cut.weight[i]
+                continue
+            part.inner += mass
+            for f in range(F):
+                part.inner_first[f] += mass * phi[f]
+                for j in range(f + 1):
+                    part.second[j * F + f] += mass * phi[f] * phi[j]
+
+    cdef real ascend(self, Pricing *at, real *point, int n_steps) noexcept nogil:
+        """As of samples, but values lack about what groups lose."""
+        cdef Grouping *mine = self.grouping(at)
+        cdef int d = self.family.n_columns, j, turn
+        cdef size_t size = self.family.n_connected * sizeof(real)
+        cdef real e, prior, value = -INFINITY
+        at.rounding.offsets[0] = 0
+        for j in range(d):
+            at.rounding.linear[j] = at.rounding.quadratic[j] = 0
+        self.forget(at)
+        mine.cutoff, mine.share = -INFINITY, SHARE_OF_ASCENTS
+        self.begin(mine)
+        memcpy(at.best, point, size)
+        for turn in range(n_steps + 1):
+            self.family.costs(point, &at.costs)
+            prior = self.family.prior_cost(point, &e)
+            self.run(at)
+            if at.sums.value - mine.lost - prior > value:
+                value = at.sums.value - mine.lost - prior
+                memcpy(at.best, point, size)
+            elif turn > 1:
+                break
+            if not at.sums.mass > 0 or turn == n_steps:
+                break
+            self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
+        memcpy(point, at.best, size)
+        return value

@@ -1,0 +1,83 @@
+"""Primal problem of a mixture: EM and its starts, for any component family."""
+
+from gopfast.mixtures.primal.crossing cimport Crossing
+from gopfast.mixtures.primal.moves cimport Moves
+from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.data.passes cimport N_PARTS, pass_sums
+from gopfast.search.meter cimport Meter, Work
+from gopfast.search.relaxation cimport Effort, Primal
+from gopfast.mixtures.data.samples cimport PassBuffer, Samples, SampleSet
+from gopfast.search.stop cimport StopSignal
+from gopfast.search.types cimport index, real
+
+
+cdef class MixturePrimal(Primal):
+    cdef Family family
+    cdef SampleSet full, coarse     # the samples, and what starts run on: a summary, some of the samples, or all of few
+    cdef const SampleSet *truth     # what objectives are of: `full`, or what stands for samples that are not in memory
+    cdef Samples some               # the samples drawn, if any
+    cdef PassBuffer buffer
+    cdef list part_buffers          # of PassBuffer, for passes over many samples
+    cdef double *part_scratch[N_PARTS]
+    cdef pass_sums part_sums[N_PARTS]
+    cdef int n_threads
+    cdef readonly real margin       # what rounding up added to the last objective that step() returned
+    cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
+    cdef StopSignal stop
+    cdef real until                 # when the local search at hand has had its share of the time limit
+    cdef real[::1] trial, candidate, given, given_weights, held, drawn, metric, mass, moments
+    cdef int n_ties                 # groups of tied samples: weight, and mean and mean square of the columns
+    cdef real[::1] tie_weight
+    cdef real[:, ::1] tie_moments
+    cdef readonly int n_starts
+    cdef unsigned long long seed
+    cdef object start
+    cdef real[::1] suggested        # weights and parameters of a fit that the family knows; None: there is none
+    cdef bint movable, deep         # whether there are moves, and whether the first local search makes them
+    cdef bint perturbed             # and later ones
+    cdef index[:, ::1] labels       # of the best clusters, (n, samples) of `coarse`
+    cdef bint is_heavy              # whether passes take so long that starts from clusters come first
+    cdef real[::1] known, kicked    # the best solution on `coarse`, and one at hand
+    cdef real known_value
+    cdef int n_improved, n_restarts, n_kicks
+    cdef index passes_before, kick_passes   # until the first incumbent was found; of kicks since
+    cdef public Meter moving, perturbing    # of the first search's moves, and of those at random later on
+    cdef int active, found_by       # which of them is at work, and has found the last solution
+    cdef Moves moves
+    cdef Crossing crossing
+    cdef int describe(self, ties) except -1
+    cdef Samples draw(self, index n)
+    cdef bint late(self) noexcept nogil
+    cdef void act(self, int other) noexcept nogil
+    cdef Work *work(self) noexcept nogil
+    cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
+    cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
+    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
+                  Effort *effort) noexcept nogil
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil
+    cdef real hold(self, real tolerance, Effort *effort) noexcept nogil
+    cdef real take_held(self, real tolerance, real *best, real *solution, Effort *effort) noexcept nogil
+    cdef void scatter(self) noexcept nogil
+    cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil
+    cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef bint offer(self, real *candidate, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil
+    cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
+                                Effort *effort) noexcept nogil
+    cdef int find_clusters(self, int n_runs) noexcept
+    cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void divide(self) noexcept
+    cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void remember(self, real value, const real *solution) noexcept nogil
+    cdef real pursue(self, real best, real finest, int max_iter, real tolerance, real *solution,
+                     Effort *effort) noexcept nogil
+    cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef bint due(self, const Effort *effort) noexcept nogil
+    cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                           Effort *effort) noexcept nogil

@@ -1,0 +1,772 @@
+"""Primal problem of a mixture: EM and its starts, for any component family.
+
+Theory: (A5) of docs/theory/problem.md; (S8) of docs/theory/search.md; (R4) of docs/theory/rounding.md.
+"""
+
+import numpy as np
+
+from gopfast.search import entries
+
+from libc.math cimport INFINITY, fabs
+from libc.string cimport memcpy
+
+from gopfast.clustering.line import best_stretches
+from gopfast.mixtures.primal.clusters import clusterings
+from gopfast.mixtures.primal.crossing cimport Crossing
+from gopfast.mixtures.primal.moves cimport Moves, uniform
+from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
+from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
+from gopfast.search.meter cimport Meter, Work
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.stop cimport clock
+
+# Rounding margin of an objective value, in units of its magnitude; counted out in `entropic`.
+cdef real OBJECTIVE_ROUNDING = 64 * ROUND
+
+# Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
+cdef index START_SAMPLES = 20_000
+# Where a pass takes long, on fewer samples: of so many terms, of components and statistics, but at least so many.
+cdef real START_TERMS = 5e5
+cdef index FEWEST_START_SAMPLES = 3_000
+# Terms of a pass from which on the starts from clusters, which are the best ones, come first: time may be short.
+cdef real HEAVY_FROM = 3e5
+# Shares of a time limit: of the starts before the long run on all samples, of both, and of each later local search
+# in what is left. The root bound needs the rest.
+cdef real STARTS_SHARE = 1.0 / 6
+cdef real STARTS_SHARE_OF_ALL = 1.0 / 4     # of starts that run on all samples: little is left to be done
+cdef real FIRST_SHARE = 1.0 / 3
+cdef real LATER_SHARE = 1.0 / 16
+# Passes over at least this many samples use all threads.
+cdef index PARTS_FROM = 100_000
+
+# What is at work: starts and local searches, the first one's moves, and later ones' at random.
+cdef enum:
+    SEARCHING
+    MOVING
+    PERTURBING
+# Steps of EM at most: from a start on the summary, then from the best of them, from a node, from tied samples.
+cdef int START_STEPS = 20
+cdef int FIRST_STEPS = 500
+cdef int HELD_STEPS = 3         # the first objective is that of the start itself
+cdef int NODE_STEPS = 100
+cdef int TIE_STEPS = 50
+# To what EM polishes an incumbent: a few steps tell its objective, then the decrease left over is below the larger of
+# a fixed number of nats and one relative to the objective.
+cdef real POLISH_FIRST = 1e-6
+cdef int POLISH_FIRST_STEPS = 3
+cdef real POLISHED = 1e-9
+cdef real POLISHED_RELATIVE = 1e-13
+cdef int POLISH_STEPS = 1000
+# Decreases fall geometrically, at no slower a rate than this, so that their sum is foreseen; a run above its target is
+# given up where so many times that sum does not reach it, from the fourth step on.
+cdef real SLOWEST = 0.999
+cdef real DOUBT = 4.0
+cdef index FORESEEN_FROM = 4
+# Weight of all other components below which they share theirs evenly, when one is moved onto tied samples.
+cdef real LEAST_OTHERS = 1e-6
+# From so many connected variables on the first local search goes deeper; with fewer the tree takes no more time itself.
+cdef index DEEP_FROM = 5
+cdef int N_CLUSTERINGS = 10     # starts from clusters of k-means
+cdef int FEW_CLUSTERINGS = 2    # the same where components have one parameter: the best clusters are known
+cdef int CLUSTER_TURNS = 20     # of k-means
+cdef int LONG = 100             # steps of EM after a move, if it promises to help
+cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
+cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
+cdef int N_RESTARTS = 40        # turns of long runs from more clusters, moves at random, crossings; half of K more
+cdef int MANY = 8               # components from which on these are mostly moves, below mostly runs from clusters
+cdef real FINE = 0.03           # their tolerance, in units of the others'
+cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
+cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
+cdef real DEEP_WORK = 6e7
+cdef int KICKS_FROM = 10        # calls of improve() before the first of its own,
+cdef real KICK_SHARE = 0.04     # and the share of the passes since the first incumbent that all of them may take
+cdef real MOST_SHARES = 4e6     # samples times components, of which responsibilities are kept
+# Share of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave.
+BLEND = 0.05
+
+# Short runs that tell a family its coordinates, on at most so many samples.
+N_TRIALS = 6
+FEWEST_TRIALS = 2                # where passes are long: all of them take so many terms of sums at most
+TRIAL_TERMS = 150_000_000
+MOST_TRIAL_STEPS = 100
+TRIAL_TOLERANCE = 1e-3           # nats
+MOST_TRIAL_SAMPLES = 2000
+
+
+cdef long long MOST_TURNS = 1 << 60   # that a file may say
+
+
+cdef class MixturePrimal(Primal):
+    """Upper bounds of a mixture: EM from given parameters, multi-start at the root.
+
+    A solution is stored as weights (K,), the family's parameters (n_connected,), prior weight e.
+
+    Parameters
+    ----------
+    family : Family
+    n_starts : int
+    seed : int
+    start : ndarray, shape (n_connected,), optional
+        Parameters to start from, beside the own starts: no solution found is worse than they are.
+    start_weights : ndarray, shape (K,), optional
+        Weights of that start; equal ones by default.
+    ties : sequence of ndarray
+        Indices of samples that share a value: components that concentrate on them are tried, too.
+    thorough : bool
+        Whether the first local search goes on with moves and restarts where parameters are many.
+    perturbed : bool
+        Whether later ones do so now and then, at random.
+    """
+
+    def __init__(self, Family family, int n_starts=6, seed=0, start=None, ties=(), bint thorough=True,
+                 start_weights=None, bint perturbed=True):
+        cdef int K = family.n_components, d = family.n_columns, part
+        self.moving, self.perturbing = Meter(), Meter()
+        self.active, self.found_by, self.perturbed = SEARCHING, SEARCHING, perturbed
+        self.family = family
+        self.n_starts = n_starts
+        self.seed = <unsigned long long> seed
+        self.start, self.suggested = start, family.suggested()
+        self.given = np.zeros(family.n_connected) if start is None else np.ravel(start)
+        self.given_weights = np.full(K, 1.0 / K) if start_weights is None else np.array(start_weights, dtype=float)
+        self.n_solution = K + family.n_connected + 1
+        self.held = np.zeros(self.n_solution)
+        self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
+        self.drawn, self.mass, self.metric = np.zeros(K * d), np.zeros(K), family.metric()
+        self.buffer = PassBuffer(K, d, family.n_statistics)
+        self.describe(ties)
+        self.n_threads = 1
+        self.part_buffers = []
+        self.full = self.coarse = family.data.core
+        self.truth = &self.full
+        if self.full.samples.n_padded >= PARTS_FROM:
+            self.part_buffers = [PassBuffer(K, d, family.n_statistics) for _ in range(N_PARTS)]
+            for part in range(N_PARTS):
+                self.part_scratch[part] = (<PassBuffer> self.part_buffers[part]).scratch
+                self.part_sums[part] = (<PassBuffer> self.part_buffers[part]).sums
+        self.coarse_loss = 0
+        for level in family.data.levels:
+            if (<Samples> level).core.n_samples <= START_SAMPLES:
+                self.coarse = (<Samples> level).core
+        self.until = INFINITY
+        self.some = None
+        n_drawn = <index> min(START_SAMPLES, max(FEWEST_START_SAMPLES, START_TERMS / (K * family.n_statistics)))
+        if self.full.n_samples >= 2 * n_drawn and self.coarse.n_samples == self.full.n_samples:
+            self.some = self.draw(n_drawn)
+            self.coarse = self.some.core
+        self.movable = K > 1 and <real> K * self.coarse.n_samples <= MOST_SHARES
+        self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
+        self.is_heavy = self.deep and <real> K * family.n_statistics * self.coarse.n_samples >= HEAVY_FROM
+        self.known, self.kicked = np.zeros(self.n_solution), np.zeros(self.n_solution)
+        self.known_value = INFINITY
+        self.n_improved = self.n_restarts = self.n_kicks = 0
+        self.passes_before = self.kick_passes = 0
+        if self.movable:
+            self.moves = Moves(family, BLEND if family.has_ends else 0.0)
+            self.moves.prepare(&self.coarse)
+            self.crossing = Crossing(self.moves)
+
+    cdef int describe(self, ties) except -1:
+        """Weight, mean and mean square of the core's columns of each group of samples."""
+        cdef Samples data = self.family.data
+        d = self.family.n_columns
+        self.n_ties = <int> len(ties)
+        tie_weight, tie_moments = np.zeros(self.n_ties + 1), np.zeros((self.n_ties + 1, 2 * d))
+        self.moments = np.zeros(self.family.n_components * 2 * d)
+        columns, weights = data.arrays()
+        for i, group in enumerate(ties):
+            w, x = weights[group], columns[:, group]
+            tie_weight[i] = w.sum()
+            tie_moments[i] = np.concatenate([x @ w, np.square(x) @ w]) / w.sum()
+        self.tie_weight, self.tie_moments = tie_weight, tie_moments
+        return 0
+
+    cdef Samples draw(self, index n):
+        """n of the samples, one of each stretch of equally many, with weights of the same sum."""
+        cdef Samples data = self.family.data, out = Samples.__new__(Samples)
+        columns, weights = data.arrays()
+        at = np.arange(n) + np.random.default_rng(self.seed).random(n)
+        rows = np.minimum(at * (len(weights) / n), len(weights) - 1).astype(np.intp)
+        drawn = weights[rows]
+        out.fill(columns[:, rows], drawn * (data.core.total_weight / drawn.sum()), data.core.samples.squares,
+                 np.zeros(len(columns)), 0.0)
+        return out
+
+    cdef bint late(self) noexcept nogil:
+        """Whether the search is stopped or the time for this step is over."""
+        return self.stop.poll(0) or clock() >= self.until
+
+    cdef int prepare(self, int n_workers, StopSignal stop) except -1:
+        self.stop, self.active = stop, SEARCHING
+        self.n_threads = n_workers
+        return 0
+
+    cdef void act(self, int other) noexcept nogil:
+        """What follows is the work of another mechanism."""
+        if self.active == MOVING:
+            self.moving.end()
+        elif self.active == PERTURBING:
+            self.perturbing.end()
+        self.active = other
+        if other == MOVING:
+            self.moving.begin()
+        elif other == PERTURBING:
+            self.perturbing.begin()
+
+    cdef Work *work(self) noexcept nogil:
+        """What the mechanism at work has done so far."""
+        if self.active == MOVING:
+            return &self.moving.work
+        return &self.perturbing.work if self.active == PERTURBING else &self.meter.work
+
+    cdef Work *finder(self) noexcept nogil:
+        return &self.perturbing.work if self.found_by == PERTURBING else &self.meter.work
+
+    cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil:
+        """One data pass at the buffer's costs; in parts, on all threads, where the samples are many."""
+        cdef int K = self.family.n_components
+        if data.samples.n_padded < PARTS_FROM:
+            run_pass(&data.samples, K, &self.buffer.costs, weights, PASS_MOMENTS, self.buffer.scratch,
+                     &self.buffer.sums)
+        else:
+            run_pass_in_parts(&data.samples, K, &self.buffer.costs, weights, PASS_MOMENTS, self.part_scratch,
+                              self.part_sums, self.n_threads, &self.buffer.sums)
+
+    cdef real step(self, const SampleSet *data, real *solution) noexcept nogil:
+        """One EM step in place; returns the objective before it, rounded up."""
+        cdef int K = self.family.n_components, k
+        cdef real *point = solution + K
+        cdef real e, prior, objective, size
+        cdef pass_sums *sums = &self.buffer.sums
+        self.family.costs(point, &self.buffer.costs)
+        self.sweep(data, solution)
+        prior = self.family.prior_cost(point, &e)
+        solution[K + self.family.n_connected] = e
+        # W: weights and probabilities that add up to 1 only up to rounding
+        size = sums.magnitude + self.family.prior_size(point) + data.total_weight
+        for k in range(K):
+            self.mass[k] = solution[k] * sums.density[k]
+            size += self.mass[k] * cost_size(data, k, &self.buffer.costs, sums, self.mass[k])
+            solution[k] = self.mass[k] / data.total_weight
+        objective = prior + sums.value + summary_shift(data, K, &self.buffer.costs) + self.family.constant
+        self.family.maximise(&self.mass[0], sums.first, e, &self.buffer.costs, point)
+        self.margin = OBJECTIVE_ROUNDING * size + self.family.constant_margin()
+        return objective + self.margin
+
+    cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
+                  Effort *effort) noexcept nogil:
+        """EM until the projected rest of the decrease is below tolerance, or above target for good.
+
+        IN/OUT solution: the best parameters seen. Returns their objective.
+        """
+        cdef index n = self.n_solution, iteration
+        cdef real objective = INFINITY, previous = INFINITY, decrease = 0, last, ratio, rest
+        cdef real *trial = &self.trial[0]
+        memcpy(trial, solution, n * sizeof(real))
+        for iteration in range(max_iter):
+            last = decrease
+            memcpy(solution, trial, n * sizeof(real))  # the parameters that the objective belongs to
+            objective = self.step(data, trial)
+            solution[n - 1] = trial[n - 1]
+            effort.n_passes += 1
+            self.work().terms += data.n_samples * self.family.n_components
+            if not objective < INFINITY:
+                return INFINITY
+            decrease = previous - objective
+            previous = objective
+            if iteration < 2:
+                continue
+            if not decrease > 0:
+                break
+            ratio = min(decrease / last, SLOWEST) if last > 0 else SLOWEST
+            rest = decrease * ratio / (1 - ratio)
+            if rest < tolerance or (iteration >= FORESEEN_FROM and objective - DOUBT * rest > target):
+                break
+            if self.late():
+                break
+        return objective
+
+    cdef void scatter(self) noexcept nogil:
+        """k-means++ draws: each next one is a sample drawn with probability w * squared distance."""
+        cdef const SampleSet *data = &self.coarse
+        cdef int K = self.family.n_components, d = self.family.n_columns, k, c, j
+        cdef index n = data.n_samples, i, chosen
+        cdef real total, draw, nearest, distance, z
+        cdef real *drawn = &self.drawn[0]
+        cdef int turn
+        for k in range(K):
+            for turn in range(2):  # first the sum, then the draw: no array of distances to allocate
+                if turn == 1:
+                    draw = uniform(&self.seed) * total
+                total = 0
+                chosen = n - 1
+                for i in range(n):
+                    nearest = INFINITY if k else 1.0
+                    for c in range(k):
+                        distance = 0
+                        for j in range(d):
+                            z = data.samples.columns[j * data.samples.n_padded + i] - drawn[c * d + j]
+                            distance += self.metric[j] * z * z
+                        nearest = min(nearest, distance)
+                    total += data.samples.weights[i] * nearest
+                    if turn == 1 and total > draw:
+                        chosen = i
+                        break
+            for j in range(d):
+                drawn[k * d + j] = data.samples.columns[j * data.samples.n_padded + chosen]
+
+    cdef void start_from(self, int attempt, real *solution) noexcept nogil:
+        """Start number `attempt`: the given one, then k-means++ draws, then (with a prior) some without weight.
+
+        With a prior the optimum may leave components without weight. EM never empties or fills a component by
+        itself, so each number of used components is started on its own.
+        """
+        cdef int K = self.family.n_components, k, used = K
+        cdef real *point = solution + K
+        if attempt < 0:
+            memcpy(point, &self.given[0], self.family.n_connected * sizeof(real))
+            memcpy(solution, &self.given_weights[0], K * sizeof(real))
+            return
+        self.scatter()
+        self.family.seed(&self.drawn[0], point)
+        if attempt >= self.n_starts:
+            used = (attempt - self.n_starts) % K
+        for k in range(used, K):
+            self.family.vacate(k, point)
+        for k in range(K):
+            solution[k] = 1.0 / max(used, 1) if k < max(used, 1) else 0.0
+
+    cdef real hold(self, real tolerance, Effort *effort) noexcept nogil:
+        """A few steps of EM on all samples from the start that is given, whatever the time.
+
+        OUT held: what they lead to. Returns its objective: at most that of the start itself, and infinity if there is
+        none, or where starts run on all samples anyway.
+        """
+        if self.start is None or self.coarse.samples.columns == self.full.samples.columns:
+            return INFINITY
+        self.start_from(-1, &self.held[0])
+        return self.run(&self.full, &self.held[0], INFINITY, tolerance, HELD_STEPS, effort)
+
+    cdef real take_held(self, real tolerance, real *best, real *solution, Effort *effort) noexcept nogil:
+        """OUT solution: an optimum that `held` leads to; returns its objective. OUT best: on the starts' samples."""
+        memcpy(&self.candidate[0], &self.held[0], self.n_solution * sizeof(real))
+        best[0] = self.run(&self.coarse, &self.candidate[0], INFINITY, tolerance, START_STEPS, effort)
+        self.remember(best[0], &self.candidate[0])
+        memcpy(solution, &self.held[0], self.n_solution * sizeof(real))
+        return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+
+    cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil:
+        """Moves component k onto a group of tied samples: their share as its weight, the rest to the others."""
+        cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, c, j
+        cdef const real *mean = &self.tie_moments[tie, 0]
+        cdef real W = self.full.total_weight, share = self.tie_weight[tie] / W, others = 1 - solution[k], center
+        cdef real *moments = &self.moments[0]
+        cdef real *point = solution + K
+        self.family.costs(point, &self.buffer.costs)
+        for c in range(K):
+            self.mass[c] = 0
+        self.mass[k] = self.tie_weight[tie]
+        for j in range(d):
+            center = self.buffer.costs.centers[k * d + j]
+            moments[k * F + j] = self.mass[k] * (mean[j] - center)
+            if F > d:
+                moments[k * F + d + j] = self.mass[k] * (mean[d + j] - 2 * center * mean[j] + center * center)
+        self.family.maximise(&self.mass[0], moments, solution[K + self.family.n_connected], &self.buffer.costs, point)
+        for c in range(K):
+            solution[c] = share if c == k else (1 - share) * (solution[c] / others if others > LEAST_OTHERS
+                                                              else 1.0 / (K - 1))
+
+    cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the best with components on tied samples; returns its objective, `best` at first."""
+        cdef int K = self.family.n_components, _turn, tie, k
+        cdef real *candidate = &self.candidate[0]
+        cdef real objective
+        cdef bint better
+        for _turn in range(K):
+            better = False
+            for tie in range(self.n_ties):
+                for k in range(K):
+                    if self.late():
+                        return best
+                    memcpy(candidate, solution, self.n_solution * sizeof(real))
+                    self.concentrate(k, tie, candidate)
+                    objective = self.run(&self.full, candidate, best - tolerance, tolerance, TIE_STEPS, effort)
+                    if objective < best - tolerance:
+                        best, better = objective, True
+                        memcpy(solution, candidate, self.n_solution * sizeof(real))
+            if not better:
+                break
+        return best
+
+    cdef bint offer(self, real *candidate, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """A short run from a candidate; IN/OUT best, solution; whether it is better."""
+        cdef real objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
+        if not objective < best[0]:
+            return False
+        best[0] = objective
+        memcpy(solution, candidate, self.n_solution * sizeof(real))
+        return True
+
+    cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil:
+        """OUT solution: fitted to clusters of k-means from k-means++ draws; of 0 turns, to the best of one column."""
+        if n_turns == 0:
+            with gil:
+                self.divide()
+        else:
+            self.scatter()
+        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+        self.moves.assign(&self.drawn[0], max(n_turns, 1), solution)
+        effort.n_passes += max(n_turns // 4, 1)  # without exponentials
+
+    cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT best, solution: also from clusters."""
+        cdef int attempt, n = FEW_CLUSTERINGS if self.family.n_cell == 1 else N_CLUSTERINGS
+        if self.is_heavy:
+            self.try_best_clusters(n, best, tolerance, solution, effort)
+            return
+        for attempt in range(-1 if self.family.n_columns == 1 else 0, n):
+            if self.late():
+                return
+            self.cluster(0 if attempt < 0 else CLUSTER_TURNS, &self.candidate[0], effort)
+            self.offer(&self.candidate[0], best, tolerance, solution, effort)
+
+    cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
+                                Effort *effort) noexcept nogil:
+        """IN/OUT best, solution: also from clusters of so many runs of k-means, the best first; the first one ends."""
+        cdef real until = self.until
+        cdef int attempt, n
+        with gil:
+            n = self.find_clusters(n_runs)
+        effort.n_passes += n_runs * (CLUSTER_TURNS // 4)  # without exponentials
+        for attempt in range(n):
+            if attempt > 0 and self.late():
+                return
+            self.moves.fit_to(&self.labels[attempt, 0], &self.candidate[0])
+            self.until = until if attempt > 0 else INFINITY
+            self.offer(&self.candidate[0], best, tolerance, solution, effort)
+            self.until = until
+
+    cdef int find_clusters(self, int n_runs) noexcept:
+        """OUT labels: clusters of the samples that starts run on; returns how many there are."""
+        cdef const SampleSet *data = &self.coarse
+        cdef index n = data.n_samples, padded = data.samples.n_padded
+        columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)
+        weights = np.asarray(<real[:n]> <real *> data.samples.weights)
+        places = self.family.places(columns.reshape(-1, padded)[:, :n], weights)
+        self.labels = clusterings(places.T, weights, self.family.n_components, n_runs,
+                                  np.random.default_rng(self.seed), self.is_late).astype(np.intp)
+        return <int> self.labels.shape[0]
+
+    def is_late(self):
+        """Whether the search is stopped or the time for this step is over."""
+        return self.late()
+
+    cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT best, solution: also from the fit that the family knows."""
+        if self.suggested is None:
+            return
+        memcpy(&self.candidate[0], &self.suggested[0], self.suggested.shape[0] * sizeof(real))
+        self.offer(&self.candidate[0], best, tolerance, solution, effort)
+
+    cdef void divide(self) noexcept:
+        """OUT drawn: the centers of the best clusters of one column, by dynamic programming."""
+        n = self.coarse.n_samples
+        x = np.asarray(<real[:n]> <real *> self.coarse.samples.columns)
+        w = np.asarray(<real[:n]> <real *> self.coarse.samples.weights)
+        order = np.argsort(x, kind="stable")
+        begins = best_stretches(x[order], w[order], min(self.family.n_components, n))
+        sums = np.add.reduceat(np.stack([w * x, w])[:, order], begins, axis=1)
+        centers = sums[0] / sums[1]
+        np.asarray(self.drawn)[:] = np.resize(centers, self.family.n_components)
+
+    cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: improved by splits and mergers until none helps; returns its objective, `best` at first."""
+        cdef int K = self.family.n_components, _turn, _tried
+        cdef real *candidate = &self.candidate[0]
+        cdef real objective
+        cdef bint better
+        for _turn in range(4 * K):
+            if K < 3 or self.late() or not self.moves.look(solution, &self.seed):
+                break
+            effort.n_passes += LOOK_PASSES
+            better = False
+            for _tried in range(MOST_TRIED):
+                if self.late() or not self.moves.take(solution, -INFINITY, candidate):
+                    break
+                objective = self.run(&self.coarse, candidate, best - tolerance, tolerance, LONG, effort)
+                if objective < best - tolerance:
+                    best, better = objective, True
+                    memcpy(solution, candidate, self.n_solution * sizeof(real))
+                    break
+            if not better:
+                break
+        return best
+
+    cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
+        cdef real *kicked = &self.kicked[0]
+        self.n_restarts += 1
+        if self.n_restarts % 2:
+            self.cluster(CLUSTER_TURNS, kicked, effort)
+        else:
+            self.start_from(0, kicked)
+        # to its end: where components overlap EM may stand nearly still before it falls
+        return self.pursue(best, FINE * tolerance, 2 * LONG, tolerance, solution, effort)
+
+    cdef real pursue(self, real best, real finest, int max_iter, real tolerance, real *solution,
+                     Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what EM, of so many steps, and moves make of `kicked`."""
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective = self.run(&self.coarse, kicked, INFINITY, finest, max_iter, effort)
+        self.crossing.keep(kicked, objective, tolerance)
+        if not objective < best - tolerance:
+            return best
+        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        return self.move(objective, tolerance, solution, effort) if self.family.n_components > 2 else objective
+
+    cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what a move at random leads to."""
+        cdef int K = self.family.n_components, _skipped
+        cdef real *kicked = &self.kicked[0]
+        cdef real objective
+        if K < 3 or not self.moves.look(solution, &self.seed):
+            return self.restart(best, tolerance, solution, effort)
+        effort.n_passes += LOOK_PASSES
+        for _skipped in range(<int> (uniform(&self.seed) * 3 * K) + 1):
+            if not self.moves.take(solution, -INFINITY, kicked):
+                return best
+        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
+        objective = self.move(objective, tolerance, kicked, effort)
+        self.crossing.keep(kicked, objective, tolerance)
+        if not objective < best - tolerance:
+            return best
+        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        return objective
+
+    cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what a component on a group of neighbouring samples leads to.
+
+        What splits and mergers do not reach: a narrow component among wide ones.
+        """
+        cdef real *kicked = &self.kicked[0]
+        if self.family.n_components < 3:
+            return best
+        self.moves.look(solution, &self.seed)
+        effort.n_passes += LOOK_PASSES
+        if not self.moves.focus(solution, &self.seed, kicked):
+            return best
+        return self.pursue(best, tolerance, LONG, tolerance, solution, effort)
+
+    cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what a crossing of two solutions leads to."""
+        cdef real *kicked = &self.kicked[0]
+        if not self.crossing.cross(solution, &self.seed, kicked):
+            return best
+        return self.pursue(best, tolerance, LONG, tolerance, solution, effort)
+
+    cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
+        cdef int K = self.family.n_components, turn
+        # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
+        cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
+        cdef int n_turns = 1 + K // 4 if brief else 2 * K if single else N_RESTARTS + K // 2
+        cdef index most = <index> (DEEP_WORK / (<real> K * self.coarse.n_samples))
+        cdef index limit = effort.n_passes + min(DEEP_PASSES + DEEP_PASSES_EACH * K, most)
+        best = self.move(best, tolerance, solution, effort)
+        for turn in range(n_turns):
+            if self.late() or effort.n_passes > limit:
+                return best
+            if turn % 2 == 0 or K >= MANY:
+                best = self.kick(best, tolerance, solution, effort)
+            if not brief and (turn % 4 == 0 or K < MANY):
+                best = self.restart(best, tolerance, solution, effort)
+            if not brief and K > 2:
+                best = self.breed(best, tolerance, solution, effort)
+        return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+
+    cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """Short runs from every start, a long one from the best of them, and moves from there."""
+        cdef int K = self.family.n_components, attempt
+        cdef int n_starts = self.n_starts + (2 * K if self.family.has_prior else 0)
+        cdef real best = INFINITY, objective, limit = self.stop.deadline - self.stop.started
+        cdef real held = self.hold(tolerance, effort)
+        self.until = self.stop.started + limit * (
+            STARTS_SHARE_OF_ALL if self.coarse.samples.columns == self.full.samples.columns else STARTS_SHARE)
+        if self.start is not None:  # whatever the time
+            self.start_from(-1, &self.candidate[0])
+            self.offer(&self.candidate[0], &best, tolerance, solution, effort)
+        if self.is_heavy:
+            self.try_clusters(&best, tolerance, solution, effort)
+        self.try_suggested(&best, tolerance, solution, effort)
+        for attempt in range(n_starts):
+            if self.late() and best < INFINITY:
+                break
+            self.start_from(attempt, &self.candidate[0])
+            self.offer(&self.candidate[0], &best, tolerance, solution, effort)
+        if self.deep and not self.is_heavy:
+            self.try_clusters(&best, tolerance, solution, effort)
+        if not self.late():
+            best = self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        if self.deep:
+            self.act(MOVING)
+            best = self.deepen(best, tolerance, solution, effort)
+            self.act(SEARCHING)
+        self.remember(best, solution)
+        self.until = self.stop.started + FIRST_SHARE * limit
+        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        if held < objective:
+            objective = self.take_held(tolerance, &best, solution, effort)
+        # A summary lies below the samples; samples drawn may lie on either side.
+        self.coarse_loss = objective - best if self.some is not None else max(0.0, objective - best)
+        self.passes_before = effort.n_passes
+        if self.n_ties == 0 or K == 1:
+            return objective
+        self.try_ties(objective, tolerance, solution, effort)
+        return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+
+    cdef void remember(self, real value, const real *solution) noexcept nogil:
+        """The best on the samples that starts run on, for kicks to begin from."""
+        if value < self.known_value:
+            self.known_value = value
+            memcpy(&self.known[0], solution, self.n_solution * sizeof(real))
+
+    cdef bint due(self, const Effort *effort) noexcept nogil:
+        """Whether kicks have had less than their share of the passes."""
+        self.n_improved += 1
+        return (self.movable and self.perturbed and self.n_improved > KICKS_FROM and self.known_value < INFINITY
+                and self.kick_passes < KICK_SHARE * (effort.n_passes - self.passes_before))
+
+    cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what one of three kinds of kicks leads to, in turns."""
+        cdef index before = effort.n_passes
+        self.n_kicks += 1
+        if self.n_kicks % 3 == 0:
+            best = self.restart(best, tolerance, solution, effort)
+        elif self.n_kicks % 3 == 1:
+            best = self.kick(best, tolerance, solution, effort)
+        else:
+            best = self.focus(best, tolerance, solution, effort)
+        self.kick_passes += effort.n_passes - before
+        return best
+
+    cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil:
+        cdef real objective, kicked, before
+        self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
+        self.found_by = SEARCHING
+        objective = self.improve_from(point, weights, target, tolerance, solution, effort)
+        if not self.due(effort) or self.late():
+            return objective
+        self.act(PERTURBING)
+        before = self.known_value
+        kicked = self.kick_again(before, tolerance, &self.known[0], effort)
+        if not kicked < min(before, target - self.coarse_loss):
+            self.act(SEARCHING)
+            return objective
+        self.known_value = kicked
+        memcpy(&self.kicked[0], &self.known[0], self.n_solution * sizeof(real))
+        kicked = self.run(&self.full, &self.kicked[0], INFINITY, tolerance, FIRST_STEPS, effort)
+        self.act(SEARCHING)
+        if not kicked < objective:
+            return objective
+        self.found_by = PERTURBING
+        memcpy(solution, &self.kicked[0], self.n_solution * sizeof(real))
+        return kicked
+
+    cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
+                           Effort *effort) noexcept nogil:
+        """EM from given parameters; what does not reach the target is given up."""
+        cdef int K = self.family.n_components, k
+        cdef real objective
+        for k in range(K):
+            solution[k] = 1.0 / K if weights == NULL else weights[k]
+        memcpy(solution + K, point, self.family.n_connected * sizeof(real))
+        # What does not beat the incumbent on the summary is not worth the passes over all samples.
+        if self.coarse.n_samples < self.full.n_samples:
+            target -= self.coarse_loss
+            objective = self.run(&self.coarse, solution, target, tolerance, NODE_STEPS, effort)
+            self.remember(objective, solution)
+            if not objective < target:
+                return INFINITY
+            target += self.coarse_loss
+        objective = self.run(&self.full, solution, target, tolerance, NODE_STEPS, effort)
+        if self.coarse.n_samples == self.full.n_samples:
+            self.remember(objective, solution)
+        return objective
+
+    cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
+        cdef real objective
+        self.until = INFINITY
+        objective = self.run(&self.full, solution, INFINITY, POLISH_FIRST, POLISH_FIRST_STEPS, effort)
+        return self.run(&self.full, solution, INFINITY, max(POLISHED, POLISHED_RELATIVE * fabs(objective)),
+                        POLISH_STEPS, effort)
+
+    def state(self):
+        """What earlier local searches have left behind: the generator's state, the solution that kicks begin from."""
+        return {
+            "seed": np.asarray(self.seed, dtype=np.uint64), "known": np.array(self.known),
+            "known_value": self.known_value, "coarse_loss": self.coarse_loss,
+            "turns": np.array([self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes]),
+        }
+
+    def restore(self, state):
+        """Take what `state` returned."""
+        self.seed = entries.count(state, "seed", 0, 2**64 - 1)
+        np.asarray(self.known)[:] = entries.array(state, "known", (self.n_solution,))
+        self.known_value = entries.number(state, "known_value")
+        self.coarse_loss = entries.number(state, "coarse_loss")
+        self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes = entries.array(
+            state, "turns", (5,), "iu", -1, MOST_TURNS).tolist()
+
+    def em(self, weights, point, tol, int max_iter):
+        """EM from given weights (K,) and parameters (n_connected,) with its trace.
+
+        Returns
+        -------
+        solution (n_solution,), trace (objective before each step and at the end), converged
+        """
+        cdef real[::1] solution = np.concatenate([weights, np.ravel(point), [0.0]])
+        cdef real[::1] before = np.empty(self.n_solution)
+        cdef real last, objective = INFINITY
+        trace = []
+        converged = False
+        while True:
+            before[:] = solution
+            last, objective = objective, self.step(self.truth, &solution[0])
+            trace.append(objective)
+            self.work().terms += self.truth.n_samples * self.family.n_components
+            before[self.n_solution - 1] = solution[self.n_solution - 1]
+            if last - objective <= tol:
+                converged = True
+            if converged or len(trace) > max_iter:
+                break
+        return np.asarray(before), np.array(trace), converged
+
+
+def short_runs(make, X, sample_weight):
+    """The best of a few short runs of EM on some of the samples.
+
+    Parameters
+    ----------
+    make : callable
+        From samples (n, d) and their weights (n,) to a Family.
+    X : ndarray, shape (n, d)
+    sample_weight : ndarray, shape (n,)
+
+    Returns
+    -------
+    family, solution (n_solution,)
+    """
+    step = -(-len(X) // MOST_TRIAL_SAMPLES)
+    X, sample_weight = X[::step], sample_weight[::step]
+    family = make(X, sample_weight if sample_weight.any() else np.ones(len(X)))
+    weights = np.full(family.n_components, 1.0 / family.n_components)
+    rng = np.random.default_rng(0)
+    best = np.inf
+    terms = MOST_TRIAL_STEPS * len(X) * family.n_components * family.n_statistics
+    for _ in range(min(N_TRIALS, max(FEWEST_TRIALS, TRIAL_TERMS // terms))):
+        found, trace, _ = MixturePrimal(family).em(weights, family.seeded(rng), TRIAL_TOLERANCE, MOST_TRIAL_STEPS)
+        objective = trace[len(trace) - 1]
+        if objective < best:
+            best, solution = objective, found
+    return family, solution

@@ -51,9 +51,10 @@ $(INSTALLED): $(SOURCES) | $(BIN)/python
 
 # The pytest script, never `python -m pytest`: that would put the source tree first on sys.path.
 # One process per processor; `make test JOBS=0` runs them in one, for a debugger.
+# A test that hangs ends its process after so many seconds and counts as failed, so that the others are still run.
 JOBS ?= auto
 test: $(INSTALLED)
-	$(BIN)/pytest -n $(JOBS) $(ARGS)
+	$(BIN)/pytest -n $(JOBS) --timeout 400 --timeout-method thread $(ARGS)
 
 demo: $(INSTALLED)
 	$(BIN)/python bench/demo.py

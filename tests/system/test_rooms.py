@@ -114,6 +114,19 @@ def test_statements_and_names_of_a_document_exist(document):
     assert [name for name in names if not WORDS.issuperset(name.split("."))] == []
 
 
+def test_every_mechanism_is_in_the_table_of_its_room():
+    text = text_of(TREES[0] / "mixtures" / "README.md")
+    declared = re.findall(r'name, theory = "(\w+)", "(\(\w+\))"', text_of(TREES[0] / "mixtures" / "mechanisms.py"))
+    table = text.split("| mechanism |")[1].split("\n\n")[0]
+    rows = [row.split("|")[1:3] for row in table.splitlines()[2:]]
+    named = [
+        pair
+        for names, labels in rows
+        for pair in zip(*(re.findall(r"[(\w)]+", x) for x in (names, labels)), strict=True)
+    ]
+    assert sorted(named) == sorted(declared)
+
+
 def test_the_page_is_short_and_leads_to_every_room():
     text = text_of(PAGE)
     assert len(text.splitlines()) <= MOST_LINES

@@ -134,6 +134,13 @@ def test_the_page_is_short_and_leads_to_every_room():
     assert sorted(links - set(re.findall(r"\]\(([^)#\s]+)\)", text))) == []
 
 
+def test_the_page_names_the_ground_that_imports_are_held_to():
+    layers = text_of(ROOT / "tests" / "unit" / "test_layers.py")
+    held = re.findall(r'"(\w+)"', re.search(r"^GROUND = \{(.*?)\}", layers, re.M | re.S)[1])
+    said = re.search(r"from the \*ground\*.*?:\n(.*?)\.\s", text_of(PAGE), re.S)[1]
+    assert sorted(re.findall(r"`(\w+)`", said)) == sorted(held)
+
+
 def lines_of_code(path):
     """How many lines of a file hold code: no comment, no string that stands by itself, not blank."""
     lines, first = set(), True

@@ -36,10 +36,10 @@ def problem(n_columns):
 def search(n_columns, executor=None, n_threads=1):
     """Solve; return what is compared, and the times of parts."""
     import gopfast
-    from gopfast.search import spread
+    from gopfast.search import distributed
 
     kept = {}
-    run = spread.Spread.run
+    run = distributed.DistributedSearch.run
 
     def recorded(self, *limits):
         try:
@@ -47,12 +47,12 @@ def search(n_columns, executor=None, n_threads=1):
         finally:
             kept.update(parts=self.records, busy=self.busy, sent=self.n_sent)
 
-    spread.Spread.run = recorded
+    distributed.DistributedSearch.run = recorded
     if executor is not None:  # workers are at work already, as threads are
-        list(executor.map(warm, range(8 * spread.n_workers(executor))))
+        list(executor.map(warm, range(8 * distributed.n_workers(executor))))
     started, used = time.perf_counter(), time.process_time()
     result = gopfast.solve(problem(n_columns), EPSILON, n_threads=n_threads, log=False, executor=executor)
-    spread.Spread.run = run
+    distributed.DistributedSearch.run = run
     return {
         "status": result.status.name, "objective": result.objective, "lower": result.lower_bound,
         "nodes": result.n_nodes, "seconds": time.perf_counter() - started, "notes": list(result.notes),
@@ -132,7 +132,7 @@ def child(kind, count, n_columns):
 
 def simulate(n_workers, records, service, latency, work):
     """
-    Play a search on so many workers, by an event simulation of what `gopfast.search.spread` does.
+    Play a search on so many workers, by an event simulation of what `gopfast.search.distributed` does.
 
     Parameters
     ----------
@@ -151,16 +151,16 @@ def simulate(n_workers, records, service, latency, work):
     seconds, ramp : float
         Of the search, and until all workers were at work for the first time.
     """
-    from gopfast.search import spread
+    from gopfast.search import distributed
 
     rng = np.random.default_rng(0)
-    wanted, left = spread.PARTS * n_workers, work - spread.ALONE
-    n_open, done, free = min(wanted, spread.FIRST), [], [spread.ALONE] * n_workers
-    now, hands_free, ramp, out = spread.ALONE, spread.ALONE, np.inf, 0
+    wanted, left = distributed.PARTS * n_workers, work - distributed.ALONE
+    n_open, done, free = min(wanted, distributed.FIRST), [], [distributed.ALONE] * n_workers
+    now, hands_free, ramp, out = distributed.ALONE, distributed.ALONE, np.inf, 0
     while left > 0.0 or done:
         while out < wanted and n_open >= 1 and left > 0.0:
-            size = int(np.clip(n_open // wanted, 1, spread.NODES))
-            full = spread.part_seconds(n_workers, service) if n_open >= wanted else spread.SHORT_PART
+            size = int(np.clip(n_open // wanted, 1, distributed.NODES))
+            full = distributed.part_seconds(n_workers, service) if n_open >= wanted else distributed.SHORT_PART
             _, _, _, returned = records[rng.integers(len(records))]
             seconds, n_open = min(left, full), n_open - size
             left -= seconds
@@ -169,7 +169,7 @@ def simulate(n_workers, records, service, latency, work):
             heapq.heappush(free, begun + seconds)
             heapq.heappush(done, (begun + seconds + 0.5 * latency, int(returned)))
             out += 1
-            if ramp == np.inf and free[0] > spread.ALONE:  # each has its first part
+            if ramp == np.inf and free[0] > distributed.ALONE:  # each has its first part
                 ramp = begun
         if not done:
             break
@@ -204,7 +204,7 @@ def row(kind, count, found, rows_before):
 def main():
     import machine
 
-    from gopfast.search import spread
+    from gopfast.search import distributed
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, default=10)
@@ -227,7 +227,7 @@ def main():
     for count in WORKERS:
         seconds, ramp = simulate(count, recorded, mean, delay, work)
         simulated.append(
-            f"| {count:,} | {spread.part_seconds(count, mean):.3g} | {ramp:.1f} | {seconds:,.0f} "
+            f"| {count:,} | {distributed.part_seconds(count, mean):.3g} | {ramp:.1f} | {seconds:,.0f} "
             f"| {work / seconds / count:.3f} |"
         )
     text = (
@@ -246,8 +246,8 @@ been started; *against threads*: of as many threads, over these (means something
 ## Simulated
 
 Strong scaling of a search of {HOURS:g} hours of a processor, replayed by an event simulation of the rules of
-`gopfast.search.spread`: {len(recorded)} recorded parts, which bring back {np.median(recorded[:, 3]):.0f} open nodes
-(median); {1e3 * mean:.2f} ms of the process that hands out, for each (median of the engines above);
+`gopfast.search.distributed`: {len(recorded)} recorded parts, which bring back {np.median(recorded[:, 3]):.0f} open
+nodes (median); {1e3 * mean:.2f} ms of the process that hands out, for each (median of the engines above);
 {1e3 * delay:.1f} ms there and back (the slowest of them). Nothing of this ran on more workers than are in the table
 above. What is lost: half a second in which one process makes the first open nodes, the time until all work, and the
 last part of each.

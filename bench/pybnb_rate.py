@@ -130,9 +130,9 @@ def run_gopfast():
     from mpi4py.futures import MPIPoolExecutor
 
     import gopfast
-    from gopfast.search import spread
+    from gopfast.search import distributed
 
-    kept, run = {}, spread.Spread.run
+    kept, run = {}, distributed.DistributedSearch.run
 
     def recorded(self, *limits):
         try:
@@ -140,7 +140,7 @@ def run_gopfast():
         finally:
             kept.update(busy=self.busy, sent=self.n_sent, handed=sum(record[1] for record in self.records))
 
-    spread.Spread.run = recorded
+    distributed.DistributedSearch.run = recorded
     with MPIPoolExecutor() as executor:
         executor.bootup(wait=True)
         result = gopfast.solve(mixture(), EPSILON, n_threads=1, log=False, executor=executor, relaxation="entropic")

@@ -17,9 +17,9 @@ from gopfast.errors import CheckpointError, InputError
 from gopfast.result import Status
 from gopfast.search import snapshot
 from gopfast.search.checkpoint import Checkpoint
+from gopfast.search.distributed import DistributedSearch
 from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
-from gopfast.search.spread import Spread
 from gopfast.search.threads import n_threads
 
 # Of variables that nothing bounds, in the core's units: boxes to search, while the larger ones hold better points
@@ -252,7 +252,7 @@ def _run(search, core, preparation, options, keeper, stored):
         return search.run() if stored is None else search.resume(preparation.left(), max_nodes)
     coordinates = core.coordinates()
     setup = worker_search, (core,), coordinates
-    spread = Spread(search, options.executor, coordinates, setup, keeper, preparation.notes.append)
+    spread = DistributedSearch(search, options.executor, coordinates, setup, keeper, preparation.notes.append)
     if keeper is not None:
         keeper.elsewhere = spread.outstanding
     return spread.run(preparation.left(), max_nodes)

@@ -13,7 +13,7 @@ from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
-from gopfast.mixtures.incumbent.widening import WideningBasin
+from gopfast.mixtures.incumbent.staged import StagedBasin
 from gopfast.mixtures.marginal import MarginalBound
 from gopfast.mixtures.mixing.hitting import HittingSets as HittingReduction
 from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided
@@ -657,7 +657,7 @@ def box_of(plan):
     found = [box.make(plan) for box in BOXES if plan.has(box)]
     if not found:
         return None
-    return found[0] if len(found) == 1 else WideningBasin(*found)
+    return found[0] if len(found) == 1 else StagedBasin(*found)
 
 
 def is_few(plan):

@@ -29,10 +29,10 @@ from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search import snapshot
 from gopfast.search.checkpoint import Checkpoint
+from gopfast.search.distributed import DistributedSearch
 from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
 from gopfast.search.search import Search
-from gopfast.search.spread import Spread
 from gopfast.search.threads import n_threads
 
 SAME = 1e-6  # of a checkpoint's objective: what evaluating it anew may change
@@ -255,7 +255,7 @@ class MixtureSearch:
                 with self._no_rest_of_a_proof():
                     reason = self.search.resume(time_limit, max_nodes, cutoff)
             else:
-                reason = self._spread().run(time_limit, max_nodes)
+                reason = self._distributed().run(time_limit, max_nodes)
             self._keep(Status(reason))  # what ends the process waits for it
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
@@ -277,12 +277,12 @@ class MixtureSearch:
         arrays = (columns, weights) if self.family.frame is None else (columns, weights, self.family.frame)
         return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
-    def _spread(self):
+    def _distributed(self):
         """Return what runs the search on the executor."""
         plain = replace(self.options, **ALONE)
         key = f"{checkpoint_header(self.problem, plain)['digest']}-{self.options.seed}"
         setup = worker_search, (self.problem, plain), self.coordinates()
-        spread = Spread(self.search, self.options.executor, key, setup, self.keeper, self.note)
+        spread = DistributedSearch(self.search, self.options.executor, key, setup, self.keeper, self.note)
         if self.keeper is not None:
             self.keeper.elsewhere = spread.outstanding
         return spread

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from gopfast.mixtures.data.samples import Samples
-from gopfast.mixtures.families.copied import CopiedFamily
 from gopfast.mixtures.families.normal import NormalFamily
+from gopfast.mixtures.families.replicated import ReplicatedFamily
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.primal.em import MixturePrimal
 
@@ -73,7 +73,7 @@ def test_no_column_of_a_cell_saves_more_than_its_bound(seed):
     rng = np.random.default_rng(seed)
     d, per_column, copies = 1 + seed % 3, bool(seed % 2), 2 ** (seed % 4)
     data = columns_of(rng, d)
-    family = CopiedFamily(data, 1, per_column, copies)
+    family = ReplicatedFamily(data, 1, per_column, copies)
     pricing = ComponentPricing(family)
     columns, weights = data.arrays()
     W = weights.sum()
@@ -97,7 +97,7 @@ def test_copies_count_as_columns_of_the_same_parameters():
     x, weights = 4.0 * rng.standard_normal((12, 1)), rng.choice([0.5, 1.0], 12)
     one = Samples(x, weights, np.ones(1), np.zeros(1), squares=True)
     two = Samples(np.hstack([x, x]), weights, np.ones(2), np.zeros(2), squares=True)
-    copied, plain = CopiedFamily(one, 2, False, 2), NormalFamily(two, 2)
+    copied, plain = ReplicatedFamily(one, 2, False, 2), NormalFamily(two, 2)
     start = np.array([-3.0, 2.0, 3.0, 2.0])
     even = np.full(2, 0.5)
     left, left_trace, _ = MixturePrimal(copied).em(even, start, 1e-12, 500)
@@ -105,7 +105,7 @@ def test_copies_count_as_columns_of_the_same_parameters():
     assert left_trace[-1] == pytest.approx(right_trace[-1], rel=1e-12)
     np.testing.assert_allclose(left[:2], right[:2], rtol=1e-9)
     with pytest.raises(ValueError, match="power of 2"):
-        CopiedFamily(one, 2, False, 3)
+        ReplicatedFamily(one, 2, False, 3)
 
 
 @pytest.mark.parametrize("n_blocks", range(1, 20))

@@ -16,7 +16,7 @@ from gopfast.search.tree import Tree
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.search import checkpoint, snapshot, spread
+from gopfast.search import checkpoint, distributed, snapshot
 from gopfast.search.files import Spill
 
 BELOW = -0.5  # nats: what a search is told to prove more than there is
@@ -86,13 +86,15 @@ def made(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bounds_hold_with_failing_workers(seed, monkeypatch):
-    monkeypatch.setattr(spread, "ALONE", 0.0)
-    monkeypatch.setattr(spread, "PART", 0.02)
-    monkeypatch.setattr(spread, "SHORT_PART", 0.01)
+    monkeypatch.setattr(distributed, "ALONE", 0.0)
+    monkeypatch.setattr(distributed, "PART", 0.02)
+    monkeypatch.setattr(distributed, "SHORT_PART", 0.01)
     best, _ = optimum(seed)
     run, executor, notes = search(seed), Failing(), []
-    spread._here.key = None
-    reason = spread.Spread(run, executor, f"key {seed}", (made, (seed,), "alike"), None, notes.append).run(60.0, NODES)
+    distributed._here.key = None
+    reason = distributed.DistributedSearch(
+        run, executor, f"key {seed}", (made, (seed,), "alike"), None, notes.append
+    ).run(60.0, NODES)
     assert (reason, notes) == (3, [])
     assert executor.n > 20
     assert holds(run, best)

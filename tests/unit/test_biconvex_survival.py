@@ -12,7 +12,7 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem, CheckpointError, InputError, cli
-from gopfast.search import files, spread
+from gopfast.search import distributed, files
 from gopfast.search.checkpoint import Stored
 
 FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
@@ -166,8 +166,8 @@ def test_badly_scaled_problems_go_on(units, tmp_path):
 @pytest.fixture
 def at_once(monkeypatch):
     """Hand out short parts, and at once."""
-    monkeypatch.setattr(spread, "ALONE", 0.0)
-    monkeypatch.setattr(spread, "PART", 0.2)
+    monkeypatch.setattr(distributed, "ALONE", 0.0)
+    monkeypatch.setattr(distributed, "PART", 0.2)
 
 
 class Inline(Executor):

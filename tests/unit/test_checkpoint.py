@@ -17,7 +17,7 @@ import gopfast
 from gopfast import CheckpointError, InputError
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
-from gopfast.search import files, lessons
+from gopfast.search import files, learning_log
 from gopfast.search.checkpoint import Checkpoint, Stored
 
 GALAXIES = gopfast.datasets.load("galaxies")
@@ -73,7 +73,7 @@ def test_prices_in_the_making_are_made_again(tmp_path):
     for n in range(10, 150, 20):
         search(checkpoint=path, callback=lambda state, n=n: state.n_nodes >= n).run()
         state = Stored(path).reader.part("state.")
-        learning += "reduction.lessons" in state
+        learning += "reduction.learning_log" in state
         resumed = gopfast.resume(path, problem.X, max_nodes=600, n_threads=1, log=False)
         assert outcome(resumed) == outcome(whole)
     assert learning
@@ -377,7 +377,7 @@ def test_a_search_that_is_terminated_while_prices_are_learnt_is_the_same_search(
             assert child.returncode == 0
             state = Stored(str(path)).reader.part("state.")
             assert state["search.n_nodes"] == int(said[1]) <= whole.n_nodes
-            n_stopped, n_learning = n_stopped + 1, n_learning + ("reduction.lessons" in state)
+            n_stopped, n_learning = n_stopped + 1, n_learning + ("reduction.learning_log" in state)
         # passes of the local search that the signal cut short are counted, and it begins again
         resumed = gopfast.resume(path, problem.X, log=False, n_threads=1)
         assert resumed.n_passes >= whole.n_passes
@@ -388,7 +388,7 @@ def test_a_search_that_is_terminated_while_prices_are_learnt_is_the_same_search(
 @pytest.mark.parametrize("resumes", [False, True])
 def test_sigterm_in_the_first_batch_of_a_run_cuts_no_learning_short(resumes, tmp_path, monkeypatch):
     problem, path, sent = gopfast.GaussianMixture(FAITHFUL[::3], 2, covariance="full"), tmp_path / "c", []
-    options, kept = {"relaxation": "pricing", "log": False, "n_threads": 1}, lessons.Lessons.count
+    options, kept = {"relaxation": "pricing", "log": False, "n_threads": 1}, learning_log.LearningLog.count
     whole, usual = gopfast.solve(problem, 0.02, **options), signal.getsignal(signal.SIGTERM)
 
     def ended(self, limit):
@@ -400,7 +400,7 @@ def test_sigterm_in_the_first_batch_of_a_run_cuts_no_learning_short(resumes, tmp
     if resumes:
         gopfast.solve(problem, 0.02, checkpoint=path, callback=lambda state: state.n_nodes >= 300, **options)
     with monkeypatch.context() as patch:
-        patch.setattr(lessons.Lessons, "count", ended)
+        patch.setattr(learning_log.LearningLog, "count", ended)
         stopped = gopfast.resume(path, problem.X, log=False, n_threads=1) if resumes else (
             gopfast.solve(problem, 0.02, checkpoint=path, **options))  # fmt: skip
     assert sent and stopped.status == "INTERRUPTED"

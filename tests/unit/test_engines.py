@@ -12,7 +12,7 @@ import pytest
 from support.killing import LosesWorker
 
 import gopfast
-from gopfast.search import spread
+from gopfast.search import distributed
 
 PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (25, 6)), 2)
 PACKAGE = str(Path(gopfast.__file__).resolve().parents[1])
@@ -20,8 +20,8 @@ PACKAGE = str(Path(gopfast.__file__).resolve().parents[1])
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(spread, "ALONE", 0.0)
-    monkeypatch.setattr(spread, "PART", 0.1)
+    monkeypatch.setattr(distributed, "ALONE", 0.0)
+    monkeypatch.setattr(distributed, "PART", 0.1)
     monkeypatch.setenv("PYTHONPATH", PACKAGE)
 
 
@@ -36,7 +36,7 @@ def check(executor):
 def test_loky():
     loky = pytest.importorskip("loky")
     with loky.ProcessPoolExecutor(2) as executor:
-        assert spread.n_workers(executor) == 2
+        assert distributed.n_workers(executor) == 2
         check(executor)
 
 
@@ -57,7 +57,7 @@ def test_a_killed_worker_of_loky_loses_nothing():
 def test_workers_of_dask_die_and_join_late(monkeypatch):
     """One is killed at work, and another joins; Dask hands out again what the first one had."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(spread, "RECOUNT", 0.0)
+    monkeypatch.setattr(distributed, "RECOUNT", 0.0)
     counts = []
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
@@ -67,7 +67,7 @@ def test_workers_of_dask_die_and_join_late(monkeypatch):
         submit = executor.submit
 
         def changing(function, /, *arguments, **named):
-            counts.append(spread.n_workers(executor))
+            counts.append(distributed.n_workers(executor))
             if len(counts) == 3:
                 cluster.scale(2)
             if len(counts) == 8:
@@ -89,7 +89,7 @@ def test_dask(processes):
         distributed.Client(cluster) as client,
     ):
         executor = client.get_executor()
-        assert spread.n_workers(executor) == 2
+        assert distributed.n_workers(executor) == 2
         check(executor)
 
 
@@ -97,14 +97,14 @@ MPI = """
 from mpi4py.futures import MPIPoolExecutor
 import numpy as np
 import gopfast
-from gopfast.search import spread
+from gopfast.search import distributed
 
 if __name__ == "__main__":
-    spread.ALONE = 0.0
+    distributed.ALONE = 0.0
     problem = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (25, 6)), 2)
     with MPIPoolExecutor() as executor:
         result = gopfast.solve(problem, 0.05, log=False, n_threads=1, executor=executor)
-    print(result.status, spread.n_workers(executor), result.objective, *result.notes)
+    print(result.status, distributed.n_workers(executor), result.objective, *result.notes)
 """
 
 

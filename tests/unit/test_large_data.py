@@ -272,8 +272,8 @@ def test_a_stopped_search_goes_on_to_the_same(tmp_path):
 
 
 def test_workers_bound_nodes_without_the_data(monkeypatch):
-    monkeypatch.setattr("gopfast.search.spread.ALONE", 0.0)
-    monkeypatch.setattr("gopfast.search.spread.PART", 0.02)
+    monkeypatch.setattr("gopfast.search.distributed.ALONE", 0.0)
+    monkeypatch.setattr("gopfast.search.distributed.PART", 0.02)
     data = clusters(np.random.default_rng(5), 3000, 2)
     problem = LargeGaussianMixture(chunks(lambda: [data], 2), 3, covariance="known")  # which no pickle can hold
     alone = gopfast.solve(problem, 0.01, log=False, n_threads=1)

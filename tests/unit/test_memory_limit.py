@@ -19,7 +19,7 @@ import gopfast
 from gopfast import CheckpointError, InputError, checks
 from gopfast.mixtures import engine
 from gopfast.result import Status
-from gopfast.search import files, memory, spread
+from gopfast.search import distributed, files, memory
 from gopfast.search.checkpoint import Stored
 from gopfast.search.files import Spill
 
@@ -419,8 +419,8 @@ def test_bad_folders_are_named(tmp_path):
 def test_nodes_on_disk_that_are_lost_while_workers_search_end_it_with_its_bounds(tmp_path, monkeypatch, whole):
     _, _, most = whole
     limited(monkeypatch, most // 16)
-    monkeypatch.setattr(spread, "ALONE", 0.0)
-    monkeypatch.setattr(spread, "PART", 0.005)
+    monkeypatch.setattr(distributed, "ALONE", 0.0)
+    monkeypatch.setattr(distributed, "PART", 0.005)
 
     def lost(self, name):
         raise OSError(errno.EIO, os.strerror(errno.EIO), name)

@@ -17,8 +17,8 @@ import numpy as np
 
 from gopfast.errors import InputError
 from gopfast.mixtures.data.chunks import AS_MANY, ROWS, Chunks, weighted
-from gopfast.search.crew import Crew
-from gopfast.search.spread import n_workers
+from gopfast.search.distributed import n_workers
+from gopfast.search.task_pool import TaskPool
 
 BLOCKS = 16  # of ROWS rows, in a part: some hundredths of a second
 MOST_SENT = 1 << 20  # bytes that say how data are opened: more are data
@@ -43,7 +43,7 @@ class Parts:
 
     def __init__(self, source, weights, executor=None, note=None):
         self.source, self.weights, self.tell, self.notes = source, weights, note, []
-        self.crew = Crew(executor, self.note)
+        self.pool = TaskPool(executor, self.note)
         for one in (source, weights):
             if one is not None:
                 one.forget()
@@ -73,18 +73,18 @@ class Parts:
         size, n_rows = BLOCKS * ROWS, self.n_rows
         if most is not None:
             size *= max(1, -(-n_rows // (size * most)))
-        readers = self._readers() if self.crew.executor is not None and n_rows else None
+        readers = self._readers() if self.pool.executor is not None and n_rows else None
         if readers is None:
             yield from self._here(function, arguments, size // ROWS)
             return
         ranges = [(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
         # what can only be read from the first row on is read once by each worker
         in_order = any(rows.in_order for rows, _ in readers)
-        n_tasks = min(len(ranges), n_workers(self.crew.executor)) if in_order else len(ranges)
+        n_tasks = min(len(ranges), n_workers(self.pool.executor)) if in_order else len(ranges)
         own = np.array_split(np.arange(len(ranges)), max(1, n_tasks))
-        data = readers if self.crew.shares_memory else _pickled(readers)
+        data = readers if self.pool.shares_memory else _pickled(readers)
         tasks = (_task(function, arguments, readers, data, [ranges[i] for i in some]) for some in own)
-        for found in self.crew.outcomes(work, tasks):
+        for found in self.pool.outcomes(work, tasks):
             yield from found
 
     @property
@@ -101,12 +101,12 @@ class Parts:
             rows = source.reader()
             if rows is None:
                 return None  # of unknown length, before the first pass
-            if rows.apart is not None and not (self.crew.shares_memory and rows.n_rows is not None):
+            if rows.apart is not None and not (self.pool.shares_memory and rows.n_rows is not None):
                 return self._cannot(f"{name} is {rows.apart}")
             readers.append((rows, source.n_columns))
         if len({rows.n_rows for rows, _ in readers}) > 1:
             return None  # which the pass here says
-        if self.crew.shares_memory:
+        if self.pool.shares_memory:
             return readers
         try:
             _pickled(readers)
@@ -119,7 +119,7 @@ class Parts:
     def _cannot(self, text):
         """Do without the workers, and say why."""
         self.note(f"executor: {text}; the data were read in the search's own process")
-        self.crew.executor = None
+        self.pool.executor = None
 
     def _here(self, function, arguments, n_blocks):
         """Yield the outcomes of parts of so many blocks, in one way through the data."""
@@ -133,7 +133,7 @@ class Parts:
 
 
 def _task(function, arguments, readers, data, ranges):
-    """Return a task as `Crew` takes it: for a worker, with what tells that its data are the same, and for here."""
+    """Return a task as `TaskPool` takes it: for a worker, with what tells that its data are the same, and for here."""
     marks = [rows.mark(ranges[0][0], ranges[-1][1]) for rows, _ in readers]
     return (function, arguments, data, ranges, marks), (function, arguments, readers, ranges, None)
 

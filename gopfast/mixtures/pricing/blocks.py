@@ -6,7 +6,7 @@ what each block of columns costs. With parts alpha_b of the information that add
 
     f  >=  sum_b  min over r of  alpha_b I(r) + E_b(r)  =  sum_b alpha_b F_b,
 
-F_b the optimum of the block alone in which every column counts 1 / alpha_b times (`families.copied`). Each F_b is
+F_b the optimum of the block alone in which every column counts 1 / alpha_b times (`families.replicated`). Each F_b is
 bounded by prices of samples: cells of so few parameters are no obstacle. What is lost is that every block may choose
 responsibilities of its own.
 
@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from gopfast.mixtures.data.samples import Samples
-from gopfast.mixtures.families.copied import CopiedFamily
+from gopfast.mixtures.families.replicated import ReplicatedFamily
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.pricing_root import Phase, PricingBound
 from gopfast.mixtures.primal.em import MixturePrimal
@@ -195,7 +195,7 @@ class Partitions:
     def family_of(self, block, copies):
         """Return the family of a block, and its columns in the order of the family's."""
         data = Samples(self.columns[block].T, self.weights, np.ones(len(block)), np.zeros(len(block)), squares=True)
-        made = CopiedFamily(data, self.family.n_components, self.family.per_column, copies)
+        made = ReplicatedFamily(data, self.family.n_components, self.family.per_column, copies)
         return made, np.asarray(block)[data.order]
 
     def mixtures(self, family, block, starts, tolerance=EM_TOLERANCE, most=EM_STEPS):

@@ -51,7 +51,7 @@ cdef class Domain:
     # What it led to, for so many of them.
     cdef void count(self, index n, const Cut *cuts) noexcept nogil
     # n_created: nodes so far. Nodes made from now on are cut down by all that is known.
-    cdef void date(self, index n_created) noexcept nogil
+    cdef void follow_version(self, index n_created) noexcept nogil
     # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.
     # lower: LBD, which it may raise.
     cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower) except -1
@@ -68,7 +68,7 @@ cdef class Domain:
     # Counts nodes that cutting has looked at, and those that it has closed.
     cdef void tell_cut(self, index n, index looked, const Cut *cuts, const int *by) except *
     # IN/OUT: moves the split point to a face of the basin where the node reaches into it.
-    cdef void aim(self, Node *parent) noexcept nogil
+    cdef void branch_at_box(self, Node *parent) noexcept nogil
     # IN/OUT: raises the bound of a node inside the basin to the basin's.
     cdef void fathom(self, Node *node) noexcept nogil
     cdef bint in_basin(self, const real *low, const real *high) noexcept nogil

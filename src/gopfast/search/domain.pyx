@@ -103,7 +103,7 @@ cdef class Domain:
             self.widened_at = incumbent.upper
         return 0
 
-    cdef void aim(self, Node *parent) noexcept nogil:
+    cdef void branch_at_box(self, Node *parent) noexcept nogil:
         cdef index n = self.n_connected, j, n_sides = 0, widest = -1
         cdef real low, high, below, above, face = 0, other, middle, most = 0
         if not self.settled:
@@ -195,7 +195,7 @@ cdef class Domain:
                 closer = self.reduction.emptied(by[i])
                 closer.work.closed += 1
 
-    cdef void date(self, index n_created) noexcept nogil:
+    cdef void follow_version(self, index n_created) noexcept nogil:
         if self.reduction is not None and self.reduction.version != self.version:
             self.version, self.cut_from = self.reduction.version, n_created
             self.n_looked = self.n_gained = self.pause = self.paused = 0

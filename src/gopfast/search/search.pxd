@@ -7,7 +7,7 @@ from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
 from gopfast.search.ledger cimport Ledger
 from gopfast.search.relaxation cimport Effort, Relaxation
-from gopfast.search.room cimport Room
+from gopfast.search.node_memory cimport NodeMemory
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree
 from gopfast.search.types cimport index, real
@@ -17,7 +17,7 @@ cdef class Search:
     cdef Relaxation relaxation
     cdef Tree tree
     cdef Batch batch
-    cdef Room room                  # for the open nodes
+    cdef NodeMemory node_memory                  # for the open nodes
     cdef Incumbent incumbent
     cdef Domain domain
     cdef Audit audit

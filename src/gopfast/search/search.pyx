@@ -16,7 +16,7 @@ from gopfast.search.incumbent cimport Incumbent
 from gopfast.search.ledger cimport Ledger
 from gopfast.search.meter cimport Meter, Work, add_work
 from gopfast.search.relaxation cimport N_STAGES, Basin, Primal, Reduction, Relaxation, no_effort
-from gopfast.search.room cimport Room
+from gopfast.search.node_memory cimport NodeMemory
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_point, node_warm
 from gopfast.search.types cimport (
@@ -88,7 +88,7 @@ cdef class Search:
         self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
         self.batch = Batch(relaxation.batch_size * self.tree.most_children(orthant), n_threads)
-        self.room = Room(self.tree, memory, spill)
+        self.node_memory = NodeMemory(self.tree, memory, spill)
         self.keeper = keeper
         self.elsewhere, self.n_elsewhere = INFINITY, 0
         self.incumbent = Incumbent(primal, epsilon, rel_tol)
@@ -195,7 +195,7 @@ cdef class Search:
         if self.unopened:
             return -INFINITY
         cdef real least = min(self.closed, self.domain.removed())
-        return min(min(least, self.tree.least()), min(self.room.lower, self.elsewhere))
+        return min(min(least, self.tree.least()), min(self.node_memory.lower, self.elsewhere))
 
     cdef real lower(self) noexcept nogil:
         """LBD, never above UBD."""
@@ -250,10 +250,10 @@ cdef class Search:
         cdef bint looks
         if self.stop.poll(0):
             return False
-        most = self.room.make(self.relaxation.batch_size, self.tree.most_children(self.orthant), self.stop)
+        most = self.node_memory.make(self.relaxation.batch_size, self.tree.most_children(self.orthant), self.stop)
         if self.stop.reason != STOP_NONE:
             return False
-        self.room.fetch(self.stop)
+        self.node_memory.fetch(self.stop)
         looks = self.domain.looks()
         while split < max(most, 1) and self.stop.reason == STOP_NONE:
             taken = self.take_parents(most - split, split == 0)
@@ -290,7 +290,7 @@ cdef class Search:
                 break
             self.batch.parents[self.batch.n_parents] = self.tree.pop()
             self.batch.n_parents += 1
-            self.room.fetch(self.stop)
+            self.node_memory.fetch(self.stop)
         return self.batch.n_parents
 
     cdef int divide(self, bint looks) except -1:
@@ -351,7 +351,7 @@ cdef class Search:
         elif self.orthant:
             made = self.tree.orthants(parent, children, <int> (self.batch.capacity - self.batch.n))
         else:
-            self.domain.aim(parent)
+            self.domain.branch_at_box(parent)
             made = self.tree.bisect(parent, children)
         if made < 0:
             self.put_back(parent)
@@ -481,7 +481,7 @@ cdef class Search:
                 self.improve_by_learning()
             if again:
                 self.restart()
-            self.domain.date(self.tree.n_created)
+            self.domain.follow_version(self.tree.n_created)
         except KeyboardInterrupt:  # Ctrl-C that waited for the next line of Python
             self.stop.request(STOP_INTERRUPTED)
         return 0
@@ -498,7 +498,7 @@ cdef class Search:
         """Begins the tree again, in the box that the reduction leaves."""
         cdef real lower = self.lower() if self.ledger is None else -INFINITY  # a proof is of the new tree alone
         self.tree.clear()
-        self.room.clear(self.stop)
+        self.node_memory.clear(self.stop)
         self.n_restarts += 1
         self.root(lower)
         self.domain.begin_again()
@@ -519,7 +519,7 @@ cdef class Search:
 
     cdef index n_open(self) noexcept nogil:
         """Open nodes, here, on disk and with others."""
-        return self.tree.n_open + self.room.n_spilled + self.n_elsewhere
+        return self.tree.n_open + self.node_memory.n_spilled + self.n_elsewhere
 
     # What the search found
 
@@ -531,12 +531,12 @@ cdef class Search:
     @property
     def n_dives(self):
         """How often open nodes filled the memory, so that the search went depth first."""
-        return self.room.n_dives
+        return self.node_memory.n_dives
 
     @property
     def n_blocks(self):
         """Blocks of open nodes that were written to disk."""
-        return self.room.n_blocks
+        return self.node_memory.n_blocks
 
     @property
     def least_bound(self):

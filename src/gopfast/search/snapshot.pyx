@@ -1,7 +1,7 @@
 """What a search knows, as plain arrays by name: to go on with it later, or to have others work on a part of it.
 
 Names have a part for each owner, such as "tree.lower" or "reduction.low". A search is read between two batches, where
-all its nodes are in its tree (and on disk, which `Room.blocks` tells).
+all its nodes are in its tree (and on disk, which `NodeMemory.blocks` tells).
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def slabs(Search search, index size=20_000):
 
 def blocks(Search search):
     """The open nodes on disk: (lower, serial, number of nodes, name) of each block."""
-    return list(search.room.blocks)
+    return list(search.node_memory.blocks)
 
 
 def restore(Search search, state, nodes, blocks=()):
@@ -79,8 +79,8 @@ def restore(Search search, state, nodes, blocks=()):
         raise entries.EntryError("search.n_batches is 0, but there are nodes")
     # that of every open node is smaller
     search.tree.n_created = entries.count(state, "search.n_created", search.tree.n_created)
-    search.room.blocks = [tuple(block) for block in blocks]
-    search.room.follow()
+    search.node_memory.blocks = [tuple(block) for block in blocks]
+    search.node_memory.follow()
     if search.incumbent.upper < INFINITY and (
             search.least_bound > search.incumbent.upper + LEAST_ABOVE * (1 + fabs(search.incumbent.upper))
             and min(search.closed, search.tree.least()) < INFINITY):
@@ -268,7 +268,7 @@ def hand_out(Search search, index n, dict away, number):
             chosen[count] = tree.pop()
             lower = min(lower, chosen[count].lower)
             count += 1
-            search.room.fetch(search.stop)
+            search.node_memory.fetch(search.stop)
         if count:
             away[number] = nodes_to_arrays(tree, chosen, count), lower
             handed_out = True
@@ -312,14 +312,14 @@ def begin_run(Search search, real time_limit):
     """A run begins in which others bound the nodes."""
     search.history.resume()
     search.stop = StopSignal(time_limit)
-    search.room.unasked = 0
+    search.node_memory.unasked = 0
     search.prepare()
 
 
 def make_room(Search search):
     """See to it that what others bring back fits; False: it does not."""
     cdef index n_children = search.tree.most_children(search.orthant)
-    cdef index most = search.room.make(search.relaxation.batch_size, n_children, search.stop)
+    cdef index most = search.node_memory.make(search.relaxation.batch_size, n_children, search.stop)
     if search.stop.reason == STOP_INTERRUPTED:
         raise KeyboardInterrupt
     return most > 0
@@ -327,9 +327,9 @@ def make_room(Search search):
 
 def spare_nodes(Search search):
     """How many more open nodes the memory holds; a number beyond all where it has no limit."""
-    if search.room.memory is None:
+    if search.node_memory.memory is None:
         return NEVER
-    return max(0, <index> (search.room.most // search.tree.size_of(1)) - search.tree.n_open)
+    return max(0, <index> (search.node_memory.most // search.tree.size_of(1)) - search.tree.n_open)
 
 
 class Nodes:
@@ -351,7 +351,7 @@ def begin_part(Search search, arrays, shared, index most_open):
     search.is_part = True
     take_knowledge(search, shared)
     replace_nodes(search, [arrays])
-    search.room.memory, search.room.turn, search.room.unasked = Nodes(search, most_open), 0, 0
+    search.node_memory.memory, search.node_memory.turn, search.node_memory.unasked = Nodes(search, most_open), 0, 0
     search.tree.n_created = int(np.max(arrays["serial"], initial=0)) + 1
     search.domain.learn_from, search.domain.cut_from = NEVER, search.tree.n_created
     search.history.rows = []

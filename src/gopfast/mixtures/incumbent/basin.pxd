@@ -67,5 +67,5 @@ cdef class MixtureBasin(Basin):
     cdef void accumulate(self, real w) noexcept nogil
     cdef real prior_curvature(self) noexcept nogil
     cdef void dominate(self) noexcept nogil
-    cdef bint rises(self, real part) noexcept nogil
+    cdef bint is_convex(self, real part) noexcept nogil
     cdef bint enclose(self, real *needed) noexcept nogil

@@ -213,7 +213,7 @@ cdef class MixtureBasin(Basin):
                 return False
             self.dominate()
             inside = self.enclose(needed)
-            self.rising = self.rises(1)
+            self.rising = self.is_convex(1)
             if inside and self.rising:
                 return True
             spare = False
@@ -235,7 +235,7 @@ cdef class MixtureBasin(Basin):
             return 0.75
         for _i in range(6):
             step = 0.5 * (part + above)
-            if self.rises(step):
+            if self.is_convex(step):
                 part = step
             else:
                 above = step
@@ -496,7 +496,7 @@ cdef class MixtureBasin(Basin):
             for a in range(m):
                 p[a] = max(self.matrix[a] / most, LEAST_VECTOR)
 
-    cdef bint rises(self, real part) noexcept nogil:
+    cdef bint is_convex(self, real part) noexcept nogil:
         """Whether H - part * domination >= LEAST in the scale of the components, H that of the center."""
         cdef int m = self.family.n_components * (1 + self.family.n_columns), a, b
         for a in range(m):
@@ -568,7 +568,7 @@ cdef class MixtureBasin(Basin):
             self.log_radius[i] = log_radius[i]
         self.survey()
         self.dominate()
-        found = dict(self.report(), rises=self.rises(1), prior_curvature=self.prior_curvature(),
+        found = dict(self.report(), rises=self.is_convex(1), prior_curvature=self.prior_curvature(),
                      domination=np.array(<real[:m]> self.domination), scale=np.array(<real[:m]> self.scale))
         enclosed = self.enclose(self.vector)
         return dict(found, enclosed=enclosed, needed=np.array(<real[:K]> self.vector))

@@ -36,8 +36,8 @@ cdef class BoxChange(Center):
     cdef void add_skew(self, real value, int k, int l) noexcept nogil
     cdef real widest_of(self, int a) noexcept nogil
     cdef bint spread(self) noexcept nogil
-    cdef bint move(self, index i, real w) noexcept nogil
+    cdef bint add_sample(self, index i, real w) noexcept nogil
     cdef real apart(self, int k, int l) noexcept nogil
-    cdef void turn_apart(self, real w) noexcept nogil
-    cdef void turn_pair(self, int k, int l, real size, bint own) noexcept nogil
-    cdef void pair(self, real w, int k, int l, int best) noexcept nogil
+    cdef void bound_fourth_cumulants(self, real w) noexcept nogil
+    cdef void add_third_of_pair(self, int k, int l, real size, bint own) noexcept nogil
+    cdef void add_fourth_of_pair(self, real w, int k, int l, int best) noexcept nogil

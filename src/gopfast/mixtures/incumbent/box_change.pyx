@@ -60,7 +60,7 @@ cdef class BoxChange(Center):
                 return False
             self.sample(i * self.stride)
             self.meter.work.terms += (1 + N_SHELLS) * self.family.n_components
-            if not self.move(i * self.stride, self.stride * data.samples.weights[i * self.stride]):
+            if not self.add_sample(i * self.stride, self.stride * data.samples.weights[i * self.stride]):
                 return False
         for a in range(m):
             for b in range(a):
@@ -90,7 +90,7 @@ cdef class BoxChange(Center):
         """How far coordinate a of component k reaches, 0: its log weight."""
         return self.log_radius[k] if a == 0 else self.widest_of(k * self.f + a)
 
-    cdef bint move(self, index i, real w) noexcept nogil:
+    cdef bint add_sample(self, index i, real w) noexcept nogil:
         """Takes sample i of weight w into account, for (Q4), (W3), (W4); False: a score goes too far."""
         cdef int K = self.family.n_components, p = self.p, f = self.f, k, l, a, best = 0, first
         cdef real x, floor, ratio
@@ -128,18 +128,18 @@ cdef class BoxChange(Center):
                 k == best or self.score[k] + self.rise[k] + self.fall[best] > -45)
             if self.counts[k] and max(self.rise[k], self.fall[k]) > FARTHEST:
                 return False
-        self.turn_apart(w)
+        self.bound_fourth_cumulants(w)
         for k in range(K):
             for l in range(k):
                 if self.possible[k] and self.possible[l]:
-                    self.pair(w, k, l, best)
+                    self.add_fourth_of_pair(w, k, l, best)
         return True
 
     cdef real apart(self, int k, int l) noexcept nogil:
         """The most that the scores of two components may move apart: the largest |zeta_k - zeta_l| of (Q4)."""
         return max(self.rise[k] + self.fall[l], self.fall[k] + self.rise[l])
 
-    cdef void turn_apart(self, real w) noexcept nogil:
+    cdef void bound_fourth_cumulants(self, real w) noexcept nogil:
         """Pairs' fourth cumulants on the ray, the integral of (Q4); (W3), what is left of the responsibilities.
 
         On the ray r_k has the derivatives r_k x_k, x_k = zeta_k - mean, and third r_k (x_k^3 - 3 V x_k - C), V and C
@@ -185,7 +185,7 @@ cdef class BoxChange(Center):
                         continue
                     far = self.apart(k, l)
                     if not (self.counts[k] and self.counts[l]):
-                        self.turn_pair(k, l, third * min(self.highest[k], self.highest[l]) * far * far, True)
+                        self.add_third_of_pair(k, l, third * min(self.highest[k], self.highest[l]) * far * far, True)
                         continue
                     others_low = others_high = 0
                     for h in range(K):
@@ -212,9 +212,9 @@ cdef class BoxChange(Center):
                     one = self.away[k] * max(one, 3 * self.highest[k]) + both * self.highest[k]
                     two = self.away[l] * max(two, 3 * self.highest[l]) + both * self.highest[l]
                     self.third[k * K + l] += third * high * max(one, two)
-                    self.turn_pair(k, l, third * high * far * far, False)
+                    self.add_third_of_pair(k, l, third * high * far * far, False)
 
-    cdef void turn_pair(self, int k, int l, real size, bint own) noexcept nogil:
+    cdef void add_third_of_pair(self, int k, int l, real size, bint own) noexcept nogil:
         """Adds what r_k r_l (zeta_k - zeta_l)^2 <= size does to the other responsibilities; own: to theirs as well."""
         cdef int h
         cdef real both = self.away[k] * (1 - self.lowest[k]) + self.away[l] * (1 - self.lowest[l]), value
@@ -226,7 +226,7 @@ cdef class BoxChange(Center):
                 value = size * (self.away[h] * max(1 - self.lowest[h], 3 * self.highest[h]) + both * self.highest[h])
             self.beyond_second[h] += value
 
-    cdef void pair(self, real w, int k, int l, int best) noexcept nogil:
+    cdef void add_fourth_of_pair(self, real w, int k, int l, int best) noexcept nogil:
         """Adds what the pair's fourth cumulant may take from the Hessian: h of (Q4), and its part of R."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, a, b, h
         cdef real far = self.apart(k, l), value, part

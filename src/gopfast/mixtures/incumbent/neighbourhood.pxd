@@ -27,13 +27,13 @@ cdef class Neighbourhood(BoxChange):
     cdef real farthest(self) noexcept nogil
     cdef bint faces_hold(self) noexcept nogil
     cdef bint enclose(self) noexcept nogil
-    cdef bint rises(self) noexcept nogil
+    cdef bint is_convex(self) noexcept nogil
     cdef bint one_sided(self, int k, int a) noexcept nogil
     cdef bint fits(self) noexcept nogil
     cdef bint reaches(self) noexcept nogil
     cdef bint cube(self, real radius) noexcept nogil
     cdef bint fits_radii(self) noexcept nogil
-    cdef void lend(self) noexcept nogil
+    cdef void allow_tolerance(self) noexcept nogil
     cdef bint widest(self) noexcept nogil
     cdef bint look(self) noexcept nogil
     cdef void hold(self, real lower) noexcept nogil

@@ -350,7 +350,7 @@ cdef class Neighbourhood(BoxChange):
             if not self.spread() or not self.faces_hold():
                 return False
             if self.enclose():
-                return self.rises()
+                return self.is_convex()
             for k in range(K):
                 self.loose[k] = max(self.loose[k], 1.15 * self.needed[k])
         return False
@@ -422,7 +422,7 @@ cdef class Neighbourhood(BoxChange):
             most = max(most, sqrt(self.mass[k]) * value)
         return most
 
-    cdef bint rises(self) noexcept nogil:
+    cdef bint is_convex(self) noexcept nogil:
         """Whether the bracket of the module's head, (Q5), is at least LEAST in the scale of the components."""
         cdef int p = self.p, f = self.f, m = self.m, k, a, b, i, turn
         cdef real N, value, most, sum_reach = 0
@@ -457,7 +457,7 @@ cdef class Neighbourhood(BoxChange):
                 for b in range(m * m):
                     V[b] += value * fabs(slice[b])
         conjugate(m, self.matrix, self.basis, self.turned, self.rest)  # `rest` is used up
-        self.lend()
+        self.allow_tolerance()
         for a in range(m):
             if not self.rest[a * m + a] > 0:
                 return False
@@ -479,7 +479,7 @@ cdef class Neighbourhood(BoxChange):
             self.rest[a * m + a] -= g[a] / q[a] * OUTWARD + value
         return dense_factor(m, self.rest) == 0
 
-    cdef void lend(self) noexcept nogil:
+    cdef void allow_tolerance(self) noexcept nogil:
         """Adds to the least entry of the bracket's diagonal what the tolerance allows the objective to fall there."""
         cdef int K = self.family.n_components, f = self.f, m = self.m, a, k, weak = 0
         cdef real part, far = 0, size = 0

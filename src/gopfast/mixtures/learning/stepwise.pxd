@@ -10,7 +10,7 @@ cdef class StepwiseReduction(Reduction):
     cdef readonly object bound          # what learns, None before its first step
     cdef readonly bint idle             # there is no more to learn
     cdef Family family
-    cdef object make, lessons
+    cdef object make, learning_log
     cdef StopSignal stop
     cdef real[::1] found                # weights and connected variables of a start, and whether it is to be used
     cdef bint has_start

@@ -1,4 +1,4 @@
-"""What is learnt beside a tree in steps of Python: begun once, interrupted between, learnt again from its lessons."""
+"""What is learnt beside a tree in steps of Python: begun once, interrupted between, learnt again from its log."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from gopfast.search import entries
 from libc.math cimport INFINITY, isfinite
 from libc.string cimport memcpy
 
-from gopfast.search.lessons import Lessons
+from gopfast.search.learning_log import LearningLog
 
 
 cdef class StepwiseReduction(Reduction):
@@ -25,7 +25,7 @@ cdef class StepwiseReduction(Reduction):
         cdef index n = family.n_connected
         self.family, self.make = family, make
         self.n_connected, self.passes_of_one = n, 1
-        self.lessons = Lessons()
+        self.learning_log = LearningLog()
         self.low, self.high, self.found = np.empty(n), np.empty(n), np.empty(family.n_components + n)
         family.root(&self.low[0], &self.high[0])
 
@@ -48,15 +48,15 @@ cdef class StepwiseReduction(Reduction):
         """One step."""
         cdef index n_solution = self.n_connected + self.family.n_components + 1, before
         if self.bound is None and not self.idle:
-            self.lessons.begin(np.array(<real[:n_solution]> <real *> solution))
-            self.bound = self.make(self.lessons.first, limit)
+            self.learning_log.begin(np.array(<real[:n_solution]> <real *> solution))
+            self.bound = self.make(self.learning_log.first, limit)
         self.take_limit(limit)
         if self.idle:
             return 0
         if self.resting > 0:
             self.resting -= 1
             return 0
-        self.lessons.count(limit)
+        self.learning_log.count(limit)
         before, terms = self.bound.n_passes, self.bound.n_terms
         more = self.bound.step(self.stop.deadline)
         effort.n_passes += (self.bound.n_passes - before) // self.passes_of_one
@@ -103,8 +103,8 @@ cdef class StepwiseReduction(Reduction):
         That takes its time, but what is in the making is large. With `learning` False it is what others need who learn
         nothing.
         """
-        if learning and not self.idle and self.lessons.steps:
-            return {**self.lessons.state(), "resting": self.resting}
+        if learning and not self.idle and self.learning_log.steps:
+            return {**self.learning_log.state(), "resting": self.resting}
         return {"idle": not learning or self.idle, **self.known()}
 
     def restore(self, state):
@@ -112,9 +112,9 @@ cdef class StepwiseReduction(Reduction):
         cdef Effort effort
         cdef real[::1] first
         effort.n_passes = 0
-        if "lessons" in state:
+        if "learning_log" in state:
             self.prepare(StopSignal(INFINITY))
-            first, limits = Lessons.again(state, self.n_connected + self.family.n_components + 1)
+            first, limits = LearningLog.again(state, self.n_connected + self.family.n_components + 1)
             for limit in limits:
                 self.resting = 0
                 self.learn(&first[0], limit, &effort)

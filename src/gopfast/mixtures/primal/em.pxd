@@ -37,10 +37,10 @@ cdef class MixturePrimal(Primal):
     cdef bint perturbed             # and later ones
     cdef index[:, ::1] labels       # of the best clusters, (n, samples) of `coarse`
     cdef bint is_heavy              # whether passes take so long that starts from clusters come first
-    cdef real[::1] known, kicked    # the best solution on `coarse`, and one at hand
+    cdef real[::1] known, proposal    # the best solution on `coarse`, and one at hand
     cdef real known_value
-    cdef int n_improved, n_restarts, n_kicks
-    cdef index passes_before, kick_passes   # until the first incumbent was found; of kicks since
+    cdef int n_improved, n_restarts, n_perturbations
+    cdef index passes_before, perturbation_passes   # until the first incumbent was found; of perturbations since
     cdef public Meter moving, perturbing    # of the first search's moves, and of those at random later on
     cdef int active, found_by       # which of them is at work, and has found the last solution
     cdef Moves moves
@@ -69,15 +69,15 @@ cdef class MixturePrimal(Primal):
     cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void divide(self) noexcept
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
-    cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real perturb(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
-    cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
-    cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real cross_over(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
-    cdef real pursue(self, real best, real finest, int max_iter, real tolerance, real *solution,
-                     Effort *effort) noexcept nogil
-    cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real descend(self, real best, real finest, int max_iter, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil
+    cdef real relocate(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef bint due(self, const Effort *effort) noexcept nogil
-    cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real perturb_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                            Effort *effort) noexcept nogil

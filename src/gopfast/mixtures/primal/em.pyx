@@ -78,8 +78,8 @@ cdef real FINE = 0.03           # their tolerance, in units of the others'
 cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
 cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
 cdef real DEEP_WORK = 6e7
-cdef int KICKS_FROM = 10        # calls of improve() before the first of its own,
-cdef real KICK_SHARE = 0.04     # and the share of the passes since the first incumbent that all of them may take
+cdef int PERTURBATIONS_FROM = 10    # calls of improve() before the first of its own,
+cdef real PERTURBATION_SHARE = 0.04     # and the share that they may take of the passes since the first incumbent
 cdef real MOST_SHARES = 4e6     # samples times components, of which responsibilities are kept
 # Share of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave.
 BLEND = 0.05
@@ -157,10 +157,10 @@ cdef class MixturePrimal(Primal):
         self.movable = K > 1 and <real> K * self.coarse.n_samples <= MOST_SHARES
         self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
         self.is_heavy = self.deep and <real> K * family.n_statistics * self.coarse.n_samples >= HEAVY_FROM
-        self.known, self.kicked = np.zeros(self.n_solution), np.zeros(self.n_solution)
+        self.known, self.proposal = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.known_value = INFINITY
-        self.n_improved = self.n_restarts = self.n_kicks = 0
-        self.passes_before = self.kick_passes = 0
+        self.n_improved = self.n_restarts = self.n_perturbations = 0
+        self.passes_before = self.perturbation_passes = 0
         if self.movable:
             self.moves = Moves(family, BLEND if family.has_ends else 0.0)
             self.moves.prepare(&self.coarse)
@@ -486,12 +486,12 @@ cdef class MixturePrimal(Primal):
         cdef real objective
         cdef bint better
         for _turn in range(4 * K):
-            if K < 3 or self.late() or not self.moves.look(solution, &self.seed):
+            if K < 3 or self.late() or not self.moves.evaluate(solution, &self.seed):
                 break
             effort.n_passes += LOOK_PASSES
             better = False
             for _tried in range(MOST_TRIED):
-                if self.late() or not self.moves.take(solution, -INFINITY, candidate):
+                if self.late() or not self.moves.apply(solution, -INFINITY, candidate):
                     break
                 objective = self.run(&self.coarse, candidate, best - tolerance, tolerance, LONG, effort)
                 if objective < best - tolerance:
@@ -504,67 +504,67 @@ cdef class MixturePrimal(Primal):
 
     cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
-        cdef real *kicked = &self.kicked[0]
+        cdef real *proposal = &self.proposal[0]
         self.n_restarts += 1
         if self.n_restarts % 2:
-            self.cluster(CLUSTER_TURNS, kicked, effort)
+            self.cluster(CLUSTER_TURNS, proposal, effort)
         else:
-            self.start_from(0, kicked)
+            self.start_from(0, proposal)
         # to its end: where components overlap EM may stand nearly still before it falls
-        return self.pursue(best, FINE * tolerance, 2 * LONG, tolerance, solution, effort)
+        return self.descend(best, FINE * tolerance, 2 * LONG, tolerance, solution, effort)
 
-    cdef real pursue(self, real best, real finest, int max_iter, real tolerance, real *solution,
-                     Effort *effort) noexcept nogil:
-        """IN/OUT solution: the better of it and what EM, of so many steps, and moves make of `kicked`."""
-        cdef real *kicked = &self.kicked[0]
-        cdef real objective = self.run(&self.coarse, kicked, INFINITY, finest, max_iter, effort)
-        self.crossing.keep(kicked, objective, tolerance)
+    cdef real descend(self, real best, real finest, int max_iter, real tolerance, real *solution,
+                      Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what EM, of so many steps, and moves make of `proposal`."""
+        cdef real *proposal = &self.proposal[0]
+        cdef real objective = self.run(&self.coarse, proposal, INFINITY, finest, max_iter, effort)
+        self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:
             return best
-        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        memcpy(solution, proposal, self.n_solution * sizeof(real))
         return self.move(objective, tolerance, solution, effort) if self.family.n_components > 2 else objective
 
-    cdef real kick(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+    cdef real perturb(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a move at random leads to."""
         cdef int K = self.family.n_components, _skipped
-        cdef real *kicked = &self.kicked[0]
+        cdef real *proposal = &self.proposal[0]
         cdef real objective
-        if K < 3 or not self.moves.look(solution, &self.seed):
+        if K < 3 or not self.moves.evaluate(solution, &self.seed):
             return self.restart(best, tolerance, solution, effort)
         effort.n_passes += LOOK_PASSES
         for _skipped in range(<int> (uniform(&self.seed) * 3 * K) + 1):
-            if not self.moves.take(solution, -INFINITY, kicked):
+            if not self.moves.apply(solution, -INFINITY, proposal):
                 return best
-        objective = self.run(&self.coarse, kicked, INFINITY, tolerance, LONG, effort)
-        objective = self.move(objective, tolerance, kicked, effort)
-        self.crossing.keep(kicked, objective, tolerance)
+        objective = self.run(&self.coarse, proposal, INFINITY, tolerance, LONG, effort)
+        objective = self.move(objective, tolerance, proposal, effort)
+        self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:
             return best
-        memcpy(solution, kicked, self.n_solution * sizeof(real))
+        memcpy(solution, proposal, self.n_solution * sizeof(real))
         return objective
 
-    cdef real focus(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+    cdef real relocate(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a component on a group of neighbouring samples leads to.
 
         What splits and mergers do not reach: a narrow component among wide ones.
         """
-        cdef real *kicked = &self.kicked[0]
+        cdef real *proposal = &self.proposal[0]
         if self.family.n_components < 3:
             return best
-        self.moves.look(solution, &self.seed)
+        self.moves.evaluate(solution, &self.seed)
         effort.n_passes += LOOK_PASSES
-        if not self.moves.focus(solution, &self.seed, kicked):
+        if not self.moves.relocate(solution, &self.seed, proposal):
             return best
-        return self.pursue(best, tolerance, LONG, tolerance, solution, effort)
+        return self.descend(best, tolerance, LONG, tolerance, solution, effort)
 
-    cdef real breed(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+    cdef real cross_over(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a crossing of two solutions leads to."""
-        cdef real *kicked = &self.kicked[0]
-        if not self.crossing.cross(solution, &self.seed, kicked):
+        cdef real *proposal = &self.proposal[0]
+        if not self.crossing.cross(solution, &self.seed, proposal):
             return best
-        return self.pursue(best, tolerance, LONG, tolerance, solution, effort)
+        return self.descend(best, tolerance, LONG, tolerance, solution, effort)
 
-    cdef real deepen(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+    cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
         cdef int K = self.family.n_components, turn
         # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
@@ -577,11 +577,11 @@ cdef class MixturePrimal(Primal):
             if self.late() or effort.n_passes > limit:
                 return best
             if turn % 2 == 0 or K >= MANY:
-                best = self.kick(best, tolerance, solution, effort)
+                best = self.perturb(best, tolerance, solution, effort)
             if not brief and (turn % 4 == 0 or K < MANY):
                 best = self.restart(best, tolerance, solution, effort)
             if not brief and K > 2:
-                best = self.breed(best, tolerance, solution, effort)
+                best = self.cross_over(best, tolerance, solution, effort)
         return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
@@ -609,7 +609,7 @@ cdef class MixturePrimal(Primal):
             best = self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
         if self.deep:
             self.act(MOVING)
-            best = self.deepen(best, tolerance, solution, effort)
+            best = self.iterated_local_search(best, tolerance, solution, effort)
             self.act(SEARCHING)
         self.remember(best, solution)
         self.until = self.stop.started + FIRST_SHARE * limit
@@ -625,33 +625,33 @@ cdef class MixturePrimal(Primal):
         return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef void remember(self, real value, const real *solution) noexcept nogil:
-        """The best on the samples that starts run on, for kicks to begin from."""
+        """The best on the samples that starts run on, for perturbations to begin from."""
         if value < self.known_value:
             self.known_value = value
             memcpy(&self.known[0], solution, self.n_solution * sizeof(real))
 
     cdef bint due(self, const Effort *effort) noexcept nogil:
-        """Whether kicks have had less than their share of the passes."""
+        """Whether perturbations have had less than their share of the passes."""
         self.n_improved += 1
-        return (self.movable and self.perturbed and self.n_improved > KICKS_FROM and self.known_value < INFINITY
-                and self.kick_passes < KICK_SHARE * (effort.n_passes - self.passes_before))
+        return (self.movable and self.perturbed and self.n_improved > PERTURBATIONS_FROM and self.known_value < INFINITY
+                and self.perturbation_passes < PERTURBATION_SHARE * (effort.n_passes - self.passes_before))
 
-    cdef real kick_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        """IN/OUT solution: the better of it and what one of three kinds of kicks leads to, in turns."""
+    cdef real perturb_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: the better of it and what one of three kinds of perturbations leads to, in turns."""
         cdef index before = effort.n_passes
-        self.n_kicks += 1
-        if self.n_kicks % 3 == 0:
+        self.n_perturbations += 1
+        if self.n_perturbations % 3 == 0:
             best = self.restart(best, tolerance, solution, effort)
-        elif self.n_kicks % 3 == 1:
-            best = self.kick(best, tolerance, solution, effort)
+        elif self.n_perturbations % 3 == 1:
+            best = self.perturb(best, tolerance, solution, effort)
         else:
-            best = self.focus(best, tolerance, solution, effort)
-        self.kick_passes += effort.n_passes - before
+            best = self.relocate(best, tolerance, solution, effort)
+        self.perturbation_passes += effort.n_passes - before
         return best
 
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
-        cdef real objective, kicked, before
+        cdef real objective, proposal, before
         self.until = clock() + LATER_SHARE * (self.stop.deadline - clock())
         self.found_by = SEARCHING
         objective = self.improve_from(point, weights, target, tolerance, solution, effort)
@@ -659,19 +659,19 @@ cdef class MixturePrimal(Primal):
             return objective
         self.act(PERTURBING)
         before = self.known_value
-        kicked = self.kick_again(before, tolerance, &self.known[0], effort)
-        if not kicked < min(before, target - self.coarse_loss):
+        proposal = self.perturb_again(before, tolerance, &self.known[0], effort)
+        if not proposal < min(before, target - self.coarse_loss):
             self.act(SEARCHING)
             return objective
-        self.known_value = kicked
-        memcpy(&self.kicked[0], &self.known[0], self.n_solution * sizeof(real))
-        kicked = self.run(&self.full, &self.kicked[0], INFINITY, tolerance, FIRST_STEPS, effort)
+        self.known_value = proposal
+        memcpy(&self.proposal[0], &self.known[0], self.n_solution * sizeof(real))
+        proposal = self.run(&self.full, &self.proposal[0], INFINITY, tolerance, FIRST_STEPS, effort)
         self.act(SEARCHING)
-        if not kicked < objective:
+        if not proposal < objective:
             return objective
         self.found_by = PERTURBING
-        memcpy(solution, &self.kicked[0], self.n_solution * sizeof(real))
-        return kicked
+        memcpy(solution, &self.proposal[0], self.n_solution * sizeof(real))
+        return proposal
 
     cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,
                            Effort *effort) noexcept nogil:
@@ -702,11 +702,12 @@ cdef class MixturePrimal(Primal):
                         POLISH_STEPS, effort)
 
     def state(self):
-        """What earlier local searches have left behind: the generator's state, the solution that kicks begin from."""
+        """What earlier local searches have left behind: the generator's state, where perturbations begin."""
         return {
             "seed": np.asarray(self.seed, dtype=np.uint64), "known": np.array(self.known),
             "known_value": self.known_value, "coarse_loss": self.coarse_loss,
-            "turns": np.array([self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes]),
+            "turns": np.array([self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before,
+                               self.perturbation_passes]),
         }
 
     def restore(self, state):
@@ -715,8 +716,8 @@ cdef class MixturePrimal(Primal):
         np.asarray(self.known)[:] = entries.array(state, "known", (self.n_solution,))
         self.known_value = entries.number(state, "known_value")
         self.coarse_loss = entries.number(state, "coarse_loss")
-        self.n_improved, self.n_restarts, self.n_kicks, self.passes_before, self.kick_passes = entries.array(
-            state, "turns", (5,), "iu", -1, MOST_TURNS).tolist()
+        turns = entries.array(state, "turns", (5,), "iu", -1, MOST_TURNS).tolist()
+        self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before, self.perturbation_passes = turns
 
     def em(self, weights, point, tol, int max_iter):
         """EM from given weights (K,) and parameters (n_connected,) with its trace.

@@ -30,11 +30,11 @@ cdef class Moves:
     cdef void swap_in(self, int k, int other) noexcept nogil
     cdef real merge(self, const real *solution, int j, int k) noexcept nogil
     cdef void choose_partners(self) noexcept nogil
-    cdef bint look(self, const real *solution, unsigned long long *seed) noexcept nogil
-    cdef bint take(self, const real *solution, real least, real *out) noexcept nogil
+    cdef bint evaluate(self, const real *solution, unsigned long long *seed) noexcept nogil
+    cdef bint apply(self, const real *solution, real least, real *out) noexcept nogil
     # OUT out: the components of a cheap merger in one, and the other one on a group of neighbouring samples drawn at
     # random, by what the last look found. False: there are too few samples.
-    cdef bint focus(self, const real *solution, unsigned long long *seed, real *out) noexcept nogil
+    cdef bint relocate(self, const real *solution, unsigned long long *seed, real *out) noexcept nogil
     cdef real group_gain(self, const real *solution, int k, const real *group) noexcept nogil
     cdef int cheap_merger(self, unsigned long long *seed) noexcept nogil
     cdef void draw_group(self, unsigned long long *seed, real *group) noexcept nogil

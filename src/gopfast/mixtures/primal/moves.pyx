@@ -289,7 +289,7 @@ cdef class Moves:
             if self.partners[K + j] == self.partners[j]:
                 self.partners[K + j] = -1
 
-    cdef bint look(self, const real *solution, unsigned long long *seed) noexcept nogil:
+    cdef bint evaluate(self, const real *solution, unsigned long long *seed) noexcept nogil:
         """Gains and losses of all splits and mergers; False: there are no moves."""
         cdef int K = self.family.n_components, j, k, at
         cdef bint found = False
@@ -307,7 +307,7 @@ cdef class Moves:
                 self.losses[at] = self.merge(solution, j, self.partners[at]) if self.raw[j, 0] > 0 else 0
         return found
 
-    cdef bint take(self, const real *solution, real least, real *out) noexcept nogil:
+    cdef bint apply(self, const real *solution, real least, real *out) noexcept nogil:
         """The best move not yet taken, which takes it off the list.
 
         OUT out: the solution after it. False: none is left that could gain `least`.
@@ -404,7 +404,7 @@ cdef class Moves:
             self.losses[best] = INFINITY
         return best
 
-    cdef bint focus(self, const real *solution, unsigned long long *seed, real *out) noexcept nogil:
+    cdef bint relocate(self, const real *solution, unsigned long long *seed, real *out) noexcept nogil:
         cdef int K = self.family.n_components, d = self.family.n_columns, k, j, s, kept, _turn
         cdef int merger = self.cheap_merger(seed)
         cdef index i

@@ -14,7 +14,7 @@ from gopfast.mixtures.families.family cimport Subproblem
 from gopfast.search.types cimport real
 
 
-cdef class CopiedFamily(NormalFamily):
+cdef class ReplicatedFamily(NormalFamily):
     """
     Parameters
     ----------
@@ -70,7 +70,7 @@ cdef class CopiedFamily(NormalFamily):
 
     def one_component(self, problem, data=None):
         """The same of one component."""
-        return CopiedFamily(data or self.data, 1, self.per_column, <int> self.copies)
+        return ReplicatedFamily(data or self.data, 1, self.per_column, <int> self.copies)
 
     @property
     def has_blocks(self):

@@ -5,7 +5,7 @@ from gopfast.search.tree cimport Tree
 from gopfast.search.types cimport index, real
 
 
-cdef class Room:
+cdef class NodeMemory:
     cdef Tree tree
     cdef object memory          # None: without a limit
     cdef object spill           # None: nothing goes to disk

@@ -17,7 +17,7 @@ from gopfast import InputTypeError
 from gopfast.mixtures.solve import MixtureSearch, worker_search
 from gopfast.options import Options
 from gopfast.result import Status
-from gopfast.search import snapshot, spread
+from gopfast.search import distributed, snapshot
 
 EPSILON = 0.05
 PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (25, 6)), 2)
@@ -27,8 +27,8 @@ TREE = {"relaxation": "entropic"}  # prices would begin sooner or later, and the
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """Hand out short parts, and at once: the problems of tests take a second."""
-    monkeypatch.setattr(spread, "ALONE", 0.0)
-    monkeypatch.setattr(spread, "PART", 0.02)
+    monkeypatch.setattr(distributed, "ALONE", 0.0)
+    monkeypatch.setattr(distributed, "PART", 0.02)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_a_worker_that_joins_late_is_sent_what_it_lacks(alone):
     def join(outcome):
         n.append(outcome)
         if len(n) in (5, 9):
-            spread._here.key = None  # of this thread: as if it were another process
+            distributed._here.key = None  # of this thread: as if it were another process
         return outcome
 
     executor.change = join
@@ -151,9 +151,9 @@ def test_workers_whose_arithmetic_differs_are_of_no_use(alone):
 
 def test_a_worker_checks_its_coordinates():
     setup = pickle.dumps((worker_search, (PROBLEM, Options.from_arguments(EPSILON)), "others"))
-    spread._here.key = None
-    assert spread.work("key", setup, "version", None, {}, {}, 1000, 1.0, 1) == "coordinates"
-    assert spread.work("key", None, "version", None, {}, {}, 1000, 1.0, 1) == "setup"
+    distributed._here.key = None
+    assert distributed.work("key", setup, "version", None, {}, {}, 1000, 1.0, 1) == "coordinates"
+    assert distributed.work("key", None, "version", None, {}, {}, 1000, 1.0, 1) == "setup"
 
 
 class Killed(LosesWorker, ProcessPoolExecutor):
@@ -241,8 +241,8 @@ def boxes(search):
 @pytest.mark.skipif(sys.gettrace() is not None, reason="another tracer runs")
 def test_ctrl_c_between_any_two_steps_loses_no_node(monkeypatch):
     """Raised before every so many byte codes of the module while parts go out and come back."""
-    monkeypatch.setattr(spread.Spread, "_alone", lambda self, *_: setattr(self, "count", 2))
-    monkeypatch.setattr(spread, "POLL", 0.0)
+    monkeypatch.setattr(distributed.DistributedSearch, "_alone", lambda self, *_: setattr(self, "count", 2))
+    monkeypatch.setattr(distributed, "POLL", 0.0)
     interrupted = steps = 0
     for wanted in range(40, 4000, 61):
         mixture = MixtureSearch(PROBLEM, Options.from_arguments(EPSILON, n_threads=1, **TREE))
@@ -252,7 +252,7 @@ def test_ctrl_c_between_any_two_steps_loses_no_node(monkeypatch):
 
         def trace(frame, event, _, wanted=wanted):
             nonlocal steps
-            if frame.f_code.co_filename != spread.__file__:
+            if frame.f_code.co_filename != distributed.__file__:
                 return None
             frame.f_trace_opcodes = True
             steps += event == "opcode"
@@ -261,7 +261,7 @@ def test_ctrl_c_between_any_two_steps_loses_no_node(monkeypatch):
                 raise KeyboardInterrupt
             return trace
 
-        run = spread.Spread(search, Idle(), "key", (worker_search, (), ""), None, print)
+        run = distributed.DistributedSearch(search, Idle(), "key", (worker_search, (), ""), None, print)
         sys.settrace(trace)
         try:
             reason = run.run(60.0, 1 << 40)
@@ -281,10 +281,10 @@ import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import gopfast
-from gopfast.search import spread
+from gopfast.search import distributed
 from support.killing import LosesWorker
 
-spread.ALONE, spread.PART = 0.0, 0.02
+distributed.ALONE, distributed.PART = 0.0, 0.02
 
 class Killed(LosesWorker, ProcessPoolExecutor):
     pass
@@ -331,7 +331,7 @@ def test_a_checkpoint_holds_what_workers_have(tmp_path, alone):
 def test_a_kill_between_parts_loses_none(tmp_path, alone, monkeypatch):
     """A checkpoint written while workers have nodes."""
     path, kept = tmp_path / "search.checkpoint", []
-    collect = spread.Spread._collect
+    collect = distributed.DistributedSearch._collect
 
     def keep(self):
         if self.keeper is not None and self.away and self.search.n_nodes > 4000 and not kept:
@@ -339,7 +339,7 @@ def test_a_kill_between_parts_loses_none(tmp_path, alone, monkeypatch):
             kept.append(path.read_bytes())
         return collect(self)
 
-    monkeypatch.setattr(spread.Spread, "_collect", keep)
+    monkeypatch.setattr(distributed.DistributedSearch, "_collect", keep)
     assert same(solve(Inline(), checkpoint=path), alone)
     path.write_bytes(kept[0])
     assert same(gopfast.resume(path, PROBLEM.X, n_threads=1, log=False), alone)

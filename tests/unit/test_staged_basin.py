@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
-from gopfast.mixtures.incumbent.widening import WideningBasin
+from gopfast.mixtures.incumbent.staged import StagedBasin
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
@@ -48,7 +48,7 @@ def test_the_wider_box_is_held_in_place_of_the_quick_one(K, d):
     family, vector = solved(overlapping(K + d, K=K, d=d))
     primal = MixturePrimal(family)
     basin = box_of(family, primal)
-    assert isinstance(basin, WideningBasin)
+    assert isinstance(basin, StagedBasin)
     assert basin.find(vector, 0.01)
     quick = width(basin)
     assert quick == width_of(MixtureBasin(family, primal), vector)

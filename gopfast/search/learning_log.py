@@ -7,7 +7,7 @@ from gopfast.search import entries
 MOST_STEPS = 1_000_000  # that a file may say
 
 
-class Lessons:
+class LearningLog:
     """
     Where learning began, and how many steps were taken at which limit.
 
@@ -34,13 +34,13 @@ class Lessons:
 
     def state(self):
         """Return them as arrays by name."""
-        return {"first": self.first, "lessons": np.array(self.steps, dtype=np.float64)}
+        return {"first": self.first, "learning_log": np.array(self.steps, dtype=np.float64)}
 
     @staticmethod
     def again(state, size):
         """Return the first incumbent (size,) and the limits of all steps, from what `state` returned."""
         first = np.array(entries.array(state, "first", (size,)))
-        lessons = entries.array(state, "lessons", (None, 2))
+        lessons = entries.array(state, "learning_log", (None, 2))
         if not (lessons[:, 1] >= 1).all() or not lessons[:, 1].sum() <= MOST_STEPS:
             raise entries.EntryError(f"lessons must be at most {MOST_STEPS} steps")
         return first, [limit for limit, number in lessons.tolist() for _ in range(int(number))]

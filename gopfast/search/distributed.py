@@ -104,7 +104,7 @@ def part_seconds(count, service):
     return max(PART, count * service / BUSY)
 
 
-class Spread:
+class DistributedSearch:
     """
     Runs a search on an executor.
 

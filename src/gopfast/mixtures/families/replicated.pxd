@@ -5,7 +5,7 @@ from gopfast.mixtures.families.normal cimport NormalFamily
 from gopfast.search.types cimport real
 
 
-cdef class CopiedFamily(NormalFamily):
+cdef class ReplicatedFamily(NormalFamily):
     cdef readonly real copies
     # Costs of the columns, times the copies.
     cdef void scale(self, pass_costs *costs) noexcept nogil

@@ -4,12 +4,12 @@ import collections
 import concurrent.futures
 import itertools
 
-from gopfast.search.spread import MOST_FAILURES, POLL, n_workers
+from gopfast.search.distributed import MOST_FAILURES, POLL, n_workers
 
 AHEAD = 2  # tasks handed out, for each worker: what is not yet taken stays in memory
 
 
-class Crew:
+class TaskPool:
     """
     Workers that do tasks.
 

@@ -34,7 +34,7 @@ cdef index FEWEST_IN_BLOCK = 256
 cdef index FEWEST_SPILLED = 64     # a folder is of no use below
 
 
-cdef class Room:
+cdef class NodeMemory:
     """What the open nodes may take, and where they are.
 
     Parameters

@@ -15,7 +15,7 @@ from gopfast.search.relaxation cimport Basin
 from gopfast.search.types cimport index, real
 
 
-cdef class WideningBasin(Basin):
+cdef class StagedBasin(Basin):
     """Holds the box that one of two basins has found.
 
     Parameters

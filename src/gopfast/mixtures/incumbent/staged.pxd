@@ -3,6 +3,6 @@
 from gopfast.search.relaxation cimport Basin
 
 
-cdef class WideningBasin(Basin):
+cdef class StagedBasin(Basin):
     cdef Basin quick, wide
     cdef bint hold(self, Basin other) noexcept nogil

@@ -1,7 +1,7 @@
 """What every mechanism is worth: problems with all of them, and with each one switched off; writes results/ablation.md.
 
 Run: python bench/ablation.py [--seconds 20] [--seeds 0 1 2] [--cases TEXT]     (with these defaults about two hours)
-     python bench/ablation.py --short                         (one seed and at most 5 s for each solve: about 20 minutes)
+     python bench/ablation.py --short                     (one seed, at most 5 s for each solve: about 20 minutes)
 
 Only mechanisms that were at work on a problem are switched off there. Processor seconds are those of the process; of
 several seeds the median counts. Terms are exact (`gopfast.profile`), and do not say what a term costs.

@@ -14,7 +14,6 @@ from gopfast.mixtures.bounds.basin import MixtureBasin
 from gopfast.mixtures.bounds.blocks import BlocksBound, is_divided
 from gopfast.mixtures.bounds.confinement import Confinement as ConfinementQuestions
 from gopfast.mixtures.bounds.corners import CornerRelaxation, has_corners
-from gopfast.mixtures.bounds.counts import CountsBound
 from gopfast.mixtures.bounds.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.bounds.em import MixturePrimal
 from gopfast.mixtures.bounds.entropic import EntropicRelaxation
@@ -48,10 +47,6 @@ TERMS_OF_A_PRICE = 8_000
 LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 2_000_000, 8_000_000
 PATIENCE = 2.5
 TERMS_OF_A_NODE = 350
-# Where prices were asked for, numbers of components are searched as well: once the tree has had so many more terms
-# (one or two seconds), for so many components, and parameters of one.
-TERMS_BEFORE_COUNTS = 30_000_000
-MOST_COUNTED, MOST_PARAMETERS = 6, 8
 CORNERS_COST = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
 NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
 
@@ -369,10 +364,6 @@ class Pricing(Mechanism):
             found.finder = plan.meter(Rounding, kind)
         if kind is Pricing and plan.has(Confinement):
             plan.meter(Confinement)
-        if kind is Pricing and plan.has(Counts):
-            counting = plan.meter(Counts)
-            if cuts:
-                found.counting = counting
         return found
 
     @staticmethod
@@ -402,14 +393,10 @@ class _Pricing:
         plan.begun("single components are priced")
         if kind is PriceLevels:
             return LevelledBound(family, plan.priced, solution, limit, plan.threads, **rounding)
-        priced = PricingBound(
+        return PricingBound(
             family, plan.priced[0], solution, limit, threads=plan.threads, record=plan.cells, hasty=plan.hasty,
             confine=self.confine if plan.has(Confinement) else None, **rounding,
         )  # fmt: skip
-        if not plan.has(Counts):
-            return priced
-        wait = TERMS_BEFORE_COUNTS // terms_of_a_node(plan) // NODES_OF_A_BATCH
-        return CountsBound(priced, plan.begun, wait, plan.meter(Counts))
 
     def confine(self, bound, solution):
         """Return what is asked of prices once there are cells."""
@@ -498,22 +485,6 @@ class Rounding(Mechanism):
     def applies(plan):
         """Where single components are priced."""
         return plan.rounds and plan.has(Pricing)
-
-
-class Counts(Mechanism):
-    """Branching on numbers of components."""
-
-    name, theory = "counts", "(N1)"
-    what = "searches numbers of components in groups of the cells that prices leave"
-    hands_over, inside = ("floor", "cuts", "closed nodes"), Pricing
-    back_off = "begins once the tree has had as much work as a second takes"
-
-    @staticmethod
-    def applies(plan):
-        """Where prices were asked for, of few components of few parameters, but for proofs."""
-        if plan.relaxation != "pricing" or plan.cells is not None or not plan.has(Pricing):
-            return False
-        return plan.family.n_components <= MOST_COUNTED and plan.priced[0].n_cell <= MOST_PARAMETERS
 
 
 class PriceLevels(Mechanism):
@@ -644,7 +615,7 @@ MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox, FourthOrderBox,
-    HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, Counts, PriceLevels, Blocks,
+    HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
     SharedParameters, Simplices, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)

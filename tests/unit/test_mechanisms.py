@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from support import theory
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mechanisms import MECHANISMS, SWITCHES
-from gopfast.mixtures import mechanisms
 from gopfast.profile import Activity, Profile
 from gopfast.search.mechanism import HANDED_OVER, Mechanism
 from gopfast.switches import switched_off
@@ -70,10 +68,6 @@ HARD = {
     "groups": (
         lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 6.0, 2), 2, covariance="known"), {"max_nodes": 50},
     ),
-    "counted": (
-        lambda: gopfast.GaussianMixture(galaxies(), 4, covariance="diag", variance_floor=0.09),
-        {"relaxation": "pricing", "max_nodes": 500},
-    ),
     "simplices": (
         lambda: gopfast.GaussianMixture(clusters(2, 30, 3, 5.0, 2), 3, covariance="tied", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 300},
@@ -96,8 +90,7 @@ _ALL_ON = {}
 
 def solved(name, **options):
     make, others = (PROBLEMS | HARD)[name]
-    with mock.patch.object(mechanisms, "TERMS_BEFORE_COUNTS", 1):  # or else after a second
-        return gopfast.solve(make(), EPSILON, log=False, **{"n_threads": 1, **others, **options})
+    return gopfast.solve(make(), EPSILON, log=False, **{"n_threads": 1, **others, **options})
 
 
 def all_on(name):

@@ -3,6 +3,8 @@ Clusters of k-means that the first local search starts from where a pass of EM t
 
 Draws are those of k-means++, of several for each center the one that leaves the least sum of squared distances: Arthur
 & Vassilvitskii, "k-means++: the advantages of careful seeding" (2007). So are scikit-learn's.
+
+Theory: (S8) of docs/theory/search.md.
 """
 
 import numpy as np

@@ -26,15 +26,12 @@ from gopfast.mixtures.bounds.pricing_root import PricingBound
 from gopfast.mixtures.bounds.shared import SharedBound
 from gopfast.mixtures.bounds.shared_cuts import SharedReduction
 from gopfast.mixtures.bounds.simplices import SimplexBound
-from gopfast.mixtures.bounds.widening import WideningBasin
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.marginal import MarginalBound
 from gopfast.search.mechanism import Mechanism
 
 MOST_PRICED = 20_000  # samples; prices are one for each
 MOST_POINTS = 50_000  # of their summaries, where there are more
-# Samples of known variance: a box around an incumbent to the fourth order passes over all some hundred times.
-MOST_IN_WIDE_BOX = 20_000
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
 # sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
 # sample, about half of what prices cost, but at least and at most so many. A node has one for each sample, component
@@ -272,35 +269,6 @@ class HessianBox(Mechanism):
         """Return the Basin."""
         found = MixtureBasin(plan.family, plan.primal)
         found.meter = plan.meter(HessianBox)
-        return found
-
-
-class FourthOrderBox(Mechanism):
-    """A convexity test of higher order."""
-
-    name, theory = "fourth_order_box", "(Q5)"
-    what = "finds a wider box around the incumbent by bounds of fourth cumulants"
-    hands_over = ("closed nodes", "cuts")
-    back_off = "once for an incumbent: from 64 nodes on, of known variance from 1,024 on"
-
-    @staticmethod
-    def applies(plan):
-        """Where components have a chart, but for proofs; of known variance where samples are few enough.
-
-        Nodes of known variance that are bounded on summaries cost so little that a box of all samples does not pay.
-        """
-        family = plan.family
-        if not _takes_boxes(plan) or plan.is_summary or plan.chart is None:
-            return False
-        if not isinstance(family, GaussianFamily):
-            return True
-        return not family.data.levels and family.data.n_samples <= MOST_IN_WIDE_BOX
-
-    @staticmethod
-    def make(plan):
-        """Return the Basin."""
-        found = Neighbourhood(plan.primal, plan.chart)
-        found.meter = plan.meter(FourthOrderBox)
         return found
 
 
@@ -614,23 +582,13 @@ class _Marginal:
 MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
-    HessianBox, FourthOrderBox,
+    HessianBox,
     HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
     SharedParameters, Simplices, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
-# Around the incumbent, the quick one first; and what is learnt beside the tree, where hitting sets hand over to the
-# others once they have no more to tell.
-BOXES = (HessianBox, FourthOrderBox)
+# What is learnt beside the tree, where hitting sets hand over to the others once they have no more to tell.
 LEARNERS = (Pricing, SharedParameters, Marginal)
-
-
-def box_of(plan):
-    """Return the Basin of a search: the quick box, widened by the other; None where neither applies."""
-    found = [box.make(plan) for box in BOXES if plan.has(box)]
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else WideningBasin(*found)
 
 
 def is_few(plan):

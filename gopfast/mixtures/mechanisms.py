@@ -34,14 +34,14 @@ MOST_PRICED = 20_000  # samples; prices are one for each
 MOST_POINTS = 50_000  # of their summaries, where there are more
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
 # sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
-# sample, about half of what prices cost, but at least and at most so many. A node has one for each sample, component
+# sample, about half of what prices cost, but at most so many. A node has one for each sample, component
 # and statistic (more where statistics are many, for their second moments), and so many more. Where corners, hitting
 # sets or the tree itself close most problems, and what shared parameters are fixed at, wait for PATIENCE times as many.
 REDUCED_FROM = 256
 ASKED_FROM = 1
 SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries do, it is done sooner
 TERMS_OF_A_PRICE = 8_000
-LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 2_000_000, 8_000_000
+MOST_BEFORE_PRICES = 8_000_000
 PATIENCE = 2.5
 TERMS_OF_A_NODE = 350
 CORNERS_COST = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
@@ -329,7 +329,7 @@ class Pricing(Mechanism):
         found.meter = meter
         found.cutter = plan.meter(CellCuts) if plan.has(CellCuts) else meter
         if plan.has(Rounding):
-            found.finder = plan.meter(Rounding, kind)
+            found.finder = plan.meter(Rounding)
         if kind is Pricing and plan.has(Confinement):
             plan.meter(Confinement)
         return found
@@ -354,17 +354,21 @@ class _Pricing:
         """Return the Learner."""
         plan, kind = self.plan, self.kind
         family, rounds = plan.family, plan.has(Rounding)
-        rounding = {"rounds": rounds, "rounding": plan.meter(Rounding) if rounds else None}
         if kind is Blocks:
             plan.begun("blocks of columns are priced")
-            return BlocksBound(family, plan.priced[0], solution, limit, plan.threads, **rounding)
+            return BlocksBound(family, plan.priced[0], solution, limit, plan.threads)
         plan.begun("single components are priced")
         if kind is PriceLevels:
-            return LevelledBound(family, plan.priced, solution, limit, plan.threads, **rounding)
+            return LevelledBound(family, plan.priced, solution, limit, plan.threads)
         return PricingBound(
             family, plan.priced[0], solution, limit, threads=plan.threads, record=plan.cells, hasty=plan.hasty,
-            confine=self.confine if plan.has(Confinement) else None, **rounding,
+            confine=self.confine if plan.has(Confinement) else None, patience=self.batches,
+            rounds=rounds, rounding=plan.meter(Rounding) if rounds else None,
         )  # fmt: skip
+
+    def batches(self, terms):
+        """Return about in how many batches of nodes the tree has so many terms."""
+        return int(terms / (terms_of_a_node(self.plan) * NODES_OF_A_BATCH))
 
     def confine(self, bound, solution):
         """Return what is asked of prices once there are cells."""
@@ -433,7 +437,7 @@ class Confinement(Mechanism):
     name, theory = "confinement", "(C7)"
     what = "shows by prices that every better mixture has one component in each cell of the incumbent's box"
     hands_over, inside = ("floor", "cuts"), Pricing
-    back_off = "single sides of a box are not asked for where whole boxes were mostly in vain; up to 5,000 samples"
+    back_off = "from as many terms of the tree on as the prices took; sides not where boxes were mostly in vain"
 
     @staticmethod
     def applies(plan):
@@ -447,12 +451,12 @@ class Rounding(Mechanism):
     name, theory = "rounding", "(P8)"
     what = "draws components from the fractional solution of the master problem, and runs EM from there"
     hands_over, inside = ("incumbents",), Pricing
-    back_off = "once for prices, a fixed number of terms"
+    back_off = "once, after the tree has gone on for as many terms"
 
     @staticmethod
     def applies(plan):
-        """Where single components are priced."""
-        return plan.rounds and plan.has(Pricing)
+        """Where single components of all columns are priced, of the samples."""
+        return plan.rounds and plan.has(Pricing) and len(plan.priced) == 1 and not plan.has(Blocks)
 
 
 class PriceLevels(Mechanism):
@@ -614,7 +618,7 @@ def terms_of_a_node(plan):
 
 def _nodes_before_prices(plan, patience):
     """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
-    before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples))
+    before = min(MOST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples)
     return max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from support import theory
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mechanisms import MECHANISMS, SWITCHES
+from gopfast.mixtures import mechanisms
 from gopfast.profile import Activity, Profile
 from gopfast.search.mechanism import HANDED_OVER, Mechanism
 from gopfast.switches import switched_off
@@ -68,6 +70,10 @@ HARD = {
     "groups": (
         lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 6.0, 2), 2, covariance="known"), {"max_nodes": 50},
     ),
+    "atoms": (
+        lambda: gopfast.GaussianMixture(galaxies(), 4, covariance="diag", variance_floor=0.09),
+        {"relaxation": "pricing", "max_nodes": 1000},
+    ),
     "simplices": (
         lambda: gopfast.GaussianMixture(clusters(2, 30, 3, 5.0, 2), 3, covariance="tied", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 300},
@@ -90,7 +96,8 @@ _ALL_ON = {}
 
 def solved(name, **options):
     make, others = (PROBLEMS | HARD)[name]
-    return gopfast.solve(make(), EPSILON, log=False, **{"n_threads": 1, **others, **options})
+    with mock.patch.object(mechanisms._Pricing, "batches", lambda self, terms: 0):  # what waits for the tree is at once
+        return gopfast.solve(make(), EPSILON, log=False, **{"n_threads": 1, **others, **options})
 
 
 def all_on(name):

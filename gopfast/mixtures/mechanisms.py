@@ -437,7 +437,7 @@ class Confinement(Mechanism):
     name, theory = "confinement", "(C7)"
     what = "shows by prices that every better mixture has one component in each cell of the incumbent's box"
     hands_over, inside = ("floor", "cuts"), Pricing
-    back_off = "from as many terms of the tree on as the prices took; sides not where boxes were mostly in vain"
+    back_off = "once the tree has gone on for more terms than the prices took; sides not where boxes were in vain"
 
     @staticmethod
     def applies(plan):

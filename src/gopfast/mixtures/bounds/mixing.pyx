@@ -29,7 +29,7 @@ from gopfast.search.types cimport clip, index, real
 from gopfast.mixtures.bounds.weights cimport take_weights, weights_newton, weights_start
 
 cdef enum:
-    MOST_ASKED = 64             # points in one pass
+    MOST_ASKED = 128            # points in one pass
 # For which there is room, where nothing else is asked for.
 MOST_ATOMS = 160
 MOST_POINTS = 4096

@@ -1,6 +1,7 @@
 """What every mechanism is worth: problems with all of them, and with each one switched off; writes results/ablation.md.
 
 Run: python bench/ablation.py [--seconds 20] [--seeds 0 1 2] [--cases TEXT]     (with these defaults about two hours)
+     python bench/ablation.py --short                     (one seed, at most 5 s for each solve: about 20 minutes)
 
 Only mechanisms that were at work on a problem are switched off there. Processor seconds are those of the process; of
 several seeds the median counts. Terms are exact (`gopfast.profile`), and do not say what a term costs.
@@ -22,8 +23,10 @@ from gopfast.mechanisms import MECHANISMS, SWITCHES
 
 RESULT = Path(__file__).resolve().parent / "results" / "ablation.md"
 SECONDS, SEEDS = 20.0, (0, 1, 2)
+SHORT_SECONDS, SHORT_SEEDS = 5.0, (0,)
 EPSILON = 0.01
 ALL = "(all on)"
+ASKED = ", prices asked for"  # ends the names of cases that are solved with relaxation="pricing"
 MUCH = 1.25  # ratios of work from here on, or below 1 / MUCH, are told apart from 1
 
 
@@ -102,17 +105,27 @@ CASES = {
     "carcinoma, K=3": lambda: labels("carcinoma", 3),
     "cheating, K=2": lambda: labels("cheating", 2),
     "gss82, K=2": lambda: labels("gss82", 2),
+    "acidity, diag, K=4" + ASKED: lambda: gaussian(datasets.acidity(), 4, "diag", 0.01),
+    "faithful, diag, K=3" + ASKED: lambda: gaussian(faithful(), 3, "diag", 0.04),
+    "N=30,000, gap 4, diag, K=2": lambda: gaussian(line(30_000, 2, 4), 2, "diag", 0.01),
+    "two columns, N=50,000, diag, K=2": lambda: gaussian(plane(50_000, 2, 4.0), 2, "diag", 0.01),
     "Swiss francs, K=2": lambda: gopfast.LatentClass(francs(), 2),
 }
+
+
+# What a case is solved with; others: nothing but the tolerance.
+OPTIONS = {name: {"relaxation": "pricing"} for name in CASES if name.endswith(ASKED)}
 
 
 class Run:
     """A solve with some mechanisms off: what it reached, and what that took."""
 
-    def __init__(self, problem, off, seed, seconds):
+    def __init__(self, case, problem, off, seed, seconds):
         started = time.process_time()
         with gopfast.settings(**dict.fromkeys(off, False)):
-            result = gopfast.solve(problem, EPSILON, n_threads=1, time_limit=seconds, random_state=seed, log=False)
+            result = gopfast.solve(
+                problem, EPSILON, n_threads=1, time_limit=seconds, random_state=seed, log=False, **OPTIONS.get(case, {})
+            )
         self.seconds = time.process_time() - started
         self.profile, self.gap, self.n_nodes, self.success = result.profile, result.gap, result.n_nodes, result.success
 
@@ -150,11 +163,11 @@ class Row:
 
 def measure(case, problem, seeds, seconds):
     """The rows of a case."""
-    base = [Run(problem, (), seed, seconds) for seed in seeds]
+    base = [Run(case, problem, (), seed, seconds) for seed in seeds]
     rows = [Row(case, "", base)]
     for name in SWITCHES:
         if any(run.profile[name].calls for run in base):
-            rows.append(Row(case, name, [Run(problem, (name,), seed, seconds) for seed in seeds], rows[0]))
+            rows.append(Row(case, name, [Run(case, problem, (name,), seed, seconds) for seed in seeds], rows[0]))
     return rows
 
 
@@ -186,6 +199,7 @@ def report(rows, seconds, seeds):
     """The whole file."""
     return "\n".join([
         machine.heading("What every mechanism is worth", "scikit-learn"),
+        f"`python bench/ablation.py --seconds {seconds:g} --seeds {' '.join(map(str, seeds))}`", "",
         f"One thread, at most {seconds:g} s, epsilon {EPSILON}, seeds {', '.join(map(str, seeds))} (medians).",
         "A mechanism is switched off where it was at work (`gopfast.settings`, docs/guide.md). Terms: costs of samples",
         "in components, in millions, of all mechanisms together; in brackets relative to all on.", "",
@@ -207,7 +221,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=SECONDS, help="time limit of a solve")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     parser.add_argument("--cases", default="", help="only those whose names have this text; nothing is written then")
+    parser.add_argument("--short", action="store_true", help="seconds and seeds of a short run")
     options = parser.parse_args()
+    if options.short:
+        options.seconds, options.seeds = SHORT_SECONDS, list(SHORT_SEEDS)
     rows = []
     for case, make in CASES.items():
         if options.cases in case:

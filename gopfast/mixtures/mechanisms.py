@@ -13,12 +13,10 @@ from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
-from gopfast.mixtures.incumbent.staged import StagedBasin
 from gopfast.mixtures.marginal import MarginalBound
 from gopfast.mixtures.mixing.hitting import HittingSets as HittingReduction
 from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided
 from gopfast.mixtures.pricing.confinement import Confinement as ConfinementQuestions
-from gopfast.mixtures.pricing.counts import CountsBound
 from gopfast.mixtures.pricing.grouped import GroupedBound, is_grouped
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
 from gopfast.mixtures.pricing.pricing_levels import LevelledBound, levels_of
@@ -34,24 +32,18 @@ from gopfast.search.mechanism import Mechanism
 
 MOST_PRICED = 20_000  # samples; prices are one for each
 MOST_POINTS = 50_000  # of their summaries, where there are more
-# Samples of known variance: a box around an incumbent to the fourth order passes over all some hundred times.
-MOST_IN_WIDE_BOX = 20_000
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
 # sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
-# sample, about half of what prices cost, but at least and at most so many. A node has one for each sample, component
+# sample, about half of what prices cost, but at most so many. A node has one for each sample, component
 # and statistic (more where statistics are many, for their second moments), and so many more. Where corners, hitting
 # sets or the tree itself close most problems, and what shared parameters are fixed at, wait for PATIENCE times as many.
 REDUCED_FROM = 256
 ASKED_FROM = 1
 SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries do, it is done sooner
 TERMS_OF_A_PRICE = 8_000
-LEAST_BEFORE_PRICES, MOST_BEFORE_PRICES = 2_000_000, 8_000_000
+MOST_BEFORE_PRICES = 8_000_000
 PATIENCE = 2.5
 TERMS_OF_A_NODE = 350
-# Where prices were asked for, numbers of components are searched as well: once the tree has had so many more terms
-# (one or two seconds), for so many components, and parameters of one.
-TERMS_BEFORE_COUNTS = 30_000_000
-MOST_COUNTED, MOST_PARAMETERS = 6, 8
 CORNERS_COST = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
 NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
 
@@ -280,35 +272,6 @@ class HessianBox(Mechanism):
         return found
 
 
-class FourthOrderBox(Mechanism):
-    """A convexity test of higher order."""
-
-    name, theory = "fourth_order_box", "(Q5)"
-    what = "finds a wider box around the incumbent by bounds of fourth cumulants"
-    hands_over = ("closed nodes", "cuts")
-    back_off = "once for an incumbent: from 64 nodes on, of known variance from 1,024 on"
-
-    @staticmethod
-    def applies(plan):
-        """Where components have a chart, but for proofs; of known variance where samples are few enough.
-
-        Nodes of known variance that are bounded on summaries cost so little that a box of all samples does not pay.
-        """
-        family = plan.family
-        if not _takes_boxes(plan) or plan.is_summary or plan.chart is None:
-            return False
-        if not isinstance(family, GaussianFamily):
-            return True
-        return not family.data.levels and family.data.n_samples <= MOST_IN_WIDE_BOX
-
-    @staticmethod
-    def make(plan):
-        """Return the Basin."""
-        found = Neighbourhood(plan.primal, plan.chart)
-        found.meter = plan.meter(FourthOrderBox)
-        return found
-
-
 # What is learnt beside the tree
 
 
@@ -366,13 +329,9 @@ class Pricing(Mechanism):
         found.meter = meter
         found.cutter = plan.meter(CellCuts) if plan.has(CellCuts) else meter
         if plan.has(Rounding):
-            found.finder = plan.meter(Rounding, kind)
+            found.finder = plan.meter(Rounding)
         if kind is Pricing and plan.has(Confinement):
             plan.meter(Confinement)
-        if kind is Pricing and plan.has(Counts):
-            counting = plan.meter(Counts)
-            if cuts:
-                found.counting = counting
         return found
 
     @staticmethod
@@ -395,21 +354,21 @@ class _Pricing:
         """Return the Learner."""
         plan, kind = self.plan, self.kind
         family, rounds = plan.family, plan.has(Rounding)
-        rounding = {"rounds": rounds, "rounding": plan.meter(Rounding) if rounds else None}
         if kind is Blocks:
             plan.begun("blocks of columns are priced")
-            return BlocksBound(family, plan.priced[0], solution, limit, plan.threads, **rounding)
+            return BlocksBound(family, plan.priced[0], solution, limit, plan.threads)
         plan.begun("single components are priced")
         if kind is PriceLevels:
-            return LevelledBound(family, plan.priced, solution, limit, plan.threads, **rounding)
-        priced = PricingBound(
+            return LevelledBound(family, plan.priced, solution, limit, plan.threads)
+        return PricingBound(
             family, plan.priced[0], solution, limit, threads=plan.threads, record=plan.cells, hasty=plan.hasty,
-            confine=self.confine if plan.has(Confinement) else None, **rounding,
+            confine=self.confine if plan.has(Confinement) else None, patience=self.batches,
+            rounds=rounds, rounding=plan.meter(Rounding) if rounds else None,
         )  # fmt: skip
-        if not plan.has(Counts):
-            return priced
-        wait = TERMS_BEFORE_COUNTS // terms_of_a_node(plan) // NODES_OF_A_BATCH
-        return CountsBound(priced, plan.begun, wait, plan.meter(Counts))
+
+    def batches(self, terms):
+        """Return about in how many batches of nodes the tree has so many terms."""
+        return int(terms / (terms_of_a_node(self.plan) * NODES_OF_A_BATCH))
 
     def confine(self, bound, solution):
         """Return what is asked of prices once there are cells."""
@@ -478,7 +437,7 @@ class Confinement(Mechanism):
     name, theory = "confinement", "(C7)"
     what = "shows by prices that every better mixture has one component in each cell of the incumbent's box"
     hands_over, inside = ("floor", "cuts"), Pricing
-    back_off = "single sides of a box are not asked for where whole boxes were mostly in vain; up to 5,000 samples"
+    back_off = "once the tree has gone on for more terms than the prices took; sides not where boxes were in vain"
 
     @staticmethod
     def applies(plan):
@@ -492,28 +451,12 @@ class Rounding(Mechanism):
     name, theory = "rounding", "(P8)"
     what = "draws components from the fractional solution of the master problem, and runs EM from there"
     hands_over, inside = ("incumbents",), Pricing
-    back_off = "once for prices, a fixed number of terms"
+    back_off = "once, after the tree has gone on for as many terms"
 
     @staticmethod
     def applies(plan):
-        """Where single components are priced."""
-        return plan.rounds and plan.has(Pricing)
-
-
-class Counts(Mechanism):
-    """Branching on numbers of components."""
-
-    name, theory = "counts", "(N1)"
-    what = "searches numbers of components in groups of the cells that prices leave"
-    hands_over, inside = ("floor", "cuts", "closed nodes"), Pricing
-    back_off = "begins once the tree has had as much work as a second takes"
-
-    @staticmethod
-    def applies(plan):
-        """Where prices were asked for, of few components of few parameters, but for proofs."""
-        if plan.relaxation != "pricing" or plan.cells is not None or not plan.has(Pricing):
-            return False
-        return plan.family.n_components <= MOST_COUNTED and plan.priced[0].n_cell <= MOST_PARAMETERS
+        """Where single components of all columns are priced, of the samples."""
+        return plan.rounds and plan.has(Pricing) and len(plan.priced) == 1 and not plan.has(Blocks)
 
 
 class PriceLevels(Mechanism):
@@ -641,23 +584,13 @@ class _Marginal:
 MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
-    HessianBox, FourthOrderBox,
-    HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, Counts, PriceLevels, Blocks,
+    HessianBox,
+    HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
     SharedParameters, Simplices, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
-# Around the incumbent, the quick one first; and what is learnt beside the tree, where hitting sets hand over to the
-# others once they have no more to tell.
-BOXES = (HessianBox, FourthOrderBox)
+# What is learnt beside the tree, where hitting sets hand over to the others once they have no more to tell.
 LEARNERS = (Pricing, SharedParameters, Marginal)
-
-
-def box_of(plan):
-    """Return the Basin of a search: the quick box, widened by the other; None where neither applies."""
-    found = [box.make(plan) for box in BOXES if plan.has(box)]
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else StagedBasin(*found)
 
 
 def is_few(plan):
@@ -683,7 +616,7 @@ def terms_of_a_node(plan):
 
 def _nodes_before_prices(plan, patience):
     """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
-    before = min(MOST_BEFORE_PRICES, max(LEAST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples))
+    before = min(MOST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples)
     nodes = max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
     # nodes on summaries cost far less, prices of all samples do not
     return max(nodes, SUMMARISED_FROM) if plan.family.data.levels else nodes

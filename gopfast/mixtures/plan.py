@@ -12,6 +12,7 @@ from gopfast.mixtures.mechanisms import (
     NODES_OF_A_BATCH,
     REDUCED_FROM,
     Groups,
+    HessianBox,
     HittingSets,
     LocalSearch,
     Marginal,
@@ -22,7 +23,6 @@ from gopfast.mixtures.mechanisms import (
     RelaxedDual,
     SaturatedBound,
     SharedParameters,
-    box_of,
     is_few,
     priced_families,
 )
@@ -92,11 +92,6 @@ class MixturePlan(Plan):
             return None
         return None if self.has(HittingSets) else self.family.slices()
 
-    @cached_property
-    def chart(self):
-        """Coordinates of components around a solution, or None."""
-        return self.family.chart()
-
     # What a search is made of
 
     def relaxed(self):
@@ -119,7 +114,7 @@ class MixturePlan(Plan):
 
     def box(self):
         """Return the Basin around the incumbent, or None."""
-        return box_of(self)
+        return HessianBox.make(self) if self.has(HessianBox) else None
 
     def reduction(self):
         """

@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from gopfast.mixtures.closed_form import ceiling
+from gopfast.mixtures.data.squares import weighted_squares
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.roundoff import ROUND
@@ -80,7 +81,8 @@ class Representation:
         if self.distance == 0.0:
             return 1.0
         columns, weights = self.family.data.arrays()
-        squares = 0.5 * sum(_squares(column, weights) for column in columns)
+        mean = columns @ weights / weights.sum()
+        squares = 0.5 * sum(weighted_squares(columns.T, weights, mean).tolist())
         # means are rounded to floats of the samples' size, whose spacing this is in deviations
         spacing = np.spacing(np.abs(self.problem.X).max(axis=0)) / self.family.data.scale
         distance = self.distance + math.sqrt(self.problem.total_weight * float(np.square(spacing).sum()))
@@ -166,9 +168,3 @@ def moved(points, weights, center, scale):
             continue
         total += float((weights[begin : begin + BLOCK] * np.square(delta)).sum())
     return total
-
-
-def _squares(column, weights):
-    """Return the weighted sum of squares of a column (n,) about its mean."""
-    centered = column - column @ weights / weights.sum()
-    return float(np.square(centered, out=centered) @ weights)

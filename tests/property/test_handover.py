@@ -63,7 +63,7 @@ def test_prices_wait_for_hitting_sets_and_what_both_know_is_kept():
 
 def test_equal_for_every_number_of_threads_and_no_worse_than_hitting_sets_alone(monkeypatch):
     monkeypatch.setattr(mechanisms, "REDUCED_FROM", 16)
-    monkeypatch.setattr(mechanisms, "LEAST_BEFORE_PRICES", 0)
+    monkeypatch.setattr(mechanisms, "MOST_BEFORE_PRICES", 0)
     monkeypatch.setattr(mechanisms, "MOST_BEFORE_PRICES", 0)
     problem = problem_of(0, K=5, gap=2.0)
     found = [gopfast.solve(problem, 0.01, max_nodes=1500, n_threads=n) for n in (1, 2, 4)]

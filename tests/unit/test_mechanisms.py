@@ -70,9 +70,9 @@ HARD = {
     "groups": (
         lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 6.0, 2), 2, covariance="known"), {"max_nodes": 50},
     ),
-    "counted": (
+    "atoms": (
         lambda: gopfast.GaussianMixture(galaxies(), 4, covariance="diag", variance_floor=0.09),
-        {"relaxation": "pricing", "max_nodes": 500},
+        {"relaxation": "pricing", "max_nodes": 1000},
     ),
     "simplices": (
         lambda: gopfast.GaussianMixture(clusters(2, 30, 3, 5.0, 2), 3, covariance="tied", variance_floor=0.2),
@@ -96,7 +96,7 @@ _ALL_ON = {}
 
 def solved(name, **options):
     make, others = (PROBLEMS | HARD)[name]
-    with mock.patch.object(mechanisms, "TERMS_BEFORE_COUNTS", 1):  # or else after a second
+    with mock.patch.object(mechanisms._Pricing, "batches", lambda self, terms: 0):  # what waits for the tree is at once
         return gopfast.solve(make(), EPSILON, log=False, **{"n_threads": 1, **others, **options})
 
 

@@ -24,15 +24,13 @@ class Learner:
     cells : tuple of ndarray or None
         Boxes (m, n), (m, n) in which all components of solutions below the limit lie, and bounds (m,) of what a
         component saves there, at prices whose total is `table_total`.
-    leaves : list or None
-        Numbers of components in groups of cells, see `count_cuts`.
     is_recorded : bool
         Whether it is told to a proof.
     """
 
     lower, limit = -math.inf, math.inf
     n_passes = n_terms = rest = 0
-    found = cells = leaves = None
+    found = cells = None
     table_total, is_recorded = -math.inf, False
 
     def step(self, deadline):

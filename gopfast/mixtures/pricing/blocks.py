@@ -53,8 +53,6 @@ class BlocksBound(Learner):
     limit : float
         Solutions below it are sought.
     threads : int
-    rounds, rounding
-        As of `PricingBound`.
 
     Attributes
     ----------
@@ -62,16 +60,15 @@ class BlocksBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, one, solution, limit, threads=1, rounds=True, rounding=None):
+    def __init__(self, family, one, solution, limit, threads=1):
         self.family, self.limit, self.threads = family, limit, threads
-        self.rounding = {"rounds": rounds, "rounding": rounding}
         self.lower, self.blocks, self.spent, self.terms_of_blocks = -math.inf, [], 0.0, 0
         self.partitions = Partitions(family, np.array(solution))
         self.n_blocks = fewest_blocks(family, FEW_PARAMETERS)
         self.way = 0  # to larger blocks, -1, or to smaller ones
         self.whole, self.unit = None, work_of_pass(one)
         if family.n_cell <= MOST_PARAMETERS:
-            self.whole = PricingBound(family, one, solution, limit, threads=threads, **self.rounding)
+            self.whole = PricingBound(family, one, solution, limit, threads=threads, rounds=False)
 
     @property
     def n_passes(self):
@@ -110,7 +107,7 @@ class BlocksBound(Learner):
         """Next thing to learn of the blocks; once they have no more to tell there are others."""
         if not self.blocks:
             self.blocks = [
-                Block(self.partitions, columns, copies, self.threads, self.rounding)
+                Block(self.partitions, columns, copies, self.threads)
                 for columns, copies in zip(
                     self.partitions.best(self.n_blocks, deadline), parts(self.n_blocks), strict=True
                 )
@@ -257,16 +254,14 @@ class Block:
     copies : int
         A power of 2.
     threads : int
-    rounding : dict
-        Options of `PricingBound`.
     """
 
-    def __init__(self, of, columns, copies, threads, rounding):
+    def __init__(self, of, columns, copies, threads):
         self.copies = copies
         block, columns = of.family_of(columns, copies)
         solution, objective = min(of.mixtures(block, columns, of.starts), key=lambda one: one[1])
         one = block.one_component(None)
-        self.bound = PricingBound(block, one, solution, objective, threads=threads, **rounding)
+        self.bound = PricingBound(block, one, solution, objective, threads=threads, rounds=False)
         self.unit, self.more = work_of_pass(one), True
 
     @property

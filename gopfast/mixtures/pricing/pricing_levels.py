@@ -50,22 +50,20 @@ class LevelledBound(Learner):
     limit : float
         Solutions below it are sought.
     threads : int
-    rounds, rounding
-        As of `PricingBound`.
     """
 
-    def __init__(self, family, ones, solution, limit, threads=1, rounds=True, rounding=None):
+    def __init__(self, family, ones, solution, limit, threads=1):
         self.family, self.ones, self.solution, self.threads = family, ones, solution, threads
         self.limit, self.lower, self.n_before, self.terms_before = limit, -math.inf, 0, 0
-        self.rounding = {"rounds": rounds, "rounding": rounding}
         self.at = self._bound(0)
         self.at.last = len(ones) == 1
         self.cells, self.table_total = None, -math.inf
 
     def _bound(self, level):
         self.level = level
-        return PricingBound(self.family, self.ones[level], self.solution, self.limit, threads=self.threads,
-                            **self.rounding)  # fmt: skip
+        return PricingBound(
+            self.family, self.ones[level], self.solution, self.limit, threads=self.threads, rounds=False
+        )
 
     @property
     def n_passes(self):

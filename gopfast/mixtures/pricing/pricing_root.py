@@ -42,6 +42,8 @@ SHARE_OF_LOSS = 0.1  # that they may lose, of what a summary of the samples lose
 FINER = 0.5  # factor from one tolerance of the suprema to the next
 FINE_CELLS = 4_000  # cells until then are few enough to go on to a finer one: so many and,
 FINE_FACTOR = 1.5  # times those of the coarse one; where parameters are many a finer one costs many times as much
+QUESTIONS_WAIT = 1.5  # terms of the tree before questions are asked, for each of the prices,
+LONGEST_WAIT = 6_000_000  # but at most so many: what questions to so costly prices save is as much
 SUMMED = 2.0**-51  # relative, of a sum of few terms
 MORE_CELLS = 4_000  # of each step
 MOST_TURNS = 20  # of new prices once there are cells
@@ -59,7 +61,8 @@ class Phase(enum.IntEnum):
     SUPREMA = 1
     CELLS = 2
     CONFINEMENT = 3
-    END = 4
+    ATOMS = 4
+    END = 5
 
 
 class PricingBound(Learner):
@@ -87,6 +90,8 @@ class PricingBound(Learner):
         Where to count what that takes.
     confine : callable (bound, solution) -> Confinement, optional
         What is asked of prices once there are cells.
+    patience : callable (terms) -> int, optional
+        Batches of nodes in which the tree has so many terms: so long questions and solutions wait, see `Learner.rest`.
 
     Attributes
     ----------
@@ -110,6 +115,7 @@ class PricingBound(Learner):
         rounds=True,
         rounding=None,
         confine=None,
+        patience=lambda terms: 0,
     ):
         self.family, self.one, self.limit, self.threads = family, one, limit, threads
         self.n_components = family.n_components
@@ -138,6 +144,8 @@ class PricingBound(Learner):
         self.solution, self.confine, self.confinement = np.array(solution), confine, None
         self.rounds, self.rounding = rounds and family.n_components > 2, rounding or Meter()
         self.found, self.rounding_passes = None, 0
+        self.patience, self.rest = patience, 0
+        self.atoms = None  # prices, parameters and multipliers: without atoms that were added after these
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
 
     @property
@@ -174,13 +182,14 @@ class PricingBound(Learner):
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
+        self.rest = 0
         if self.phase is Phase.PRICES:
             # whatever the prices, time must be left to prove something with them
             now = time.monotonic()
             self.improve_prices(self.aim, now + PART_FOR_PRICES * (deadline - now))
             if self.aim_higher():
                 return True
-            self._round()
+            self.atoms = self.prices, self.points[: len(self.multipliers)], self.multipliers
         elif self.phase is Phase.SUPREMA:
             before = self.pricing.n_cells
             reason = self.prove(self.tolerance, MORE_CELLS, deadline)
@@ -200,8 +209,24 @@ class PricingBound(Learner):
                 return True
         elif self.phase is Phase.CONFINEMENT and self._can_confine() and self._confine(deadline):
             return True
+        elif self.phase is Phase.ATOMS and self._can_round():
+            self._round()
+        return self._go_on()
+
+    def _go_on(self):
+        """Have the next phase next; whether there is anything to do in it or later ones. The tree may close before."""
         self.phase = Phase(min(self.phase + 1, Phase.END))
-        return not self.has_cells or (self.phase is Phase.CONFINEMENT and self._can_confine())
+        if self.phase is Phase.CONFINEMENT:
+            if self._can_confine():
+                self.rest = self.patience(min(LONGEST_WAIT, QUESTIONS_WAIT * self.n_terms))
+                return True
+            self.phase = Phase.ATOMS
+        if self.phase is Phase.ATOMS:
+            if not self._can_round():
+                self.phase = Phase.END
+                return False
+            self.rest = self.patience(Rounding.terms_of(self.family))
+        return self.phase < Phase.END
 
     def _can_confine(self):
         """Whether more can be asked of prices, for little."""
@@ -266,14 +291,17 @@ class PricingBound(Learner):
 
     def _round(self):
         """Look for a better solution around components that the master problem has in part."""
-        if self.begun and self.rounds and not self.curved:
-            points = self.points[: len(self.multipliers)]  # without those that were added since
-            mass = self.pricing.columns(self.prices, points)[0]
-            with self.rounding:
-                rounding = Rounding(self.family, self.weights, points, mass, self.multipliers, self.rng)
-                self.found = rounding.best(self.limit)
-            self.rounding.count(terms=rounding.n_terms)
-            self.rounding_passes = rounding.n_passes
+        prices, points, multipliers = self.atoms
+        mass = self.pricing.columns(prices, points)[0]
+        with self.rounding:
+            rounding = Rounding(self.family, self.weights, points, mass, multipliers, self.rng)
+            self.found = rounding.best(self.limit)
+        self.rounding.count(terms=rounding.n_terms)
+        self.rounding_passes = rounding.n_passes
+
+    def _can_round(self):
+        """Whether there are atoms to draw from, and anything below the limit."""
+        return self.atoms is not None and self.rounds and not self.curved and self.lower < self.limit
 
     def _draw(self, n):
         """Parameters to start ascents from."""

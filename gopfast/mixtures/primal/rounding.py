@@ -50,6 +50,12 @@ class Rounding:
         self.points, self.mass, self.multipliers = points, mass, multipliers
         self.primal, self.n_passes = MixturePrimal(family), 0
 
+    @staticmethod
+    def terms_of(family):
+        """Return about the terms of it, of short runs and long ones."""
+        n = family.data.n_samples * family.n_components
+        return n * SHORT * (N_LONG + min(MOST_DRAWN, int(TERMS / (n * family.n_statistics * SHORT))))
+
     def best(self, limit):
         """Return the best solution below a limit, as the primal keeps it, or None."""
         K, family = self.family.n_components, self.family

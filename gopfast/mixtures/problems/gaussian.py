@@ -10,6 +10,7 @@ from gopfast import checks
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.errors import InputError
 from gopfast.mixtures import floor_components
+from gopfast.mixtures.data.squares import weighted_squares
 from gopfast.mixtures.problems import gaussian_notes
 from gopfast.mixtures.problems.base import MixtureProblem, average
 from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, default_kind
@@ -441,7 +442,7 @@ class GaussianMixture(MixtureProblem):
         if least < LEAST_VARIANCE:
             raise InputError(f"{name} must be at least {LEAST_VARIANCE:g}; it is {least:g}: give X in a smaller unit")
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = self.sample_weight @ (np.square(self.X) / kind.least)
+            squares = weighted_squares(self.X, self.sample_weight, variance=kind.least)
             total = self.total_weight + float(squares.sum())
         # 0 * inf is NaN, hence the test for finite rather than for infinite.
         if not np.isfinite(total):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gopfast.mixtures import floor_components
+from gopfast.mixtures.data.squares import weighted_squares
 from gopfast.mixtures.problems.covariance import ON_FLOOR, Diagonal, Tied
 
 MOST_COLUMNS_SHOWN = 5
@@ -64,12 +65,12 @@ def _smaller(problem, solution):
 def _absurd_unit(problem, solution):
     """Note a known variance that has nothing to do with the spread of the data, as in another unit."""
     share, known = problem.sample_weight / problem.total_weight, problem.noise_variance
-    total = share @ np.square(problem.X - share @ problem.X)
+    total = weighted_squares(problem.X, share, share @ problem.X)
     # the squares about the components' means are part of all: responsibilities are seldom asked for
     if not ((total > MOST_SPREAD * known) | (total * MOST_SPREAD < known)).any():
         return []
     within = sum(
-        (share * tau) @ np.square(problem.X - mean)
+        weighted_squares(problem.X, share * tau, mean)
         for tau, mean in zip(solution.responsibilities.T, solution.means, strict=True)
     )
     for j, v in enumerate(known):

@@ -29,7 +29,6 @@ cdef class Domain:
     cdef index n_gained         # of which so many were removed, or cut down
     cdef index pause, paused    # batches whose nodes are not looked at, since it did not pay; so many of them are over
     cdef real settled_at        # UBD when a basin was last looked for,
-    cdef real widened_at        # and a wider one
     cdef real covered_at        # UBD when a basin was last asked to cover the reduction's box,
     cdef real covered_width     # and the sum of that box's widths then
     cdef real[::1] start        # (2 * n_connected,): lower and upper corner of the box in which the tree began

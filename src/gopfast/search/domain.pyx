@@ -4,7 +4,7 @@ Two things are learnt. A basin is a box around the incumbent with a bound of its
 split at its faces, and children inside need no relaxed dual. A reduction holds for all solutions below the limit: nodes
 are cut down by it, and what is cut off has the reduction's bound.
 
-Theory: (S5), (S6) and (S7) of docs/theory/search.md; (B6) of docs/theory/basin.md.
+Theory: (S5), (S6) and (S7) of docs/theory/search.md.
 """
 
 import numpy as np
@@ -20,8 +20,6 @@ from gopfast.search.types cimport STOP_NONE
 
 # A basin is looked for from so many nodes on: splitting at its faces pays where the nodes around the optimum are many.
 cdef int SETTLE_FROM = 64
-# And a wider one from so many on, where there is one: it may cost what some hundred nodes do.
-cdef int WIDEN_FROM = 1024
 # Passes spent on learning for each pass spent on nodes since it began. A reduction helps all nodes to come.
 cdef real LEARNING_SHARE = 8.0
 # A basin is asked to cover the reduction's box again once its widths sum up to this part of what they were.
@@ -64,7 +62,7 @@ cdef class Domain:
         self.n_connected, self.basin, self.reduction, self.learn_from = n_connected, basin, reduction, learn_from
         self.passes_before = -1
         self.learning = no_effort()
-        self.settled_at = self.widened_at = self.covered_at = self.covered_width = INFINITY
+        self.settled_at = self.covered_at = self.covered_width = INFINITY
         self.start, self.before = np.empty(2 * n_connected), np.empty((n_threads, 2 * n_connected))
 
     cdef void resume(self) noexcept nogil:
@@ -87,20 +85,13 @@ cdef class Domain:
 
     cdef int settle(self, Incumbent incumbent, index n_nodes) except -1:
         cdef real tolerance = incumbent.tolerance()
-        cdef bint holds
         if self.basin is None:
             return 0
-        holds = self.basin.lower >= incumbent.upper - tolerance
         if n_nodes >= SETTLE_FROM and incumbent.upper < self.settled_at:
             self.settled_at = incumbent.upper
-            if not holds:
+            if not self.basin.lower >= incumbent.upper - tolerance:
                 with nogil:
                     self.settled |= self.basin.settle(&incumbent.solution[0], tolerance)
-        if n_nodes >= WIDEN_FROM and incumbent.upper < self.widened_at:
-            if not holds or self.widened_at == INFINITY:
-                with nogil:
-                    self.settled |= self.basin.widen(&incumbent.solution[0], tolerance)
-            self.widened_at = incumbent.upper
         return 0
 
     cdef void branch_at_box(self, Node *parent) noexcept nogil:

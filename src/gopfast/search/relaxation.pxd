@@ -67,8 +67,6 @@ cdef class Basin:
     cdef public Meter meter         # of what has found the box
     # Looks for a box around a solution (the primal's vector); False: none, and the old one is kept.
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil
-    # The same for a wider one than `settle` finds, at more expense.
-    cdef bint widen(self, const real *solution, real tolerance) noexcept nogil
     # The same for one that holds [low, high].
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil
 

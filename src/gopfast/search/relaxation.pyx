@@ -52,9 +52,6 @@ cdef class Basin:
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
         return False
 
-    cdef bint widen(self, const real *solution, real tolerance) noexcept nogil:
-        return False
-
     cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
         return False
 

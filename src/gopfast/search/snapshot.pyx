@@ -198,7 +198,7 @@ def knowledge(Search search, bint learning):
     found |= named("relaxation", search.relaxation.state())
     found |= named("domain", {
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
-        "settled_at": domain.settled_at, "widened_at": domain.widened_at, "covered_at": domain.covered_at,
+        "settled_at": domain.settled_at, "covered_at": domain.covered_at,
         "covered_width": domain.covered_width, "start": np.array(domain.start), "cut_from": domain.cut_from,
         "looks": np.array([domain.n_looked, domain.n_gained, domain.pause, domain.paused]),
     })
@@ -226,7 +226,6 @@ cdef take_knowledge(Search search, state):
         domain.passes_before = entries.count(learnt, "passes_before", -1)
         domain.learning.n_passes = entries.count(learnt, "n_passes")
         domain.settled_at = entries.number(learnt, "settled_at")
-        domain.widened_at = entries.number(learnt, "widened_at")
         domain.covered_at = entries.number(learnt, "covered_at")
         domain.covered_width = entries.number(learnt, "covered_width", 0)
         fill(domain.start, learnt, "start")

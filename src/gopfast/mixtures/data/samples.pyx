@@ -80,8 +80,9 @@ cdef class Samples:
         self.columns, self.weights, self.curvature_loss = padded, mass, np.ascontiguousarray(curvature_loss)
         self.core.samples = pass_data(n_padded, d, squares, &self.columns[0, 0], &self.weights[0])
         self.core.curvature_loss, self.core.rounding = &self.curvature_loss[0], rounding
-        # rounded once, but for the sums of a few
-        self.core.n_samples, self.core.total_weight = n, math.fsum(mass.reshape(-1, PASS_PAD).sum(axis=1))
+        self.core.n_samples = n
+        # exact, or rounded once, but for the sums of a few
+        self.core.total_weight = n if (mass[:n] == 1).all() else math.fsum(mass.reshape(-1, PASS_PAD).sum(axis=1))
         self.reach = np.zeros(d)
         self.levels = []
         return 0

@@ -58,8 +58,9 @@ cdef class MixingDistribution:
     cdef bint gradient(self, const SampleSet *data, int begin) noexcept nogil
     cdef real rounding(self, real center) noexcept nogil
     cdef real most_in(self, const Cell *cell) noexcept nogil
-    cdef int certify(self, const SampleSet *data, const Interval *support, int n_support, const Interval *spared,
-                     int n_spared, real limit) noexcept nogil
+    cdef int certify_all(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
+                         real limit) noexcept nogil
+    cdef int certify(self, const SampleSet *data, real limit) noexcept nogil
     cdef bint exceeded(self, real most) noexcept nogil
     cdef bint extend(self, real most) noexcept nogil
     cdef void add(self, real place) noexcept nogil

@@ -29,7 +29,7 @@ from gopfast.search.types cimport clip, index, real
 from gopfast.mixtures.mixing.weights cimport take_weights, weights_newton, weights_start
 
 cdef enum:
-    MOST_ASKED = 64             # points in one pass
+    MOST_ASKED = 128            # points in one pass
 # For which there is room, where nothing else is asked for.
 MOST_ATOMS = 160
 MOST_POINTS = 4096
@@ -56,7 +56,7 @@ cdef real NEAREST = 1e-6        # distance of atoms
 cdef real UNUSED = 1e-6         # weight of atoms that are dropped
 cdef real WIDEST_CELL = 0.5     # to begin with
 BIN = 0.4                       # width of the bins of compressed data,
-MANY = 4                        # and so many samples per bin that compression pays
+MANY = 2.5                        # and so many samples per bin that compression pays
 LEAST_VARIANCE = 1e-12          # within a bin: two points need a distance
 cdef real COMPRESSION = 1e-5    # what compressed data may change log D / W by
 cdef real SPARED_CELL = 0.01    # cells of the spared set are divided no further
@@ -168,9 +168,7 @@ cdef class MixingDistribution:
                 self.keep()
             if not found:
                 return False
-            found = self.certify(&self.few.core, support, n_support, spared, n_spared, limit)
-            if found == 1 and self.few is not self.samples:
-                found = self.certify(&self.samples.core, support, n_support, spared, n_spared, limit)
+            found = self.certify_all(support, n_support, spared, n_spared, limit)
             if found >= 0:
                 return found
         return False
@@ -265,9 +263,7 @@ cdef class MixingDistribution:
             if not self.optimise(-INFINITY, True, gap):
                 break
             limit = self.estimate - gap
-            found = self.certify(&self.few.core, &whole, 1, NULL, 0, limit)
-            if found == 1 and self.few is not self.samples:
-                found = self.certify(&self.samples.core, &whole, 1, NULL, 0, limit)
+            found = self.certify_all(&whole, 1, NULL, 0, limit)
             if found >= 0:
                 return limit if found else -INFINITY
         return -INFINITY
@@ -365,14 +361,23 @@ cdef class MixingDistribution:
             most = min(left, right) + 0.25 * (bend + slope) * (bend + slope) / bend
         return most + 8 * ROUND * (fabs(left) + fabs(right) + bend)
 
-    cdef int certify(self, const SampleSet *data, const Interval *support, int n_support, const Interval *spared,
-                     int n_spared, real limit) noexcept nogil:
-        """1: proved for these data; 0: not to be proved with these atoms; -1: atoms were added."""
-        cdef int _turn, begin = 0
-        cdef real most
+    cdef int certify_all(self, const Interval *support, int n_support, const Interval *spared, int n_spared,
+                         real limit) noexcept nogil:
+        """1: proved; 0: not to be proved with these atoms; -1: atoms were added.
+
+        First for the compressed data, whose cells the samples begin with: mostly they need no others.
+        """
+        cdef int found
         self.n_cells = self.n_points = 0
         if not (self.lay(support, n_support, False) and self.lay(spared, n_spared, True)):
             return 0
+        found = self.certify(&self.few.core, limit)
+        return self.certify(&self.samples.core, limit) if found == 1 and self.few is not self.samples else found
+
+    cdef int certify(self, const SampleSet *data, real limit) noexcept nogil:
+        """What `certify_all` returns, for these data, with the cells that there are."""
+        cdef int _turn, begin = 0
+        cdef real most
         for _turn in range(MOST_TURNS):
             if not self.gradient(data, begin):
                 return 0

@@ -1,18 +1,13 @@
 """The pricing bound, told to the nodes of a tree of boxes of all components."""
 
 from gopfast.mixtures.pricing.cell_tree cimport CellTree
-from gopfast.mixtures.pricing.count_cuts cimport CountCuts
 from gopfast.mixtures.learning.stepwise cimport StepwiseReduction
-from gopfast.search.meter cimport Meter
 from gopfast.search.types cimport index, real
 
 
 cdef class PricingReduction(StepwiseReduction):
     cdef readonly CellTree tree         # None: nothing is known yet
     cdef object taken                   # cells of the bound that the tree was made of
-    cdef readonly CountCuts counts      # what a search by counts has left, None: nothing is known yet
-    cdef object counted                 # what of it was taken last
     cdef readonly real total, limit
-    cdef public Meter counting          # of what a search by counts has left
     cdef real[::1] slack                # (n_cell,) of the tree
     cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil

@@ -17,9 +17,6 @@ from libc.stdlib cimport free, malloc
 from gopfast.mixtures.families.family cimport Family, order_components
 
 cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
-# What has emptied a box, as `fit` tells it; 0: the cells that the prices leave.
-cdef enum:
-    BY_COUNTS = -1
 # Turns of cutting: what one component loses lets the others lose more.
 cdef int MOST_TURNS = 3
 
@@ -41,7 +38,6 @@ cdef class PricingReduction(StepwiseReduction):
         self.passes_of_one = family.n_components
         self.slack = np.zeros(family.n_cell) if slack is None else np.array(slack, dtype=np.float64)
         self.limit = INFINITY
-        self.counting = self.cutter
 
     cdef int take_limit(self, real limit) except -1:
         StepwiseReduction.take_limit(self, limit)
@@ -64,18 +60,12 @@ cdef class PricingReduction(StepwiseReduction):
             self.taken = self.bound.cells
             self.tree, self.total = CellTree(*self.taken, slack=self.slack), self.bound.table_total
             self.version += 1
-        leaves = self.bound.leaves
-        if leaves is not self.counted:
-            self.counted = leaves
-            self.counts = CountCuts(self.family.n_components, self.family.n_cell, leaves)
-            self.version += 1
         self.lower = self.limit
         return self.fit(&self.low[0], &self.high[0], &rest) > 0
 
     cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
         cdef int K = self.family.n_components, left
         cdef real *memory
-        cdef real more
         rest[0] = -INFINITY
         if self.tree is None:
             return 1
@@ -84,16 +74,7 @@ cdef class PricingReduction(StepwiseReduction):
             return 1
         left = self.cut_cells(low, high, rest, memory, memory + K)
         free(memory)
-        if left and self.counts is not None:
-            left = self.counts.fit(low, high, self.limit, &more)
-            if left:
-                rest[0] = max(rest[0], more)
-                left = order_components(K, self.family.n_cell, low, high)
-            left = left if left else BY_COUNTS
         return left
-
-    cdef Meter emptied(self, int by):
-        return self.counting if by == BY_COUNTS else self.cutter
 
     cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil:
         """As `fit`; workspaces are the largest bounds (K,) of what the components meet, and a cell's corners."""
@@ -142,8 +123,6 @@ cdef class PricingReduction(StepwiseReduction):
         }
         if self.tree is not None:
             found |= {f"cells_{name}": value for name, value in self.tree.state().items()}
-        if self.counts is not None:
-            found |= {f"counts_{name}": value for name, value in self.counts.state().items()}
         return found
 
     def take_known(self, state):
@@ -151,7 +130,7 @@ cdef class PricingReduction(StepwiseReduction):
         for name, own in (("low", self.low), ("high", self.high)):
             np.asarray(own)[:] = entries.array(state, name, np.shape(own))
         self.lower, self.floor, self.limit, self.total = entries.array(state, "bounds", (4,)).tolist()
-        self.tree = self.counts = None
+        self.tree = None
         cells = {name[6:]: value for name, value in state.items() if name.startswith("cells_")}
         if cells:
             self.tree = CellTree.__new__(CellTree)
@@ -159,11 +138,6 @@ cdef class PricingReduction(StepwiseReduction):
                 self.tree.restore(cells)
             if self.tree.n_cell != self.family.n_cell:
                 raise ValueError("cells of another problem")
-        counts = {name[7:]: value for name, value in state.items() if name.startswith("counts_")}
-        if counts:
-            self.counts = CountCuts.__new__(CountCuts)
-            with entries.owner("counts"):
-                self.counts.restore(counts, self.family.n_components, self.family.n_cell)
 
     def cut(self, low, high):
         """For tests: what is left of a box and the bound of that, or None."""

@@ -361,8 +361,13 @@ def begin_part(Search search, arrays, shared, index most_open):
 
 
 def end_part(Search search):
-    """What `begin_part` led to: bounds and counts, the incumbent, and the nodes that are left, as arrays by name."""
+    """What `begin_part` led to: bounds and counts, the incumbent, and the nodes that are left, as arrays by name.
+
+    And where the incumbent is a ray, the primal's, which has it.
+    """
+    ray = named("primal", search.incumbent.primal.state()) if search.incumbent.upper == -INFINITY else {}
     return {
+        **ray,
         "closed": min(search.closed, search.domain.removed()), "rounding": search.rounding,
         "n_nodes": search.n_nodes, "effort": counts(search), "work": work(search), "upper": search.incumbent.upper,
         "solution": np.array(search.incumbent.solution), "nodes": list(slabs(search)),
@@ -384,7 +389,12 @@ def take_part(Search search, found):
     for arrays in found["nodes"]:
         take_back(search, arrays)
     fill(incumbent.trial, found, "solution", True)
-    return incumbent.offer(found["upper"])
+    if not incumbent.offer(found["upper"]):
+        return False
+    if incumbent.upper == -INFINITY:
+        with entries.owner("primal"):
+            incumbent.primal.restore(part("primal", found))
+    return True
 
 
 def learn_and_report(Search search):

@@ -190,7 +190,8 @@ def knowledge(Search search, bint learning):
     """
     cdef Incumbent incumbent = search.incumbent
     cdef Domain domain = search.domain
-    found = {"incumbent.upper": np.asarray(incumbent.upper), "incumbent.solution": np.array(incumbent.solution)}
+    found = {"incumbent.upper": np.asarray(incumbent.upper), "incumbent.solution": np.array(incumbent.solution),
+             "incumbent.polished": np.asarray(incumbent.polished)}
     found |= named("relaxation", search.relaxation.state())
     found |= named("domain", {
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
@@ -214,6 +215,7 @@ cdef take_knowledge(Search search, state):
     with entries.owner("relaxation"):
         search.relaxation.restore(part("relaxation", state))
     incumbent.upper = entries.number(state, "incumbent.upper")
+    incumbent.polished = entries.flag(state, "incumbent.polished")
     if isfinite(incumbent.upper):
         fill_finite(incumbent.solution, state, "incumbent.solution")
     else:

@@ -1,6 +1,6 @@
 """What the first local search misses against scikit-learn's ten starts; writes bench/results/starts.md.
 
-Run: OMP_NUM_THREADS=1 python bench/starts_table.py [--limit 5] [--only text] [--quick]     (about 40 minutes)
+Run: OMP_NUM_THREADS=1 python bench/starts_table.py [--limit 5] [--only text] [--quick]     (about a quarter of an hour)
 
 Simulated clusters and tables that scikit-learn ships, at the same floor: scikit-learn's is `reg_covar`, and its best
 fit is taken to the end by EM before it is compared, so that what is lost is another local optimum and no early stop.

@@ -87,8 +87,8 @@ def select(
     epsilon : float, default 1e-4
         Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
     time_limit : float, optional
-        Seconds. Every model gets a few steps of EM whatever the limit, which so many passes over the data may exceed;
-        bounds begin once all models have a good fit, or after half of the time.
+        Seconds. Every model gets its default floor, the same whatever the clock, and a few steps of EM, which so many
+        passes over the data may exceed; bounds begin once all models have a good fit, or after half of the time.
     n_jobs : int, optional
         Searches at a time; -1: one per processor; None: what `joblib.parallel_config` says, or 1. They run in threads,
         unless that has set a backend: then in its processes, or on its cluster. What is proved does not depend on it,

@@ -12,6 +12,8 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem, CheckpointError, InputError, cli
+from gopfast.biconvex import recession, solve
+from gopfast.biconvex.core import Core
 from gopfast.search import distributed, files
 from gopfast.search.checkpoint import Stored
 
@@ -202,6 +204,60 @@ def test_threads_and_processes_prove_the_same(make, at_once):
     whole = gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
     with make(2) as executor:
         assert same(gopfast.solve(PROBLEMS["ex3_1_1"], executor=executor, **OPTIONS), whole, 6.0)
+
+
+def with_ray(seed=0, n=6):
+    """Return complementary variables (2n), unbounded along a ray for one choice of them only, with point and ray."""
+    rng = np.random.default_rng(seed)
+    on = rng.random(n) < 0.5
+    on = np.concatenate([on, ~on])
+    first, d, z = np.flatnonzero(on)[0], np.zeros(2 * n), np.zeros(2 * n)
+    d[on], z[on] = 1.0, rng.integers(1, 6, n)
+    A, c = rng.integers(-5, 6, (n, 2 * n)).astype(float), rng.integers(1, 6, 2 * n).astype(float)
+    A[:, first] -= A @ d
+    c[first] -= c @ d + 1.0
+    rows = []
+    for i in range(n):
+        Q = np.zeros((2 * n, 2 * n))
+        Q[i, n + i] = Q[n + i, i] = 0.5
+        rows.append((Q, None, -np.inf, 0.0))
+    bounds = {"row_lower": A @ z, "row_upper": A @ z, "lower": np.zeros(2 * n), "upper": np.full(2 * n, np.inf)}
+    return BiconvexProblem(c, A=A, quadratic_rows=rows, **bounds), z, d
+
+
+def test_the_ray_that_a_worker_finds_comes_back_with_its_point(monkeypatch, at_once):
+    """It stayed in the worker: what it had proved UNBOUNDED ended NUMERICAL, with a note on a ray that was none."""
+    problem, z, d = with_ray()
+    primals, prepared, make = [], [], Core.search
+
+    def search(core, *arguments, **options):
+        made, primal = make(core, *arguments, **options)
+        primals.append(primal)
+        return made, primal
+
+    class Prepared(solve.Preparation):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            prepared.append(self)
+
+    class Finding(Inline):
+        """Whose workers find the ray as soon as they look for a better point."""
+
+        def submit(self, function, /, *arguments, **named):
+            future = super().submit(function, *arguments, **named)
+            if len(primals) > 1:
+                primals[1].restore({**primals[1].state(), "unbounded": True, "ray": prepared[0].to_core(d)})
+            if future.result()["upper"] == -np.inf:
+                future.result()["solution"] = prepared[0].to_core(z)
+            return future
+
+    monkeypatch.setattr(recession, "find", lambda *arguments: None)
+    monkeypatch.setattr(Core, "search", search)
+    monkeypatch.setattr(solve, "Preparation", Prepared)
+    found = gopfast.solve(problem, executor=Finding(), **OPTIONS)
+    assert found.status == "UNBOUNDED", found.notes
+    np.testing.assert_allclose(found.solution.z, z)
+    assert found.bound == -np.inf and len(primals) == 2
 
 
 def test_a_checkpoint_holds_what_workers_have(tmp_path, at_once):

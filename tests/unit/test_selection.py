@@ -11,6 +11,7 @@ from gopfast import select
 from gopfast.inference import selection
 from gopfast.inference.candidates import SelectionStatus
 from gopfast.inference.selection import FIRST_NODES, OUTER_BOUND_FROM
+from gopfast.mixtures.families import scatter
 from gopfast.mixtures.problems.covariance import MOST_COLUMNS_OF_MATRICES, compared
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
@@ -103,6 +104,17 @@ def test_without_time_the_choice_is_undecided_and_the_intervals_hold():
     assert "open" in str(found)
     full = criteria(X, [2], "bic", covariance="diag", variance_floor=0.09)
     assert found.candidates[0].lower <= full[2] <= found.candidates[0].upper + 1e-6
+
+
+def test_without_time_families_are_made_with_counted_work(monkeypatch):
+    """Directions that a tied family searches before any limit took half a second for each number of components."""
+    calls, root = [], scatter._root
+    monkeypatch.setattr(scatter, "_root", lambda *arguments: calls.append(1) or root(*arguments))
+    n = 5_000
+    X = np.random.default_rng(6).standard_normal((n, 5)) + 6.0 * np.eye(5)[np.arange(n) % 3]
+    found = select(X, [2, 3], covariance="tied", time_limit=0.0)
+    assert found.status == "UNDECIDED"
+    assert 0 < len(calls) <= 2 * (5 + 2 * scatter.MOST_WORK_OF_FAMILY // n)
 
 
 def test_models_that_cannot_be_told_apart_are_undecided():

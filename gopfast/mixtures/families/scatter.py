@@ -23,16 +23,20 @@ from gopfast.roundoff import ROUND
 N_BINS = 128
 # Splitting ends at this share of the ratio of a direction that was found: more would hardly raise the floor.
 CLOSE = 0.8
-# Directions per column, and samples times directions, that are tried at most: some seconds at the worst.
+# Directions per column, and samples times directions, that are tried at most: some seconds at the worst. Of a family,
+# which is made before there is any limit of time, a tenth of a second; of more than about a thousand samples in five
+# columns what more of them finds is mostly still nothing.
 MOST_DIRECTIONS = 400
-MOST_WORK = 10_000_000
+MOST_WORK, MOST_WORK_OF_FAMILY = 10_000_000, 2_500_000
 # Rounding of sums of squares, in units of the range squared, and of what is made of them: far above it.
 ROUNDING = 1e-9
 # Bins are summed sample after sample: their rounding in the same unit, times the number of samples.
 BIN_ROUNDING = 16.0 * ROUND
 
 
-def least_within(columns, weights, n_groups, close=CLOSE, most_directions=MOST_DIRECTIONS, deadline=math.inf):
+def least_within(
+    columns, weights, n_groups, close=CLOSE, most_directions=MOST_DIRECTIONS, deadline=math.inf, most_work=MOST_WORK
+):
     """
     Compute a number r such that the covariance within any `n_groups` components is at least r I.
 
@@ -50,6 +54,8 @@ def least_within(columns, weights, n_groups, close=CLOSE, most_directions=MOST_D
         Splits per column at most.
     deadline : float
         Of the monotonic clock: splitting ends then, too.
+    most_work : int
+        Samples times splits at most.
 
     Returns
     -------
@@ -81,7 +87,7 @@ def least_within(columns, weights, n_groups, close=CLOSE, most_directions=MOST_D
     axes = np.eye(d)
     for face in range(d):
         push(face, axes[face], 1.0 - axes[face])
-    for _ in range(min(most_directions * d, MOST_WORK // n)):
+    for _ in range(min(most_directions * d, most_work // n)):
         if d == 1 or heap[0][0] >= close * best or time.monotonic() > deadline:
             break
         _, _, face, direction, move = heapq.heappop(heap)

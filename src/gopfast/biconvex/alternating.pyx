@@ -26,6 +26,7 @@ from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport OK, index, real
 
+MOST_FINITE = np.finfo(np.float64).max
 cdef real NEARLY_FEASIBLE = 1e-6    # before a point is settled
 cdef int FEW_LPS = 300               # linear programs that improve() may take in any case, and as a share of the others
 cdef real SHARE_OF_LPS = 0.5
@@ -80,9 +81,10 @@ cdef class AlternatingPrimal(Settling):
         return 0
 
     def state(self):
-        """How far the starts are used, the share of programs, and the points of tangents."""
+        """How far the starts are used, the share of programs, the points of tangents, and the ray if there is one."""
         return {
             "turns": np.array([self.next_start, self.n_improving, self.n_kept]), "unbounded": self.unbounded,
+            "ray": np.array(self.direction),
             "kept": np.array(self.kept), "kept_form": np.array(self.kept_form),
         }
 
@@ -94,6 +96,7 @@ cdef class AlternatingPrimal(Settling):
         if self.next_start > self.starts.shape[0]:
             raise entries.EntryError(f"turns must be of {self.starts.shape[0]} starts; they are {self.next_start}")
         self.unbounded = entries.flag(state, "unbounded")
+        np.asarray(self.direction)[:] = entries.array(state, "ray", (self.data.n,), "f", -MOST_FINITE, MOST_FINITE)
         np.asarray(self.kept)[:] = entries.array(state, "kept", np.shape(self.kept))
         np.asarray(self.kept_form)[:] = entries.array(
             state, "kept_form", np.shape(self.kept_form), "i", 0, max(0, n_blocks - 1))

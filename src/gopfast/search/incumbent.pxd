@@ -12,6 +12,7 @@ cdef class Incumbent:
     cdef real[::1] solution     # (n_solution,), NaN before there is one
     cdef real[::1] trial        # (n_solution,): of the local search that runs
     cdef bint is_new            # since it was last reported
+    cdef bint polished          # what is proved stays as it is: a search that is resumed at its end does nothing
     # The gap UBD - LBD at which the search stops: max(epsilon, rel_tol * |UBD|).
     cdef real tolerance(self) noexcept nogil
     # Nodes with at least this bound are fathomed.

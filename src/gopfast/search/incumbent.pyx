@@ -50,11 +50,14 @@ cdef class Incumbent:
 
     cdef void polish(self, Effort *effort) noexcept nogil:
         cdef real found
+        if self.polished:
+            return
         memcpy(&self.trial[0], &self.solution[0], self.solution.shape[0] * sizeof(real))
         self.primal.meter.begin()
         found = self.primal.polish(&self.trial[0], effort)
         self.primal.meter.end()
         self.offer(found)
+        self.polished = True
 
     cdef bint offer(self, real objective) noexcept nogil:
         """Takes `trial` if its objective is better; whether it is."""
@@ -62,6 +65,6 @@ cdef class Incumbent:
             return False
         if isfinite(self.upper - objective):
             self.primal.finder().gained += self.upper - objective
-        self.upper, self.is_new = objective, True
+        self.upper, self.is_new, self.polished = objective, True, False
         memcpy(&self.solution[0], &self.trial[0], self.solution.shape[0] * sizeof(real))
         return True

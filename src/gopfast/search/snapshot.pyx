@@ -194,7 +194,8 @@ def knowledge(Search search, bint learning):
     """
     cdef Incumbent incumbent = search.incumbent
     cdef Domain domain = search.domain
-    found = {"incumbent.upper": np.asarray(incumbent.upper), "incumbent.solution": np.array(incumbent.solution)}
+    found = {"incumbent.upper": np.asarray(incumbent.upper), "incumbent.solution": np.array(incumbent.solution),
+             "incumbent.polished": np.asarray(incumbent.polished)}
     found |= named("relaxation", search.relaxation.state())
     found |= named("domain", {
         "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
@@ -218,6 +219,7 @@ cdef take_knowledge(Search search, state):
     with entries.owner("relaxation"):
         search.relaxation.restore(part("relaxation", state))
     incumbent.upper = entries.number(state, "incumbent.upper")
+    incumbent.polished = entries.flag(state, "incumbent.polished")
     if isfinite(incumbent.upper):
         fill_finite(incumbent.solution, state, "incumbent.solution")
     else:
@@ -364,8 +366,13 @@ def begin_part(Search search, arrays, shared, index most_open):
 
 
 def end_part(Search search):
-    """What `begin_part` led to: bounds and counts, the incumbent, and the nodes that are left, as arrays by name."""
+    """What `begin_part` led to: bounds and counts, the incumbent, and the nodes that are left, as arrays by name.
+
+    And where the incumbent is a ray, the primal's, which has it.
+    """
+    ray = named("primal", search.incumbent.primal.state()) if search.incumbent.upper == -INFINITY else {}
     return {
+        **ray,
         "closed": min(search.closed, search.domain.removed()), "rounding": search.rounding,
         "n_nodes": search.n_nodes, "effort": counts(search), "work": work(search), "upper": search.incumbent.upper,
         "solution": np.array(search.incumbent.solution), "nodes": list(slabs(search)),
@@ -387,7 +394,12 @@ def take_part(Search search, found):
     for arrays in found["nodes"]:
         take_back(search, arrays)
     fill(incumbent.trial, found, "solution", True)
-    return incumbent.offer(found["upper"])
+    if not incumbent.offer(found["upper"]):
+        return False
+    if incumbent.upper == -INFINITY:
+        with entries.owner("primal"):
+            incumbent.primal.restore(part("primal", found))
+    return True
 
 
 def learn_and_report(Search search):

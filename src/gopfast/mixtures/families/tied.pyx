@@ -25,7 +25,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, log, sqrt
 
-from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.families.scatter import MOST_WORK_OF_FAMILY, least_within
 
 from gopfast.mixtures.families.affine cimport SUM_ROUNDING
 from gopfast.mixtures.families.family cimport (
@@ -72,7 +72,9 @@ cdef class TiedFamily(AffineFamily):
         self.cost, self.whiten = FlooredCost(found.whiten), found.whiten
         # directions of many columns are too many to be searched
         few = d <= FEW_COLUMNS
-        self.use_least_within(least_within(columns, weights, n_components) if few and cuts else 0.0)
+        searched = few and cuts
+        within = least_within(columns, weights, n_components, most_work=MOST_WORK_OF_FAMILY) if searched else 0.0
+        self.use_least_within(within)
         self.n_cell, self.n_shared = d, self.cost.n
         self.n_connected = n_components * d + self.cost.n
         self.n_bounded = self.cost.n if few else 0

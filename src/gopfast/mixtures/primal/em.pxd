@@ -37,6 +37,7 @@ cdef class MixturePrimal(Primal):
     cdef bint perturbed             # and later ones
     cdef index[:, ::1] labels       # of the best clusters, (n, samples) of `coarse`
     cdef bint is_heavy              # whether passes take so long that starts from clusters come first
+    cdef bint has_axes              # whether columns are along axes of a local optimum, and no multiples of the user's
     cdef real[::1] known, proposal    # the best solution on `coarse`, and one at hand
     cdef real known_value
     cdef int n_improved, n_restarts, n_perturbations
@@ -65,6 +66,7 @@ cdef class MixturePrimal(Primal):
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
                                 Effort *effort) noexcept nogil
+    cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil
     cdef int find_clusters(self, int n_runs) noexcept
     cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void divide(self) noexcept

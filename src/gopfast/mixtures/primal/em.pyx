@@ -154,6 +154,7 @@ cdef class MixturePrimal(Primal):
         if self.full.n_samples >= 2 * n_drawn and self.coarse.n_samples == self.full.n_samples:
             self.some = self.draw(n_drawn)
             self.coarse = self.some.core
+        self.has_axes = family.frame is not None
         self.movable = K > 1 and <real> K * self.coarse.n_samples <= MOST_SHARES
         self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
         self.is_heavy = self.deep and <real> K * family.n_statistics * self.coarse.n_samples >= HEAVY_FROM
@@ -446,6 +447,18 @@ cdef class MixturePrimal(Primal):
             self.offer(&self.candidate[0], best, tolerance, solution, effort)
             self.until = until
 
+    cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil:
+        """OUT solution: fitted to clusters of k-means in the user's columns.
+
+        Axes are those of a local optimum, and clusters along them lead to others like it.
+        """
+        self.scatter()
+        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+        with gil:
+            self.find_clusters(1)
+        self.moves.fit_to(&self.labels[0, 0], solution)
+        effort.n_passes += max(CLUSTER_TURNS // 4, 1)
+
     cdef int find_clusters(self, int n_runs) noexcept:
         """OUT labels: clusters of the samples that starts run on; returns how many there are."""
         cdef const SampleSet *data = &self.coarse
@@ -506,7 +519,9 @@ cdef class MixturePrimal(Primal):
         """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
         cdef real *proposal = &self.proposal[0]
         self.n_restarts += 1
-        if self.n_restarts % 2:
+        if self.n_restarts % 4 == 1 and self.has_axes:
+            self.cluster_as_given(proposal, effort)
+        elif self.n_restarts % 2:
             self.cluster(CLUSTER_TURNS, proposal, effort)
         else:
             self.start_from(0, proposal)

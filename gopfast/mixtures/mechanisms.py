@@ -34,8 +34,6 @@ from gopfast.search.mechanism import Mechanism
 
 MOST_PRICED = 20_000  # samples; prices are one for each
 MOST_POINTS = 50_000  # of their summaries, where there are more
-# Terms of bounding nodes before groups of samples of known variance begin: most trees of theirs are done by then.
-TERMS_BEFORE_GROUPS = 60_000_000
 # Samples of known variance: a box around an incumbent to the fourth order passes over all some hundred times.
 MOST_IN_WIDE_BOX = 20_000
 # Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
@@ -428,11 +426,9 @@ class Groups(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Of many samples of two and three columns whose components share no parameter, but for proofs."""
+        """Of many samples of two and three columns and free variances that components do not share, but for proofs."""
         if not plan.wants_prices or plan.cells is not None or plan.hasty or plan.has(HittingSets):
             return False
-        if isinstance(plan.family, GaussianFamily) and is_few(plan):
-            return False  # the tree and prices are sooner done
         return is_grouped(plan.family, plan.family.one_component(plan.problem))
 
     @staticmethod
@@ -446,12 +442,6 @@ class Groups(Mechanism):
     def begin(plan):
         """Return the nodes from which on it is at work."""
         return ASKED_FROM
-
-    @staticmethod
-    def wait(plan):
-        """Return the terms of bounding nodes after which it begins; other trees than of known variance never end."""
-        unasked = plan.relaxation is None and isinstance(plan.family, GaussianFamily)
-        return TERMS_BEFORE_GROUPS if unasked else 0
 
 
 class _Groups:

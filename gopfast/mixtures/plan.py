@@ -97,11 +97,6 @@ class MixturePlan(Plan):
         """Coordinates of components around a solution, or None."""
         return self.family.chart()
 
-    @cached_property
-    def reduce_after(self):
-        """Terms of bounding nodes after which learning beside the tree begins."""
-        return Groups.wait(self) if self.has(Groups) else 0
-
     # What a search is made of
 
     def relaxed(self):

@@ -168,13 +168,12 @@ class MixtureSearch:
 
     def _beside_the_tree(self):
         """Return what else the search knows and learns: for a proof nothing that has no entry there."""
-        plan, self.reduction, reduce_from, reduce_after = self.plan, None, REDUCED_FROM, 0
+        plan, self.reduction, reduce_from = self.plan, None, REDUCED_FROM
         if self.names["relaxation"] != "linear" and not plan.is_summary:
             self.reduction, reduce_from = plan.reduction()
-            reduce_after = plan.reduce_after
             if self.reduction is None and self.options.relaxation == "pricing":
                 self.names["relaxation"] = "entropic"  # prices are switched off
-        learnt = {"reduction": self.reduction, "reduce_from": reduce_from, "reduce_after": reduce_after}
+        learnt = {"reduction": self.reduction, "reduce_from": reduce_from}
         return learnt if plan.provable else {**learnt, "basin": plan.box(), "least": plan.least()}
 
     def _priced(self, what):

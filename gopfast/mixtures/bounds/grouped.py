@@ -19,7 +19,6 @@ from gopfast.mixtures.bounds.pricing_root import N_ROUNDS, PricingBound, pick, t
 from gopfast.mixtures.bounds.sample_groups import SampleGroups
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
-from gopfast.mixtures.families.gaussian import GaussianFamily
 
 PARTS = (2_000, 10_000)  # samples, at most, that prices are found of: first, and once their atoms are known
 # Nats per sample that prices may lose, from coarse to fine. The barrier's weight falls with it, and with that what a
@@ -324,11 +323,15 @@ class GroupedBound(Learner):
 
 
 def is_grouped(family, one):
-    """Whether the bound is for this family of K components, that of one being `one` or None."""
+    """
+    Whether the bound is for this family of K components, that of one being `one` or None.
+
+    Of known variances the tree on summaries and prices are sooner done, of any number of samples.
+    """
     if one is None or family.data.is_summary or one.has_prior or family.n_components < 2:
         return False
     few = 2 <= one.n_columns <= MOST_COLUMNS and family.data.n_samples >= FEWEST
-    return few and (family.has_blocks or isinstance(family, GaussianFamily))
+    return few and family.has_blocks
 
 
 def _scale(weights, gains):

@@ -44,7 +44,6 @@ cdef class Search:
     cdef real[::1] relaxed_weights  # (n_solution,), of which the components' weights are used
     cdef Effort effort
     cdef readonly list meters       # of all that is at work in the search
-    cdef index reduce_after         # terms that learning waits for; 0: it has begun
     cdef real told                  # LBD when what has raised it was last told; -INFINITY: never
     cdef readonly index n_nodes
     cdef readonly int reason

@@ -14,7 +14,6 @@ from gopfast.search.domain cimport CUT_DOWN, NOTHING_LEFT, Cut, Domain
 from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
 from gopfast.search.ledger cimport Ledger
-from gopfast.search.meter import total_terms
 from gopfast.search.meter cimport Meter, Work, add_work
 from gopfast.search.relaxation cimport N_STAGES, Basin, Primal, Reduction, Relaxation, no_effort
 from gopfast.search.room cimport Room
@@ -55,8 +54,6 @@ cdef class Search:
         Learns what holds for all solutions below the limit.
     reduce_from : int
         Nodes after which it begins: problems solved in fewer are done before it would pay.
-    reduce_after : int
-        Terms (`gopfast.profile.Activity`) of bounding nodes after which it begins.
     basin : None or Basin
         Finds a box around an incumbent with a bound of its own; used where the partition is by bisection.
     least : float
@@ -85,9 +82,8 @@ cdef class Search:
 
     def __init__(self, Relaxation relaxation, Primal primal, real epsilon, real rel_tol=0.0, bint orthant=False,
                  int n_threads=1, real time_limit=INFINITY, index max_nodes=1 << 62, monitor=None,
-                 Reduction reduction=None, index reduce_from=256, index reduce_after=0, Basin basin=None,
-                 real least=-INFINITY, known=None, list trace=None, proof=None, StopSignal stop=None, memory=None,
-                 spill=None, keeper=None, meters=()):
+                 Reduction reduction=None, index reduce_from=256, Basin basin=None, real least=-INFINITY, known=None,
+                 list trace=None, proof=None, StopSignal stop=None, memory=None, spill=None, keeper=None, meters=()):
         self.relaxation, self.orthant, self.n_threads, self.max_nodes = relaxation, orthant, n_threads, max_nodes
         self.stop = StopSignal(time_limit) if stop is None else stop
         self.tree = Tree(relaxation.n_connected, relaxation.n_warm, relaxation.n_split, relaxation.selects)
@@ -104,7 +100,7 @@ cdef class Search:
         self.wait, self.waited = 1, 0
         self.relaxed_weights, self.start = np.empty(primal.n_solution), np.empty(relaxation.n_connected)
         self.effort = no_effort()
-        self.meters, self.told, self.reduce_after = list(meters), -INFINITY, reduce_after
+        self.meters, self.told = list(meters), -INFINITY
 
     def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY, int reason=STOP_NONE):
         """Start, or go on where the search stopped, with new limits; returns the reason.
@@ -478,10 +474,8 @@ cdef class Search:
         cdef bint again
         self.domain.settle(self.incumbent, self.n_nodes)
         try:
-            if self.reduce_after and total_terms(set(self.relaxation.meters)) >= self.reduce_after:
-                self.reduce_after = 0
-            again = not self.reduce_after and self.n_open() and self.domain.learn(
-                self.incumbent, self.n_nodes, self.effort.n_passes, self.stop, self.told, self._tell)
+            again = self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop,
+                                                        self.told, self._tell)
             self.told = max(self.told, self.lower())
             with nogil:
                 self.improve_by_learning()
@@ -502,7 +496,10 @@ cdef class Search:
 
     cdef int restart(self) except -1:
         """Begins the tree again, in the box that the reduction leaves."""
-        cdef real lower = self.lower() if self.ledger is None else -INFINITY  # a proof is of the new tree alone
+        # a proof is of the new tree alone; what was learnt beside it says nothing of how good its nodes' bounds are
+        cdef real lower = -INFINITY
+        if self.ledger is None:
+            lower = min(self.incumbent.upper, max(self.given, self.least()))
         self.tree.clear()
         self.room.clear(self.stop)
         self.n_restarts += 1

@@ -41,7 +41,7 @@ def awkward(shape, rng, n, d):
 
 
 @pytest.mark.parametrize("shape", ["heavy", "ties", "constant", "offset", "skewed"])
-@pytest.mark.parametrize(("n", "d"), [(40, 1), (700, 2), (1_500, 3)])
+@pytest.mark.parametrize(("n", "d"), [(40, 1), (700, 2), (1_500, 3), (1_100, 7)])
 def test_moments_and_ranges_hold_every_sample(shape, n, d):
     rng = np.random.default_rng([n, d, len(shape)])
     columns, weights = awkward(shape, rng, n, d), rng.choice([0.3, 1.0, 7.0], n)

@@ -32,6 +32,8 @@ LONGEST_STEP = 2.0  # and so many seconds,
 LEAST_STEP = 0.02  # and at least
 # Samples and columns that it is for: of fewer samples prices of them all are as soon found.
 FEWEST, MOST_COLUMNS = 5_000, 3
+# Of more samples and columns there are neither prices nor summaries: what groups say is little, but all there is.
+MANY, MANY_COLUMNS = 20_001, 8
 CELLS, GROUPS = 2_000, 1_000_000  # of a step
 N_CLIMBS = 20  # steps of ascents by groups,
 N_LAST = 6  # and then of the best of them by samples
@@ -330,8 +332,9 @@ def is_grouped(family, one):
     """
     if one is None or family.data.is_summary or one.has_prior or family.n_components < 2:
         return False
-    few = 2 <= one.n_columns <= MOST_COLUMNS and family.data.n_samples >= FEWEST
-    return few and family.has_blocks
+    n = family.data.n_samples
+    most = MANY_COLUMNS if n >= MANY else MOST_COLUMNS
+    return n >= FEWEST and 2 <= one.n_columns <= most and family.has_blocks
 
 
 def _scale(weights, gains):

@@ -1,6 +1,7 @@
 """Everyday data: thousands of samples, several columns, clusters that are more or less apart.
 
 Usage: python bench/everyday.py [--seconds 20] [--rows TEXT ...] [--seed 0]
+       python bench/everyday.py --compare groups --rows "5000 2 3 8 diag" "60000 3 3 5 known"
 """
 
 import argparse
@@ -63,13 +64,35 @@ def row(case, seconds, seed):
     return [name, str(found.status), f"{found.gap:.3g}", f"{found.gap / n:.2g}", f"{took:.1f}", *told]
 
 
+def compared(case, seconds, seed, mechanism):
+    """Return a line of what one mechanism changes: statuses, gaps and processor seconds without it and with it."""
+    n, d, K, apart, kind = case
+    X = clusters(n, d, K, apart, "spherical" if kind == "known" else kind, seed)
+    told = []
+    for switched in (False, True):
+        begun = time.process_time()
+        with gopfast.settings(**{mechanism: switched}):
+            found = gopfast.solve(gopfast.GaussianMixture(X, K, covariance=kind), time_limit=seconds, n_threads=1)
+        told.append(f"{found.status}, {found.gap:.3g}, {time.process_time() - begun:.2f}")
+    return [f"{n:,} x {d}, K={K}, {kind}, {apart:g} apart", *told]
+
+
 def main():
     """Run the cases and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rows", nargs="*", help="only cases whose name has one of these texts; nothing is written")
+    parser.add_argument("--compare", metavar="MECHANISM", help="nothing but rows given as numbers, without it and with")
     arguments = parser.parse_args()
+    if arguments.compare:
+        rows = [row.split() for row in arguments.rows]
+        cases = [(*map(int, row[:3]), float(row[3]), row[4]) for row in rows]
+        found = []
+        for case in cases:
+            found.append(compared(case, arguments.seconds, arguments.seed, arguments.compare))
+            print(" | ".join(found[-1]), flush=True)
+        return
     cases = CASES
     if arguments.rows:
         cases = [case for case in CASES if any(text in f"{case[0]} x {case[1]} {case[4]}" for text in arguments.rows)]

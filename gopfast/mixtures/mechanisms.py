@@ -385,7 +385,7 @@ class Groups(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Of many samples of two and three columns whose components share no parameter, but for proofs."""
+        """Of many samples of a few columns and free variances that components do not share, but for proofs."""
         if not plan.wants_prices or plan.cells is not None or plan.hasty or plan.has(HittingSets):
             return False
         return is_grouped(plan.family, plan.family.one_component(plan.problem))

@@ -41,7 +41,7 @@ def awkward(shape, rng, n, d):
 
 
 @pytest.mark.parametrize("shape", ["heavy", "ties", "constant", "offset", "skewed"])
-@pytest.mark.parametrize(("n", "d"), [(40, 1), (700, 2), (1_500, 3)])
+@pytest.mark.parametrize(("n", "d"), [(40, 1), (700, 2), (1_500, 3), (1_100, 7)])
 def test_moments_and_ranges_hold_every_sample(shape, n, d):
     rng = np.random.default_rng([n, d, len(shape)])
     columns, weights = awkward(shape, rng, n, d), rng.choice([0.3, 1.0, 7.0], n)
@@ -200,6 +200,32 @@ def test_prices_of_a_part_of_the_samples_are_carried_over_to_all(kind, monkeypat
     while bound.level < 1 and bound.step(np.inf):
         pass
     assert value - 0.02 * 12_000 <= bound.lower <= value + 1e-6
+
+
+def test_without_a_time_limit_it_ends_and_the_search_has_its_turn():
+    """The atoms all save the same: had only one of them been looked at, no cell would ever be as good as it seems."""
+    problem = problem_of("known", 3, 6_000, 2, 3)
+    family = engine.family(problem)
+    vector, value = best_fit(family)
+    bound = GroupedBound(family, problem, vector, value - 1e-3)
+    n_steps = 0
+    while bound.step(np.inf):
+        n_steps += 1
+    assert n_steps < 200 and bound.pricing.n_spent < 30_000_000
+    assert value - 0.5 <= bound.lower <= value + 1e-6
+
+
+def test_passes_that_would_take_more_groups_than_a_pass_over_the_samples_costs_are_of_these():
+    """So that of few samples, and around the atoms, nothing is lost."""
+    _, exact, by_groups = pricings(problem_of("diag", 3, 2_000, 2, 3))
+    columns, _ = exact.family.data.arrays()
+    prices = 3.0 + 0.3 * np.square((columns - columns.mean(axis=1)[:, None]) / columns.std(axis=1)[:, None]).sum(axis=0)
+    exact.set_prices(prices)
+    by_groups.set_prices(prices)
+    values, points = exact.climb(exact.seeded(np.random.default_rng(0), 5), 20)
+    for value, point in zip(values, points, strict=True):
+        found = by_groups.bound_cell(point, point, cutoff=value * (1 - 1e-9))
+        assert value * (1 - 1e-9) <= found <= value * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("offset", [0.0, 2.0**30])

@@ -59,9 +59,9 @@ def test_out_of_time_before_the_root_the_bounds_are_valid(d, limit):
 
 def test_starts_leave_the_root_its_time():
     """EM to convergence alone would take longer."""
-    result = gopfast.solve(many(2), time_limit=8.0)
-    assert result.n_nodes > 1
-    assert result.history[0, 0] < 8.0
+    result = gopfast.solve(many(2), time_limit=3.0)
+    assert result.history[0, 0] < 3.0
+    assert result.n_nodes > 1 or result.lower_bound > result.history[0, 2]
 
 
 def test_starts_on_some_of_the_samples_are_polished_on_all():

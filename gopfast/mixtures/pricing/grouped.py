@@ -15,10 +15,9 @@ import numpy as np
 
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
-from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
-from gopfast.mixtures.pricing.pricing_root import PricingBound, pick, total_of
+from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, pick, total_of
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 
 PARTS = (2_000, 10_000)  # samples, at most, that prices are found of: first, and once their atoms are known
@@ -29,20 +28,25 @@ BEFORE_OTHERS = 3  # of them, where prices of all samples follow
 SEARCHED = 0.3  # part of it that suprema may lose
 LEAST_TOLERANCE = 5e-3  # nats
 SHARE_OF_TIME = 0.1  # of what is left, at most, for a step,
-LEAST_LEFT = 10.0  # seconds of a time limit, with less of which groups do not begin: ascents are not cut short
 LONGEST_STEP = 2.0  # and so many seconds,
-LEAST_STEP, LEAST_FOR_PRICES = 0.05, 1.5  # and at least: a master problem that is cut short gives prices of no use
+LEAST_STEP = 0.02  # and at least
 # Samples and columns that it is for: of fewer samples prices of them all are as soon found.
 FEWEST, MOST_COLUMNS = 5_000, 3
-CELLS = 2_000  # of a step
+# Of more samples and columns there are neither prices nor summaries: what groups say is little, but all there is.
+MANY, MANY_COLUMNS = 20_001, 8
+CELLS, GROUPS = 2_000, 1_000_000  # of a step
 N_CLIMBS = 20  # steps of ascents by groups,
 N_LAST = 6  # and then of the best of them by samples
 N_STARTS = 24
 N_EXACT = 12  # ascents whose value is that of all samples
-ALIKE = 1e-4  # values of ascents that ended in the same place, relative
+ALIKE, ALIKE_PLACES = 1e-4, 1e-3  # ascents that ended in the same place: values, relative, and parameters, of all
 MOST_TURNS = 8  # of new prices at one tolerance
 MOST_CELLS = 400_000  # at one set of prices
-SLOW, PATIENCE = 0.8, 6_000  # part of what is missing that is left after so many cells, or as many more: no progress
+# No progress: this part of what is missing is left after so many groups or as many more.
+SLOW, PATIENCE = 0.6, 4_000_000
+MOST_GROUPS = 1_000_000_000
+LOOKS = 0.5  # part of what cells cost that ascents by samples from the best of them may cost
+SAMPLES_OF_A_GROUP = 24  # as in `group_pricing`
 N_EQUAL = 2  # turns of making the atoms' values equal
 SOLVED = 30  # steps to an atom's scale
 
@@ -81,19 +85,19 @@ class GroupedBound(Learner):
         self.total_weight = math.fsum(self.weights)
         self.rng = np.random.default_rng(0)
         self.cells, self.table_total = None, -math.inf
-        self.pricing = self.part = self.points = None
-        self.phase, self.level, self.n_turns, self.passes = "groups", 0, 0, 0
+        self.pricing = self.part = self.groups = self.own_prices = None
+        self.phase, self.level, self.n_turns, self.terms = "groups", 0, 0, 0
 
     @property
     def n_passes(self):
         """Passes over all samples and components that would have cost as much."""
-        of_groups = 0 if self.pricing is None else self.pricing.n_groups
-        return int((self.passes + of_groups / len(self.weights)) / self.n_components)
+        return self.n_terms // (len(self.weights) * self.n_components)
 
     @property
     def n_terms(self):
         """Groups and samples that were evaluated so far, each in one component."""
-        return self.passes * len(self.weights) + (0 if self.pricing is None else self.pricing.n_groups)
+        of_part = 0 if self.part is None else self.part.n_terms
+        return self.terms + of_part + (0 if self.pricing is None else self.pricing.n_terms)
 
     @property
     def tolerance(self):
@@ -103,55 +107,85 @@ class GroupedBound(Learner):
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
         if math.isfinite(deadline):  # else steps end by what they have done, and are the same in every run
-            now, least = time.monotonic(), LEAST_STEP if self.phase == "search" else LEAST_FOR_PRICES
-            if self.phase == "groups" and deadline - now < LEAST_LEFT:
-                return False
-            deadline = min(deadline, now + min(LONGEST_STEP, max(least, SHARE_OF_TIME * (deadline - now))))
+            now = time.monotonic()
+            deadline = min(deadline, now + min(LONGEST_STEP, max(LEAST_STEP, SHARE_OF_TIME * (deadline - now))))
         if self.lower >= self.limit:
             return False
         return getattr(self, f"_step_{self.phase}")(deadline)
 
     def _step_groups(self, _deadline):
-        """Make the groups, and price a few samples next."""
-        scale = np.maximum(self.columns.std(axis=1), 1e-12 * (1.0 + np.abs(self.columns).max(axis=1)))
-        self.pricing = GroupedPricing(self.one, n_threads=self.threads)
-        self.pricing.take_groups(SampleGroups(self.columns, self.weights, scale))
-        self.points, self.n_part, self.phase = None, 0, "prices"
+        """Make the groups of one more level, and price a few samples once there are all."""
+        if self.groups is None:
+            scale = np.maximum(self.columns.std(axis=1), 1e-12 * (1.0 + np.abs(self.columns).max(axis=1)))
+            self.groups = SampleGroups(self.columns, self.weights, scale, at_once=False)
+        self.terms += len(self.weights)
+        if not self.groups.grow():
+            self.pricing = GroupedPricing(self.one, n_threads=self.threads)
+            self.pricing.take_groups(self.groups)
+            self._begin_part(PARTS[0])
+            self.n_rounds, self.phase = 0, "prices"
         return True
+
+    def _begin_part(self, most):
+        """Take at most so many samples to find prices of, and the atoms that are known."""
+        before, self.part = self.part, self._part_of(most)
+        self.own_prices, own = self.part.prices, self.own_prices
+        if before is not None:
+            n, of_each = len(self.weights), (len(before.weights), len(self.part.weights))
+            place = np.searchsorted(*(_drawn(n, size) for size in of_each), side="right") - 1
+            self.part.begin_at(self.own_prices + (before.prices - own)[place], before.points)
+            self.terms += before.n_terms
 
     def _step_prices(self, deadline):
-        """Find the prices of a few samples."""
-        part = self._part_of(PARTS[0])
-        part.improve_prices(self.tolerance, deadline)
-        self.passes += int(part.n_passes * len(part.weights) / len(self.weights))
-        self.points, self.part, self.phase = part.points, None, "atoms"
+        """Find the prices of a few samples, a round of new atoms at a time."""
+        begun = time.monotonic()
+        self.n_rounds += 1
+        if not self.part.improve_prices(self.tolerance, n_rounds=1) or self.n_rounds == N_ROUNDS:
+            now, more = time.monotonic(), PARTS[1] / PARTS[0]
+            if now + more * (now - begun) < deadline + now - begun:  # else there is no time for prices of more samples
+                self._begin_part(PARTS[1])
+            self.phase = "atoms"
         return True
 
-    def _step_atoms(self, deadline):
-        """Prices of more samples for the atoms at hand, carried over to all; add atoms that save more than they say."""
-        if self.part is None:
-            self.part = self._part_of(PARTS[1])
-            self.part.points = self.points
-        part = self.part
-        tolerance = self.tolerance
-        part.solve_master(tolerance, deadline)
+    def _step_atoms(self, _deadline):
+        """Find the prices of more samples for the atoms at hand: cut short they would be of no use."""
+        self.part.solve_master(self.tolerance)
+        self.phase = "whole"
+        return True
+
+    def _step_whole(self, _deadline):
+        """Carry them over to all samples."""
         self._carry_over()
         self.n_turns += 1
-        starts = np.concatenate([part.points, self.pricing.seeded(self.rng, N_STARTS)])
-        if self._add(*self.pricing.climb(starts, N_CLIMBS), tolerance) and self.n_turns < MOST_TURNS:
-            return True
+        self.phase = "ascents"
+        return True
+
+    def _step_ascents(self, deadline):
+        """Look for atoms that save more than those at hand; with them prices are found anew, else cells follow."""
+        starts = np.concatenate([self.part.points, self.pricing.seeded(self.rng, N_STARTS)])
+        if self._add(*self.pricing.climb(starts, N_CLIMBS, deadline), self.tolerance, deadline):
+            self.phase = "atoms"
+            if self.n_turns < MOST_TURNS:
+                return True
         self.pricing.cover(*[side[None] for side in self.pricing.root()])
         self.n_before, self.phase = self.pricing.n_cells, "search"
+        self.begun = self.looked = self.pricing.n_spent
         self._set_mark(math.inf)
         return True
 
-    def _add(self, values, points, tolerance):
+    def _add(self, values, points, tolerance, deadline):
         """Take parameters whose values exceed those of the atoms; whether there were any."""
+        reached = np.isfinite(values)
+        values, points = values[reached], points[reached]
+        if not len(values):
+            return False
         order = np.argsort(-values)
-        _, first = np.unique(np.round(values[order] / (ALIKE * max(values.max(), 1e-9))), return_index=True)
+        low, high = self.pricing.root()
+        places = np.round((points[order] - low) / (ALIKE_PLACES * np.maximum(high - low, 1e-300)))
+        values = np.round(values[order] / (ALIKE * max(values.max(), 1e-9)))
+        _, first = np.unique(np.column_stack([values, places]), axis=0, return_index=True)
         points = points[order[np.sort(first)[:N_EXACT]]]
-        values, points = self.pricing.climb_exactly(points, N_LAST)
-        self.passes += N_LAST * len(points)
+        values, points = self.pricing.climb_exactly(points, N_LAST, deadline)
         new = pick(self.part.pricing, self.part.prices, values, points, self.sigma + tolerance / self.n_components, 12)
         self.part.points = np.concatenate([self.part.points, new])
         return len(new) > 0
@@ -177,10 +211,9 @@ class GroupedBound(Learner):
         part = self.part
         self.prices = part.prices if len(part.weights) == len(self.weights) else self._extended(part)
         self.pricing.set_prices(self.prices)
+        self.terms += len(self.weights)
         self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
-        values = self.pricing.values(self.prices, part.points)
-        self.passes += len(part.points)
-        self.sigma = values.max()
+        self.sigma = self.pricing.climb_exactly(part.points, 0)[0].max()
 
     def _extended(self, part):
         """Prices of all samples: what a sample's exceeds the incumbent's by is that of its nearest in the part."""
@@ -218,7 +251,7 @@ class GroupedBound(Learner):
             taken = np.array([self.weights * np.exp(np.minimum(0.0, gain)) for gain in gains])
             change = np.linalg.lstsq(taken @ parts.T, values.mean() - values, rcond=1e-6)[0]
             prices = prices + np.clip(change, -1.0, 1.0) @ parts
-            self.passes += len(points)
+            self.terms += len(points) * len(self.weights)
         return prices
 
     def _costs(self, point):
@@ -230,32 +263,46 @@ class GroupedBound(Learner):
         K, tolerance = self.n_components, SEARCHED * self.tolerance
         last = self.n_turns >= MOST_TURNS
         reason = self.pricing.search(
-            self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, CELLS, deadline
-        )
+            self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, CELLS, deadline,
+            GROUPS,
+        )  # fmt: skip
         self._count()
         if reason == "attained":
             _, _, upper, points = self.pricing.cells()
             points = np.concatenate([points[np.argsort(-upper)[:N_STARTS]], self.pricing.best()[None]])
-            if self._add(*self.pricing.climb(points, N_CLIMBS), tolerance):
+            if self._add(*self.pricing.climb(points, N_CLIMBS, deadline), tolerance, deadline):
                 self.phase = "atoms"
             else:
                 self.n_turns = MOST_TURNS
             return True
         if reason == "tight":
             return self._next_level()
-        if reason == "proved" or self.pricing.n_cells - self.n_before > MOST_CELLS:
+        if (
+            reason == "proved"
+            or self.pricing.n_cells - self.n_before > MOST_CELLS
+            or self.pricing.n_spent > MOST_GROUPS
+        ):
             return False
-        if self.pricing.n_cells > self.mark[0]:
+        self._look(deadline)
+        if self.pricing.n_spent > self.mark[0]:
             missing, before = self.pricing.supremum - self.pricing.attained, self.mark[1]
             if missing > SLOW * before:
                 return self._next_level() and self.phase == "atoms"
             self._set_mark(missing)
         return True
 
+    def _look(self, deadline):
+        """Ascend by samples from where the largest bound is, and from the best so far: ascents by groups end nearby."""
+        cost = 2 * (N_LAST + 1) * len(self.weights) / SAMPLES_OF_A_GROUP
+        if LOOKS * (self.pricing.n_spent - self.looked) > cost:
+            _, _, upper, points = self.pricing.cells()
+            self.pricing.climb_exactly(np.stack([points[np.argmax(upper)], self.pricing.best()]), N_LAST, deadline)
+            self.looked = self.pricing.n_spent
+
     def _set_mark(self, missing):
-        """Set until when much of what is missing must be gone: at twice as many cells."""
-        n_cells = self.pricing.n_cells
-        self.mark = n_cells + max(PATIENCE, n_cells - self.n_before), missing
+        """Set until when much of what is missing must be gone: at twice the groups."""
+        spent = self.pricing.n_spent
+        self.mark = spent + max(PATIENCE, spent - self.begun), missing
 
     def _next_level(self):
         """Have finer suprema next, and better prices where those at hand lose more than these would."""
@@ -278,11 +325,16 @@ class GroupedBound(Learner):
 
 
 def is_grouped(family, one):
-    """Whether the bound is for this family of K components, that of one being `one` or None."""
+    """
+    Whether the bound is for this family of K components, that of one being `one` or None.
+
+    Of known variances the tree on summaries and prices are sooner done, of any number of samples.
+    """
     if one is None or family.data.is_summary or one.has_prior or family.n_components < 2:
         return False
-    few = 2 <= one.n_columns <= MOST_COLUMNS and family.data.n_samples >= FEWEST
-    return few and (family.has_blocks or isinstance(family, GaussianFamily))
+    n = family.data.n_samples
+    most = MANY_COLUMNS if n >= MANY else MOST_COLUMNS
+    return n >= FEWEST and 2 <= one.n_columns <= most and family.has_blocks
 
 
 def _scale(weights, gains):

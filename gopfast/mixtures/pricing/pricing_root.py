@@ -252,17 +252,22 @@ class PricingBound(Learner):
         before, self.aim = self.aim, min(self.aim, max(self.finest, SHARE_OF_GAP * abs(missing)))
         return missing > 0.0 and self.aim < FINER * before
 
-    def improve_prices(self, tolerance, deadline=math.inf):
-        """Column generation with ascents anywhere: prices that are about the best before any cell is known."""
-        for _ in range(N_ROUNDS):
+    def improve_prices(self, tolerance, deadline=math.inf, n_rounds=N_ROUNDS):
+        """
+        Column generation with ascents anywhere: prices that are about the best before any cell is known.
+
+        Returns whether there was something to add in the last of the rounds.
+        """
+        for _ in range(n_rounds):
             self.solve_master(tolerance, deadline)
             self.pricing.set_prices(self.prices)
             if time.monotonic() > deadline:
-                return
+                return True
             starts = np.concatenate([self.points, self._draw(self.n_draws)])
             found = self._add(*self.pricing.climb(starts, N_ASCENT), tolerance)
             if not found and not self._add(*self._climb_from_above(starts), tolerance):
-                return
+                return False
+        return True
 
     def _climb_from_above(self, starts):
         """Climb after an ascent at higher prices: where no column pays G is flat, and nothing leads elsewhere."""
@@ -378,6 +383,10 @@ class PricingBound(Learner):
         self._count()
         low, high, upper, _ = pricing.cells()
         self.cells, self.table_total = (low, high, upper), self.total
+
+    def begin_at(self, prices, points):
+        """Begin with prices (N,) that are nearly the best, and with the atoms (A, n) that they are for."""
+        self.prices, self.points, self.begun = prices, points, True
 
     def begin(self, prices, points, low, high):
         """Begin with known prices, atoms, and cells (m, n), (m, n): no solution below the limit lies elsewhere."""

@@ -53,7 +53,8 @@ cdef class Domain:
     cdef void follow_version(self, index n_created) noexcept nogil
     # Learns while it has had less than its share of the passes; whether the tree should begin again in what is left.
     # lower: LBD, which it may raise.
-    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower) except -1
+    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower,
+                    object report) except -1
     cdef void credit(self, real seconds, real gained) except *
     # A solution found beside the tree is so much better.
     cdef void credit_found(self, Incumbent incumbent, real gained) noexcept nogil

@@ -20,6 +20,8 @@ from gopfast.search.types cimport STOP_NONE
 
 # A basin is looked for from so many nodes on: splitting at its faces pays where the nodes around the optimum are many.
 cdef int SETTLE_FROM = 64
+# Seconds of learning after which the bounds are told again, before nodes are bounded.
+cdef real LONGEST_SILENCE = 0.25
 # Passes spent on learning for each pass spent on nodes since it began. A reduction helps all nodes to come.
 cdef real LEARNING_SHARE = 8.0
 # A basin is asked to cover the reduction's box again once its widths sum up to this part of what they were.
@@ -138,8 +140,9 @@ cdef class Domain:
 
     # The reduction
 
-    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower) except -1:
-        cdef real share, begun, before
+    cdef bint learn(self, Incumbent incumbent, index n_nodes, index n_passes, StopSignal stop, real lower,
+                    object report) except -1:
+        cdef real share, begun, before, told = clock()
         cdef bint more
         if self.reduction is None or n_nodes < self.learn_from:
             return False
@@ -150,13 +153,18 @@ cdef class Domain:
             if self.passes_before < 0:
                 self.passes_before = n_passes
             share = self.passes_before + LEARNING_SHARE * (n_passes - self.passes_before)
-            while self.learning.n_passes < share and not self.covered(incumbent):
+            # not of the root's whole box, before a node is closed: that takes seconds where samples are many
+            while self.learning.n_passes < share and not (
+                    (n_nodes >= SETTLE_FROM or self.reduction.version > 0) and self.covered(incumbent)):
                 if stop.poll(0):
                     break
                 begun, before = clock(), max(lower, self.floor())
                 more = self.reduction.work(&incumbent.solution[0], incumbent.limit(), &self.learning)
                 with gil:
                     self.credit(clock() - begun, max(before, self.floor()) - before)
+                    if clock() - told > LONGEST_SILENCE:
+                        report()
+                        told = clock()
                 if not more:
                     break
             # not once stopped: a root that is never bounded could not be split when the search goes on

@@ -475,7 +475,7 @@ cdef class Search:
         self.domain.settle(self.incumbent, self.n_nodes)
         try:
             again = self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop,
-                                                        self.told)
+                                                        self.told, self._tell)
             self.told = max(self.told, self.lower())
             with nogil:
                 self.improve_by_learning()
@@ -496,7 +496,10 @@ cdef class Search:
 
     cdef int restart(self) except -1:
         """Begins the tree again, in the box that the reduction leaves."""
-        cdef real lower = self.lower() if self.ledger is None else -INFINITY  # a proof is of the new tree alone
+        # a proof is of the new tree alone; what was learnt beside it says nothing of how good its nodes' bounds are
+        cdef real lower = -INFINITY
+        if self.ledger is None:
+            lower = min(self.incumbent.upper, max(self.given, self.least()))
         self.tree.clear()
         self.node_memory.clear(self.stop)
         self.n_restarts += 1
@@ -509,6 +512,10 @@ cdef class Search:
         with nogil:
             self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
         return self.merge()
+
+    def _tell(self):
+        """Tell the bounds while something is learnt."""
+        self.report()
 
     cdef int report(self) except -1:
         if self.history.report(self.history.now(self.stop), self.n_nodes, self.n_open(), self.lower(),

@@ -12,6 +12,7 @@ Theory: (U1), (U2) and (U3) of docs/theory/groups.md.
 
 import numpy as np
 
+from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -24,6 +25,7 @@ from gopfast.mixtures.pricing.sample_groups cimport (
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
+from gopfast.search.stop cimport clock
 from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport index, real
 
@@ -36,6 +38,8 @@ cdef real SHARE_OF_ASCENTS = 0.03
 # A cell is split by the minorant's error if that is more than this part of what is missing.
 cdef real TOLD = 0.25
 cdef int MOST_ROUNDS = 24
+# What a group costs, in samples of a pass over them all.
+cdef index SAMPLES_OF_A_GROUP = 24
 cdef int MOST_ROOT_STEPS = 50
 cdef real ROOT_TOLERANCE = 1e-10
 cdef real LEAST_SCALE = 1e-290
@@ -52,6 +56,7 @@ cdef struct Grouping:
     real share          # of what the value exceeds the cutoff by that groups may lose
     real lost           # by groups, of the last pass
     index n_groups      # evaluated so far
+    bint exact          # the cell at hand takes so many groups that a pass over the samples costs less
 
 
 cdef class GroupedPricing(ComponentPricing):
@@ -104,16 +109,33 @@ cdef class GroupedPricing(ComponentPricing):
         super().set_prices(prices)
         self.groups.set_prices(prices)
 
-    def climb_exactly(self, points, int n_steps):
-        """Ascent by passes over the samples themselves: values (m,) and the best on the way (m, n)."""
+    def climb_exactly(self, points, int n_steps, real deadline=INFINITY):
+        """Ascent by passes over the samples themselves, as `climb`."""
         cdef real[:, ::1] at = np.array(points, dtype=np.float64).reshape(-1, self.family.n_connected)
-        cdef real[::1] values = np.empty(at.shape[0])
+        cdef real[::1] values = np.full(at.shape[0], -INFINITY)
         cdef index i
+        for i in prange(at.shape[0], schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
+            if not clock() > deadline:
+                values[i] = ComponentPricing.ascend(self, self.spaces + threadid(), &at[i, 0], n_steps)
         for i in range(at.shape[0]):
-            with nogil:
-                values[i] = ComponentPricing.ascend(self, self.spaces, &at[i, 0], n_steps)
             self.take(values[i], &at[i, 0])
         return np.asarray(values), np.asarray(at)
+
+    cdef index terms(self) noexcept nogil:
+        """Of samples and of groups."""
+        cdef index total = ComponentPricing.terms(self)
+        cdef int thread
+        for thread in range(self.n_threads):
+            total += self.groupings[thread].n_groups
+        return total
+
+    cdef index spent(self) noexcept nogil:
+        """In groups."""
+        cdef index total = ComponentPricing.terms(self) // SAMPLES_OF_A_GROUP
+        cdef int thread
+        for thread in range(self.n_threads):
+            total += self.groupings[thread].n_groups
+        return total
 
     @property
     def n_groups(self):
@@ -170,6 +192,7 @@ cdef class GroupedPricing(ComponentPricing):
         """The groups of the first level."""
         cdef int level = min(FIRST_LEVEL, self.groups.n_levels - 1)
         cdef index first = self.groups.begins[level], i
+        mine.exact = False
         mine.n_blocks = (self.groups.begins[level + 1] - first) // GROUPS_LANES
         memset(mine.divided, 0, self.groups.n_nodes)
         for i in range(mine.n_blocks):
@@ -194,12 +217,15 @@ cdef class GroupedPricing(ComponentPricing):
         cut.most[to], cut.least[to], cut.lost[to] = cut.most[i], cut.least[i], cut.lost[i]
 
     cdef void run(self, Pricing *at) noexcept nogil:
-        """A pass over the groups; these are divided until they lose little."""
+        """A pass over the groups; these are divided until they lose little, or cost more than all samples."""
         cdef Grouping *mine = self.grouping(at)
         cdef price_sums *part = at.parts
         cdef index i
         cdef real worth
         cdef int _round
+        if mine.exact:
+            ComponentPricing.run(self, at)
+            return
         at.n_passes += 1
         mine.cut.n = 0
         for i in range(mine.n_blocks):
@@ -207,9 +233,14 @@ cdef class GroupedPricing(ComponentPricing):
         for _round in range(MOST_ROUNDS):
             self.sum_up(part, mine)
             worth = fabs(part.value - mine.cutoff) if isfinite(mine.cutoff) else part.value
-            if part.value < mine.cutoff or not self.refine(
-                    at, mine, max(mine.share * worth, LEAST_LOST * part.value)):
+            worth = max(mine.share * worth, LEAST_LOST * part.value)
+            if part.value < mine.cutoff or mine.lost <= worth:
                 break
+            if (not self.refine(at, mine, worth)
+                    or mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP > self.groups.n_samples):
+                mine.exact, mine.lost = True, 0
+                ComponentPricing.run(self, at)
+                return
         self.weigh(at, mine)
         at.sums.value, at.sums.mass = part.value, part.mass
         memcpy(at.sums.first, part.first, self.family.n_statistics * sizeof(real))
@@ -219,8 +250,6 @@ cdef class GroupedPricing(ComponentPricing):
         cdef Cut *cut = &mine.cut
         cdef index i, n = 0, child, n_lossy = 0, before = mine.n_blocks
         cdef real each
-        if mine.lost <= most:
-            return False
         for i in range(cut.n):
             n_lossy += cut.lost[i] > 0
         each = 0.5 * most / max(n_lossy, 1)

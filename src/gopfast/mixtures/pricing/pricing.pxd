@@ -21,6 +21,8 @@ cdef class ComponentPricing(CellPricing):
     cdef readonly real attained         # largest value seen at parameters of a component
     cdef readonly index n_cells, n_dropped
     cdef readonly bint covered          # cells were taken since the prices changed
+    # What cells and ascents have cost so far, in terms.
+    cdef index spent(self) noexcept nogil
     cdef int split(self, Node *cell) except -1
     cdef void task(self, Pricing *at, int i, real cutoff) noexcept nogil
     cdef int expand(self, real threshold, real cutoff) except -1

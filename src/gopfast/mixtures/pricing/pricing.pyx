@@ -47,6 +47,14 @@ cdef class ComponentPricing(CellPricing):
         for i in range(self.n_batch):
             free(self.batch[i])
 
+    @property
+    def n_spent(self):
+        """What cells and ascents have cost so far, in terms of the kind that most are of."""
+        return self.spent()
+
+    cdef index spent(self) noexcept nogil:
+        return self.terms()
+
     # All cells
 
     cdef int open(self, const real *low, const real *high) except -1:
@@ -173,13 +181,14 @@ cdef class ComponentPricing(CellPricing):
             self.open(&least[i, 0], &most[i, 0])
         self.covered = True
 
-    def climb(self, points, int n_steps=30):
-        """Ascent from parameters (m, n): values (m,) and the best on the way (m, n)."""
+    def climb(self, points, int n_steps=30, real deadline=INFINITY):
+        """Ascent from parameters (m, n): values (m,), -inf of those past the deadline, and the best on the way."""
         cdef real[:, ::1] at = np.array(points, dtype=np.float64).reshape(-1, self.family.n_connected)
-        cdef real[::1] values = np.empty(at.shape[0])
+        cdef real[::1] values = np.full(at.shape[0], -INFINITY)
         cdef index i
         for i in prange(at.shape[0], schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
-            values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps)
+            if not clock() > deadline:
+                values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps)
         for i in range(at.shape[0]):
             self.take(values[i], &at[i, 0])
         return np.asarray(values), np.asarray(at)
@@ -363,7 +372,7 @@ cdef class ComponentPricing(CellPricing):
         return np.array(self.best_point)
 
     def search(self, real total, real limit, int K, real tolerance, real stop_at=INFINITY, index max_cells=1 << 62,
-               real deadline=INFINITY):
+               real deadline=INFINITY, index max_terms=1 << 62):
         """Divide the cells of the largest bounds.
 
         Parameters
@@ -381,11 +390,12 @@ cdef class ComponentPricing(CellPricing):
 
         Returns
         -------
-        str : "proved" (no solution lies below the limit), "tight", "attained", "cells" or "time"
+        str : "proved" (no solution lies below the limit), "tight", "attained", "cells" (or terms) or "time"
         """
         cdef Node *cell
         cdef real sup, threshold
         cdef index end = self.n_cells + max_cells, popped = 0, n = self.family.n_connected
+        cdef index last = min(1 << 62, max_terms) + self.spent()
         self.need_cells()
         while self.tree.n_open:
             sup = -self.tree.heap[0].lower
@@ -395,7 +405,7 @@ cdef class ComponentPricing(CellPricing):
                 return "attained"
             if sup <= self.attained + tolerance:
                 return "tight"
-            if self.n_cells >= end or self.tree.heap[0].branch < 0:
+            if self.n_cells >= end or self.tree.heap[0].branch < 0 or self.spent() >= last:
                 return "cells"
             if clock() > deadline:
                 return "time"

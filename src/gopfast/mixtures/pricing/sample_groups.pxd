@@ -33,6 +33,8 @@ cdef struct Cut:
 
 cdef class SampleGroups:
     cdef readonly int n_columns, n_levels, n_rows
+    cdef readonly int n_made            # levels so far
+    cdef object points                  # (n, d) while there are more to make
     cdef readonly index n_samples, n_nodes
     cdef real[:, ::1] columns           # (d, n)
     cdef real[::1] weights
@@ -40,6 +42,9 @@ cdef class SampleGroups:
     cdef real[::1] rows                 # (n_nodes / 8, n_rows, 8): the children of the root, theirs, and so on
     cdef index[::1] begins              # (n_nodes + 1,) of each level: first block
     cdef int divide(self, const real[:, ::1] points) except -1
+    cdef real *row_of(self, int level, index g) noexcept nogil
+    cdef void measure(self, int level, const real[:, ::1] columns, const real[::1] weights) noexcept nogil
+    cdef void inherit(self, int level, index g, real *out) noexcept nogil
     cdef index first_of(self, int level) noexcept nogil
     cdef index end_of(self, int level, index i) noexcept nogil
     cdef int level_of(self, index node) noexcept nogil

@@ -12,7 +12,7 @@ Theory: (U1), (U3) and (U5) of docs/theory/groups.md.
 import numpy as np
 
 from libc.math cimport INFINITY, exp, fabs
-
+from libc.string cimport memcpy, memset
 
 from gopfast.search.rounding cimport ROUND
 
@@ -21,7 +21,7 @@ cdef extern from "groups.h" nogil:
                       double *variance, double *low, double *high)
 
 MOST_LEVELS = 6         # 262,144 groups in the last
-FEWEST_OF_A_LEVEL = 0.12  # samples in a group of the last level, at least, so that up to 32,768 are one by one in it
+FEWEST_OF_A_LEVEL = 2   # samples in a group of the last level, at least
 # The regression of prices on a group's statistics: of the diagonal, so that it is never singular.
 RIDGE = 1e-9
 MOST_COLUMNS = 16       # of the kernel
@@ -66,10 +66,12 @@ cdef class SampleGroups:
         Positive.
     scale : ndarray, shape (d,)
         Units in which coordinates are compared, where a group is cut.
+    at_once : bool
+        Whether all levels are made; else `grow` makes one at a time.
     """
 
-    def __init__(self, columns, weights, scale):
-        cdef index n, i
+    def __init__(self, columns, weights, scale, bint at_once=True):
+        cdef index n
         self.columns, self.weights = np.ascontiguousarray(columns), np.ascontiguousarray(weights)
         self.n_columns, self.n_samples = columns.shape
         if self.n_columns > MOST_COLUMNS:
@@ -81,18 +83,30 @@ cdef class SampleGroups:
         self.n_nodes, self.n_rows = self.begins[self.n_levels], groups_n_rows(self.n_columns)
         self.rows = np.zeros(self.n_nodes * self.n_rows)
         self.order = np.arange(self.n_samples, dtype=np.intp)
-        self.divide(np.ascontiguousarray((columns / np.asarray(scale)[:, None]).T))
-        for i in range(self.n_levels):
-            self._measure(i)
+        self.points = np.ascontiguousarray((columns / np.asarray(scale)[:, None]).T)
+        self.n_made = 0
+        while at_once and self.grow():
+            pass
+
+    def grow(self):
+        """Make the groups of the next level; whether there are more."""
+        if self.n_made < self.n_levels:
+            self.divide(self.points)
+            ordered = np.ascontiguousarray(np.asarray(self.columns)[:, self.order])
+            self.measure(self.n_made, ordered, np.ascontiguousarray(np.asarray(self.weights)[self.order]))
+            self.n_made += 1
+        if self.n_made == self.n_levels:
+            self.points = None
+        return self.n_made < self.n_levels
 
     cdef int divide(self, const real[:, ::1] points) except -1:
-        """Sorts samples so that those of every group follow each other, cut by cut."""
-        cdef index parts = 1, i, k, first, last, n = self.n_samples
+        """Sorts samples so that those of every group of the next level follow each other, cut by cut."""
+        cdef index parts = <index> 1 << (3 * self.n_made), i, k, first, last, n = self.n_samples
         cdef int j, d = self.n_columns, widest, _cut
         cdef real least, most, width
         cdef index[::1] order = self.order
         with nogil:
-            for _cut in range(3 * self.n_levels):
+            for _cut in range(3):
                 for i in range(parts):
                     first, last = i * n // parts, (i + 1) * n // parts
                     widest, width = 0, -1
@@ -127,30 +141,36 @@ cdef class SampleGroups:
             return -1
         return self.begins[level + 1] + 8 * (node - self.begins[level])
 
-    def _block_rows(self, int level):
-        """The rows of a level's groups, as (groups, rows)."""
-        first, last = self.begins[level] * self.n_rows, self.begins[level + 1] * self.n_rows
-        return np.asarray(self.rows)[first:last].reshape(-1, self.n_rows, GROUPS_LANES)
+    cdef real *row_of(self, int level, index g) noexcept nogil:
+        """Where a level's g-th group has its first row; the others are GROUPS_LANES apart."""
+        cdef index node = self.begins[level] + g
+        return &self.rows[(node - node % GROUPS_LANES) * self.n_rows] + node % GROUPS_LANES
 
-    def _measure(self, int level):
-        """Fill in what does not depend on prices: weights, centers, ranges of the coordinates."""
-        blocks = self._block_rows(level)
-        n = 8 * len(blocks)
-        d = self.n_columns
-        ends = np.arange(n + 1) * self.n_samples // n
-        first, size = ends[:n], np.diff(ends)
-        used = size > 0
-        columns, weights = np.asarray(self.columns)[:, self.order], np.asarray(self.weights)[self.order]
-        found = np.zeros((n, self.n_rows))
-        found[used, GROUPS_WEIGHT] = np.add.reduceat(weights, first[used])
-        found[:, GROUPS_KAPPA] = 4.0 * ROUND * (size + 64 + (2 * d + 1) ** 2)
-        for j in range(d):
-            low, high = np.minimum.reduceat(columns[j], first[used]), np.maximum.reduceat(columns[j], first[used])
-            center = np.add.reduceat(weights * columns[j], first[used]) / found[used, GROUPS_WEIGHT]
-            center = np.clip(center, low, high)
-            found[used, GROUPS_CENTER + j] = center
-            found[used, GROUPS_CENTER + 5 * d + j], found[used, GROUPS_CENTER + 6 * d + j] = low - center, high - center
-        blocks[:] = found.reshape(-1, GROUPS_LANES, self.n_rows).swapaxes(1, 2)
+    cdef void measure(self, int level, const real[:, ::1] columns, const real[::1] weights) noexcept nogil:
+        """Fills in what does not depend on prices: weights, centers, ranges of the coordinates."""
+        cdef int d = self.n_columns, j
+        cdef index n = self.begins[level + 1] - self.begins[level], g, i, first, end = 0
+        cdef real *at
+        cdef real weight, low, high, center
+        for g in range(n):
+            at, first = self.row_of(level, g), end
+            end = (g + 1) * self.n_samples // n
+            at[GROUPS_KAPPA * GROUPS_LANES] = 4.0 * ROUND * (end - first + 64 + (2 * d + 1) ** 2)
+            if first == end:
+                continue
+            weight = 0
+            for i in range(first, end):
+                weight += weights[i]
+            at[GROUPS_WEIGHT * GROUPS_LANES] = weight
+            for j in range(d):
+                low, high, center = INFINITY, -INFINITY, 0
+                for i in range(first, end):
+                    low, high = min(low, columns[j, i]), max(high, columns[j, i])
+                    center += weights[i] * columns[j, i]
+                center = min(max(center / weight, low), high)
+                at[(GROUPS_CENTER + j) * GROUPS_LANES] = center
+                at[(GROUPS_CENTER + 5 * d + j) * GROUPS_LANES] = low - center
+                at[(GROUPS_CENTER + 6 * d + j) * GROUPS_LANES] = high - center
 
     def set_prices(self, prices):
         """
@@ -168,39 +188,41 @@ cdef class SampleGroups:
             self._moments(level, columns, weights, ordered)
 
     def _moments(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
-        cdef int d = self.n_columns, D = 2 * d + 1, j, a, b, M = 1 + D + D * (D + 1) // 2
-        cdef index n = self.begins[level + 1] - self.begins[level], g, i, end
-        cdef real[:, ::1] sums = np.zeros((n, M))
-        cdef real[::1] f = np.zeros(D)
-        cdef real w, e, x, size
-        cdef real *out
-        blocks = self._block_rows(level)
-        rows = blocks.swapaxes(1, 2).reshape(n, self.n_rows)
-        cdef real[:, ::1] table = np.ascontiguousarray(rows)
-        # the price at the center, and its slopes, by regression
+        cdef int d = self.n_columns, D = 2 * d + 1, C = GROUPS_CENTER, L = GROUPS_LANES, j, a, b
+        cdef int M = 1 + D + D * (D + 1) // 2
+        cdef index n = self.begins[level + 1] - self.begins[level], g, i, first, end = 0
+        cdef real[::1] sums = np.zeros(M), f = np.zeros(D), slopes = np.zeros(1 + 2 * d)
+        cdef real w, e, x, size, low, high
+        cdef real *at
+        cdef real *out = &sums[0]
+        # the price at the center, and its slopes: by regression, of groups of a few samples those of the group above
         few = level > 0 and self.n_samples < MOST_SLOPES * (2 * d + 1) * n
-        cdef real[:, ::1] fitted = (
-            self._inherited(level, np.asarray(table)) if few else self._regression(table, columns, weights, prices)
-        )
+        cdef bint inherits = few
+        cdef real[:, ::1] fitted = np.zeros((1, 1)) if few else self._regression(level, columns, weights, prices)
         with nogil:
-            i = 0
             for g in range(n):
+                first = end
                 end = (g + 1) * self.n_samples // n
-                table[g, GROUPS_LOW_E], table[g, GROUPS_HIGH_E] = INFINITY, -INFINITY
-                size = 0
-                out = &sums[g, 0]
-                while i < end:
+                if first == end:
+                    continue
+                at = self.row_of(level, g)
+                if inherits:
+                    self.inherit(level, g, &slopes[0])
+                else:
+                    memcpy(&slopes[0], &fitted[g, 0], (1 + 2 * d) * sizeof(real))
+                low, high, size = INFINITY, -INFINITY, 0
+                memset(out, 0, M * sizeof(real))
+                for i in range(first, end):
                     w = weights[i]
-                    e = prices[i] - fitted[g, 0]
+                    e = prices[i] - slopes[0]
                     for j in range(d):
-                        x = columns[j, i] - table[g, GROUPS_CENTER + j]
+                        x = columns[j, i] - at[(C + j) * L]
                         f[j], f[d + j] = x, x * x
-                        e -= fitted[g, 1 + j] * x + fitted[g, 1 + d + j] * x * x
-                        size = max(size, fabs(fitted[g, 1 + j] * x) + fabs(fitted[g, 1 + d + j]) * x * x)
+                        e -= slopes[1 + j] * x + slopes[1 + d + j] * x * x
+                        size = max(size, fabs(slopes[1 + j] * x) + fabs(slopes[1 + d + j]) * x * x)
                     f[D - 1] = e
                     size = max(size, fabs(prices[i]))
-                    table[g, GROUPS_LOW_E] = min(table[g, GROUPS_LOW_E], e)
-                    table[g, GROUPS_HIGH_E] = max(table[g, GROUPS_HIGH_E], e)
+                    low, high = min(low, e), max(high, e)
                     out[0] += w
                     b = 1 + D
                     for a in range(D):
@@ -208,42 +230,39 @@ cdef class SampleGroups:
                         for j in range(a + 1):
                             out[b] += w * f[a] * f[j]
                             b += 1
-                    i += 1
-                table[g, GROUPS_ALPHA], table[g, GROUPS_SIZE] = fitted[g, 0], (d + 1) * size
-                if not out[0] > 0:
-                    table[g, GROUPS_LOW_E] = table[g, GROUPS_HIGH_E] = 0
-                    continue
+                at[GROUPS_LOW_E * L], at[GROUPS_HIGH_E * L] = low, high
+                at[GROUPS_ALPHA * L], at[GROUPS_SIZE * L] = slopes[0], (d + 1) * size
                 for a in range(1, M):
                     out[a] /= out[0]
                 for j in range(d):
-                    table[g, GROUPS_CENTER + d + j], table[g, GROUPS_CENTER + 2 * d + j] = out[1 + j], out[1 + d + j]
-                    table[g, GROUPS_CENTER + 3 * d + j] = fitted[g, 1 + j]
-                    table[g, GROUPS_CENTER + 4 * d + j] = fitted[g, 1 + d + j]
-                table[g, GROUPS_MEAN_E] = out[D]
+                    at[(C + d + j) * L], at[(C + 2 * d + j) * L] = out[1 + j], out[1 + d + j]
+                    at[(C + 3 * d + j) * L], at[(C + 4 * d + j) * L] = slopes[1 + j], slopes[1 + d + j]
+                at[GROUPS_MEAN_E * L] = out[D]
                 b = 0
                 for a in range(D):
                     for j in range(a + 1):
-                        table[g, GROUPS_CENTER + 7 * d + b] = out[1 + D + b] - out[1 + a] * out[1 + j]
+                        at[(C + 7 * d + b) * L] = out[1 + D + b] - out[1 + a] * out[1 + j]
                         b += 1
-        blocks[:] = np.asarray(table).reshape(-1, GROUPS_LANES, self.n_rows).swapaxes(1, 2)
 
-    def _inherited(self, int level, table):
-        """The parents' coefficients about the children's centers, (n, 1 + 2 d): of groups of a few samples."""
-        d, at = self.n_columns, GROUPS_CENTER
-        above = self._block_rows(level - 1)
-        above = np.repeat(above.swapaxes(1, 2).reshape(-1, self.n_rows), GROUPS_LANES, axis=0)
-        moved = table[:, at:at + d] - above[:, at:at + d]
-        slopes, curvature = above[:, at + 3 * d:at + 4 * d], above[:, at + 4 * d:at + 5 * d]
-        found = np.empty((len(table), 1 + 2 * d))
-        found[:, 0] = above[:, GROUPS_ALPHA] + (moved * (slopes + curvature * moved)).sum(axis=1)
-        found[:, 1:1 + d], found[:, 1 + d:] = slopes + 2 * curvature * moved, curvature
-        return found
+    cdef void inherit(self, int level, index g, real *out) noexcept nogil:
+        """OUT: coefficients (1 + 2 d) about a group's center, those of the group above."""
+        cdef int d = self.n_columns, C = GROUPS_CENTER, L = GROUPS_LANES, j
+        cdef const real *at = self.row_of(level, g)
+        cdef const real *above = self.row_of(level - 1, g // L)
+        cdef real moved, slope, curvature
+        out[0] = above[GROUPS_ALPHA * L]
+        for j in range(d):
+            moved = at[(C + j) * L] - above[(C + j) * L]
+            slope, curvature = above[(C + 3 * d + j) * L], above[(C + 4 * d + j) * L]
+            out[0] += moved * (slope + curvature * moved)
+            out[1 + j], out[1 + d + j] = slope + 2 * curvature * moved, curvature
 
-    def _regression(self, const real[:, ::1] table, const real[:, ::1] columns, const real[::1] weights,
-                    const real[::1] prices):
+    def _regression(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
         """Coefficients (n, 1 + 2 d) of quadratics about the centers that are near the prices: any are valid."""
         cdef int d = self.n_columns, D = 2 * d, j, a, b
-        cdef index n = table.shape[0], g, i = 0, end
+        cdef index n = self.begins[level + 1] - self.begins[level], g, i = 0, end
+        cdef const real *at
+        cdef real[:, ::1] widths = np.ones((n, d))
         cdef real[:, :, ::1] gram = np.zeros((n, 1 + D, 1 + D))
         cdef real[:, ::1] right = np.zeros((n, 1 + D))
         cdef real[::1] f = np.ones(1 + D)
@@ -251,12 +270,17 @@ cdef class SampleGroups:
         with nogil:
             for g in range(n):
                 end = (g + 1) * self.n_samples // n
+                at = self.row_of(level, g)
+                for j in range(d):
+                    widest = max(at[(GROUPS_CENTER + 6 * d + j) * GROUPS_LANES],
+                                 -at[(GROUPS_CENTER + 5 * d + j) * GROUPS_LANES])
+                    if widest > 0:
+                        widths[g, j] = widest
                 while i < end:
                     for j in range(d):
-                        widest = max(table[g, GROUPS_CENTER + 6 * d + j], -table[g, GROUPS_CENTER + 5 * d + j])
-                        f[1 + j] = (columns[j, i] - table[g, GROUPS_CENTER + j]) / widest if widest > 0 else 0
+                        f[1 + j] = (columns[j, i] - at[(GROUPS_CENTER + j) * GROUPS_LANES]) / widths[g, j]
                         f[1 + d + j] = f[1 + j] * f[1 + j]
-                    w = weights[i] / table[g, GROUPS_WEIGHT]
+                    w = weights[i] / at[GROUPS_WEIGHT * GROUPS_LANES]
                     for a in range(1 + D):
                         right[g, a] += w * f[a] * prices[i]
                         for b in range(1 + D):
@@ -264,12 +288,8 @@ cdef class SampleGroups:
                     i += 1
         matrices = np.asarray(gram) + RIDGE * np.eye(1 + D)
         found = np.linalg.solve(matrices, np.asarray(right)[:, :, None])[:, :, 0]
-        rows = np.asarray(table)
-        widths = np.maximum(rows[:, GROUPS_CENTER + 6 * d:GROUPS_CENTER + 7 * d],
-                            -rows[:, GROUPS_CENTER + 5 * d:GROUPS_CENTER + 6 * d])
-        widths = np.where(widths > 0, widths, 1.0)
-        found[:, 1:1 + d] /= widths
-        found[:, 1 + d:] /= np.square(widths)
+        found[:, 1:1 + d] /= np.asarray(widths)
+        found[:, 1 + d:] /= np.square(np.asarray(widths))
         return np.ascontiguousarray(np.where(np.isfinite(found), found, 0.0))
 
     cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, Cut *cut) noexcept nogil:

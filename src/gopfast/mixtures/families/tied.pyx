@@ -73,8 +73,8 @@ cdef class TiedFamily(AffineFamily):
         # directions of many columns are too many to be searched
         few = d <= FEW_COLUMNS
         searched = few and cuts
-        within = least_within(columns, weights, n_components, most_work=MOST_WORK_OF_FAMILY) if searched else 0.0
-        self.use_least_within(within)
+        least = least_within(columns, weights, n_components, most_work=MOST_WORK_OF_FAMILY) if searched else 0.0
+        self.use_least_within(least)
         self.n_cell, self.n_shared = d, self.cost.n
         self.n_connected = n_components * d + self.cost.n
         self.n_bounded = self.cost.n if few else 0

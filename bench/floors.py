@@ -1,6 +1,6 @@
 """What the default variance floor costs against scikit-learn's fits, which have none; writes bench/results/floors.md.
 
-Run: OMP_NUM_THREADS=1 python bench/floors.py [--jobs 2] [set ...]     (about half an hour)
+Run: OMP_NUM_THREADS=1 python bench/floors.py [--jobs 2] [set ...]     (about an hour on a busy processor)
 
 Thirty sets, real and simulated, four kinds of covariance, 2 to 6 components: the log-likelihood that `gopfast.solve`
 has at its defaults after its first local search, less that of the best of ten starts of scikit-learn at its own. Where
@@ -144,7 +144,7 @@ def main():
     )
     print(summary)
     text = [
-        *machine.heading("The default variance floor", "numpy", "scikit-learn"), "",
+        machine.heading("The default variance floor", "numpy", "scikit-learn"),
         f"Log-likelihood (nats) at defaults, after the first local search, less that of scikit-learn's best of "
         f"{N_INIT} starts, which has no floor. s: that fit has spikes, whose likelihood is that of `reg_covar`. f: the "
         "default floor binds a component of gopfast's, and the result says so first.", "",
@@ -152,7 +152,8 @@ def main():
         f"| set | covariance | {' | '.join(f'K = {K}' for K in COMPONENTS)} |",
         "| --- | --- " + "| ---: " * len(COMPONENTS) + "|", *lines, "",
     ]  # fmt: skip
-    machine.write(None if arguments.names else "floors.md", text)
+    if not arguments.names:
+        machine.write("floors.md", "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -210,3 +210,16 @@ def test_fewer_distinct_rows_than_components_are_taken():
     for covariance in ("diag", "full", "tied"):
         np.testing.assert_allclose(floors(X, covariance, 5), FLOOR_SHARE**2 * X.var(axis=0))
     assert Diagonal.of_columns(2, np.ones(3)).n_features == 3
+
+
+@every_covariance
+@pytest.mark.parametrize("weight", [[1.8e-311, 1.0], [1.6e128, 2.4e-187, 2e-323], [1e150, 1e-150, 1.0, 1e150] * 3])
+def test_weights_of_extreme_ratios_have_a_floor_or_one_error(covariance, weight):
+    """Draws of the trial fits had probabilities that were none."""
+    X = np.random.default_rng(7).normal(size=(len(weight), 2))
+    try:
+        floor = GaussianMixture(X, 2, covariance=covariance, sample_weight=weight).variance_floor
+    except gopfast.InputError as error:
+        assert "variance_floor must be at least" in str(error) or "underflows" in str(error)
+    else:
+        assert np.isfinite(floor).all() and np.min(floor) > 0.0

@@ -19,6 +19,8 @@ MOST_LLOYD, MOST_EM = 10, 60  # steps of k-means and of EM from each start
 GAIN = 1e-3  # nats per unit of weight that a step of EM gains at least, unless it is the last; scikit-learn's `tol`
 # Variances that a run of EM may reach, in units of those within the clusters that it starts from.
 LEAST_SHARE = 1e-6
+# Of the greatest weight: rows that have less take no part.
+LEAST_WEIGHT = 2.0**-128
 # A component is sound if its responsibilities amount to so many distinct rows: on fewer its variances are those of the
 # choice of its rows. Of a matrix in d columns twice the d + 1 that it needs to be regular.
 LEAST_ROWS = 6
@@ -54,6 +56,11 @@ def below_fits(rows, weight, make_kind, unit, resolved):
         column, of kinds that pool the columns of all together; at least `resolved`. Of matrices divided again for the
         directions between the columns, in which the steps of correlated columns need not show.
     """
+    counted = weight >= LEAST_WEIGHT * weight.max()
+    if np.count_nonzero(counted) < LEAST_ROWS:
+        return np.maximum(unit, resolved)  # no component is sound
+    # so that sums neither under- nor overflow
+    rows, weight = rows[counted], np.ldexp(weight[counted], -np.frexp(weight.max())[1])
     rows = rows - average(weight[:, np.newaxis], rows)  # squares of differences keep their digits
     spread = average(weight[:, np.newaxis], np.square(rows))[0]
     scaled = rows / np.sqrt(np.where(spread > 0.0, spread, 1.0))

@@ -36,6 +36,7 @@ cdef class MixturePrimal(Primal):
     cdef bint movable, deep         # whether there are moves, and whether the first local search makes them
     cdef bint perturbed             # and later ones
     cdef index[:, ::1] labels       # of the best clusters, (n, samples) of `coarse`
+    cdef object parted              # (1, samples) of `coarse`: four clusters that two components part
     cdef bint is_heavy              # whether passes take so long that starts from clusters come first
     cdef bint has_axes              # whether columns are along axes of a local optimum, and no multiples of the user's
     cdef real[::1] known, proposal    # the best solution on `coarse`, and one at hand
@@ -67,7 +68,9 @@ cdef class MixturePrimal(Primal):
     cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
                                 Effort *effort) noexcept nogil
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil
-    cdef int find_clusters(self, int n_runs) noexcept
+    cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil
+    cdef int part_in_two(self) noexcept
+    cdef int find_clusters(self, int n_runs, int n_clusters=*) noexcept
     cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void divide(self) noexcept
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil

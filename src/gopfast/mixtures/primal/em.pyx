@@ -69,6 +69,8 @@ cdef index DEEP_FROM = 5
 cdef int N_CLUSTERINGS = 10     # starts from clusters of k-means
 cdef int FEW_CLUSTERINGS = 2    # the same where components have one parameter: the best clusters are known
 cdef int CLUSTER_TURNS = 20     # of k-means
+cdef int N_PARTED = 4           # clusters that are parted in two
+cdef int N_WAYS = 7             # in which that can be done
 cdef int LONG = 100             # steps of EM after a move, if it promises to help
 cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
 cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
@@ -459,14 +461,36 @@ cdef class MixturePrimal(Primal):
         self.moves.fit_to(&self.labels[0, 0], solution)
         effort.n_passes += max(CLUSTER_TURNS // 4, 1)
 
-    cdef int find_clusters(self, int n_runs) noexcept:
-        """OUT labels: clusters of the samples that starts run on; returns how many there are."""
+    cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil:
+        """OUT solution: fitted to two groups of four clusters of k-means, in each of the ways to part them by turns.
+
+        Two components have no moves, and k-means with two clusters comes to few of the ways to part four.
+        """
+        self.scatter()
+        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+        with gil:
+            self.part_in_two()
+        self.moves.fit_to(&self.labels[0, 0], solution)
+        effort.n_passes += max(CLUSTER_TURNS // 4, 1)
+
+    cdef int part_in_two(self) noexcept:
+        """OUT labels: the next two groups of the four clusters, which are the same after a search was resumed."""
+        cdef unsigned long long seed = self.seed
+        if self.parted is None:
+            self.seed = 0
+            self.find_clusters(N_CLUSTERINGS, N_PARTED)
+            self.seed, self.parted = seed, np.array(self.labels[:1])
+        self.labels = ((1 + self.n_restarts // 4) >> self.parted) & 1
+        return 0
+
+    cdef int find_clusters(self, int n_runs, int n_clusters=0) noexcept:
+        """OUT labels: clusters of the samples that starts run on, by default K; returns how many there are."""
         cdef const SampleSet *data = &self.coarse
         cdef index n = data.n_samples, padded = data.samples.n_padded
         columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)
         weights = np.asarray(<real[:n]> <real *> data.samples.weights)
         places = self.family.places(columns.reshape(-1, padded)[:, :n], weights)
-        self.labels = clusterings(places.T, weights, self.family.n_components, n_runs,
+        self.labels = clusterings(places.T, weights, n_clusters or self.family.n_components, n_runs,
                                   np.random.default_rng(self.seed), self.is_late).astype(np.intp)
         return <int> self.labels.shape[0]
 
@@ -521,6 +545,8 @@ cdef class MixturePrimal(Primal):
         self.n_restarts += 1
         if self.n_restarts % 4 == 1 and self.has_axes:
             self.cluster_as_given(proposal, effort)
+        elif self.n_restarts % 4 == 3 and self.family.n_components == 2 and self.n_restarts // 4 < N_WAYS:
+            self.cluster_in_two(proposal, effort)
         elif self.n_restarts % 2:
             self.cluster(CLUSTER_TURNS, proposal, effort)
         else:

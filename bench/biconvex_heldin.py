@@ -109,7 +109,9 @@ def factorisation(seed, n, m, rank):
         for j in range(m)
     ]
     linear = {w[i][j]: -2.0 * M[i, j] for i in range(n) for j in range(m)}
-    found = record(f"rank {rank}, {n} x {m}, seed {seed}", variables, linear, [[x, x, 1.0] for x in sum(w, [])], rows)
+    found = record(
+        f"rank {rank}, {n} x {m}, seed {seed}", variables, linear, [[x, x, 1.0] for x in sum(w, [])], rows
+    )
     found["objective"]["const"] = float(np.square(M).sum())
     return found
 

@@ -41,10 +41,7 @@ if importlib.util.find_spec("gopfast.mixtures.relaxations.linear") is not None:
         "minimal, linear joint": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "joint"}),
         "minimal, linear paper": ("minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper"}),
         "minimal, linear paper, milp": (
-            "minimal",
-            2,
-            "empirical",
-            {"relaxation": "linear", "partition": "paper", "subproblem": "milp"},
+            "minimal", 2, "empirical", {"relaxation": "linear", "partition": "paper", "subproblem": "milp"}
         ),
     }
 

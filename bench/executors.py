@@ -104,10 +104,9 @@ def run(kind, count, n_columns):
     if kind == "dask":
         import distributed
 
-        with (
-            distributed.LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, dashboard_address=None
+        ) as cluster, distributed.Client(cluster) as client:
             return spread(client.get_executor())
     from mpi4py.futures import MPIPoolExecutor
 
@@ -230,18 +229,14 @@ def main():
             f"| {count:,} | {distributed.part_seconds(count, mean):.3g} | {ramp:.1f} | {seconds:,.0f} "
             f"| {work / seconds / count:.3f} |"
         )
-    text = (
-        machine.heading("A search on executors", "loky", "distributed", "mpi4py", "mpich")
-        + f"""
+    text = machine.heading("A search on executors", "loky", "distributed", "mpi4py", "mpich") + f"""
 `{problem(options.columns)!r}`, gap {EPSILON:g}. *Parts*: handed out. *Processor s*: of all processes together, with the
 start of the interpreters (about one each); *useful*: those of one thread over these. *s*: of the search, workers having
 been started; *against threads*: of as many threads, over these (means something on an idle machine only).
 
 | engine | workers | UBD | LBD | nodes | parts | processor s | useful | s | against threads |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-"""
-        + "\n".join(rows)
-        + f"""
+""" + "\n".join(rows) + f"""
 
 ## Simulated
 
@@ -254,10 +249,7 @@ last part of each.
 
 | workers | seconds of a part | all work after s | s | efficiency |
 | --- | --- | --- | --- | --- |
-"""
-        + "\n".join(simulated)
-        + "\n"
-    )
+""" + "\n".join(simulated) + "\n"
     machine.write("executors.md", text)
 
 

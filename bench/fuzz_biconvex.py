@@ -38,20 +38,8 @@ FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
 UNDERFLOW = Fraction(1, 10**300)  # the square of a variable at 1e-300 is no double
 REL_TOL = 1e-6
-KINDS = (
-    "plain",
-    "free",
-    "wide",
-    "scaled",
-    "fixed",
-    "equations",
-    "degenerate",
-    "forms",
-    "lattice",
-    "chain",
-    "curved",
-    "switched",
-)
+KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
+         "switched")
 
 
 class Instance:
@@ -285,10 +273,8 @@ def scip_points(instance, seconds):
     model.hideOutput()
     for name, value in (("limits/time", seconds), ("parallel/maxnthreads", 1)):
         model.setParam(name, value)
-    finite = [
-        (low if np.isfinite(low) else None, high if np.isfinite(high) else None)
-        for low, high in zip(instance.lower.tolist(), instance.upper.tolist(), strict=True)
-    ]
+    finite = [(low if np.isfinite(low) else None, high if np.isfinite(high) else None)
+              for low, high in zip(instance.lower.tolist(), instance.upper.tolist(), strict=True)]
     z = [model.addVar(f"z{i}", lb=low, ub=high) for i, (low, high) in enumerate(finite)]
 
     def expression(Q, a):
@@ -437,11 +423,8 @@ def lost(trace, point):
     for serial, parent, *_ in trace:
         children.setdefault(parent, []).append(serial)
     parents = [serial for serial in children if holds.get(serial, True)]
-    return [
-        f"node {serial} lost a feasible point"
-        for serial in parents
-        if not any(holds[child] for child in children[serial])
-    ]
+    return [f"node {serial} lost a feasible point" for serial in parents
+            if not any(holds[child] for child in children[serial])]
 
 
 def one(seed, scip_share, scip_seconds, audit_share, time_limit):

@@ -48,9 +48,7 @@ def main():
             lines.append(row)
             print(row, flush=True)
     header = ["d", "N", "numpy.exp"] + [f"{name}, {level}" for name in available for level in LEVELS]
-    text = (
-        machine.heading("Data passes")
-        + f"""
+    text = machine.heading("Data passes") + f"""
 Nanoseconds per (sample, component), K = {N_COMPONENTS}, one thread, best of 20. *value*: squared distances,
 exponentials, log-sum-exp, densities; *moments*: and first and second moments of each component; *Hessian*: and the Gram
 matrix of (r, r z), which the Newton step needs. `numpy.exp`: only the exponentials, on the same array of N K arguments,
@@ -58,10 +56,7 @@ output given. The package uses {passes.instruction_set()} here.
 
 | {" | ".join(header)} |
 |{" --- |" * len(header)}
-"""
-        + "\n".join("| " + " | ".join(row) + " |" for row in lines)
-        + "\n"
-    )
+""" + "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
     machine.write("kernel.md", text)
 
 

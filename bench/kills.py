@@ -104,9 +104,7 @@ def main():
         found, killed, half = chain(options.chain, options.every, options.epsilon, seconds, rng)
         kills, same, chains, torn = kills + killed, same + (found == whole), chains + 1, torn + half
         print(kills, found == whole, found, flush=True)
-    text = (
-        machine.heading("Searches that are killed")
-        + f"""
+    text = machine.heading("Searches that are killed") + f"""
 One search ({whole[1]:,} nodes, {seconds:.0f} processor seconds, one thread; `{problem()!r}`, gap {options.epsilon:g}),
 killed with SIGKILL at random times up to {options.chain} times, resumed each time, and left to end; a checkpoint every
 {options.every:g} s.
@@ -116,7 +114,6 @@ killed with SIGKILL at random times up to {options.chain} times, resumed each ti
 | --- | --- | --- | --- |
 | {chains} | {kills} | {torn} | {same} |
 """
-    )
     machine.write("kills.md", text)
 
 

@@ -144,9 +144,7 @@ def main():
             f"| {n:,} | {d} | {found['status']} | {found['gap']:.2g} | {found['nodes']:,} | {found['peak'] / 1e6:.0f} "
             f"| {found['processor']:.1f} | {found['seconds']:.1f} | {found['points']:,} | {found['loss']:.2g} |"
         )
-    text = (
-        machine.heading("Data larger than memory")
-        + """
+    text = machine.heading("Data larger than memory") + """
 Float32 in a memory-mapped `.npy` file, K = 3 components of known variance at least 4 deviations apart, gap 0.01 nats,
 one thread. *Memory*: most resident memory in MB beside pages of files (RssAnon, looked at every 20 ms), the interpreter
 and NumPy included. Goal: 100,000,000 samples of one column within 512 MB, in at most twelve times the time of
@@ -155,10 +153,7 @@ incumbent.
 
 | samples | columns | status | gap | nodes | memory | processor s | s | points | loss |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-"""
-        + "\n".join(rows)
-        + "\n"
-    )
+""" + "\n".join(rows) + "\n"
     machine.write("large.md", text)
 
 

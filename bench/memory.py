@@ -112,9 +112,7 @@ def main():
             + f" | {found['status']} | {found['seconds']:.3g} |"
         )  # fmt: skip
     table, second = "\n".join(lines), "\n".join(stages)
-    text = (
-        machine.heading("Memory")
-        + f"""
+    text = machine.heading("Memory") + f"""
 ## Open nodes
 
 Goal: a million in 1 GB. *Computed*: `Tree.node_bytes`, the node and its place in the heap. *Measured*: growth of
@@ -130,7 +128,6 @@ and what drawing it took. K = 3, gap 4, absolute gap 0.01. Goal: 1 GB for N = 10
 
 {second}
 """
-    )
     machine.write("memory.md", text)
 
 

@@ -90,19 +90,14 @@ def main():
 
 def table(head, rows):
     """Return the report."""
-    return (
-        head
-        + f"""
+    return head + f"""
 *noise*: `{problem("noise")!r}`, known variance; *iris*: `{problem("iris")!r}`, diagonal
 covariances. A gap of 1e-4 is asked for, so that the limit of nodes ends the search. *Memory*: most resident memory of
 the process in MB, everything included, looked at every 64 batches of nodes.
 
 | data | limit | nodes that do not fit | status | nodes | most open | memory | gap | processor s |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-"""
-        + "\n".join(rows)
-        + "\n"
-    )
+""" + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

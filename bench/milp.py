@@ -23,7 +23,10 @@ METHODS = {
     "orthant, enumerated": {"branching": "orthant"},
     "orthant, milp": {"subproblem": "milp"},
 }
-HEAD = "| problem | epsilon | partition of a node | status | nodes | LPs | MILPs | lower bound | gap | time s |"
+HEAD = (
+    "| problem | epsilon | partition of a node | status | nodes | LPs | MILPs | lower bound "
+    "| gap | time s |"
+)
 
 
 def minimal():

@@ -24,9 +24,7 @@ PAPER = {"relaxation": "linear", "partition": "paper", "branching": "orthant"}
 GOP = {
     "GOP linear, the paper's partition and branching": PAPER,
     "GOP linear, the paper's partition, combinations selected by MILP": {
-        "relaxation": "linear",
-        "partition": "paper",
-        "subproblem": "milp",
+        "relaxation": "linear", "partition": "paper", "subproblem": "milp"
     },
     "GOP linear, the paper's partition, bisection": {"relaxation": "linear", "partition": "paper"},
     "GOP linear, joint partition, orthants": {"relaxation": "linear", "branching": "orthant"},

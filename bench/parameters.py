@@ -67,5 +67,7 @@ def table(name, title, columns, settings, option):
 
 
 if __name__ == "__main__":
-    table("split_point", "Split point (known variance)", "split_pull / split_pull_most / split_wide", SPLITS, "split")
+    table(
+        "split_point", "Split point (known variance)", "split_pull / split_pull_most / split_wide", SPLITS, "split"
+    )
     table("warm_start", "Warm start", "patience / warm_mix / warm_least / warm_most", STARTS, "start")

@@ -186,9 +186,7 @@ def main():
             f"| {name} | {found['status']} | {found['nodes']:,} | {found['lower']:.4f} | {found['seconds']:.2f} "
             f"| {found['nodes'] / found['seconds']:,.0f} | {found['busy']:.2f} | {handed / found['busy']:,.0f} |"
         )
-    text = (
-        machine.heading("Handing out nodes: pybnb and gopfast", "pybnb", "mpi4py", "mpich")
-        + f"""
+    text = machine.heading("Handing out nodes: pybnb and gopfast", "pybnb", "mpi4py", "mpich") + f"""
 `mpiexec -n {WORKERS + 1}`: one process hands out, {WORKERS} work. *Mixture*: `{mixture()!r}`, gap {EPSILON:g},
 objective {best:.4f}; pybnb bounds the same boxes by the same compiled relaxation, without what a child takes from its
 parent. *No bound*: a tree that costs nothing, so that handing out is all. *Busy*: processor seconds of the process that
@@ -197,10 +195,7 @@ for messages in a loop, which counts.
 
 | search | status | nodes | LBD | s | nodes a second | busy s | nodes per busy second |
 | --- | --- | --- | --- | --- | --- | --- | --- |
-"""
-        + "\n".join(rows)
-        + "\n"
-    )
+""" + "\n".join(rows) + "\n"
     machine.write("pybnb_rate.md", text)
 
 

@@ -105,16 +105,13 @@ def main(names):
     for name in names or ROWS:
         rows.append(cells(name, ROWS[name]))
         print(rows[-1], flush=True)
-    text = (
-        head
-        + f"""
+    text = head + f"""
 Whole calls (problem and solve) to an absolute gap of {EPSILON}, limit 60 s; best of three, one where it takes over 2 s.
 Objectives are negative log-likelihoods with all constants, in nats; goals and references are those of the project's
 issue on real data ("-": none given). Old Faithful is eruptions * 2 and waiting / 7, iris petals are divided by their
 standard deviations and doubled; data of the last two rows are simulated, see `bench/real_table.py`.
 
 {machine.table(HEADER, rows)}"""
-    )
     if names:
         print(text)
     else:

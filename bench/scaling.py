@@ -108,9 +108,7 @@ def main():
             rows, "K", "number of components K", False,
         )  # fmt: skip
     order = np.polyfit(np.log([r["N"] for r in by_samples[2:]]), np.log([r["one"] for r in by_samples[2:]]), 1)[0]
-    text = (
-        head
-        + f"""
+    text = head + f"""
 Data of one dimension as in the issue on speed, seed 1. Whole calls (problem and solve), best of three, one where it
 takes over 2 s; limit 60 s. Absolute gap 0.01. scikit-learn's spherical mixture estimates the variances: another model,
 only its time is compared. *ratio*: its time over that of one thread.
@@ -123,7 +121,6 @@ From N = {by_samples[2]["N"]:,} on, time grows as N to the power {order:.2f}.
 ![cost against N](scaling_samples.png)
 
 """
-    )
     for gap, rows in by_components.items():
         text += f"## K, with N = 1000 and gap {gap}\n\n{table(rows, 'K')}\n"
         text += f"![cost against K](scaling_components_gap{gap}.png)\n\n"

@@ -151,9 +151,7 @@ def main():
                 unsound.append(f"{key} on {name}: lower bound {found['lower']:.6f} above {lowest:.6f}")
         third.append(row)
         print(row, flush=True)
-    text = (
-        head
-        + f"""
+    text = head + f"""
 Absolute gap {EPSILON}. gopfast: whole call, best of three (one where it takes over 2 s); everything else once, on one
 thread.
 
@@ -180,7 +178,6 @@ Formulations in `bench/global_solvers.py`; limit {seconds:g} s a run, in a proce
 
 {table(["problem", *(f"{s}, {f}" for s, f in global_solvers.SOLVERS)], third)}
 """
-    )
     totals = [f"- {key}: {solved[key]} of {tried[key]} proved, {charged[key]:.0f} s charged" for key in tried]
     text += "\n".join(totals) + "\n"
     text += "\nReported lower bounds above the optimum: " + ("; ".join(unsound) if unsound else "none") + ".\n"

@@ -84,9 +84,7 @@ def main():
         unfinished += late
         print(line, flush=True)
     seeds, fits = arguments.seeds, arguments.seeds * len(INITS)
-    text = (
-        head
-        + f"""
+    text = head + f"""
 `sklearn.mixture.GaussianMixture` with its defaults (`n_init=1`, `tol=1e-3`, `max_iter=100`, `reg_covar=1e-6`), the
 `covariance_type` of the row ("diag" with one column, where all kinds are the same), each `init_params`, and
 `random_state` 0 to {seeds - 1}. A cell says how many of the {seeds} fits miss, that is end more than {MISS} nats above
@@ -100,7 +98,6 @@ because a component was narrower than the model allows. Where the optimum is not
 stands for it.
 
 {machine.table(("problem", "optimum", "known", *INITS, "below the floor"), rows)}"""
-    )
     machine.write(None if arguments.rows else "sklearn_misses.md", text)
 
 

@@ -139,7 +139,8 @@ def main():
             "most, and one node; scikit-learn's `n_init=10`. Both at a floor of "
             f"{FLOOR:g} times the columns' variance. *lost*: nats above scikit-learn's best fit, taken to the end by "
             "EM (*unpolished*: as it is); negative where gopfast's is better. *passes*: of EM, most of them over some "
-            f"of the samples where there are many.\n\n{summary}\n\n" + machine.table(HEADER, rows),
+            f"of the samples where there are many.\n\n{summary}\n\n"
+            + machine.table(HEADER, rows),
         )
 
 

@@ -64,7 +64,9 @@ def subproblem(n_samples=4, n_cuts=20, seed=0):
     qualifying = np.column_stack([rng.standard_normal((4, n_cols - 1)), np.zeros(4)])
     rows = np.vstack([cuts, simplex, qualifying])
     inside = np.full(n_cols - 1, 0.5)
-    row_lower = np.concatenate([rng.standard_normal(n_cuts), np.ones(n_samples), qualifying[:, :-1] @ inside - 0.1])
+    row_lower = np.concatenate(
+        [rng.standard_normal(n_cuts), np.ones(n_samples), qualifying[:, :-1] @ inside - 0.1]
+    )
     row_upper = np.concatenate([np.full(n_cuts, np.inf), np.ones(n_samples), np.full(4, np.inf)])
     cost = np.append(np.zeros(n_cols - 1), 1.0)
     start = np.arange(len(rows)) * n_cols

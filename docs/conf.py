@@ -36,7 +36,9 @@ html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_show_sourcelink = False
 # Pages without pages below them have no navigation on the left.
-html_sidebars = {name: [] for name in ("index", "install", "guide", "families", "choosing", "fits", "peers")}
+html_sidebars = {
+    name: [] for name in ("index", "install", "guide", "families", "choosing", "fits", "peers")
+}
 html_math_renderer = "mathml"
 highlight_language = "text"  # what is printed is no Python
 html_theme_options = {

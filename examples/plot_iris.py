@@ -14,7 +14,9 @@ import gopfast
 iris = load_iris(as_frame=True)
 X = iris.data[["petal length (cm)", "petal width (cm)"]]
 TIME_LIMIT = 60.0  # in the tests: 1.0
-result = gopfast.solve(gopfast.GaussianMixture(X, 3, covariance="diag", variance_floor=0.2**2), time_limit=TIME_LIMIT)
+result = gopfast.solve(
+    gopfast.GaussianMixture(X, 3, covariance="diag", variance_floor=0.2**2), time_limit=TIME_LIMIT
+)
 print(result.status, f"log-likelihood {result.log_likelihood:.3f}, at most {result.log_likelihood_bound:.3f}")
 table = np.zeros((3, 3), dtype=int)
 np.add.at(table, (iris.target, result.predict()), 1)

@@ -118,7 +118,9 @@ MatrixLike: TypeAlias = ArrayLike | SparseMatrix
 # (Q, a, lower, upper): lower <= a'z + z'Qz <= upper
 QuadraticRowLike: TypeAlias = tuple[MatrixLike, ArrayLike | None, float | None, float | None]
 StartLike: TypeAlias = Union[ArrayLike, "MixtureSolution", HasSolution, Mapping[str, object], None]
-FitLike: TypeAlias = Union["MixtureSolution", HasSolution, FittedMixture, Mapping[str, object], Sequence[ParameterLike]]
+FitLike: TypeAlias = Union[
+    "MixtureSolution", HasSolution, FittedMixture, Mapping[str, object], Sequence[ParameterLike]
+]
 
 
 class SearchOptions(TypedDict, total=False):

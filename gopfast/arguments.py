@@ -101,7 +101,9 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     _add_model(command, needs_k=False)
     _add_search(command)
 
-    command = _add(commands, "compare", compare, "run every local method against the proved optimum", COMPARE_EXAMPLES)
+    command = _add(
+        commands, "compare", compare, "run every local method against the proved optimum", COMPARE_EXAMPLES
+    )
     _add_model(command, needs_k=True)
     command.add_argument("--starts", type=int, default=100, metavar="N", help="runs of each method (default: 100)")
     search = _add_search(command)
@@ -258,7 +260,9 @@ def _add_long(command):
 
 
 def _add_checkpoint(long):
-    long.add_argument("--checkpoint", metavar="FILE", help="write the state of the search there, for `gopfast resume`")
+    long.add_argument(
+        "--checkpoint", metavar="FILE", help="write the state of the search there, for `gopfast resume`"
+    )
 
 
 def _add_outputs(command, what):

@@ -199,7 +199,9 @@ def certify(
     best, upper, lower, n_nodes, tolerance = fit, objective, -float("inf"), 0, SEARCH_SHARE * epsilon
     while True:
         left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - started))
-        result = solve(problem, tolerance, rel_tol=0.0, start=best, time_limit=left, callback=decided, **options)
+        result = solve(
+            problem, tolerance, rel_tol=0.0, start=best, time_limit=left, callback=decided, **options
+        )
         n_nodes += result.n_nodes
         lower = max(lower, result.lower_bound)
         if result.objective < upper:

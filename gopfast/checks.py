@@ -273,10 +273,9 @@ def _scalar(value):
 def _count_not_finite(array):
     n_nan = int(np.isnan(array).sum())
     n_infinite = int(np.isinf(array).sum())
-    return (
-        " and ".join(f"{count} {what}" for count, what in ((n_nan, "NaN"), (n_infinite, "infinite")) if count)
-        + " entries"
-    )
+    return " and ".join(
+        f"{count} {what}" for count, what in ((n_nan, "NaN"), (n_infinite, "infinite")) if count
+    ) + " entries"
 
 
 def _shown(value):

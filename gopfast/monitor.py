@@ -38,6 +38,8 @@ class Monitor:
         if self.log is not None:
             n_open = int(result.history[-1, 4])
             self.log.update(
-                Progress(result.time, result.n_nodes, n_open, result.lower_bound, result.objective, result.gap, False),
+                Progress(
+                    result.time, result.n_nodes, n_open, result.lower_bound, result.objective, result.gap, False
+                ),
                 final=True,
             )

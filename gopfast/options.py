@@ -158,18 +158,19 @@ class Options:
             "partition": checks.choice("partition", partition, PARTITIONS),
             "branching": checks.choice("branching", branching, BRANCHINGS),
             "subproblem": checks.choice("subproblem", subproblem, SUBPROBLEMS),
-            "n_threads": None if n_threads is None else checks.whole_number("n_threads", n_threads, 1, MOST_THREADS),
-            "time_limit": None
-            if time_limit is None
+            "n_threads": None if n_threads is None
+            else checks.whole_number("n_threads", n_threads, 1, MOST_THREADS),
+            "time_limit": None if time_limit is None
             else checks.nonnegative_number("time_limit", time_limit, infinite=True),
-            "max_nodes": None if max_nodes is None else checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
+            "max_nodes": None if max_nodes is None
+            else checks.whole_number("max_nodes", max_nodes, 1, MOST_NODES),
             "callback": _check_callback(given["callback"]),
             "log": _check_log(given["log"]),
-            "memory_limit": None
-            if given["memory_limit"] is None
+            "memory_limit": None if given["memory_limit"] is None
             else checks.memory_size("memory_limit", given["memory_limit"]),
             "spill": _check_folder("spill", given["spill"]),
-            "checkpoint": None if given["checkpoint"] is None else checks.writable("checkpoint", given["checkpoint"]),
+            "checkpoint": None if given["checkpoint"] is None
+            else checks.writable("checkpoint", given["checkpoint"]),
             "checkpoint_every": checks.nonnegative_number("checkpoint_every", given["checkpoint_every"]),
             "executor": _check_executor(given["executor"]),
         }

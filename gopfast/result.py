@@ -263,9 +263,7 @@ class SearchResult:
         method = ", ".join(
             f"{value} {what}"
             for value, what in (
-                (self.relaxation, "relaxation"),
-                (self.partition, "partition"),
-                (self.branching, "branching"),
+                (self.relaxation, "relaxation"), (self.partition, "partition"), (self.branching, "branching"),
                 ("milp" if self.subproblem == "milp" else "", "subproblem"),
             )
             if value

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 
 @overload
-def solve(problem: MixtureProblem, epsilon: float | None = None, **options: "Unpack[SolveOptions]") -> Result: ...
+def solve(
+    problem: MixtureProblem, epsilon: float | None = None, **options: "Unpack[SolveOptions]"
+) -> Result: ...
 
 
 @overload
@@ -259,7 +261,9 @@ def solve_clustering(problem, options, start=None, proof=None, stored=None):
     )
     monitor = Monitor(options)
     with monitor.watching():
-        result = search(problem, options, monitor if monitor.wanted else None, start, proof, stored, monitor.note)
+        result = search(
+            problem, options, monitor if monitor.wanted else None, start, proof, stored, monitor.note
+        )
     monitor.finish(result)
     return result
 

@@ -361,12 +361,8 @@ class Gaussian(Definition):
             else:
                 v = v[:, None] / square[0] if v.ndim == 1 else (np.reshape(v, (self.K, -1)) / square)[:, order]
                 cells.append(v)
-                errors.append(
-                    np.broadcast_to(
-                        2.0**-48 * (np.square(reach)[order] if v.shape[1] == self.d else np.square(reach).mean()),
-                        v.shape,
-                    )
-                )
+                errors.append(np.broadcast_to(2.0**-48 * (np.square(reach)[order] if v.shape[1] == self.d else
+                                                          np.square(reach).mean()), v.shape))
         return np.hstack(cells), np.hstack(errors), np.array(shared, LONG), np.array(shared_error, LONG)
 
     def matrix_point(self, state, family):

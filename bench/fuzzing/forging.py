@@ -100,11 +100,8 @@ def attack(path, problem, rng, share=1.0, tell=None):
 def attack_archive(path, header, arrays, problem):
     """Entries that say to be far larger than the file, and compressed ones."""
     name = sorted(arrays)[0]
-    huge = (
-        b"\x93NUMPY\x01\x00"
-        + (118).to_bytes(2, "little")
-        + ("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }".ljust(117) + "\n").encode()
-    )
+    huge = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + (
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }".ljust(117) + "\n").encode()
     for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         with zipfile.ZipFile(path, "w", how) as archive:
             archive.writestr(files.HEADER, json.dumps(header))

@@ -81,23 +81,16 @@ def contradiction(rng):
     y = [int(v) for v in rng.integers(1, 4, m - 1)] + [1]
     products = rng.random() < 0.5
     square = rng.random() < 0.3
-    parts = [
-        (form(rng, n, square) if products else np.zeros((n, n)), rng.integers(-4, 5, n).astype(float))
-        for _ in range(m - 1)
-    ]
+    parts = [(form(rng, n, square) if products else np.zeros((n, n)), rng.integers(-4, 5, n).astype(float))
+             for _ in range(m - 1)]
     parts.append(tuple(-sum(k * part[side] for k, part in zip(y, parts, strict=False)) for side in range(2)))
     b = [Fraction(int(v)) for v in rng.integers(-4, 5, m - 1)]
     delta = gap(rng)
     b.append(Fraction(float(-sum((k * v for k, v in zip(y, b, strict=False)), Fraction(0)) - delta)))
     total = sum((k * v for k, v in zip(y, b, strict=True)), Fraction(0))
     # what the documented tolerance allows each row
-    allowed = sum(
-        (
-            k * TOLERANCE * max(Fraction(1), abs(v), Fraction(float(max(abs(Q).max(), abs(a).max()))))
-            for k, v, (Q, a) in zip(y, b, parts, strict=True)
-        ),
-        Fraction(0),
-    )
+    allowed = sum((k * TOLERANCE * max(Fraction(1), abs(v), Fraction(float(max(abs(Q).max(), abs(a).max()))))
+                   for k, v, (Q, a) in zip(y, b, parts, strict=True)), Fraction(0))
     lower, upper = ends(rng, n)
     truth = "infeasible" if total < -2 * allowed else "unknown"
     rows = []
@@ -110,10 +103,8 @@ def contradiction(rng):
 
 
 def more_rows(rng, n, count):
-    return [
-        (np.zeros((n, n)), rng.integers(-4, 5, n).astype(float), -np.inf, float(rng.integers(-5, 9)))
-        for _ in range(count)
-    ]
+    return [(np.zeros((n, n)), rng.integers(-4, 5, n).astype(float), -np.inf, float(rng.integers(-5, 9)))
+            for _ in range(count)]
 
 
 def square(rng):
@@ -160,11 +151,8 @@ def ray(rng):
         c[i] -= (c @ d + float(rng.integers(1, 3))) / d[i]
     # |d_i| is 1 or 2, so that this is exact
     exact = all(abs(x) <= 1e6 and x * 4 == int(x * 4) for x in c)
-    feasible = (
-        exact
-        and (lower <= z).all()
-        and (z <= upper).all()
-        and all(low <= value_of(P, a, z) <= high for P, a, low, high in rows)
+    feasible = exact and (lower <= z).all() and (z <= upper).all() and all(
+        low <= value_of(P, a, z) <= high for P, a, low, high in rows
     )
     return Known("ray", c, Q, rows, lower, upper, "unbounded" if feasible and c @ d < 0 else "unknown")
 
@@ -209,10 +197,8 @@ def far(rng):
         a[i], a[i + 1] = 1.0, -1.0
         rows.append((np.zeros((n, n)), a, 0.0, 0.0 if rng.random() < 0.5 else float(rng.integers(1, 3))))
     constant = float(constant) if rng.random() < 0.7 else 0.0
-    exact = (
-        best
-        + Fraction(constant)
-        - sum((Fraction(float(c[i])) ** 2 / (4 * Fraction(float(Q[i, i]))) for i in range(k, k + s)), Fraction(0))
+    exact = best + Fraction(constant) - sum(
+        (Fraction(float(c[i])) ** 2 / (4 * Fraction(float(Q[i, i]))) for i in range(k, k + s)), Fraction(0)
     )
     # a power of two near the unit, so that all stays exact
     unit = 2.0 ** round(np.log2(unit))

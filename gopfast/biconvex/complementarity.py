@@ -76,11 +76,8 @@ def _signed_products(row, low, high):
     for sign in (1, -1):
         limit = row.upper if sign == 1 else -row.lower
         other = -row.lower if sign == 1 else row.upper
-        if (
-            limit == 0
-            and other >= 0
-            and not row.linear
-            and all(is_nonnegative(sign * a, i, j, low, high) for (i, j), a in row.products.items())
+        if limit == 0 and other >= 0 and not row.linear and all(
+            is_nonnegative(sign * a, i, j, low, high) for (i, j), a in row.products.items()
         ):
             return [(Side({i: 1.0}, 0.0), Side({j: 1.0}, 0.0)) for i, j in row.products]
     return []

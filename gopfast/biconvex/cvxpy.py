@@ -203,22 +203,8 @@ class Translation:
         )
 
     def _add_variable(self, variable):
-        refused = [
-            name
-            for name in (
-                "boolean",
-                "integer",
-                "complex",
-                "imag",
-                "hermitian",
-                "PSD",
-                "NSD",
-                "symmetric",
-                "diag",
-                "sparsity",
-            )
-            if _truthy(variable.attributes.get(name))
-        ]
+        refused = [name for name in ("boolean", "integer", "complex", "imag", "hermitian", "PSD", "NSD", "symmetric",
+                                     "diag", "sparsity") if _truthy(variable.attributes.get(name))]
         if refused:
             raise InputTypeError(f"variable {variable.name()} is {refused[0]}, which gopfast does not take")
         low, high = np.full(variable.shape, -math.inf), np.full(variable.shape, math.inf)
@@ -413,10 +399,8 @@ def _absolute(translation, expression, values):
 
 def _maximum(translation, expression, values):
     arrays = np.broadcast_arrays(*values)
-    return _each(
-        np.arange(arrays[0].size).reshape(arrays[0].shape),
-        lambda k: translation.maximum([array.flat[k] for array in arrays]),
-    )
+    return _each(np.arange(arrays[0].size).reshape(arrays[0].shape), lambda k: translation.maximum(
+        [array.flat[k] for array in arrays]))
 
 
 def _greatest(translation, expression, values):

@@ -330,9 +330,8 @@ class _Part:
         if len(self.members) > EXACT_UP_TO:
             return False
         half = {(i, j): a if i == j else a / 2 for (i, j), a in self.pairs.items()}
-        return is_semidefinite(
-            [[half.get((min(i, j), max(i, j)), Fraction(0)) for j in self.members] for i in self.members]
-        )
+        return is_semidefinite([[half.get((min(i, j), max(i, j)), Fraction(0)) for j in self.members]
+                                for i in self.members])
 
     def bounds(self, slack):
         """Bounds where the part may exceed its least value by the slack."""
@@ -352,3 +351,4 @@ def _above(number):
     except OverflowError:
         return math.inf if number > 0 else -1e308
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)
+

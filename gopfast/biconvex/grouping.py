@@ -113,7 +113,9 @@ def _start(units, together, given, attempt, rng):
         flip = 0
         if not any(i in given for i, _ in unit):
             if attempt == 0:
-                votes = sum(1 if colour[j] == parity else -1 for i, parity in unit for j in together[i] if j in colour)
+                votes = sum(
+                    1 if colour[j] == parity else -1 for i, parity in unit for j in together[i] if j in colour
+                )
                 flip = int(votes < 0)
             else:
                 flip = int(rng.integers(2))

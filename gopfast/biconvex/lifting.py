@@ -296,6 +296,7 @@ class Lifting:
             lifts.add(self.rows[number], j, inequality)
         return lifts
 
+
     def _add_moments(self, lifts, low, high):
         """Find sets of variables with enough of their pairs in products, and add the products that they lack.
 
@@ -306,13 +307,8 @@ class Lifting:
             members = sorted({i for pair in form for i in pair})
             k = len(members)
             n_pairs = sum(i != j for i, j in form)
-            if not (
-                2 <= k <= MOST_IN_MOMENTS
-                and n_pairs >= LEAST_DENSITY * k * (k - 1) / 2
-                and both[members].any()
-                and np.isfinite(low[members]).all()
-                and np.isfinite(high[members]).all()
-            ):
+            if not (2 <= k <= MOST_IN_MOMENTS and n_pairs >= LEAST_DENSITY * k * (k - 1) / 2 and both[members].any()
+                    and np.isfinite(low[members]).all() and np.isfinite(high[members]).all()):
                 continue
             for a, i in enumerate(members):
                 for j in members[a:]:
@@ -336,11 +332,8 @@ class _Lifts:
         if len(self.products) + len(new) > 3 * self.n_own + MOST_ADDED_PRODUCTS:
             return
         count = 2 * (math.isfinite(row.lower) + math.isfinite(row.upper))
-        if (
-            len(self.inequalities) + count > MOST_LIFTED_ROWS
-            if inequality
-            else (self.n_entries + len(row.linear) > MOST_LIFTED_ENTRIES)
-        ):
+        if len(self.inequalities) + count > MOST_LIFTED_ROWS if inequality else (
+                self.n_entries + len(row.linear) > MOST_LIFTED_ENTRIES):
             return
         for pair in new:
             self.products.setdefault(pair, len(self.products))
@@ -452,11 +445,8 @@ class _Record:
     def _lifted_equation(self, row, j):
         """(a'z - b) z_j = 0."""
         check(self.lifting.stop)
-        terms = {
-            self.n + self.products[_ordered((i, j))]: a * self.scale[i] * self.scale[j]
-            for i, a in row.linear.items()
-            if i not in self.zero and j not in self.zero
-        }
+        terms = {self.n + self.products[_ordered((i, j))]: a * self.scale[i] * self.scale[j]
+                 for i, a in row.linear.items() if i not in self.zero and j not in self.zero}
         if row.lower != 0 and terms:
             terms[int(self.place[j])] = -row.lower * self.scale[j]
         return terms, 0.0, 0.0

@@ -106,6 +106,7 @@ class NonlinearProgram:
             return None
         return np.clip(found, self.low, self.high) * self.scale
 
+
     def polish(self, point):
         """
         Newton's steps for the rows and bounds that hold a point and the gradient of the Lagrangian.

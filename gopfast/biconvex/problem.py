@@ -476,8 +476,7 @@ class BiconvexProblem:
         }
         if self.x is not None or self.y is not None:
             record["partition"] = {
-                "x": [self.names[i] for i in self.x or ()],
-                "y": [self.names[i] for i in self.y or ()],
+                "x": [self.names[i] for i in self.x or ()], "y": [self.names[i] for i in self.y or ()]
             }
         record["objective"] = self._terms(self.c, self.Q, self.constant)
         text = json.dumps(record | {"constraints": constraints}, allow_nan=False)

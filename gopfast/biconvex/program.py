@@ -286,14 +286,8 @@ class Program:
         -------
         Solved
         """
-        if not (
-            objective is False
-            and cost is not None
-            and getattr(self, "loaded", None) is not None
-            and self.loaded[0] is low
-            and self.loaded[1] is high
-            and self.loaded[2] == len(self.square_rows)
-        ):
+        if not (objective is False and cost is not None and getattr(self, "loaded", None) is not None
+                and self.loaded[0] is low and self.loaded[1] is high and self.loaded[2] == len(self.square_rows)):
             self._load(low, high)
             if basis is not None:
                 self._start(basis)

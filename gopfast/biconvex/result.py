@@ -51,7 +51,9 @@ class BiconvexSolution:
     def __str__(self) -> str:
         """One row per variable."""
         width = max(len(name) for name in self.names)
-        lines = [f"    {name:<{width}}  {value:.8g}" for name, value in list(self.values.items())[:MAX_VARIABLES_SHOWN]]
+        lines = [
+            f"    {name:<{width}}  {value:.8g}" for name, value in list(self.values.items())[:MAX_VARIABLES_SHOWN]
+        ]
         if len(self.names) > MAX_VARIABLES_SHOWN:
             lines.append(f"    ... {len(self.names) - MAX_VARIABLES_SHOWN} more variables")
         lines.append(f"  greatest relative violation {self.max_violation:.1e}")

@@ -154,8 +154,7 @@ def bound_by_linear_rows(lifting, low, high, stop):
     dropped = set()
     while True:
         rows = [
-            row
-            for row in lifting.rows
+            row for row in lifting.rows
             if row.linear and not row.products and not row.forms and not dropped & row.linear.keys()
         ]
         reaching = set()

@@ -65,7 +65,7 @@ class Matrices(Rules):
         self.moments = averages(self.y, self.reach, weights)
         W = math.fsum(weights)
         self.constant = -(self.floor.log_axes * Interval(down(W), up(W)))
-        means, of = self.moments[:d], self.moments[d:]
+        means, of = self.moments[: d], self.moments[d:]
         self.covariance = of - means[self.rows] * means[self.others]
         self.one = problem.n_components == 1
         self._root(problem.n_components)

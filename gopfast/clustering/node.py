@@ -338,3 +338,4 @@ def _groups(n, pairs):
     for i, j in pairs:
         group[group == max(group[i], group[j])] = min(group[i], group[j])
     return np.unique(group, return_inverse=True)[1].reshape(-1)
+

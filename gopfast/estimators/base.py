@@ -42,7 +42,9 @@ class GlobalMixture(DensityMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    def fit(self: _Self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> _Self:
+    def fit(
+        self: _Self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> _Self:
         """
         Find the proved best mixture.
 

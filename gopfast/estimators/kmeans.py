@@ -142,7 +142,9 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """Fit, and return the cluster of every sample; arguments as `fit`."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> FloatArray:
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> FloatArray:
         """Fit, and return the distances to the centers; arguments as `fit`."""
         return self.fit(X, y, sample_weight=sample_weight).transform(X)
 

@@ -64,6 +64,7 @@ class Candidate:
         """The name of the model and the number of components."""
         return self.covariance or OWN_NAME, self.n_components
 
+
     def coincides(self, other: "Candidate") -> bool:
         """Whether another is the same model by another name, as are all kinds of one component in one column."""
         if self is other or self.n_components != other.n_components:

@@ -526,7 +526,9 @@ class _Shared:
         plan.begun("mixtures in which the shared parameter is fixed are bounded")
         if self.kind is Simplices:
             return SimplexBound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
-        return SharedBound(slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact))
+        return SharedBound(
+            slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
+        )
 
 
 class Simplices(Mechanism):

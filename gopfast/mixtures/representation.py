@@ -63,7 +63,9 @@ class Representation:
         self.shifted = family.shifted
         if self.shifted:
             self.least = ceiling.least_objective(problem)
-            self.distance = math.hypot(problem._moved(self._distance), self._distance(*problem._pseudo_samples()))
+            self.distance = math.hypot(
+                problem._moved(self._distance), self._distance(*problem._pseudo_samples())
+            )
 
     def loss(self, objective, extra=0.0):
         """Bound of the change of an objective, or of a lower bound of at most this, by the rounding of the samples."""

@@ -106,7 +106,9 @@ class Result(Fitted, SearchResult):
         return pandas.DataFrame({**table, **{f"p{k}": column for k, column in enumerate(tau.T)}})
 
     @classmethod
-    def from_json(cls, source: "annotations.Path | Mapping[str, object]", problem: MixtureProblem) -> "Result":
+    def from_json(
+        cls, source: "annotations.Path | Mapping[str, object]", problem: MixtureProblem
+    ) -> "Result":
         """
         Read a result that `to_json` wrote; the data are not in it.
 

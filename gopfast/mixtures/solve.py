@@ -195,10 +195,8 @@ class MixtureSearch:
         stored : Stored
         """
         names = stored.header.get("names")
-        if (
-            not isinstance(names, dict)
-            or set(names) != set(self.names)
-            or (not all(isinstance(name, str) for name in names.values()))
+        if not isinstance(names, dict) or set(names) != set(self.names) or (
+            not all(isinstance(name, str) for name in names.values())
         ):
             raise CheckpointError(f"{stored.path}: damaged, or no checkpoint of gopfast (header: names)")
         if stored.header.get("coordinates") != self.coordinates():

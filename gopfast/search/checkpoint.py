@@ -202,7 +202,8 @@ class Stored:
         with self._read():
             if spill is not None:
                 spill.adopt([name for _, _, _, name in self.header["blocks"]], self.header.get("spilled_by"))
-            snapshot.restore(search, self.reader.part("state."), self.reader.parts("nodes"), self.header["blocks"])
+            snapshot.restore(search, self.reader.part("state."), self.reader.parts("nodes"),
+                             self.header["blocks"])
 
     def give(self, restore, search):
         """Let `restore` give the state's arrays to a search of another kind; raises as `restore`."""

@@ -32,6 +32,7 @@ MOST_FAILURES = 3  # of parts one after another, for each worker, before the sea
 SMALL = 1 << 16  # bytes of what was learnt that go with every part
 
 
+
 class _Here(threading.local):
     """What a worker, a thread of its own or of a process, was sent last: the data travel once."""
 

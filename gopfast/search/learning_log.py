@@ -6,7 +6,6 @@ from gopfast.search import entries
 
 MOST_STEPS = 1_000_000  # that a file may say
 
-
 class LearningLog:
     """
     Where learning began, and how many steps were taken at which limit.

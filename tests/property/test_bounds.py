@@ -39,15 +39,16 @@ def problems(draw, max_samples=8, max_components=3, max_features=2):
     weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n))
     if weights is not None and max(weights) == 0.0:
         weights[0] = 1.0
-    noise = draw(st.sampled_from([1.0, 0.25, 4.0]) | st.lists(st.sampled_from([0.5, 3.0]), min_size=d, max_size=d))
+    noise = draw(
+        st.sampled_from([1.0, 0.25, 4.0]) | st.lists(st.sampled_from([0.5, 3.0]), min_size=d, max_size=d)
+    )
     return gopfast.GaussianMixture(
         X,
         draw(st.integers(1, min(n, max_components))),
         prior=draw(st.sampled_from([None, "empirical", 0.2, 50.0])),
         noise_variance=noise,
         sample_weight=weights,
-        prior_variance_bounds=draw(st.sampled_from([(1e-3, 1e6), (0.5, 50.0)])),
-        covariance="known",
+        prior_variance_bounds=draw(st.sampled_from([(1e-3, 1e6), (0.5, 50.0)])), covariance="known",
     )
 
 
@@ -116,7 +117,9 @@ def test_linear_and_entropic_bounds_agree(partition, options):
     def check(problem):
         epsilon = 0.1
         reference = brute_force.global_optimum(problem)
-        linear = gopfast.solve(problem, epsilon, relaxation="linear", partition=partition, max_nodes=3000, **options)
+        linear = gopfast.solve(
+            problem, epsilon, relaxation="linear", partition=partition, max_nodes=3000, **options
+        )
         entropic = gopfast.solve(problem, epsilon, max_nodes=3000)
         tiny = ROUNDING * scale_of(reference.value)
         for result in (linear, entropic):
@@ -145,7 +148,9 @@ def test_no_bound_cuts_off_a_known_optimum(problem):
     assert value <= reference.value + 1e-6 * scale_of(reference.value)
     value += ROUNDING * scale_of(value)
     search, trace, _ = traced_search(problem, 1e-3, known=(point, value), max_nodes=1000)
-    holding = [node for node in trace if (node[3] <= point.ravel()).all() and (point.ravel() <= node[4]).all()]
+    holding = [
+        node for node in trace if (node[3] <= point.ravel()).all() and (point.ravel() <= node[4]).all()
+    ]
     assert holding, "the optimum lies in no box: nothing was audited"
     assert search.n_audit_failures == 0
 
@@ -203,7 +208,9 @@ class CoreProblem:
         self.has_prior = problem.prior is not None
         self.e_range = (0.0, 0.0)
         if self.has_prior:
-            low, high = problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
+            low, high = (
+                problem.prior_variance_bounds if problem.prior == "empirical" else (problem.prior,) * 2
+            )
             self.e_range = (1.0 / high, 1.0 / low)
 
     def unpack(self, z):

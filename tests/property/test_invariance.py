@@ -75,7 +75,9 @@ def test_the_optimum_is_the_same_from_100_seeds(prior):
 
 
 @pytest.mark.parametrize("prior", OPTIMUM)
-@pytest.mark.parametrize("start", [[-10.0, 15.0], [0.0, 0.0], [25.0, -10.0], [-1e3, 1e3], [1e8, 1e8]], ids=str)
+@pytest.mark.parametrize(
+    "start", [[-10.0, 15.0], [0.0, 0.0], [25.0, -10.0], [-1e3, 1e3], [1e8, 1e8]], ids=str
+)
 def test_the_optimum_is_the_same_from_every_start(prior, start):
     result = gopfast.solve(gopfast.GaussianMixture(MINIMAL, 2, prior=prior, covariance="known"), start=start)
     assert result.success

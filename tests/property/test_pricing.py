@@ -362,17 +362,8 @@ def test_cuts_by_prices_are_the_same_on_every_number_of_threads(below):
     found = []
     for n_threads in (1, 2, 4):
         reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
-        search = Search(
-            EntropicRelaxation(family),
-            MixturePrimal(family),
-            1e-3,
-            n_threads=n_threads,
-            max_nodes=4000,
-            reduction=reduction,
-            reduce_from=50,
-            known=(point, value - below),
-            trace=(trace := []),
-        )
+        search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-3, n_threads=n_threads, max_nodes=4000,
+                        reduction=reduction, reduce_from=50, known=(point, value - below), trace=(trace := []))
         search.run()
         assert reduction.tree is not None
         found.append((search.n_nodes, search.n_audit_failures, search.least_bound, [node[:3] for node in trace]))
@@ -380,19 +371,15 @@ def test_cuts_by_prices_are_the_same_on_every_number_of_threads(below):
     assert (found[0][1] > 0) == (below > 0)
 
 
-@pytest.mark.parametrize(
-    ("problem", "pays"),
-    [
-        (gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 7)), 2), False),
-        (gopfast.GaussianMixture(np.arange(60)[:, None] % 3 + np.random.default_rng(0).normal(size=(60, 2)), 2), True),
-    ],
-)
+@pytest.mark.parametrize(("problem", "pays"), [
+    (gopfast.BernoulliMixture(np.random.default_rng(2).integers(0, 2, (22, 7)), 2), False),
+    (gopfast.GaussianMixture(np.arange(60)[:, None] % 3 + np.random.default_rng(0).normal(size=(60, 2)), 2), True),
+])
 def test_nodes_are_looked_up_among_the_cells_while_that_pays(problem, pays):
     family = engine.family(problem)
     reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
-    search = Search(
-        EntropicRelaxation(family), MixturePrimal(family), 1e-3, max_nodes=4000, reduction=reduction, reduce_from=50
-    )
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), 1e-3, max_nodes=4000, reduction=reduction,
+                    reduce_from=50)
     search.run()
     n_looked, n_gained, pause, paused = snapshot.knowledge(search, True)["domain.looks"]
     assert reduction.tree is not None and n_gained <= n_looked and paused <= pause
@@ -539,7 +526,6 @@ def test_cells_are_the_same_for_every_thread_count(kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["diag", "tied"])
 def test_an_interrupt_while_prices_are_made_ends_the_search(kind, monkeypatch):
     """It was lost: the solve went on as if nothing had been pressed."""
-
     def step(self, deadline):
         raise KeyboardInterrupt
 

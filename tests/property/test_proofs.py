@@ -63,7 +63,7 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
             shared = bounds.problem.family == "tied_spherical"
             slopes[..., n:] = np.abs(slopes[:, :1, [n]] if shared else slopes[..., [n]])
         elif bounds.problem.family == "tied":  # one matrix for all
-            slopes[..., bounds.rules.n_columns :] = slopes[:, :1, bounds.rules.n_columns :]
+            slopes[..., bounds.rules.n_columns:] = slopes[:, :1, bounds.rules.n_columns:]
         logs = rng.normal(size=(len(low), K)) * rng.choice([0.0, 1.0])
         with np.errstate(all="ignore"):
             found = np.fmax(found, bounds.of(low, high, slopes, logs, reference))

@@ -92,9 +92,8 @@ def test_bounds_hold_with_failing_workers(seed, monkeypatch):
     best, _ = optimum(seed)
     run, executor, notes = search(seed), Failing(), []
     distributed._here.key = None
-    reason = distributed.DistributedSearch(
-        run, executor, f"key {seed}", (made, (seed,), "alike"), None, notes.append
-    ).run(60.0, NODES)
+    key, making = f"key {seed}", (made, (seed,), "alike")
+    reason = distributed.DistributedSearch(run, executor, key, making, None, notes.append).run(60.0, NODES)
     assert (reason, notes) == (3, [])
     assert executor.n > 20
     assert holds(run, best)

@@ -28,9 +28,8 @@ def attained(problem, n_x, n_grid=9, n_refinements=8, n_kept=3):
 def fixed_value(problem, x):
     """Least objective with the first variables fixed; inf: infeasible, -inf: unbounded."""
     k, n = len(x), problem.n_variables
-    rows = [
-        (problem.A.toarray()[i], None, problem.row_lower[i], problem.row_upper[i]) for i in range(problem.A.shape[0])
-    ]
+    rows = [(problem.A.toarray()[i], None, problem.row_lower[i], problem.row_upper[i])
+            for i in range(problem.A.shape[0])]
     rows += [(row.a, row.Q.toarray(), row.lower, row.upper) for row in problem.quadratic_rows]
     upper, upper_rhs, equal, equal_rhs = [], [], [], []
     for a, Q, lo, hi in rows:

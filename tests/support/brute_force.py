@@ -91,7 +91,9 @@ def box_optimum(problem, low, high, seed=0, n_starts=6, near=None):
     starts = np.array(starts)
     value, weights, means = _projected_em(problem, np.full((len(starts), K), 1.0 / K), starts, low, high, 60)
     best = np.argsort(value)[:3]
-    return min((_polish(problem, weights[i], means[i], low, high) for i in best), key=lambda found: found.value)
+    return min(
+        (_polish(problem, weights[i], means[i], low, high) for i in best), key=lambda found: found.value
+    )
 
 
 def _value_and_responsibilities(problem, weights, means):
@@ -238,7 +240,9 @@ def _centroids(X, w, labels, K):
     everything = (w @ X) / w.sum()
     return np.array(
         [
-            (w[labels == k] @ X[labels == k]) / w[labels == k].sum() if w[labels == k].sum() > 0.0 else everything
+            (w[labels == k] @ X[labels == k]) / w[labels == k].sum()
+            if w[labels == k].sum() > 0.0
+            else everything
             for k in range(K)
         ]
     )

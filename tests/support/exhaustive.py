@@ -26,7 +26,9 @@ def brute_force_optimum(problem, n_kept=8, n_random=20, seed=0):
     rng = np.random.default_rng(seed)
     n, K = problem.n_samples, problem.n_components
     starts = [
-        (1.0 - softness) * np.eye(K)[labels] + softness / K for labels in _groupings(n, K, rng) for softness in SOFTNESS
+        (1.0 - softness) * np.eye(K)[labels] + softness / K
+        for labels in _groupings(n, K, rng)
+        for softness in SOFTNESS
     ]
     # Equal rows everywhere are a fixed point of EM; a nudge leaves it.
     starts = [0.98 * tau + 0.02 * rng.dirichlet(np.ones(K), n) if tau.max() < 1.0 else tau for tau in starts]

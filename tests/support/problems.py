@@ -105,6 +105,7 @@ def objectives_on_the_way(problem, rng, n_starts, n_steps):
             state = problem.maximize(problem.responsibilities(**state), **state)
 
 
+
 def nudged(problem, state, rng, size):
     """A state of the model near a given one: every parameter moves by about `size`, and stays allowed."""
     move = {

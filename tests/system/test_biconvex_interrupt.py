@@ -45,7 +45,9 @@ SCRIPT = textwrap.dedent(
 )
 
 
-@pytest.mark.parametrize(("kind", "n", "longest"), [("relaxed", 90, 5.0), ("local", 30, 5.0), ("polyhedra", 60, 1.0)])
+@pytest.mark.parametrize(
+    ("kind", "n", "longest"), [("relaxed", 90, 5.0), ("local", 30, 5.0), ("polyhedra", 60, 1.0)]
+)
 def test_ctrl_c_is_honoured_while_a_search_prepares(kind, n, longest):
     for delay in np.random.default_rng(n).uniform(0.1, longest, 3):
         with subprocess.Popen(

@@ -89,7 +89,9 @@ STRONG = {
     "symmetric about 0": ([-3.0, -1.0, 1.0, 3.0], 2, {"prior": "empirical"}),
 }
 CASES = {
-    f"{name}, {prior}": (X, K, options | PRIORS[prior]) for name, (X, K, options) in PLAIN.items() for prior in PRIORS
+    f"{name}, {prior}": (X, K, options | PRIORS[prior])
+    for name, (X, K, options) in PLAIN.items()
+    for prior in PRIORS
 } | STRONG
 
 
@@ -102,7 +104,9 @@ def reference(problem):
 
 def assert_honest(result, problem, epsilon=EPSILON, rel_tol=0.0):
     """The bounds hold whatever the status says, and the status says what they are worth."""
-    attained = problem.objective(result.solution.weights, result.solution.means, result.solution.prior_variance)
+    attained = problem.objective(
+        result.solution.weights, result.solution.means, result.solution.prior_variance
+    )
     size = 1.0 + abs(attained)
     assert result.objective == pytest.approx(attained, rel=1e-9, abs=1e-9)
     assert result.lower_bound <= result.objective

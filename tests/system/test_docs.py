@@ -181,10 +181,8 @@ def test_the_misses_in_the_readme_are_those_of_the_bench():
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith("| ") and ", K=" in line and len(line.split("|")) in (8, 10)
     ]
-    bench = {
-        name: [optimum, *(cell.split()[0] for cell in misses)]
-        for name, optimum, _, *misses, _ in (row for row in cells if len(row) == 8)
-    }
+    bench = {name: [optimum, *(cell.split()[0] for cell in misses)] for name, optimum, _, *misses, _ in
+             (row for row in cells if len(row) == 8)}
     readme = {name: numbers for name, *numbers in (row for row in cells if len(row) == 6)}
     assert len(readme) > 5
     assert {name: bench[name] for name in readme} == readme

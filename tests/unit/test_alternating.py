@@ -30,7 +30,6 @@ def biconvex(seed, n=3, singular=False):
 
 def least_over(problem, z, side):
     """Objective after SciPy has moved the variables of one side alone."""
-
     def at(part):
         point = z.copy()
         point[side] = part

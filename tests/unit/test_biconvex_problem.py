@@ -225,10 +225,8 @@ def test_bounds_that_no_point_meets_or_that_are_huge_are_named(wrong):
         small(**wrong)
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper", "name"),
-    [(math.inf, None, "lower"), (None, -math.inf, "upper"), (math.nan, 1, "lower"), (0, 1e150, "upper")],
-)
+@pytest.mark.parametrize(("lower", "upper", "name"), [(math.inf, None, "lower"), (None, -math.inf, "upper"),
+                                                      (math.nan, 1, "lower"), (0, 1e150, "upper")])
 def test_bounds_of_quadratic_rows_are_named(lower, upper, name):
     with pytest.raises(InputError, match=rf"^quadratic_rows\[0\].{name} must"):
         small(quadratic_rows=[([[0.0, 1, 0], [0, 0, 0], [0, 0, 0]], None, lower, upper)])

@@ -164,7 +164,6 @@ def test_badly_scaled_problems_go_on(units, tmp_path):
 
 # Workers
 
-
 @pytest.fixture
 def at_once(monkeypatch):
     """Hand out short parts, and at once."""
@@ -285,7 +284,6 @@ def test_maximising_workers_and_checkpoints_keep_the_sense(tmp_path, at_once):
 
 
 # The command
-
 
 def test_the_command_stops_and_goes_on(tmp_path, capsys):
     path, data = str(tmp_path / "search.checkpoint"), str(FOLDER / "ex3_1_1.json")

@@ -85,6 +85,7 @@ def test_a_limit_leaves_a_fit_undecided_with_its_bounds():
         assert "UNDECIDED" in str(found)
 
 
+
 @pytest.mark.parametrize(
     "problem",
     [

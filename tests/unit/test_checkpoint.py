@@ -114,15 +114,12 @@ def test_weights_are_data(tmp_path):
 
 # Files
 
-
 @pytest.fixture
 def stopped(tmp_path):
     """A checkpoint of a search of galaxies."""
     path = tmp_path / "search.checkpoint"
     gopfast.solve(
-        gopfast.GaussianMixture(GALAXIES, 5, covariance="known"),
-        log=False,
-        checkpoint=path,
+        gopfast.GaussianMixture(GALAXIES, 5, covariance="known"), log=False, checkpoint=path,
         callback=lambda state: state.n_nodes >= 300,
     )
     return path
@@ -251,7 +248,6 @@ def test_a_bound_above_the_incumbent_is_said_with_both_causes(tmp_path):
 
 
 # Writing
-
 
 def full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -493,7 +489,9 @@ def test_other_threads_and_limits_change_nothing(tmp_path, two_columns):
 def test_after_a_node_limit_bounds_are_as_good(share, tmp_path, two_columns):
     """The last batch was smaller than it would have been: counts may differ."""
     path, (problem, whole) = tmp_path / "search.checkpoint", two_columns
-    limited = gopfast.solve(problem, 0.1, log=False, n_threads=1, checkpoint=path, max_nodes=int(share * whole.n_nodes))
+    limited = gopfast.solve(
+        problem, 0.1, log=False, n_threads=1, checkpoint=path, max_nodes=int(share * whole.n_nodes)
+    )
     assert limited.status == "NODE_LIMIT" and limited.lower_bound <= whole.objective
     resumed = gopfast.resume(path, FAITHFUL, log=False, n_threads=1)
     assert resumed.success and resumed.objective - resumed.lower_bound <= 0.1

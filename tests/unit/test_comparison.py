@@ -48,7 +48,6 @@ def test_runs_repeat_with_the_seed(em_only):
 def test_methods_and_starts_that_the_problem_cannot_have_are_named(monkeypatch, em_only):
     pick = {"far": gopfast.local.start, "near": picky_start}
     monkeypatch.setattr(comparison, "starts", lambda: pick)
-
     def picky(problem, start, random_state):
         raise gopfast.InputError("only for flat data")
 

@@ -11,10 +11,8 @@ from gopfast.biconvex.lifting import Lifting
 def drawn(rng, n, m):
     """Parts (Q, a) of rows, and multipliers that make their sum 0."""
     y = rng.integers(1, 4, m - 1).astype(float)
-    parts = [
-        (np.triu(rng.integers(-3, 4, (n, n)), 1).astype(float), rng.integers(-4, 5, n).astype(float))
-        for _ in range(m - 1)
-    ]
+    parts = [(np.triu(rng.integers(-3, 4, (n, n)), 1).astype(float), rng.integers(-4, 5, n).astype(float))
+             for _ in range(m - 1)]
     last = tuple(-sum(k * part[side] for k, part in zip(y, parts, strict=True)) for side in range(2))
     return [*parts, last], np.append(y, 1.0)
 

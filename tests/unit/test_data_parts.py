@@ -248,7 +248,6 @@ def test_a_worker_that_is_killed_loses_nothing(stored, tmp_path):
 @pytest.mark.parametrize("again", [True, False])
 def test_ctrl_c_ends_a_pass_and_leaves_bounds(passes_before, again, stored):
     """Also at a second one, in the last pass: no number is lost for it."""
-
     class Interrupted(Inline):
         raised = False
 
@@ -290,12 +289,9 @@ def test_dask_workers_compute_their_own_blocks(processes, stored, monkeypatch):
     blocks = [
         array.from_delayed(delayed(_slice)(stored, first), (6000,), np.float32) for first in range(0, len(X), 6000)
     ]
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
         found = solve(array.concatenate(blocks), client.get_executor())
     assert passes(found) == passes(solve(X)) and not found.notes
 

@@ -150,21 +150,15 @@ def hock_schittkowski():
     """Problems of Hock and Schittkowski (1981) without bounds of variables, by their numbers, and their optima."""
     eye = np.eye
     yield "10", BiconvexProblem([1, -1], quadratic_rows=[([[-3, 2], [0, -1]], None, -1, INF)]), -1.0
-    yield (
-        "11",
-        BiconvexProblem([-10, 0], Q=eye(2), quadratic_rows=[([[-1, 0], [0, 0]], [0, 1], 0, INF)]),
-        -8.49846422316,
-    )
-    yield (
-        "28",
-        BiconvexProblem(np.zeros(3), Q=[[1, 2, 0], [0, 2, 2], [0, 0, 1]], A=[[1, 2, 3]], row_lower=1, row_upper=1),
-        0.0,
-    )
-    yield (
-        "42",
-        BiconvexProblem([-4, -6, -8], Q=eye(3), constant=30, quadratic_rows=[(np.diag([0, 1, 1]), None, 2, 2)]),
-        28 - 10 * math.sqrt(2),
-    )
+    yield "11", BiconvexProblem(
+        [-10, 0], Q=eye(2), quadratic_rows=[([[-1, 0], [0, 0]], [0, 1], 0, INF)]
+    ), -8.49846422316
+    yield "28", BiconvexProblem(
+        np.zeros(3), Q=[[1, 2, 0], [0, 2, 2], [0, 0, 1]], A=[[1, 2, 3]], row_lower=1, row_upper=1
+    ), 0.0
+    yield "42", BiconvexProblem(
+        [-4, -6, -8], Q=eye(3), constant=30, quadratic_rows=[(np.diag([0, 1, 1]), None, 2, 2)]
+    ), 28 - 10 * math.sqrt(2)
     yield "43", BiconvexProblem(
         [-5, -5, -21, 7], Q=np.diag([1, 1, 2, 1]), quadratic_rows=[
             (eye(4), [1, -1, 1, -1], -INF, 8), (np.diag([1, 2, 1, 2]), [-1, 0, 0, -1], -INF, 10),
@@ -178,7 +172,9 @@ def hock_schittkowski():
     form = np.diag([16.0, 2, 1, 1, 1])
     form[0, 1], form[1, 2] = -8, 2
     rows = [[1, 3, 0, 0, 0], [0, 0, 1, 1, -2], [0, 1, 0, 0, -1]]
-    yield "52", BiconvexProblem([0, -4, -4, -2, -2], Q=form, A=rows, row_lower=0, row_upper=0, constant=6), 1859 / 349
+    yield "52", BiconvexProblem(
+        [0, -4, -4, -2, -2], Q=form, A=rows, row_lower=0, row_upper=0, constant=6
+    ), 1859 / 349
     yield "61", BiconvexProblem(
         [-33, 16, -24], Q=np.diag([4, 2, 2]),
         quadratic_rows=[(np.diag([0, -2, 0]), [3, 0, 0], 7, 7), (np.diag([0, 0, -1]), [4, 0, 0], 11, 11)],

@@ -59,10 +59,9 @@ def test_workers_of_dask_die_and_join_late(monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(distributed, "RECOUNT", 0.0)
     counts = []
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
         executor = client.get_executor()
         submit = executor.submit
 
@@ -82,12 +81,9 @@ def test_workers_of_dask_die_and_join_late(monkeypatch):
 @pytest.mark.parametrize("processes", [True, False])
 def test_dask(processes):
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
         executor = client.get_executor()
         assert distributed.n_workers(executor) == 2
         check(executor)

@@ -120,9 +120,8 @@ def test_the_floor_is_per_column_or_the_least_of_them(covariance):
 
 @every_covariance
 def test_a_given_floor_is_kept(covariance):
-    assert np.all(
-        GaussianMixture(np.round(CONTINUOUS), 2, covariance=covariance, variance_floor=1e-4).variance_floor == 1e-4
-    )
+    assert np.all(GaussianMixture(np.round(CONTINUOUS), 2, covariance=covariance, variance_floor=1e-4).variance_floor
+                  == 1e-4)
 
 
 # Constant columns
@@ -140,13 +139,8 @@ def test_a_constant_column_takes_the_least_floor_of_the_others(covariance, value
     X[0, 2] += 5.0  # a sample without weight has no say
     problem = GaussianMixture(X, 2, covariance=covariance, sample_weight=weight)
     others = GaussianMixture(X[:, :2], 2, covariance=covariance, sample_weight=weight)
-    np.testing.assert_allclose(
-        problem.variance_floor,
-        np.min(others.variance_floor)
-        if "spherical" in covariance
-        else [*others.variance_floor, others.variance_floor.min()],
-        rtol=1e-12,
-    )
+    np.testing.assert_allclose(problem.variance_floor, np.min(others.variance_floor) if "spherical" in covariance
+                               else [*others.variance_floor, others.variance_floor.min()], rtol=1e-12)
 
 
 @every_covariance
@@ -183,9 +177,8 @@ def test_a_constant_column_changes_the_likelihood_by_a_constant_and_is_noted(cov
     v = 1.0 if covariance == "known" else with_.solution.problem.variance_floor[at]
     constant = 0.5 * len(X) * math.log(2.0 * math.pi * v)
     assert with_.elbo == pytest.approx(without.elbo - constant, abs=2e-5)
-    np.testing.assert_allclose(
-        np.delete(with_.solution.means, at, axis=1)[:, 0].sum(), without.solution.means[:, 0].sum(), rtol=1e-3
-    )
+    np.testing.assert_allclose(np.delete(with_.solution.means, at, axis=1)[:, 0].sum(),
+                               without.solution.means[:, 0].sum(), rtol=1e-3)
     np.testing.assert_allclose(with_.solution.means[:, at], 7.5)
     (note,) = [note for note in with_.notes if note.startswith("constant in X")]
     assert f"column {at};" in note

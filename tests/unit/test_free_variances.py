@@ -32,7 +32,9 @@ def test_score_is_that_of_scikit_learn(covariance, d):
     assert problem.objective(**state) == -problem.elbo(**state)
     np.testing.assert_allclose(problem.responsibilities(**state), fit.predict_proba(X[:, :d]), atol=1e-12)
     parameters = fit._n_parameters()
-    assert problem.n_parameters == (parameters if covariance != "tied_spherical" else parameters - d * (d + 1) // 2 + 1)
+    assert problem.n_parameters == (
+        parameters if covariance != "tied_spherical" else parameters - d * (d + 1) // 2 + 1
+    )
 
 
 def test_in_one_dimension_all_kinds_of_a_variance_per_component_coincide():
@@ -153,7 +155,9 @@ def test_covariance_type_is_another_name_of_covariance(kind):
 
 def test_components_are_selected_by_covariance_type_too():
     data = X[:, 0]
-    one, other = (gopfast.select(data, [1, 2], **{name: "diag"}) for name in ("covariance", "covariance_type"))
+    one, other = (
+        gopfast.select(data, [1, 2], **{name: "diag"}) for name in ("covariance", "covariance_type")
+    )
     assert one.n_components == other.n_components
     assert one.result.objective == other.result.objective
     with pytest.raises(InputError, match="two names of one argument"):

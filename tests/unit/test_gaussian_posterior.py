@@ -39,7 +39,9 @@ def test_one_component_reaches_the_evidence():
     X, v, gamma = np.array([[1.0, -2.0], [2.5, 0.0], [-1.0, 4.0]]), np.array([0.5, 2.0]), 3.0
     problem = GaussianMixture(X, 1, prior=gamma, posterior="gaussian", noise_variance=v)
     state = problem.maximize(np.ones((3, 1)))
-    evidence = sum(stats.multivariate_normal(np.zeros(3), v[j] * np.eye(3) + gamma).logpdf(X[:, j]) for j in range(2))
+    evidence = sum(
+        stats.multivariate_normal(np.zeros(3), v[j] * np.eye(3) + gamma).logpdf(X[:, j]) for j in range(2)
+    )
     assert problem.elbo(**state) == pytest.approx(evidence, rel=1e-12)
     np.testing.assert_allclose(state["posterior_variances"][0], 1.0 / (3.0 / v + 1.0 / gamma))
 

@@ -72,7 +72,9 @@ def test_attributes():
     assert (problem.prior, problem.posterior, problem.prior_variance_bounds) == (2.0, "point", (1e-3, 1e6))
     assert problem.total_weight == 3.5
     np.testing.assert_array_equal(problem.noise_variance, [1.0, 4.0])
-    assert repr(problem) == ("GaussianMixture(n_samples=5, n_features=2, n_components=3, prior=2.0, posterior='point')")
+    assert repr(problem) == (
+        "GaussianMixture(n_samples=5, n_features=2, n_components=3, prior=2.0, posterior='point')"
+    )
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda problem: pickle.loads(pickle.dumps(problem))])

@@ -26,9 +26,8 @@ def units(n, *pairs):
 
 
 # z^2 + x y >= z^2 + 1 - z >= 3/4 where x y + z >= 1
-HYPERBOLA = BiconvexProblem(
-    [0, 0, 0], Q=units(3, (0, 1, 1), (2, 2, 1)), quadratic_rows=[(units(3, (0, 1, 1)), [0, 0, 1.0], 1.0, INF)]
-)
+HYPERBOLA = BiconvexProblem([0, 0, 0], Q=units(3, (0, 1, 1), (2, 2, 1)),
+                            quadratic_rows=[(units(3, (0, 1, 1)), [0, 0, 1.0], 1.0, INF)])
 # min s - 2 w + x / 2 over w = x^2, s = w^2: x^4 - 2 x^2 + x / 2
 QUARTIC = BiconvexProblem(
     [0.5, -2, 1], quadratic_rows=[(units(3, (0, 0, 1)), [0, -1.0, 0], 0, 0), (units(3, (1, 1, 1)), [0, 0, -1.0], 0, 0)]
@@ -145,7 +144,9 @@ def test_objectives_that_are_convex_bound_without_multipliers():
 
 def test_least_uses_equations():
     # (x - y)^2 + x on x + y = 1 is definite there: 4 x^2 - 3 x + 1
-    problem = BiconvexProblem([1.0, 0], Q=[[1, -2], [0, 1]], A=[[1, 1]], row_lower=1, row_upper=1)
+    problem = BiconvexProblem(
+        [1.0, 0], Q=[[1, -2], [0, 1]], A=[[1, 1]], row_lower=1, row_upper=1
+    )
     lifting = Lifting(problem)
     (row,) = lagrangian.at(lifting, None)
     found = ellipsoid.least(lifting, row, problem.lower, problem.upper)

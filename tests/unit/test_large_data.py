@@ -252,7 +252,6 @@ def test_equal_samples_and_few_samples_are_solved():
 
 # Checkpoints and workers
 
-
 def outcome(result):
     return result.status, result.objective, result.lower_bound, result.n_nodes, result.solution.means.tolist()
 
@@ -346,7 +345,6 @@ def test_data_that_change_are_noticed():
 
 
 # Files
-
 
 @pytest.fixture
 def table():

@@ -54,13 +54,11 @@ def test_missing_entries_have_no_code(X, options):
 
 def test_data_frames_give_names_and_their_own_missing_entries():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
-        {
-            "colour": pandas.Categorical(["red", None, "blue"]),
-            "size": pandas.array([3, 1, None], dtype="Int64"),
-            "smooth": pandas.array([True, None, False], dtype="boolean"),
-        }
-    )
+    frame = pandas.DataFrame({
+        "colour": pandas.Categorical(["red", None, "blue"]),
+        "size": pandas.array([3, 1, None], dtype="Int64"),
+        "smooth": pandas.array([True, None, False], dtype="boolean"),
+    })
     problem = gopfast.LatentClass(frame, 2)
     assert problem.columns == ("colour", "size", "smooth")
     assert problem.X.tolist() == [[1, 1, 1], [-1, 0, -1], [0, -1, 0]]

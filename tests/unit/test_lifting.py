@@ -39,9 +39,8 @@ def test_a_row_with_two_bounds_has_no_convex_form(bounds):
 
 
 def test_scales_are_powers_of_two_and_boxes_are_near_one():
-    problem = BiconvexProblem(
-        np.ones(3), Q=np.eye(3)[[1, 0, 2]] * [[1], [1], [0]], lower=[0, 1e-7, -3e5], upper=[1e6, 3e-7, 2e5]
-    )
+    problem = BiconvexProblem(np.ones(3), Q=np.eye(3)[[1, 0, 2]] * [[1], [1], [0]], lower=[0, 1e-7, -3e5],
+                              upper=[1e6, 3e-7, 2e5])
     lifting = Lifting(problem)
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
     assert all(np.frexp(s)[0] == 0.5 for s in [*scale, objective_scale])

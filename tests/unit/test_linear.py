@@ -60,10 +60,8 @@ def local_optima(X, w, K, prior, n_grid=12):
         low, high = np.minimum(low, 0), np.maximum(high, 0)
     axes = np.meshgrid(*np.linspace(low, high, n_grid).T)
     points = np.stack([axis.ravel() for axis in axes], axis=1)
-    runs = [
-        em(X, w, points[list(chosen)], np.arange(1, K + 1) / (K * (K + 1) / 2), prior, 150)
-        for chosen in itertools.combinations(range(len(points)), K)
-    ]
+    runs = [em(X, w, points[list(chosen)], np.arange(1, K + 1) / (K * (K + 1) / 2), prior, 150)
+            for chosen in itertools.combinations(range(len(points)), K)]
     runs.sort(key=lambda run: run[0])
     distinct = []
     for objective, weights, means in runs:
@@ -207,10 +205,8 @@ def test_integer_weights_count_as_copies():
 def test_result_does_not_depend_on_the_number_of_threads(paper_partition, orthant, milp):
     X = np.random.default_rng(3).normal(size=(6, 1)) * 3
     options = dict(paper_partition=paper_partition, batch_size=8, milp=milp)
-    one, *others = [
-        search(mixture(X, 2, EMPIRICAL), options=options, orthant=orthant, n_threads=n_threads, max_nodes=300)[1]
-        for n_threads in (1, 2, 4)
-    ]
+    one, *others = [search(mixture(X, 2, EMPIRICAL), options=options, orthant=orthant, n_threads=n_threads,
+                           max_nodes=300)[1] for n_threads in (1, 2, 4)]
     for other in others:
         for name in ("objective", "lower_bound", "n_nodes", "n_lps", "n_milps"):
             assert one[name] == other[name], name
@@ -219,12 +215,9 @@ def test_result_does_not_depend_on_the_number_of_threads(paper_partition, orthan
 
 @PARTITIONS
 def test_the_envelope_only_helps(paper_partition):
-    counts = [
-        search(mixture(MINIMAL, 2, EMPIRICAL), options=dict(paper_partition=paper_partition, envelope=envelope))[1][
-            "n_lps"
-        ]
-        for envelope in (False, True)
-    ]
+    counts = [search(mixture(MINIMAL, 2, EMPIRICAL),
+                     options=dict(paper_partition=paper_partition, envelope=envelope))[1]["n_lps"]
+              for envelope in (False, True)]
     assert counts[1] < counts[0]
 
 
@@ -236,11 +229,9 @@ def test_effort_options_change_counts_and_not_the_answer(few):
 
 
 @PARTITIONS
-@pytest.mark.parametrize(
-    "X",
-    [np.ones((4, 1)), np.array([[3.0]]), np.array([[3.0], [3.0], [4.0]]), MINIMAL * 1e-6, MINIMAL * 1e3 + 1e6],
-    ids=["equal", "one", "close", "tiny", "far"],
-)
+@pytest.mark.parametrize("X", [np.ones((4, 1)), np.array([[3.0]]), np.array([[3.0], [3.0], [4.0]]),
+                               MINIMAL * 1e-6, MINIMAL * 1e3 + 1e6],
+                         ids=["equal", "one", "close", "tiny", "far"])
 def test_extreme_data_are_proved_or_left_open_with_a_valid_bound(X, paper_partition):
     K = min(2, len(X))
     run, out = search(mixture(X, K), options=dict(paper_partition=paper_partition), max_nodes=2000)

@@ -109,7 +109,9 @@ def test_a_result_as_start_is_continued(kind):
 def test_a_start_from_an_empty_component_far_from_its_data_is_valued_honestly():
     """The sample at 100 belongs to the component at 0: the other has no weight."""
     problem = gopfast.GaussianMixture([0.0, 100.0], 2, covariance="known")
-    empty = gopfast.MixtureSolution(problem=problem, weights=np.array([1.0, 0.0]), means=np.array([[0.0], [100.0]]))
+    empty = gopfast.MixtureSolution(
+        problem=problem, weights=np.array([1.0, 0.0]), means=np.array([[0.0], [100.0]])
+    )
     fit = local.em(problem, start=empty, max_iter=1)
     assert problem.elbo_constant - fit.trace[0] == pytest.approx(5000.0, rel=1e-12)
 

@@ -207,7 +207,9 @@ def test_conjugate_gradients_stay_in_the_box(low):
         assert (x >= low).all() and (x <= 2.5).all()
         return 0.5 * (x - target) @ A @ (x - target), A @ (x - target)
 
-    found, _, converged = conjugate_gradients(evaluate, np.full(3, 2.0), np.full(3, low), np.full(3, 2.5), 1e-14, 500)
+    found, _, converged = conjugate_gradients(
+        evaluate, np.full(3, 2.0), np.full(3, low), np.full(3, 2.5), 1e-14, 500
+    )
     theirs = minimize(evaluate, np.full(3, 2.0), jac=True, method="L-BFGS-B", bounds=[(low, 2.5)] * 3)
     np.testing.assert_allclose(found, theirs.x, atol=1e-5)
     assert converged

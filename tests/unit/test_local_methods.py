@@ -302,7 +302,9 @@ def test_em_is_the_same_in_the_compiled_core_and_in_numpy(kind):
         np.testing.assert_allclose(fast[1][:shared], ours[1][:shared], rtol=1e-11, atol=1e-10)
         for name, value in ours[0].items():
             if value is not None and len(ours[1]) == len(fast[1]):
-                np.testing.assert_allclose(problems.rows(fast[0][name]), problems.rows(value), rtol=1e-7, atol=1e-9)
+                np.testing.assert_allclose(
+                    problems.rows(fast[0][name]), problems.rows(value), rtol=1e-7, atol=1e-9
+                )
 
 
 def test_unequal_posterior_variances_are_started_from_as_given():

@@ -32,11 +32,8 @@ def arguments(model):
 
 def make_lp(rng, n_rows, n_cols, integer=False, boxed=True):
     """A random model; integer data give degenerate vertices, and unboxed columns unbounded LPs."""
-    draw = (
-        (lambda *shape: rng.integers(-3, 4, shape).astype(float))
-        if integer
-        else (lambda *shape: rng.standard_normal(shape))
-    )
+    draw = (lambda *shape: rng.integers(-3, 4, shape).astype(float)) if integer else (
+        lambda *shape: rng.standard_normal(shape))
     row_lower, row_upper = np.sort(draw(2, n_rows), axis=0)
     one_sided = rng.random(n_rows)
     row_lower[one_sided < 0.3] = -INF
@@ -59,9 +56,8 @@ def scipy_solve(model):
     cost, matrix, row_lower, row_upper, col_lower, col_upper = model
     both, bounds = np.vstack([matrix, -matrix]), np.concatenate([row_upper, -row_lower])
     finite = np.isfinite(bounds)
-    answer = linprog(
-        cost, both[finite], bounds[finite], bounds=np.column_stack([col_lower, col_upper]), options={"presolve": False}
-    )
+    answer = linprog(cost, both[finite], bounds[finite], bounds=np.column_stack([col_lower, col_upper]),
+                     options={"presolve": False})
     return {0: "optimal", 2: "infeasible", 3: "unbounded"}[answer.status], answer.fun
 
 
@@ -93,12 +89,8 @@ def exact_optimum(model):
     rows = [exact(row) for row in np.vstack([matrix, np.eye(n)])]
     lower = exact(np.concatenate([row_lower, col_lower]))
     upper = exact(np.concatenate([row_upper, col_upper]))
-    faces = [
-        (row, side)
-        for row, *sides in zip(rows, lower, upper, strict=True)
-        for side in set(sides)
-        if isinstance(side, Fraction)
-    ]
+    faces = [(row, side) for row, *sides in zip(rows, lower, upper, strict=True)
+             for side in set(sides) if isinstance(side, Fraction)]
     best = None
     for chosen in itertools.combinations(faces, n):
         x = solve_exactly([row for row, _ in chosen], [side for _, side in chosen])
@@ -121,9 +113,8 @@ def exact_dual_bound(model, y):
             continue
         total += dual * Fraction(side)
         reduced = [d - dual * a for d, a in zip(reduced, exact(row), strict=True)]
-    return total + sum(
-        min(d * low, d * high) for d, low, high in zip(reduced, exact(col_lower), exact(col_upper), strict=True)
-    )
+    return total + sum(min(d * low, d * high) for d, low, high in zip(
+        reduced, exact(col_lower), exact(col_upper), strict=True))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -188,7 +179,7 @@ def test_no_duals_prove_a_feasible_lp_infeasible(seed):
     # Columns fixed at x and rows at A x, exact in 20-bit data: every Farkas value is 0 before rounding.
     rng = np.random.default_rng(seed)
     n_rows, n_cols = 5, 6
-    matrix, x = (rng.integers(-(2**20), 2**20, shape) / 2.0**20 for shape in ((n_rows, n_cols), n_cols))
+    matrix, x = (rng.integers(-2**20, 2**20, shape) / 2.0**20 for shape in ((n_rows, n_cols), n_cols))
     model = np.zeros(n_cols), matrix, matrix @ x, matrix @ x, x, x
     with Lp(*arguments(model)) as lp:
         for y in rng.standard_normal((200, n_rows)):

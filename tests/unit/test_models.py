@@ -44,9 +44,9 @@ def reference_log_densities(problem, **parameters):
             continue
         if "means" in parameters:
             noise = stats.norm(parameters["means"][k], np.sqrt(problem.noise_variance))
-            terms = noise.logpdf(X) - parameters.get("posterior_variances", np.zeros_like(parameters["means"]))[k] / (
-                2.0 * problem.noise_variance
-            )
+            terms = noise.logpdf(X) - parameters.get("posterior_variances", np.zeros_like(parameters["means"]))[
+                k
+            ] / (2.0 * problem.noise_variance)
         elif "rates" in parameters:
             r = parameters["rates"][k]
             poisson = type(problem).__name__ == "PoissonMixture"

@@ -49,7 +49,9 @@ def waits(seed, n, means):
 def known(seed, n, K, d, gap=4.0, prior=None):
     """Samples of weights 0.5 to 2 about centers `gap` apart, variance 1."""
     problem = gaussian(seed, n, K, d, "diag", 0.01, gap)
-    return gopfast.GaussianMixture(problem.X, K, covariance="known", sample_weight=problem.sample_weight, prior=prior)
+    return gopfast.GaussianMixture(
+        problem.X, K, covariance="known", sample_weight=problem.sample_weight, prior=prior
+    )
 
 
 # Problem, and the radius of the locations or of what there is that the box is known to reach.

@@ -40,6 +40,7 @@ def program(problem, scale=None, stop=None):
     return NonlinearProgram(problem, problem.lower, problem.upper, scale, StopSignal() if stop is None else stop)
 
 
+
 @pytest.mark.parametrize("sense", ["min", "max"])
 def test_functions_are_those_of_the_problem_scaled(sense):
     problem = mixed(0, sense)

@@ -130,7 +130,9 @@ def test_kept_exponentials_give_the_same_sums_to_the_last_digit(level):
     rng = np.random.default_rng(level)
     columns, w, centers, offsets, pi = problem(rng, 2 * 128 + 40, 2, 5)
     plain = passes.sums(columns, w, centers, offsets, pi, level=level, squares=True)
-    again = passes.sums(columns, w, centers, offsets, pi, level=level, squares=True, kept_from=rng.uniform(0.1, 1, 5))
+    again = passes.sums(
+        columns, w, centers, offsets, pi, level=level, squares=True, kept_from=rng.uniform(0.1, 1, 5)
+    )
     for name, found in again.items():
         np.testing.assert_array_equal(found, plain[name], err_msg=name)
 
@@ -192,7 +194,9 @@ def test_samples_without_weight_add_nothing(d, K, seed):
     long = passes.sums(columns, w, centers, offsets, pi)
     short = passes.sums(columns[:, :8], w[:8], centers, offsets, pi)
     for name in long:
-        np.testing.assert_allclose(long[name], short[name], rtol=1e-14, atol=1e-13 * np.abs(short[name]).max())
+        np.testing.assert_allclose(
+            long[name], short[name], rtol=1e-14, atol=1e-13 * np.abs(short[name]).max()
+        )
 
 
 @many

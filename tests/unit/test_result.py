@@ -115,7 +115,9 @@ def test_canonical_order_is_by_mean_first_coordinate_first():
 def test_responsibilities_follow_from_the_parameters():
     solution = make_solution()
     problem = GaussianMixture(datasets.minimal(), 2, covariance="known")
-    np.testing.assert_array_equal(solution.responsibilities, problem.responsibilities(solution.weights, solution.means))
+    np.testing.assert_array_equal(
+        solution.responsibilities, problem.responsibilities(solution.weights, solution.means)
+    )
     assert solution.responsibilities is solution.responsibilities
 
 

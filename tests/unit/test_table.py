@@ -93,15 +93,11 @@ def test_plain_quoted_and_incomplete_columns_agree_to_the_last_bit(write):
         ("a,b\nnan,2\n", "line 2, column 'a': the value is missing"),
         ("1,2\n3,?\n", "line 2, column '2': the value is missing"),
         ("a,b\n1,2\n3,inf\n", "line 3, column 'b': 'inf' is not finite"),
-        (
-            "a,b\n1,2\n3,x4\n",
-            "line 3, column 'b': 'x4' is not a number; correct it, or choose columns of numbers: --columns a",
-        ),
+        ("a,b\n1,2\n3,x4\n", "line 3, column 'b': 'x4' is not a number; correct it, or choose columns of numbers: "
+         "--columns a"),
         ("a,b\n1,2\n3,1_000\n", "line 3, column 'b': '1_000' is not a number"),
-        (
-            "name,b\none,2\n",
-            "line 2, column 'name': 'one' is not a number; correct it, or choose columns of numbers: --columns b",
-        ),
+        ("name,b\none,2\n", "line 2, column 'name': 'one' is not a number; correct it, or choose columns of numbers: "
+         "--columns b"),
         ("a,b\n1,2\n3\n", "line 3: 1 field where line 1 has 2"),
         ("a,b\n1,2\n3,4,5\n", "line 3: 3 fields where line 1 has 2"),
         ("a\n1\n\n3\n", "line 3: empty, so that a value is missing"),
@@ -179,10 +175,8 @@ def test_dialects_are_read_as_pandas_and_r_read_them(write, text, columns, data)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "petal\n1,4\n1,5\n",
-            "line 2: '1,4' may be two fields or one number; say --separator , for two, or --decimal ,",
-        ),
+        ("petal\n1,4\n1,5\n", "line 2: '1,4' may be two fields or one number; say --separator , for two, or "
+         "--decimal ,"),
         ("-1,4\n1,05\n", "line 1: '-1,4' may be two fields or one number"),
         ("x\n1 250\n2 500\n", "line 2: '1 250' may be two fields or one number; say --separator blank for two"),
         ("a,b\n1;2\n3;4\n", "separated otherwise than the lines below"),

@@ -189,7 +189,9 @@ class MixtureProblem:
         """Draw a sample of each of some components (m,) by a numpy Generator; return them (m, d) in the user's form."""
         raise NotImplementedError
 
-    def responsibilities(self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike) -> FloatArray:
+    def responsibilities(
+        self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> FloatArray:
         """
         Compute the optimal responsibilities (the E step).
 
@@ -314,7 +316,9 @@ class MixtureProblem:
                 parameters[name] = _rows(_stacked(parameters[name], former[name]), order)
         return {"weights": weights, **parameters}
 
-    def canonical_order(self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike) -> IntArray:
+    def canonical_order(
+        self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> IntArray:
         """
         Order the components by their first parameter, first coordinate first; the weight decides between equals.
 
@@ -343,7 +347,9 @@ class MixtureProblem:
             parameters[name] = _rows(parameters[name], order)
         return {"weights": weights[order], **parameters}
 
-    def canonical_state(self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike) -> State:
+    def canonical_state(
+        self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
+    ) -> State:
         """Return the state with its components in `canonical_order`, as a dict."""
         weights, checked = self._check_weights(weights), self.check_parameters(*values, **parameters)
         return self._reorder(self._order(weights, checked), weights, checked)

@@ -139,7 +139,9 @@ class CategoricalMixture(SeparableMixture):
         arrays = []
         for j, value in enumerate(_check_list(probabilities, self.n_features, "probabilities")):
             name = f"probabilities[{j}]"
-            array = checks.of_shape(name, checks.real_array(name, value), (self.n_components, self.n_categories[j]))
+            array = checks.of_shape(
+                name, checks.real_array(name, value), (self.n_components, self.n_categories[j])
+            )
             arrays.append(checks.simplex(name, array))
         return (tuple(arrays),)
 

@@ -240,7 +240,9 @@ class GaussianMixture(MixtureProblem):
             constant -= 0.5 * self.n_components * self.n_features * LOG_2_PI
         return constant
 
-    def best_prior_variance(self, means: ArrayLike, posterior_variances: ArrayLike | None = None) -> float | None:
+    def best_prior_variance(
+        self, means: ArrayLike, posterior_variances: ArrayLike | None = None
+    ) -> float | None:
         """
         Compute the prior variance that is best for given means.
 
@@ -491,7 +493,9 @@ def _refuse_with_free_variances(covariance, prior, posterior, noise_variance):
     """Raise for arguments that only make sense with known variances."""
     model = f"covariance={covariance!r}"
     if noise_variance is not None:
-        raise InputError(f"noise_variance must be None with {model}: the variances are estimated; see variance_floor")
+        raise InputError(
+            f"noise_variance must be None with {model}: the variances are estimated; see variance_floor"
+        )
     if prior is not None:
         raise InputError(f"prior must be None with {model}: a prior on the means is offered for known variances only")
     if posterior != "point":

@@ -60,7 +60,8 @@ def known_variance(problem, X, w):
     # the exact one of a mean that is still smaller than the true one.
     smaller = np.square(np.maximum(0.0, np.abs(mean / scale) - error)) * (1.0 - ERROR)
     lower = min(
-        low - lost for low, lost in (value(gamma, smaller) for gamma in _prior_variances(problem, W, smaller.mean()))
+        low - lost
+        for low, lost in (value(gamma, smaller) for gamma in _prior_variances(problem, W, smaller.mean()))
     )
     pulled = mean * (W / (W + v / gamma))
     error = error + 8 * ROUND * np.abs(pulled / scale)

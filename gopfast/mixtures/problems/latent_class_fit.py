@@ -101,7 +101,9 @@ class LatentClassFit:
         """
         import pandas
 
-        pairs = [(name, level) for name, levels in zip(self.columns, self.categories, strict=True) for level in levels]
+        pairs = [
+            (name, level) for name, levels in zip(self.columns, self.categories, strict=True) for level in levels
+        ]
         index = pandas.MultiIndex.from_tuples(pairs, names=["item", "level"])
         return pandas.DataFrame(np.hstack(self.probabilities).T, index=index, columns=self.class_names)
 

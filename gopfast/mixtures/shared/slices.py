@@ -135,7 +135,7 @@ class MatrixSlices(Scaled):
         error = (2 * n + 64) * ROUND * np.outer(reach, reach)
         self.eta = float((np.abs(pooled + np.diag(added) - np.eye(d)) + error).sum(axis=1).max()) * (1 + SLACK)
         self.within_one = float(np.trace(pooled) + np.trace(error)) * (1 + SLACK)  # at least tr L Q L'
-        self.trace = float(np.trace(pooled) - np.trace(error)) * (1 - SLACK)  # at most that
+        self.trace = float(np.trace(pooled) - np.trace(error)) * (1 - SLACK)       # at most that
         self.largest = float(wide.max()) * (1 + SLACK)  # no precision is larger in the coordinates z
         self.rank = min(self.n_components - 1, d)
         self.exact = self.rank == 1

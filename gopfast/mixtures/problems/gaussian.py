@@ -455,7 +455,7 @@ class GaussianMixture(MixtureProblem):
 def with_least_floor(problems) -> list[GaussianMixture]:
     """Return mixtures that are compared with one floor, the least of all, where each has the default one of its own."""
     if not all(problem._default_floor and problem.variance_floor is not None for problem in problems):
-        return list(problems)  # data in chunks have their default floor when they are read
+        return list(problems)  # the floor of data in chunks is not known before they are read
     least = np.minimum.reduce([problem.variance_floor for problem in problems])
     floor = least if least.ndim else float(least)
     return [problem._with(variance_floor=floor) for problem in problems]

@@ -34,6 +34,7 @@ cdef class MixturePrimal(Primal):
     cdef object start
     cdef real[::1] suggested        # weights and parameters of a fit that the family knows; None: there is none
     cdef bint movable, deep         # whether there are moves, and whether the first local search makes them
+    cdef bint has_moves             # whether what they are made with is there
     cdef bint perturbed             # and later ones
     cdef index[:, ::1] labels       # of the best clusters, (n, samples) of `coarse`
     cdef object parted              # (1, samples) of `coarse`: four clusters that two components part
@@ -80,8 +81,9 @@ cdef class MixturePrimal(Primal):
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
     cdef real descend(self, real best, real finest, int max_iter, real tolerance, real *solution,
-                      Effort *effort) noexcept nogil
+                     Effort *effort) noexcept nogil
     cdef real relocate(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef int furnish(self) except -1
     cdef bint due(self, const Effort *effort) noexcept nogil
     cdef real perturb_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real improve_from(self, const real *point, const real *weights, real target, real tolerance, real *solution,

@@ -164,10 +164,16 @@ cdef class MixturePrimal(Primal):
         self.known_value = INFINITY
         self.n_improved = self.n_restarts = self.n_perturbations = 0
         self.passes_before = self.perturbation_passes = 0
-        if self.movable:
-            self.moves = Moves(family, BLEND if family.has_ends else 0.0)
-            self.moves.prepare(&self.coarse)
-            self.crossing = Crossing(self.moves)
+        if self.deep:
+            self.furnish()
+
+    cdef int furnish(self) except -1:
+        """Makes what moves are made with: small problems end before they need any."""
+        self.moves = Moves(self.family, BLEND if self.family.has_ends else 0.0)
+        self.moves.prepare(&self.coarse)
+        self.crossing = Crossing(self.moves)
+        self.has_moves = True
+        return 0
 
     cdef int describe(self, ties) except -1:
         """Weight, mean and mean square of the core's columns of each group of samples."""
@@ -674,8 +680,16 @@ cdef class MixturePrimal(Primal):
     cdef bint due(self, const Effort *effort) noexcept nogil:
         """Whether perturbations have had less than their share of the passes."""
         self.n_improved += 1
-        return (self.movable and self.perturbed and self.n_improved > PERTURBATIONS_FROM and self.known_value < INFINITY
-                and self.perturbation_passes < PERTURBATION_SHARE * (effort.n_passes - self.passes_before))
+        if not (self.movable and self.perturbed and self.n_improved > PERTURBATIONS_FROM and self.known_value < INFINITY
+                and self.perturbation_passes < PERTURBATION_SHARE * (effort.n_passes - self.passes_before)):
+            return False
+        if not self.has_moves:
+            with gil:
+                try:
+                    self.furnish()
+                except MemoryError:
+                    return False
+        return True
 
     cdef real perturb_again(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what one of three kinds of perturbations leads to, in turns."""

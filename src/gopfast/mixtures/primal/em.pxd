@@ -81,7 +81,7 @@ cdef class MixturePrimal(Primal):
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
     cdef real descend(self, real best, real finest, int max_iter, real tolerance, real *solution,
-                     Effort *effort) noexcept nogil
+                      Effort *effort) noexcept nogil
     cdef real relocate(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef int furnish(self) except -1
     cdef bint due(self, const Effort *effort) noexcept nogil

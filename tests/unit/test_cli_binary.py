@@ -72,7 +72,7 @@ def test_workers_fit_an_array_in_chunks(file, capsys, monkeypatch):
         assert code == 0 and "executor" not in printed.out  # workers open the file
         array = np.load(file)[:, [int(name[1]) for name in columns.split(",")]]
         np.testing.assert_array_equal(np.concatenate([part.copy() for part in made[-1].source]), array)
-        assert made[-1].parts.crew.executor is not None
+        assert made[-1].parts.pool.executor is not None
     assert len(made) == 4
 
 

@@ -65,7 +65,7 @@ cdef class Domain:
         self.passes_before = -1
         self.learning = no_effort()
         self.settled_at = self.covered_at = self.covered_width = INFINITY
-        self.start, self.before = np.empty(2 * n_connected), np.empty((n_threads, 2 * n_connected))
+        self.start, self.before = np.zeros(2 * n_connected), np.empty((n_threads, 2 * n_connected))
 
     cdef void resume(self) noexcept nogil:
         self.prepared = False

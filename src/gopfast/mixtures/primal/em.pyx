@@ -549,7 +549,7 @@ cdef class MixturePrimal(Primal):
         """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
         cdef real *proposal = &self.proposal[0]
         self.n_restarts += 1
-        if self.n_restarts % 4 == 1 and self.has_axes:
+        if self.n_restarts % 4 == (1 if self.family.n_components == 2 else 3) and self.has_axes:
             self.cluster_as_given(proposal, effort)
         elif self.n_restarts % 4 == 3 and self.family.n_components == 2 and self.n_restarts // 4 < N_WAYS:
             self.cluster_in_two(proposal, effort)

@@ -6,6 +6,7 @@ apply together. To add one: a class here, and its place in the list. Everything 
 row in `result.profile` and in the ablation, and its part in the tests that switch off one after the other.
 """
 
+from functools import partial
 from types import SimpleNamespace
 
 from gopfast.errors import InputError
@@ -275,6 +276,34 @@ class HessianBox(Mechanism):
 # What is learnt beside the tree
 
 
+class Learning(Mechanism):
+    """A mechanism that learns beside the tree, in steps of a `Learner`."""
+
+    reduction = SharedReduction  # what takes the steps, and tells the tree
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        raise NotImplementedError
+
+    @classmethod
+    def kind(cls, plan):
+        """Return the mechanism that its work counts for."""
+        return cls
+
+    @classmethod
+    def make(cls, plan):
+        """Return the Reduction."""
+        found = cls.reduction(plan.family, partial(cls.learner, plan))
+        found.meter = found.cutter = plan.meter(cls.kind(plan))
+        return found
+
+    @staticmethod
+    def begin(plan):
+        """Return the nodes from which on it is at work."""
+        return ASKED_FROM
+
+
 class HittingSets(Mechanism):
     """The nonparametric bound."""
 
@@ -302,7 +331,7 @@ class HittingSets(Mechanism):
         return REDUCED_FROM
 
 
-class Pricing(Mechanism):
+class Pricing(Learning):
     """Dantzig-Wolfe decomposition: prices of the samples, and one component at a time."""
 
     name, theory = "pricing", "(P1)"
@@ -315,17 +344,21 @@ class Pricing(Mechanism):
         """Of components that share no parameter, of few samples."""
         return bool(plan.priced)
 
-    @staticmethod
-    def make(plan):
+    @classmethod
+    def kind(cls, plan):
+        """Return which kind of prices there are."""
+        return PriceLevels if len(plan.priced) > 1 else Blocks if plan.has(Blocks) else cls
+
+    @classmethod
+    def make(cls, plan):
         """Return the Reduction: nodes look its cells up, or are bounded by its bound alone."""
-        kind = PriceLevels if len(plan.priced) > 1 else Blocks if plan.has(Blocks) else Pricing
+        kind, learner = cls.kind(plan), partial(cls.learner, plan)
         meter = plan.meter(kind)
-        cuts = plan.has(CellCuts) or plan.cells is not None
-        if cuts:
+        if plan.has(CellCuts) or plan.cells is not None:
             slack = None if plan.cells is None else plan.cells.slack()
-            found = PricingReduction(plan.family, _Pricing(plan, kind), slack=slack)
+            found = PricingReduction(plan.family, learner, slack=slack)
         else:
-            found = SharedReduction(plan.family, _Pricing(plan, kind))
+            found = SharedReduction(plan.family, learner)
         found.meter = meter
         found.cutter = plan.meter(CellCuts) if plan.has(CellCuts) else meter
         if plan.has(Rounding):
@@ -333,6 +366,22 @@ class Pricing(Mechanism):
         if kind is Pricing and plan.has(Confinement):
             plan.meter(Confinement)
         return found
+
+    @classmethod
+    def learner(cls, plan, solution, limit):
+        """Return the Learner, once it begins."""
+        kind, rounds = cls.kind(plan), plan.has(Rounding)
+        if kind is Blocks:
+            plan.begun("blocks of columns are priced")
+            return BlocksBound(plan.family, plan.priced[0], solution, limit, plan.threads)
+        plan.begun("single components are priced")
+        if kind is PriceLevels:
+            return LevelledBound(plan.family, plan.priced, solution, limit, plan.threads)
+        return PricingBound(
+            plan.family, plan.priced[0], solution, limit, threads=plan.threads, record=plan.cells, hasty=plan.hasty,
+            confine=partial(_confinement, plan) if plan.has(Confinement) else None, patience=partial(batches_of, plan),
+            rounds=rounds, rounding=plan.meter(Rounding) if rounds else None,
+        )  # fmt: skip
 
     @staticmethod
     def begin(plan):
@@ -344,39 +393,7 @@ class Pricing(Mechanism):
         return _nodes_before_prices(plan, PATIENCE if plan.has(HittingSets) or plan.has(Corners) else 1.0)
 
 
-class _Pricing:
-    """What makes the bound of `Pricing`, once it begins."""
-
-    def __init__(self, plan, kind):
-        self.plan, self.kind = plan, kind
-
-    def __call__(self, solution, limit):
-        """Return the Learner."""
-        plan, kind = self.plan, self.kind
-        family, rounds = plan.family, plan.has(Rounding)
-        if kind is Blocks:
-            plan.begun("blocks of columns are priced")
-            return BlocksBound(family, plan.priced[0], solution, limit, plan.threads)
-        plan.begun("single components are priced")
-        if kind is PriceLevels:
-            return LevelledBound(family, plan.priced, solution, limit, plan.threads)
-        return PricingBound(
-            family, plan.priced[0], solution, limit, threads=plan.threads, record=plan.cells, hasty=plan.hasty,
-            confine=self.confine if plan.has(Confinement) else None, patience=self.batches,
-            rounds=rounds, rounding=plan.meter(Rounding) if rounds else None,
-        )  # fmt: skip
-
-    def batches(self, terms):
-        """Return about in how many batches of nodes the tree has so many terms."""
-        return int(terms / (terms_of_a_node(self.plan) * NODES_OF_A_BATCH))
-
-    def confine(self, bound, solution):
-        """Return what is asked of prices once there are cells."""
-        box = box_around(self.plan.family, solution, bound.limit)
-        return ConfinementQuestions(bound, solution, box, self.plan.meter(Confinement))
-
-
-class Groups(Mechanism):
+class Groups(Learning):
     """Groups of samples by their moments."""
 
     name, theory = "groups", "(U1)"
@@ -391,27 +408,8 @@ class Groups(Mechanism):
         return is_grouped(plan.family, plan.family.one_component(plan.problem))
 
     @staticmethod
-    def make(plan):
-        """Return the Reduction."""
-        found = SharedReduction(plan.family, _Groups(plan))
-        found.meter = found.cutter = plan.meter(Groups)
-        return found
-
-    @staticmethod
-    def begin(plan):
-        """Return the nodes from which on it is at work."""
-        return ASKED_FROM
-
-
-class _Groups:
-    """What makes the bound of `Groups`, once it begins."""
-
-    def __init__(self, plan):
-        self.plan = plan
-
-    def __call__(self, solution, limit):
-        """Return the Learner."""
-        plan = self.plan
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
         plan.begun("single components are priced by groups of samples")
         followed = plan.has(Pricing) and len(plan.priced) == 1
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)
@@ -486,7 +484,7 @@ class Blocks(Mechanism):
         return plan.cells is None and is_divided(plan.family)
 
 
-class SharedParameters(Mechanism):
+class SharedParameters(Learning):
     """Cuts through a shared parameter."""
 
     name, theory = "shared_parameters", "(T2)"
@@ -498,13 +496,21 @@ class SharedParameters(Mechanism):
         """Of components that share a parameter, of few samples."""
         return plan.slices is not None
 
-    @staticmethod
-    def make(plan):
-        """Return the Reduction."""
-        kind = Simplices if plan.has(Simplices) else SharedParameters
-        found = SharedReduction(plan.family, _Shared(plan, kind))
-        found.meter = found.cutter = plan.meter(kind)
-        return found
+    @classmethod
+    def kind(cls, plan):
+        """Return whether matrices are interpolated."""
+        return Simplices if plan.has(Simplices) else cls
+
+    @classmethod
+    def learner(cls, plan, solution, limit):
+        """Return the Learner, once it begins."""
+        slices = plan.slices
+        plan.begun("mixtures in which the shared parameter is fixed are bounded")
+        if cls.kind(plan) is Simplices:
+            return SimplexBound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
+        return SharedBound(
+            slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
+        )
 
     @staticmethod
     def begin(plan):
@@ -512,23 +518,6 @@ class SharedParameters(Mechanism):
         if plan.relaxation == "pricing" or plan.slices.at_once:
             return ASKED_FROM
         return _nodes_before_prices(plan, PATIENCE)
-
-
-class _Shared:
-    """What makes the bound of `SharedParameters`, once it begins."""
-
-    def __init__(self, plan, kind):
-        self.plan, self.kind = plan, kind
-
-    def __call__(self, solution, limit):
-        """Return the Learner."""
-        plan, slices = self.plan, self.plan.slices
-        plan.begun("mixtures in which the shared parameter is fixed are bounded")
-        if self.kind is Simplices:
-            return SimplexBound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
-        return SharedBound(
-            slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
-        )
 
 
 class Simplices(Mechanism):
@@ -544,12 +533,13 @@ class Simplices(Mechanism):
         return plan.has(SharedParameters) and plan.slices.has_simplices
 
 
-class Marginal(Mechanism):
+class Marginal(Learning):
     """Two directions of many columns."""
 
     name, theory = "marginal", "(I5)"
     what = "bounds mixtures of covariance matrices of many columns by prices of their marginal in two directions"
     hands_over, back_off = ("floor",), "once its suprema are known"
+    reduction = PricingReduction
 
     @staticmethod
     def applies(plan):
@@ -559,27 +549,9 @@ class Marginal(Mechanism):
         return plan.family.has_marginals and is_few(plan)
 
     @staticmethod
-    def make(plan):
-        """Return the Reduction."""
-        found = PricingReduction(plan.family, _Marginal(plan))
-        found.meter = found.cutter = plan.meter(Marginal)
-        return found
-
-    @staticmethod
-    def begin(plan):
-        """Return the nodes from which on it is at work."""
-        return ASKED_FROM
-
-
-class _Marginal:
-    """What makes the bound of `Marginal`, once it begins."""
-
-    def __init__(self, plan):
-        self.plan = plan
-
-    def __call__(self, solution, limit):
-        """Return the Learner."""
-        return MarginalBound(self.plan.problem, self.plan.family, solution, limit)
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        return MarginalBound(plan.problem, plan.family, solution, limit)
 
 
 # All of them, in the order in which they act on a search.
@@ -614,6 +586,17 @@ def terms_of_a_node(plan):
     family, F = plan.family, plan.family.n_statistics
     terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
     return terms * CORNERS_COST if plan.has(Corners) else terms
+
+
+def batches_of(plan, terms):
+    """Return about in how many batches of nodes the tree has so many terms."""
+    return int(terms / (terms_of_a_node(plan) * NODES_OF_A_BATCH))
+
+
+def _confinement(plan, bound, solution):
+    """Return what is asked of prices once there are cells."""
+    box = box_around(plan.family, solution, bound.limit)
+    return ConfinementQuestions(bound, solution, box, plan.meter(Confinement))
 
 
 def _nodes_before_prices(plan, patience):

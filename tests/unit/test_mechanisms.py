@@ -96,7 +96,7 @@ _ALL_ON = {}
 
 def solved(name, **options):
     make, others = (PROBLEMS | HARD)[name]
-    with mock.patch.object(mechanisms._Pricing, "batches", lambda self, terms: 0):  # what waits for the tree is at once
+    with mock.patch.object(mechanisms, "batches_of", lambda plan, terms: 0):  # what waits for the tree is at once
         return gopfast.solve(make(), EPSILON, log=False, **{"n_threads": 1, **others, **options})
 
 

@@ -163,7 +163,7 @@ class GroupedBound(Learner):
     def _step_ascents(self, deadline):
         """Look for atoms that save more than those at hand; with them prices are found anew, else cells follow."""
         starts = np.concatenate([self.part.points, self.pricing.seeded(self.rng, N_STARTS)])
-        if self._add(*self.pricing.climb(starts, N_CLIMBS, deadline), self.tolerance, deadline):
+        if self._add(*self.pricing.climb(starts, N_CLIMBS, deadline, exactly=False), self.tolerance, deadline):
             self.phase = "atoms"
             if self.n_turns < MOST_TURNS:
                 return True
@@ -185,7 +185,7 @@ class GroupedBound(Learner):
         values = np.round(values[order] / (ALIKE * max(values.max(), 1e-9)))
         _, first = np.unique(np.column_stack([values, places]), axis=0, return_index=True)
         points = points[order[np.sort(first)[:N_EXACT]]]
-        values, points = self.pricing.climb_exactly(points, N_LAST, deadline)
+        values, points = self.pricing.climb(points, N_LAST, deadline)
         new = pick(self.part.pricing, self.part.prices, values, points, self.sigma + tolerance / self.n_components, 12)
         self.part.points = np.concatenate([self.part.points, new])
         return len(new) > 0
@@ -213,7 +213,7 @@ class GroupedBound(Learner):
         self.pricing.set_prices(self.prices)
         self.terms += len(self.weights)
         self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
-        self.sigma = self.pricing.climb_exactly(part.points, 0)[0].max()
+        self.sigma = self.pricing.climb(part.points, 0)[0].max()
 
     def _extended(self, part):
         """Prices of all samples: what a sample's exceeds the incumbent's by is that of its nearest in the part."""
@@ -270,7 +270,7 @@ class GroupedBound(Learner):
         if reason == "attained":
             _, _, upper, points = self.pricing.cells()
             points = np.concatenate([points[np.argsort(-upper)[:N_STARTS]], self.pricing.best()[None]])
-            if self._add(*self.pricing.climb(points, N_CLIMBS, deadline), tolerance, deadline):
+            if self._add(*self.pricing.climb(points, N_CLIMBS, deadline, exactly=False), tolerance, deadline):
                 self.phase = "atoms"
             else:
                 self.n_turns = MOST_TURNS
@@ -296,7 +296,7 @@ class GroupedBound(Learner):
         cost = 2 * (N_LAST + 1) * len(self.weights) / SAMPLES_OF_A_GROUP
         if LOOKS * (self.pricing.n_spent - self.looked) > cost:
             _, _, upper, points = self.pricing.cells()
-            self.pricing.climb_exactly(np.stack([points[np.argmax(upper)], self.pricing.best()]), N_LAST, deadline)
+            self.pricing.climb(np.stack([points[np.argmax(upper)], self.pricing.best()]), N_LAST, deadline)
             self.looked = self.pricing.n_spent
 
     def _set_mark(self, missing):

@@ -93,7 +93,9 @@ cdef class Domain:
             self.settled_at = incumbent.upper
             if not self.basin.lower >= incumbent.upper - tolerance:
                 with nogil:
+                    self.basin.meter.begin()
                     self.settled |= self.basin.settle(&incumbent.solution[0], tolerance)
+                    self.basin.meter.end()
         return 0
 
     cdef void branch_at_box(self, Node *parent) noexcept nogil:
@@ -229,8 +231,10 @@ cdef class Domain:
             width += self.reduction.high[j] - self.reduction.low[j]
         if width < COVER_AGAIN_BELOW * self.covered_width:
             self.covered_width = width
+            self.basin.meter.begin()
             self.settled |= self.basin.cover(&incumbent.solution[0], incumbent.tolerance(), &self.reduction.low[0],
                                              &self.reduction.high[0])
+            self.basin.meter.end()
         return self.settled and self.in_basin(&self.reduction.low[0], &self.reduction.high[0])
 
     cdef bint shrunk(self) noexcept nogil:

@@ -49,8 +49,6 @@ cdef class MixtureBasin(Basin):
     cdef real *held                 # (K,) log_radius of the box that is held
     cdef bint rising                # the last box tried
     cdef int lay_out(self) except -1
-    cdef bint find_cube(self, const real *solution, real tolerance) noexcept nogil
-    cdef bint find_around(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil
     cdef void begin(self) noexcept nogil
     cdef void look_at(self, bint rough) noexcept nogil
     cdef real shrunk(self, real radius, real tolerance) noexcept nogil

@@ -129,20 +129,6 @@ cdef class MixtureBasin(Basin):
         return 0
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
-        cdef bint found
-        self.meter.begin()
-        found = self.find_cube(solution, tolerance)
-        self.meter.end()
-        return found
-
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
-        cdef bint found
-        self.meter.begin()
-        found = self.find_around(solution, tolerance, low, high)
-        self.meter.end()
-        return found
-
-    cdef bint find_cube(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a cube that is about the widest; of many samples, one found on some of them and then tested."""
         cdef real lower, radius
         if not self.stationary(solution, tolerance, &lower):
@@ -158,8 +144,7 @@ cdef class MixtureBasin(Basin):
         self.hold(lower)
         return True
 
-    cdef bint find_around(self, const real *solution, real tolerance, const real *low,
-                          const real *high) noexcept nogil:
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
         """Holds a box around the center that holds a given one."""
         cdef int i
         cdef real *center = &self.solution[self.family.n_components]

@@ -21,8 +21,6 @@ cdef class Neighbourhood(BoxChange):
     cdef real *other                # (m,)
 
     cdef bint hold_center(self, const real *solution, real tolerance, real reach, real *lower) noexcept nogil
-    cdef bint find_widest(self, const real *solution, real tolerance) noexcept nogil
-    cdef bint find_around(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil
     cdef void polish(self, real *solution, real tolerance) noexcept nogil
     cdef real farthest(self) noexcept nogil
     cdef bint faces_hold(self) noexcept nogil

@@ -104,20 +104,6 @@ cdef class Neighbourhood(BoxChange):
             self.needed, self.loose = arena.take(K), arena.take(K)
 
     cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
-        cdef bint found
-        self.meter.begin()
-        found = self.find_widest(solution, tolerance)
-        self.meter.end()
-        return found
-
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
-        cdef bint found
-        self.meter.begin()
-        found = self.find_around(solution, tolerance, low, high)
-        self.meter.end()
-        return found
-
-    cdef bint find_widest(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a box of equal radii that is about the widest."""
         cdef real lower, reach = FACE_REACH
         cdef int _attempt
@@ -128,8 +114,7 @@ cdef class Neighbourhood(BoxChange):
             reach = 1e-12
         return False
 
-    cdef bint find_around(self, const real *solution, real tolerance, const real *low,
-                          const real *high) noexcept nogil:
+    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
         """Holds a given box, around the center."""
         cdef real lower
         self.stride = 1

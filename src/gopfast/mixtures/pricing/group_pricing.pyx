@@ -10,9 +10,6 @@ and the sum of w_i min(1, exp(y_i)) is at most w min(1, E exp(y)); with these th
 Theory: (U1), (U2) and (U3) of docs/theory/groups.md.
 """
 
-import numpy as np
-
-from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -25,7 +22,6 @@ from gopfast.mixtures.pricing.sample_groups cimport (
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.stop cimport clock
 from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport index, real
 
@@ -109,29 +105,16 @@ cdef class GroupedPricing(ComponentPricing):
         super().set_prices(prices)
         self.groups.set_prices(prices)
 
-    def climb_exactly(self, points, int n_steps, real deadline=INFINITY):
-        """Ascent by passes over the samples themselves, as `climb`."""
-        cdef real[:, ::1] at = np.array(points, dtype=np.float64).reshape(-1, self.family.n_connected)
-        cdef real[::1] values = np.full(at.shape[0], -INFINITY)
-        cdef index i
-        for i in prange(at.shape[0], schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
-            if not clock() > deadline:
-                values[i] = ComponentPricing.ascend(self, self.spaces + threadid(), &at[i, 0], n_steps)
-        for i in range(at.shape[0]):
-            self.take(values[i], &at[i, 0])
-        return np.asarray(values), np.asarray(at)
-
     cdef index terms(self) noexcept nogil:
         """Of samples and of groups."""
-        cdef index total = ComponentPricing.terms(self)
-        cdef int thread
-        for thread in range(self.n_threads):
-            total += self.groupings[thread].n_groups
-        return total
+        return ComponentPricing.terms(self) + self.groups_seen()
 
     cdef index spent(self) noexcept nogil:
         """In groups."""
-        cdef index total = ComponentPricing.terms(self) // SAMPLES_OF_A_GROUP
+        return ComponentPricing.terms(self) // SAMPLES_OF_A_GROUP + self.groups_seen()
+
+    cdef index groups_seen(self) noexcept nogil:
+        cdef index total = 0
         cdef int thread
         for thread in range(self.n_threads):
             total += self.groupings[thread].n_groups
@@ -140,11 +123,7 @@ cdef class GroupedPricing(ComponentPricing):
     @property
     def n_groups(self):
         """Groups evaluated so far."""
-        cdef index total = 0
-        cdef int thread
-        for thread in range(self.n_threads):
-            total += self.groupings[thread].n_groups
-        return total
+        return self.groups_seen()
 
     cdef Grouping *grouping(self, const Pricing *at) noexcept nogil:
         return self.groupings + (at - self.spaces)
@@ -377,30 +356,14 @@ cdef class GroupedPricing(ComponentPricing):
                 for j in range(f + 1):
                     part.second[j * F + f] += mass * phi[f] * phi[j]
 
-    cdef real ascend(self, Pricing *at, real *point, int n_steps) noexcept nogil:
-        """As of samples, but values lack about what groups lose."""
+    cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil:
+        """Of groups the value lacks about what they lose."""
         cdef Grouping *mine = self.grouping(at)
-        cdef int d = self.family.n_columns, j, turn
-        cdef size_t size = self.family.n_connected * sizeof(real)
-        cdef real e, prior, value = -INFINITY
-        at.rounding.offsets[0] = 0
-        for j in range(d):
-            at.rounding.linear[j] = at.rounding.quadratic[j] = 0
-        self.forget(at)
-        mine.cutoff, mine.share = -INFINITY, SHARE_OF_ASCENTS
-        self.begin(mine)
-        memcpy(at.best, point, size)
-        for turn in range(n_steps + 1):
-            self.family.costs(point, &at.costs)
-            prior = self.family.prior_cost(point, &e)
-            self.run(at)
-            if at.sums.value - mine.lost - prior > value:
-                value = at.sums.value - mine.lost - prior
-                memcpy(at.best, point, size)
-            elif turn > 1:
-                break
-            if not at.sums.mass > 0 or turn == n_steps:
-                break
-            self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
-        memcpy(point, at.best, size)
-        return value
+        if exactly:
+            return ComponentPricing.pass_of_ascent(self, at, begins, True)
+        if begins:
+            self.forget(at)
+            mine.cutoff, mine.share = -INFINITY, SHARE_OF_ASCENTS
+            self.begin(mine)
+        self.run(at)
+        return at.sums.value - mine.lost

@@ -438,25 +438,30 @@ cdef class CellPricing:
                 most = width
                 cell.branch = a
 
-    cdef real ascend(self, Pricing *at, real *point, int n_steps) noexcept nogil:
+    cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil:
+        if begins:
+            at.sums.scale = 0
+        run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
+                  &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
+        at.n_passes += 1
+        at.n_terms += self.family.data.core.n_samples
+        return at.sums.value
+
+    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly) noexcept nogil:
         """Alternating ascent of G from parameters, which become the best on the way; returns the value reached."""
         cdef int d = self.family.n_columns, j, turn
         cdef size_t size = self.family.n_connected * sizeof(real)
-        cdef real e, prior, value = -INFINITY
+        cdef real e, prior, reached, value = -INFINITY
         at.rounding.offsets[0] = 0
         for j in range(d):
             at.rounding.linear[j] = at.rounding.quadratic[j] = 0
-        at.sums.scale = 0
         memcpy(at.best, point, size)
         for turn in range(n_steps + 1):
             self.family.costs(point, &at.costs)
             prior = self.family.prior_cost(point, &e)
-            run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
-                      &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
-            at.n_passes += 1
-            at.n_terms += self.family.data.core.n_samples
-            if at.sums.value - prior > value:
-                value = at.sums.value - prior
+            reached = self.pass_of_ascent(at, turn == 0, exactly) - prior
+            if reached > value:
+                value = reached
                 memcpy(at.best, point, size)
             elif turn > 1:
                 break

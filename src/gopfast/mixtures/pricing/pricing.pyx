@@ -126,7 +126,7 @@ cdef class ComponentPricing(CellPricing):
         if i < self.n_batch:
             self.bound(at, self.batch[i], cutoff)
         else:
-            self.reached[i - self.n_batch] = self.ascend(at, &self.starts[i - self.n_batch, 0], ASCENT)
+            self.reached[i - self.n_batch] = self.ascend(at, &self.starts[i - self.n_batch, 0], ASCENT, False)
 
     cdef int expand(self, real threshold, real cutoff) except -1:
         """Bounds the cells of the batch, ascends, and keeps the cells that are not below the threshold.
@@ -181,14 +181,17 @@ cdef class ComponentPricing(CellPricing):
             self.open(&least[i, 0], &most[i, 0])
         self.covered = True
 
-    def climb(self, points, int n_steps=30, real deadline=INFINITY):
-        """Ascent from parameters (m, n): values (m,), -inf of those past the deadline, and the best on the way."""
+    def climb(self, points, int n_steps=30, real deadline=INFINITY, bint exactly=True):
+        """Ascent from parameters (m, n): values (m,), -inf of those past the deadline, and the best on the way.
+
+        `exactly`: by passes over the samples, where there are groups of them.
+        """
         cdef real[:, ::1] at = np.array(points, dtype=np.float64).reshape(-1, self.family.n_connected)
         cdef real[::1] values = np.full(at.shape[0], -INFINITY)
         cdef index i
         for i in prange(at.shape[0], schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             if not clock() > deadline:
-                values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps)
+                values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps, exactly)
         for i in range(at.shape[0]):
             self.take(values[i], &at[i, 0])
         return np.asarray(values), np.asarray(at)

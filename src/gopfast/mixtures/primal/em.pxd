@@ -68,6 +68,8 @@ cdef class MixturePrimal(Primal):
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
                                 Effort *effort) noexcept nogil
+    cdef void seed_at_random(self, real *solution) noexcept nogil
+    cdef void fit_to_clusters(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil
     cdef int part_in_two(self) noexcept

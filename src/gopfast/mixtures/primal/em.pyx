@@ -460,22 +460,28 @@ cdef class MixturePrimal(Primal):
 
         Axes are those of a local optimum, and clusters along them lead to others like it.
         """
-        self.scatter()
-        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+        self.seed_at_random(solution)
         with gil:
             self.find_clusters(1)
-        self.moves.fit_to(&self.labels[0, 0], solution)
-        effort.n_passes += max(CLUSTER_TURNS // 4, 1)
+        self.fit_to_clusters(solution, effort)
 
     cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil:
         """OUT solution: fitted to two groups of four clusters of k-means, in each of the ways to part them by turns.
 
         Two components have no moves, and k-means with two clusters comes to few of the ways to part four.
         """
-        self.scatter()
-        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+        self.seed_at_random(solution)
         with gil:
             self.part_in_two()
+        self.fit_to_clusters(solution, effort)
+
+    cdef void seed_at_random(self, real *solution) noexcept nogil:
+        """OUT solution: its parameters of components at draws of k-means++."""
+        self.scatter()
+        self.family.seed(&self.drawn[0], solution + self.family.n_components)
+
+    cdef void fit_to_clusters(self, real *solution, Effort *effort) noexcept nogil:
+        """IN/OUT solution: fitted to the first of the clusterings in `labels`."""
         self.moves.fit_to(&self.labels[0, 0], solution)
         effort.n_passes += max(CLUSTER_TURNS // 4, 1)
 

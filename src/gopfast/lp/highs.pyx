@@ -1,6 +1,7 @@
 """Find the HiGHS C API inside the highspy wheel, on first use.
 
-The wheel carries it without headers: in ``libhighs`` since highspy 1.15, exported by ``_core`` itself before.
+The wheel carries it without headers: exported by ``_core`` itself up to highspy 1.14, in ``libhighs`` in 1.15, and no
+more in 1.16. The highsbox wheel, which is made of the same sources, is for those who need a newer highspy.
 """
 
 import ctypes
@@ -10,10 +11,12 @@ from pathlib import Path
 cdef object library = None
 
 ADVICE = (
-    "gopfast solves linear programs with the HiGHS C API, which it looks for in the highspy package: {}. "
-    "Install it with `pip install --force-reinstall 'highspy>=1.7.2'`; "
-    "its Windows wheels do not export the C API."
+    "gopfast solves linear programs with the HiGHS C API, which it looks for in the packages highspy and highsbox: {}. "
+    "Install it with `pip install 'highspy>=1.7.2,<1.16'`, or, beside a highspy of 1.16 or later, whose wheels do not "
+    "export the C API, with `pip install highsbox`; highspy's wheels for Windows do not export it either."
 )
+# Where the packages have their libraries.
+PLACES = (("highspy", ("libhighs.*", "_core.*")), ("highsbox", ("highs_dist/lib/libhighs.*",)))
 
 
 def version():
@@ -76,19 +79,24 @@ cdef int run_highs(void* solver) noexcept nogil:
 
 cdef object find_library():
     """The loaded library that exports the C API. ctypes never unloads it and keeps its symbols local."""
-    spec = find_spec("highspy")
-    if spec is None:
-        raise ImportError(ADVICE.format("highspy is not installed"))
-    for pattern in ("libhighs.*", "_core.*"):
-        for folder in spec.submodule_search_locations or ():
-            for path in sorted(Path(folder).glob(pattern)):
-                try:
-                    candidate = ctypes.CDLL(str(path))
-                except OSError:
-                    continue
-                if hasattr(candidate, "Highs_create"):
-                    return candidate
-    raise ImportError(ADVICE.format("no library in it exports the C API"))
+    cdef list found = []
+    for package, patterns in PLACES:
+        spec = find_spec(package)
+        if spec is None:
+            continue
+        found.append(package)
+        for pattern in patterns:
+            for folder in spec.submodule_search_locations or ():
+                for path in sorted(Path(folder).glob(pattern)):
+                    try:
+                        candidate = ctypes.CDLL(str(path))
+                    except OSError:
+                        continue
+                    if hasattr(candidate, "Highs_create"):
+                        return candidate
+    if not found:
+        raise ImportError(ADVICE.format("neither is installed"))
+    raise ImportError(ADVICE.format(f"no library of {' and '.join(found)} exports it"))
 
 
 cdef int bind(object source, str symbol, void** slot) except -1:

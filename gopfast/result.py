@@ -58,20 +58,23 @@ class Status(Word, enum.IntEnum):
     @property
     def meaning(self) -> str:
         """One sentence that says what is proved."""
-        return _MEANINGS[self]
+        return _MEANINGS.get(self) or f"{STOPPED[self]}; {_BOUNDS_ONLY}"
 
 
 _BOUNDS_ONLY = "the global optimum lies between lower_bound and objective, no more is proved"
 _MEANINGS = {
     Status.OPTIMAL: "the solution is proved globally optimal within the tolerance",
-    Status.TIME_LIMIT: f"time limit reached; {_BOUNDS_ONLY}",
-    Status.NODE_LIMIT: f"node limit reached; {_BOUNDS_ONLY}",
-    Status.INTERRUPTED: f"stopped by Ctrl-C or a callback; {_BOUNDS_ONLY}",
     Status.INFEASIBLE: "no point meets the constraints, which is proved; there is no optimum",
     Status.UNBOUNDED: "the objective is unbounded along a ray of feasible points; there is no optimum",
     Status.CUTOFF: f"no point has an objective below the cutoff, which is proved; {_BOUNDS_ONLY}",
-    Status.MEMORY_LIMIT: f"memory limit reached; {_BOUNDS_ONLY}",
-    Status.NUMERICAL: f"rounding errors kept the gap open; {_BOUNDS_ONLY}",
+}
+# Of searches that ended before the gap was closed: why.
+STOPPED = {
+    Status.TIME_LIMIT: "time limit reached",
+    Status.NODE_LIMIT: "node limit reached",
+    Status.INTERRUPTED: "stopped by Ctrl-C or a callback",
+    Status.MEMORY_LIMIT: "memory limit reached",
+    Status.NUMERICAL: "rounding errors kept the gap open",
 }
 
 
@@ -145,11 +148,15 @@ class SearchResult:
         object.__setattr__(self, "status", Status(self.status))
         object.__setattr__(self, "history", np.asarray(self.history, dtype=float).reshape(-1, 5))
         object.__setattr__(self, "notes", tuple(self.notes))
-        meaning = self.status.meaning
-        if self.status is Status.NUMERICAL and self.rounding_margin > 0.0:
-            meaning = f"a rounding margin of {self.rounding_margin:.2g} exceeds the tolerance; {_BOUNDS_ONLY}"
+        meaning = self._meaning()
         cautioned = f"{meaning}; but {self.caution}" if self.caution else meaning
         object.__setattr__(self, "message", self.message or cautioned)
+
+    def _meaning(self):
+        """Return one sentence that says what is proved."""
+        if self.status is Status.NUMERICAL and self.rounding_margin > 0.0:
+            return f"a rounding margin of {self.rounding_margin:.2g} exceeds the tolerance; {_BOUNDS_ONLY}"
+        return self.status.meaning
 
     @property
     def success(self) -> bool:

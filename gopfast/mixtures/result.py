@@ -13,10 +13,13 @@ from gopfast.mixtures.fitted import Fitted
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.mixtures.summary import Summary, summary
-from gopfast.result import SearchResult, read_record
+from gopfast.result import STOPPED, SearchResult, read_record
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
+
+# A bound so tight, in nats a sample, tells that no other fit is of use, although the tolerance is not reached.
+TIGHT = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -178,6 +181,21 @@ class Result(Fitted, SearchResult):
     def _elbo_name(self):
         """What `elbo` is, in words."""
         return "log-likelihood" if self._is_likelihood else "ELBO"
+
+    @property
+    def gap_per_sample(self) -> float:
+        """`gap` over the total weight of the samples, in nats a sample."""
+        return self.gap / self.solution.problem.total_weight
+
+    def _meaning(self):
+        """Return one sentence that says what is proved, with numbers where the gap is small for so many samples."""
+        if self.status not in STOPPED or self.solution is None or not self.gap_per_sample <= TIGHT:
+            return super()._meaning()
+        problem = self.solution.problem
+        return (
+            f"{STOPPED[self.status]}, but it is proved that no mixture of {problem.n_components} components is better "
+            f"by more than {self.gap:.2g} nats in {problem.n_samples:,} samples ({self.gap_per_sample:.1g} a sample)"
+        )
 
     def _values(self):
         """Name and text of the ELBO, which follows the objective in the summary."""

@@ -169,6 +169,26 @@ def test_dict_has_every_field():
     assert fields <= make_result().to_dict().keys()
 
 
+@pytest.mark.parametrize("status, why", [(Status.TIME_LIMIT, "time limit reached"),
+                                         (Status.INTERRUPTED, "stopped by Ctrl-C or a callback")])  # fmt: skip
+def test_a_gap_that_is_small_for_so_many_samples_is_told_in_the_first_line(status, why):
+    # four samples: 1e-4 nats a sample are 4e-4
+    result = make_result(status=status, objective=84.03, lower_bound=84.03 - 2.4e-4)
+    assert result.gap_per_sample == pytest.approx(6e-5)
+    assert str(result).splitlines()[0] == (
+        f"{status.name}: {why}, but it is proved that no mixture of 2 components is better by more than 0.00024 nats "
+        "in 4 samples (6e-05 a sample)"
+    )
+    assert not result.success
+    wide = make_result(status=status, objective=84.03, lower_bound=84.03 - 5e-4)
+    assert str(wide).splitlines()[0] == f"{status.name}: {status.meaning}"
+
+
+def test_a_small_gap_changes_nothing_of_what_is_proved_or_said_otherwise():
+    for status in (Status.OPTIMAL, Status.CUTOFF):
+        assert make_result(status=status, objective=84.03, lower_bound=84.03 - 3e-4).message == status.meaning
+
+
 def test_result_without_a_finite_bound_is_still_printable():
     result = make_result(status=Status.INTERRUPTED, lower_bound=-math.inf, history=[], solution=None)
     assert "INTERRUPTED" in str(result)

@@ -5,7 +5,6 @@ import weakref
 import numpy as np
 
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures import core
 from gopfast.mixtures.fits import start_values
 from gopfast.mixtures.problems import MixtureProblem
 
@@ -19,7 +18,7 @@ def family(problem):
     if not isinstance(problem, MixtureProblem):
         raise InputTypeError(f"problem must be a mixture of gopfast.models; got {type(problem).__name__}")
     if problem not in _families:
-        _families[problem] = problem._family(core)
+        _families[problem] = problem._family()
     return _families[problem]
 
 

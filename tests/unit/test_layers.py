@@ -187,7 +187,7 @@ def test_every_compiled_module_lies_in_the_room_of_its_source():
 
 
 def test_problems_load_nothing_compiled(tmp_path):
-    """They are the core's oracle: the core is handed to them where they are solved."""
+    """They are the core's oracle: a method imports the family where the problem is solved."""
     modules = [name for name in PYTHON if name.startswith("mixtures.problems")]
     code = (
         "import importlib, sys, types\n"

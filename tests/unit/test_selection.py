@@ -227,9 +227,9 @@ def test_a_choice_on_the_edge_of_the_range_is_noted(sizes, edge):
 
 
 def test_kinds_that_coincide_or_cannot_be_solved_are_left_out_by_default():
-    from gopfast.mixtures import core
+    from gopfast.mixtures.families.matrix import MOST_COLUMNS
 
-    assert MOST_COLUMNS_OF_MATRICES == core.matrix.MOST_COLUMNS
+    assert MOST_COLUMNS_OF_MATRICES == MOST_COLUMNS
     assert compared(1) == ("diag", "tied")
     assert compared(2) == ("spherical", "diag", "tied", "full")
     assert compared(33) == ("spherical", "diag")

@@ -41,6 +41,13 @@ class Level(NamedTuple):
     reach: np.ndarray
 
 
+def summarised(data):
+    """Attach its summaries to Samples, where they are many; returns the samples."""
+    for level in levels(*data.arrays()):
+        data.add_level(*level)
+    return data
+
+
 def levels(columns, weights, source=None):
     """
     Summarise samples on grids from coarse to fine.

@@ -356,14 +356,9 @@ class MixtureProblem:
 
     # What the solver asks of a model
 
-    def _family(self, core):
+    def _family(self):
         """
-        Make the compiled core's copy of the problem.
-
-        Parameters
-        ----------
-        core : module
-            `gopfast.mixtures.core`: samples in the core's form, and its families.
+        Make the compiled core's copy of the problem: imported inside, as problems load nothing compiled.
 
         Returns
         -------

@@ -124,10 +124,12 @@ class BernoulliMixture(SeparableMixture):
         found = closed_form.settled({"probabilities": p[np.newaxis]}, terms, sizes)
         return closed_form.at_floats(found, [*-xlogy(ones, p), *-xlog1py(zeros, -p), *constants], sizes)
 
-    def _family(self, core):
+    def _family(self):
         """Take zeros and ones as they are."""
+        from gopfast.mixtures.families.columns import family, merged  # compiled, as problems are not
+
         d, (a, b) = self.n_features, self.prior or (1.0, 1.0)
-        return core.columns.family(
-            self, *core.columns.merged(self.X, self.sample_weight), ["bernoulli"] * d, [(a - 1.0) + (b - 1.0)] * d,
+        return family(
+            self, *merged(self.X, self.sample_weight), ["bernoulli"] * d, [(a - 1.0) + (b - 1.0)] * d,
             [a - 1.0] * d, constants=self._prior_constants(), decode=np.array, encode=np.array,
         )  # fmt: skip

@@ -231,13 +231,15 @@ class CategoricalMixture(SeparableMixture):
         found = closed_form.settled({"probabilities": tuple(probabilities)}, terms, sizes)
         return closed_form.at_floats(found, attained, sizes)
 
-    def _family(self, core):
+    def _family(self):
         """
         Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none.
 
         Where entries are missing all columns of the variable are 0, and two labels have two. A variable without any
         entry has no columns, only the mode of its prior.
         """
+        from gopfast.mixtures.families.columns import family, merged  # compiled, as problems are not
+
         K, alpha, used = self.n_components, self.prior or 1.0, self.sample_weight > 0.0
         X, weight = self.X[used], self.sample_weight[used]
         layouts = [_layout(codes, n) for codes, n in zip(X.T, self.n_categories, strict=True)]
@@ -266,8 +268,8 @@ class CategoricalMixture(SeparableMixture):
             parts = [p[:, list(layout)] for p, layout in zip(probabilities, layouts, strict=True)]
             return np.hstack(parts) if ends[-1] else np.zeros((K, 1))
 
-        rows, w = core.columns.merged(np.column_stack(columns).astype(float), weight)
-        return core.columns.family(
+        rows, w = merged(np.column_stack(columns).astype(float), weight)
+        return family(
             self, rows, w, kinds, size * (alpha - 1.0), [alpha - 1.0] * len(kinds), groups=groups,
             constants=constants, decode=decode, encode=encode,
         )  # fmt: skip

@@ -170,14 +170,12 @@ class CovarianceKind:
 
     # The core
 
-    def family(self, core, problem):
+    def family(self, problem):
         """
-        Make the family of the core that solves mixtures of this kind.
+        Make the family that solves mixtures of this kind; imported inside, as problems load nothing compiled.
 
         Parameters
         ----------
-        core : module
-            `gopfast.mixtures.core`.
         problem : GaussianMixture
 
         Returns
@@ -219,12 +217,14 @@ class Known(CovarianceKind):
         scale = np.sqrt(self.least)
         return np.stack([-0.5 * np.square((X - mean) / scale).sum(axis=1) for mean in means], axis=1)
 
-    def family(self, core, problem):
+    def family(self, problem):
         """Make a GaussianFamily, with the range of 1 / Gamma as its prior."""
+        from gopfast.mixtures.families.gaussian import GaussianFamily
+
         low, high = problem.prior_variance_range()
         precision = None if problem.prior is None else (1.0 / high, 1.0 / low)
-        data = core.samples(problem.X, problem.sample_weight, np.sqrt(self.least))
-        return core.gaussian.GaussianFamily(data, self.n_components, precision, problem.posterior == "gaussian")
+        data = problem._samples(np.sqrt(self.least))
+        return GaussianFamily(data, self.n_components, precision, problem.posterior == "gaussian")
 
 
 class Diagonal(CovarianceKind):
@@ -287,10 +287,12 @@ class Diagonal(CovarianceKind):
         """Return ``sum_i mass_ik (x_ij - m_kj)^2 / sum_i mass_ik``, (K, d)."""
         return np.stack([average(mass[:, [k]], np.square(X - mean))[0] for k, mean in enumerate(means)])
 
-    def family(self, core, problem):
+    def family(self, problem):
         """Make a NormalFamily."""
-        return core.normal.NormalFamily(
-            _columns_with_squares(core, problem, self), self.n_components, self.floor_per_column, self.shared
+        from gopfast.mixtures.families.normal import NormalFamily
+
+        return NormalFamily(
+            _columns_with_squares(problem, self), self.n_components, self.floor_per_column, self.shared
         )
 
 
@@ -484,14 +486,19 @@ class Full(CovarianceKind):
                 "times the root"
             )
 
-    def family(self, core, problem):
+    def family(self, problem):
         """Make the family of matrices for as many columns as there are."""
+        from gopfast.mixtures.core_axes import component_axes
+        from gopfast.mixtures.families.full import FullFamily, LineFamily
+        from gopfast.mixtures.families.matrices import MatrixFamily
+        from gopfast.mixtures.families.matrix import MOST_COLUMNS
+
         if self.n_features == 1:
-            return core.full.LineFamily(_columns_with_squares(core, problem, self), self.n_components, True)
-        self._check_columns(core.matrix.MOST_COLUMNS)
-        kind = core.full.FullFamily if self.n_features == 2 else core.matrices.MatrixFamily
+            return LineFamily(_columns_with_squares(problem, self), self.n_components, True)
+        self._check_columns(MOST_COLUMNS)
+        kind = FullFamily if self.n_features == 2 else MatrixFamily
         X, weight, K = problem.X, problem.sample_weight, self.n_components
-        axes, fit = core.component_axes(kind, X, weight, K, self.least)
+        axes, fit = component_axes(kind, X, weight, K, self.least)
         return kind(X, weight, K, self.least, axes).suggest(**fit)
 
     def _check_columns(self, most):
@@ -527,16 +534,21 @@ class Tied(Full):
         shares = (weights * mass / mass.sum(axis=0)).T.ravel()
         return _floored(np.concatenate([X - mean for mean in means]), shares, np.sqrt(self.least))
 
-    def family(self, core, problem):
+    def family(self, problem):
         """Make a TiedFamily; in one column a NormalFamily."""
+        from gopfast.mixtures.core_axes import canonical_axes
+        from gopfast.mixtures.data.summary import summarised
+        from gopfast.mixtures.families.matrix import MOST_COLUMNS
+        from gopfast.mixtures.families.normal import NormalFamily
+        from gopfast.mixtures.families.tied import TiedFamily
+
         if self.n_features == 1:
-            data = _columns_with_squares(core, problem, self)
-            return core.normal.NormalFamily(data, self.n_components, shared=True)
-        self._check_columns(core.matrix.MOST_COLUMNS)
+            return NormalFamily(_columns_with_squares(problem, self), self.n_components, shared=True)
+        self._check_columns(MOST_COLUMNS)
         X, weight, K = problem.X, problem.sample_weight, self.n_components
-        axes, fit = core.canonical_axes(core.tied.TiedFamily, X, weight, K, self.least)
-        found = core.tied.TiedFamily(X, weight, K, self.least, axes).suggest(**fit)
-        core.summarised(found.data)
+        axes, fit = canonical_axes(TiedFamily, X, weight, K, self.least)
+        found = TiedFamily(X, weight, K, self.least, axes).suggest(**fit)
+        summarised(found.data)
         return found
 
 
@@ -565,10 +577,10 @@ def compared(n_columns) -> tuple[str, ...]:
     return Spherical.name, Diagonal.name, *matrices
 
 
-def _columns_with_squares(core, problem, kind):
+def _columns_with_squares(problem, kind):
     """Return samples in units of the floor, with squares as statistics."""
     scale = np.sqrt(np.broadcast_to(kind.least, kind.n_features))
-    return core.samples(problem.X, problem.sample_weight, scale, squares=True)
+    return problem._samples(scale, squares=True)
 
 
 def _log_normal(difference, covariance):

@@ -139,8 +139,10 @@ class ExponentialMixture(RateMixture):
         terms = [d * term for term in largest] + [(K - 1) * d * term for term in others]
         return terms, d * (1.0 + (K - 1) * size)
 
-    def _family(self, core):
+    def _family(self):
         """Take waiting times in units near their average, powers of 2: nothing is rounded."""
+        from gopfast.mixtures.families.columns import family, merged  # compiled, as problems are not
+
         X, w, K, d = self.X, self.sample_weight, self.n_components, self.n_features
         shape, rate = self.prior or (1.0, 0.0)
         W = math.fsum(w)
@@ -151,8 +153,8 @@ class ExponentialMixture(RateMixture):
             if max(column.max(initial=1.0), 1.0 / least, rate / scale[j]) > 10.0**MOST_DECADES:
                 raise InputError(f"X spans more than {MOST_DECADES} decades in column {j}")
         constants = [(term, abs(term)) for term in (W + K * (shape - 1.0)) * np.log(scale)]
-        return core.columns.family(
-            self, *core.columns.merged(X, w), ["exponential"] * d, [shape - 1.0] * d, rate / scale, scale=scale,
+        return family(
+            self, *merged(X, w), ["exponential"] * d, [shape - 1.0] * d, rate / scale, scale=scale,
             constants=constants + self._prior_constants(), decode=_inverse, encode=_inverse,
         )  # fmt: skip
 

@@ -272,9 +272,25 @@ class GaussianMixture(MixtureProblem):
 
     # What the solver asks
 
-    def _family(self, core):
+    def _family(self):
         """Make the family of the kind of covariance."""
-        return self.kind.family(core, self)
+        return self.kind.family(self)
+
+    def _samples(self, scale, squares=False):
+        """
+        Make the core's copy of the samples, with summaries where they are many.
+
+        Parameters
+        ----------
+        scale : ndarray, shape (d,)
+            Unit of each column, such as the standard deviation of a component.
+        squares : bool
+            Whether the squares of the coordinates are statistics too.
+        """
+        from gopfast.mixtures.data.samples import Samples  # compiled, as problems are not
+        from gopfast.mixtures.data.summary import summarised
+
+        return summarised(Samples(self.X, self.sample_weight, scale, squares=squares))
 
     def _record_of_proof(self):
         """Name the kind of covariance, with its known variances and prior or its floor."""

@@ -167,10 +167,13 @@ class LargeGaussianMixture(GaussianMixture):
 
     # What the solver asks
 
-    def _family(self, core):
+    def _family(self):
         if self.summary is None:
             raise InputError("X is in chunks, which gopfast.solve, gopfast.certify and `objective` read")
-        return self.kind.family(_Summarised(core, self.summary), self)
+        return self.kind.family(self)
+
+    def _samples(self, scale, squares=False):
+        return self.summary.samples(squares)
 
     def _primal(self, family, note, **options):
         from gopfast.mixtures.primal.chunked import ChunkedPrimal  # compiled, as problems are not
@@ -214,17 +217,3 @@ class LargeGaussianMixture(GaussianMixture):
         other = object.__new__(type(self))
         other.__setstate__({**self.__dict__, "X": rows.view()})
         return other._log_kernel(parameters)
-
-
-class _Summarised:
-    """The core as the kind of covariance is handed it, with a summary in place of samples."""
-
-    def __init__(self, core, summary):
-        self._core, self._summary = core, summary
-
-    def samples(self, X, weights, scale, squares=False):
-        """Make the Samples of the summary."""
-        return self._summary.samples(squares)
-
-    def __getattr__(self, name):
-        return getattr(self._core, name)

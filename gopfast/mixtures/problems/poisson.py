@@ -99,14 +99,16 @@ class PoissonMixture(RateMixture):
         sizes.append(closed_form.ERROR * counts.sum())
         return closed_form.settled({"rates": rates[np.newaxis]}, terms, sizes)
 
-    def _family(self, core):
+    def _family(self):
         """
         Take counts as they are; costs are relative to those at the average rate, which makes large counts' small.
 
         The constant is then the cost of the samples, and of the prior, at that rate.
         """
+        from gopfast.mixtures.families.columns import family, merged  # compiled, as problems are not
+
         K, d = self.n_components, self.n_features
-        X, w = core.columns.merged(self.X, self.sample_weight)
+        X, w = merged(self.X, self.sample_weight)
         shape, rate = self.prior or (1.0, 0.0)
         W, T = math.fsum(w), np.array([math.fsum(column * w) for column in X.T])
         average = (T + K * (shape - 1.0)) / (W + K * rate)
@@ -116,7 +118,7 @@ class PoissonMixture(RateMixture):
         if self.prior is not None:
             pairs = [self._gamma_prior.cost_at(at) for at in reference]
             constants += [(K * value, K * size) for value, size in pairs]
-        return core.columns.family(
+        return family(
             self, X, w, ["poisson"] * d, [rate] * d, [shape - 1.0] * d,
             constants=constants, reference=reference, decode=np.array, encode=np.array,
         )  # fmt: skip

@@ -39,7 +39,7 @@ from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.checker import Checked, CheckedBiconvex, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
-from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError
+from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError, NotProvedWarning
 from gopfast.inference.candidates import Selection
 from gopfast.inference.certificates import certify_all
 from gopfast.inference.landscape import LocalOptimum, Optima, optima
@@ -95,6 +95,7 @@ __all__ = [
     "LikelihoodRatio",
     "LocalOptimum",
     "MixtureSolution",
+    "NotProvedWarning",
     "Optima",
     "PoissonMixture",
     "Proof",

@@ -1,4 +1,4 @@
-"""The exceptions that gopfast raises; that of proofs, and the base class of all, are the checker's."""
+"""The exceptions that gopfast raises, and its warning; that of proofs, and the base class of all, are the checker's."""
 
 from gopfast.checker.errors import GopfastError
 
@@ -9,6 +9,10 @@ class InputError(GopfastError, ValueError):
 
 class CheckpointError(GopfastError, ValueError):
     """A file from which no search can go on: damaged, of another version or program, or of another problem."""
+
+
+class NotProvedWarning(UserWarning):
+    """A fit of an estimator is not proved optimal; filter it by this class. It is a `ConvergenceWarning` too."""
 
 
 class InputTypeError(InputError, TypeError):

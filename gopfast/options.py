@@ -283,8 +283,8 @@ def _check_executor(executor):
 
 
 def _check_log(log):
-    if log is None:
-        return None
+    if log is None or isinstance(log, Heartbeat):
+        return log
     if isinstance(log, (bool, np.bool_)):
         return bool(log)
     if isinstance(log, str) and log == BAR:

@@ -174,7 +174,7 @@ class ProgressBar:
 
 class Heartbeat:
     """
-    Says on one line that a long search is alive: after 10 seconds, and each time that the time has doubled.
+    Says on one line that a long search is alive: after 5 seconds, and each time that the time has doubled.
 
     Parameters
     ----------
@@ -184,17 +184,26 @@ class Heartbeat:
         What runs, where one search is not all.
     clock : callable
         Returns seconds.
+    hint : str, optional
+        What the first line ends with: how to have more or less of it.
+    every : float, optional
+        Seconds from one line to the next, in place of doubling.
     """
 
-    FIRST = 10.0  # seconds
+    FIRST = 5.0  # seconds
     HINT = "time_limit= or Ctrl-C ends it with its bounds, log=True prints a table, log=False nothing"
 
     def __init__(
-        self, stream: Stream | None = None, what: str = "", clock: Callable[[], float] = time.monotonic
+        self,
+        stream: Stream | None = None,
+        what: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        hint: str = HINT,
+        every: float | None = None,
     ) -> None:
-        self._stream, self._what, self._clock = stream, what, clock
-        self._started, self._next = clock(), self.FIRST
-        self._hint, self._state, self._lock = self.HINT, None, threading.Lock()
+        self._stream, self._what, self._clock, self._every = stream, what, clock, every
+        self._started, self._next = clock(), self.FIRST if every is None else every
+        self._hint, self._state, self._lock = hint, None, threading.Lock()
 
     def update(self, state: Progress, final: bool = False) -> None:
         """
@@ -235,7 +244,7 @@ class Heartbeat:
             if seconds < self._next:
                 return
             while self._next <= seconds:
-                self._next *= 2.0
+                self._next += self._next if self._every is None else self._every
             stream = sys.stderr if self._stream is None else self._stream
             # A search goes on whoever reads: standard error may be absent or closed.
             with contextlib.suppress(AttributeError, OSError, ValueError):
@@ -315,10 +324,10 @@ class Tally:
     what : str
         What they are.
     log : None, bool or stream
-        None: from 10 seconds on, on standard error; True: from the first one on; a stream: lines there; False: never.
+        None: from 5 seconds on, on standard error; True: from the first one on; a stream: lines there; False: never.
     """
 
-    FIRST = 10.0  # seconds
+    FIRST = 5.0  # seconds
     GROWTH = 1.25
 
     def __init__(self, total: int, what: str, log: "bool | Stream | Heartbeat | None" = None) -> None:

@@ -130,7 +130,7 @@ def solve(
     log : None, bool, "bar", logging.Logger or stream
         Whether to print a table of the progress, to a stream or as lines of a logger at level INFO; "bar" shows bounds,
         gap and open nodes on a bar of tqdm (``pip install 'gopfast[progress]'``). None, the default: only a line on
-        standard error after 10 seconds, and each time that the time has doubled; False: nothing at all.
+        standard error after 5 seconds, and each time that the time has doubled; False: nothing at all.
     random_state : None, int, Generator or RandomState
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
     proof : str, path-like or bool, optional

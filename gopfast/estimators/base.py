@@ -14,9 +14,10 @@ from gopfast.solver import solve
 
 try:
     from sklearn.base import BaseEstimator, DensityMixin
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
+
+    from gopfast.estimators.telling import NotProvedWarning, advice, log_of
 except ImportError as error:
     raise ImportError("gopfast's estimators need scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
@@ -64,13 +65,13 @@ class GlobalMixture(DensityMixin, BaseEstimator):
         """
         X = self._validated(X, ensure_min_samples=2)
         problem = self._make(X, sample_weight)
-        silent = None if self.time_limit is None else False
         result = solve(
             problem,
             self.epsilon,
+            start=self._start(problem),
             time_limit=self.time_limit,
             n_threads=self.n_threads,
-            log=True if self.verbose else silent,
+            log=log_of(self.verbose),
             random_state=check_random_state(self.random_state),
         )
         self._take_all(problem, result)
@@ -83,20 +84,16 @@ class GlobalMixture(DensityMixin, BaseEstimator):
         """Warn of a fit that is not proved, or of no use."""
         name = type(self).__name__
         if not result.success:
-            limit = "None" if self.time_limit is None else f"{self.time_limit:g} s; None lifts it"
-            warnings.warn(
-                f"{name} is not proved optimal: {result.message}. The total {result._elbo_name} is at most "
-                f"{result.gap:.3g} nats below the best there is. To close the gap raise time_limit ({limit}) or "
-                f"epsilon ({self.epsilon:g}), or take fewer components.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warnings.warn(advice(name, result, self.time_limit, self.epsilon), NotProvedWarning, stacklevel=3)
         elif result.caution:
             warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=3)
 
     def _make(self, X, sample_weight):
         """Return the problem of checked data."""
         raise NotImplementedError
+
+    def _start(self, problem):
+        """Return a start of the search, or None."""
 
     def _take(self, problem, solution):
         """Set the attributes that the model has beside the weights."""

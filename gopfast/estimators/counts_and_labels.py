@@ -34,8 +34,9 @@ class GlobalFamilyMixture(GlobalMixture):
         Threads; one per processor by default. The fit does not depend on it.
     random_state : None, int or RandomState
         For the starts of the local search and for `sample`. The proved optimum does not depend on it.
-    verbose : bool or int, default False
-        Whether to print a table of the progress.
+    verbose : {0, 1, 2, "bar"}, optional
+        0: silence; 1: a line every 5 seconds; 2: a table; "bar": a bar of tqdm. By default a long fit says so
+        on one line of standard error after 5 seconds, and each time that the time has doubled.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class GlobalFamilyMixture(GlobalMixture):
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
+        verbose: bool | int | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.prior = prior
@@ -141,7 +142,7 @@ class GlobalBernoulliMixture(GlobalFamilyMixture):
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
+        verbose: bool | int | str | None = None,
     ) -> None:
         super().__init__(
             n_components, prior=prior, epsilon=epsilon, time_limit=time_limit, n_threads=n_threads,

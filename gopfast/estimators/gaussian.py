@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.estimators.base import GlobalMixture
+from gopfast.estimators.drop_in import check_of_em, check_reg_covar, start_of
 from gopfast.mixtures.problems import GaussianMixture
 
 
@@ -40,11 +41,21 @@ class GlobalGaussianMixture(GlobalMixture):
         Threads; one per processor by default. The fit does not depend on it.
     random_state : None, int or RandomState
         For the starts of the local search and for `sample`. The proved optimum does not depend on it.
-    verbose : bool or int, default False
-        Whether to print a table of the progress. Without a time limit a fit that takes long says so in any case, on one
-        line of standard error.
+    verbose : {0, 1, 2, "bar"}, optional
+        0: silence; 1: a line every 5 seconds; 2: a table; "bar": a bar of tqdm. By default a long fit says so
+        on one line of standard error after 5 seconds, and each time that the time has doubled.
     covariance_type : str, optional
         Scikit-learn's name of `covariance`; give one of the two.
+    means_init, weights_init, precisions_init : array_like, optional
+        A start of the first local search, in scikit-learn's shapes; the fit is at least as good. The last two need the
+        first.
+    warm_start : bool, default False
+        Whether the next `fit` starts from the last one's solution, where it has as many components and features.
+    n_init, max_iter, tol, init_params : optional
+        Scikit-learn's, of EM and its restarts: checked, and without effect. The search makes its own starts, and ends
+        with `epsilon` or `time_limit`.
+    reg_covar : float, optional
+        Scikit-learn's: without effect up to the floor of the variances, and refused above it: give `variance_floor`.
 
     Attributes
     ----------
@@ -115,8 +126,17 @@ class GlobalGaussianMixture(GlobalMixture):
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
+        verbose: bool | int | str | None = None,
         covariance_type: Covariance | None = None,
+        means_init: ArrayLike | None = None,
+        weights_init: ArrayLike | None = None,
+        precisions_init: ArrayLike | None = None,
+        warm_start: bool = False,
+        n_init: int | None = None,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        init_params: str | None = None,
+        reg_covar: float | None = None,
     ) -> None:
         self.n_components = n_components
         self.covariance = covariance
@@ -130,9 +150,19 @@ class GlobalGaussianMixture(GlobalMixture):
         self.random_state = random_state
         self.verbose = verbose
         self.covariance_type = covariance_type
+        self.means_init = means_init
+        self.weights_init = weights_init
+        self.precisions_init = precisions_init
+        self.warm_start = warm_start
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.init_params = init_params
+        self.reg_covar = reg_covar
 
     def _make(self, X, sample_weight):
-        return GaussianMixture(
+        check_of_em(self)
+        problem = GaussianMixture(
             X,
             self.n_components,
             prior=self.prior,
@@ -143,6 +173,15 @@ class GlobalGaussianMixture(GlobalMixture):
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,
         )
+        check_reg_covar(self.reg_covar, problem)
+        return problem
+
+    def _start(self, problem):
+        if self.warm_start and hasattr(self, "result_"):
+            last = self.result_.solution
+            if last.means.shape == (problem.n_components, problem.n_features):
+                return last
+        return start_of(problem, self.weights_init, self.means_init, self.precisions_init)
 
     def _take(self, problem, solution):
         self.means_ = solution.means

@@ -14,9 +14,10 @@ from gopfast.solver import solve
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+    from gopfast.estimators.telling import NotProvedWarning, log_of
 except ImportError as error:
     raise ImportError("gopfast.GlobalKMeans needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
@@ -38,8 +39,9 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Seconds; None for no limit. A fit that it stops warns with `ConvergenceWarning`.
     random_state : None, int or RandomState
         For the starts of the local search.
-    verbose : bool or int, default False
-        Whether to print a table of the progress.
+    verbose : {0, 1, 2, "bar"}, optional
+        0: silence; 1: a line every 5 seconds; 2: a table; "bar": a bar of tqdm. By default a long fit says so
+        on one line of standard error after 5 seconds, and each time that the time has doubled.
 
     Attributes
     ----------
@@ -90,7 +92,7 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         rel_tol: float = 1e-4,
         time_limit: float | None = 60.0,
         random_state: Seed = None,
-        verbose: bool | int = False,
+        verbose: bool | int | str | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.rel_tol = rel_tol
@@ -120,7 +122,7 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             problem,
             rel_tol=self.rel_tol,
             time_limit=self.time_limit,
-            log=True if self.verbose else (None if self.time_limit is None else False),
+            log=log_of(self.verbose),
             random_state=check_random_state(self.random_state),
         )
         self.result_ = result
@@ -133,7 +135,7 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             warnings.warn(
                 f"GlobalKMeans is not proved optimal: {result.message}. The inertia is at most {result.rel_gap:.3g} of "
                 "itself above the least. To close the gap raise time_limit or rel_tol.",
-                ConvergenceWarning,
+                NotProvedWarning,
                 stacklevel=2,
             )
         return self

@@ -160,7 +160,7 @@ def bootstrap(
     random_state : None, int, Generator or RandomState
         Seed of resamples and starts.
     log : None, bool or stream
-        Whether to count the resamples that are done: None only what takes longer than 10 seconds, on standard error.
+        Whether to count the resamples that are done: None only what takes longer than 5 seconds, on standard error.
 
     Returns
     -------

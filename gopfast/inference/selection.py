@@ -98,7 +98,7 @@ def select(
     random_state : None, int, Generator or RandomState
         As of `gopfast.solve`.
     log : None, bool or stream
-        Whether to print the searches' tables. None, the default: only a line on standard error after 10 seconds, and
+        Whether to print the searches' tables. None, the default: only a line on standard error after 5 seconds, and
         each time that the time has doubled; False: nothing at all.
     **model_args
         Arguments of the model. A `variance_floor` is for the kinds that estimate variances, a `noise_variance` for

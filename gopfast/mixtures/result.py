@@ -12,7 +12,7 @@ from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.fitted import Fitted
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
-from gopfast.mixtures.summary import Summary, summary
+from gopfast.mixtures.summary import Summary, criteria, summary
 from gopfast.result import STOPPED, SearchResult, read_record
 
 if TYPE_CHECKING:
@@ -171,6 +171,26 @@ class Result(Fitted, SearchResult):
     def log_likelihood_bound(self) -> float | None:
         """Upper bound of the log-likelihood over all solutions, in nats; None where the model has a prior."""
         return self.elbo_bound if self._is_likelihood else None
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of the model."""
+        return self.solution.problem.n_parameters
+
+    @property
+    def aic(self) -> float | None:
+        """Akaike's information criterion of the solution; None where the model has a prior."""
+        return criteria(self).aic
+
+    @property
+    def bic(self) -> float | None:
+        """Bayesian information criterion of the solution; None where the model has a prior."""
+        return criteria(self).bic
+
+    @property
+    def icl(self) -> float | None:
+        """Integrated completed likelihood: `bic` plus twice the entropy; None where the model has a prior."""
+        return criteria(self).icl
 
     @property
     def _is_likelihood(self):

@@ -3,7 +3,7 @@
 import html
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -139,27 +139,50 @@ class Summary:
         )
 
 
+class Criteria(NamedTuple):
+    """
+    Information criteria of a fit, lower is better; None where the model has a prior.
+
+    Attributes
+    ----------
+    aic, bic, icl : float or None
+        As of `Summary`.
+    entropy : float
+        Of the responsibilities, in nats.
+    """
+
+    aic: float | None
+    bic: float | None
+    icl: float | None
+    entropy: float
+
+
+def criteria(result: "Result") -> Criteria:
+    """Return the information criteria of a Result."""
+    solution, problem = result.solution, result.solution.problem
+    tau, value, p = solution.responsibilities, result.log_likelihood, problem.n_parameters
+    entropy = float(problem.sample_weight @ -xlogy(tau, tau).sum(axis=1))
+    if value is None:
+        return Criteria(None, None, None, entropy)
+    bic = -2.0 * value + math.log(problem.total_weight) * p
+    return Criteria(-2.0 * value + 2.0 * p, bic, bic + 2.0 * entropy, entropy)
+
+
 def summary(result: "Result") -> Summary:
     """Return the Summary of a Result."""
     solution, problem = result.solution, result.solution.problem
     tau, W = solution.responsibilities, problem.total_weight
-    entropy = float(problem.sample_weight @ -xlogy(tau, tau).sum(axis=1))
-    found = information(solution)
-    value, p = result.log_likelihood, problem.n_parameters
-    bic = None if value is None else -2.0 * value + math.log(W) * p
+    found, of_fit = information(solution), criteria(result)
     counts = np.bincount(tau.argmax(axis=1), problem.sample_weight, minlength=problem.n_components)
     return Summary(
         model=_model(problem),
         status=result.status,
         n_samples=W,
-        log_likelihood=value,
+        log_likelihood=result.log_likelihood,
         elbo=result.elbo,
         bound=result.elbo_bound if result.elbo_bound is not None else -result.lower_bound,
-        n_parameters=p,
-        aic=None if value is None else -2.0 * value + 2.0 * p,
-        bic=bic,
-        icl=None if bic is None else bic + 2.0 * entropy,
-        entropy=entropy,
+        n_parameters=problem.n_parameters,
+        **of_fit._asdict(),
         class_sizes=problem.sample_weight @ tau,
         class_counts=counts,
         estimates=found.estimates,

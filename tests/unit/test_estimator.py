@@ -1,5 +1,6 @@
 """The estimator: scikit-learn's conventions, and its numbers against scikit-learn's own mixture."""
 
+import dataclasses
 import pickle
 import sys
 import warnings
@@ -19,6 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gopfast
 from gopfast import GlobalGaussianMixture
+from gopfast.estimators.telling import EVERY, advice, log_of
+from gopfast.report import Heartbeat
 
 MINIMAL = np.array([[-10.0], [-10.0], [5.0], [25.0]])
 KINDS = ["known", "diag", "spherical", "tied", "tied_spherical"]
@@ -127,25 +130,60 @@ def test_a_fit_is_limited_by_default_and_the_warning_says_what_to_do(monkeypatch
     asked = []
 
     def stopped(problem, epsilon, *, time_limit, **options):
-        asked.append((time_limit, options["log"]))
+        asked.append(time_limit)
         return gopfast.solve(problem, epsilon, time_limit=0.0, **options)
 
     monkeypatch.setattr("gopfast.estimators.base.solve", stopped)
     X = np.random.default_rng(0).standard_normal((60, 4))
     with pytest.warns(ConvergenceWarning) as caught:
-        model = GlobalGaussianMixture(4, variance_floor=0.2, random_state=0).fit(X)
+        GlobalGaussianMixture(4, variance_floor=0.2, random_state=0).fit(X)
         GlobalGaussianMixture(4, time_limit=None).fit(X)
         GlobalGaussianMixture(4, covariance="known", prior=9.0, verbose=1).fit(X)
-    assert asked == [(60.0, False), (None, None), (60.0, True)]
+    assert asked == [60.0, None, 60.0]
+    assert all(warning.category.__mro__[1] is gopfast.NotProvedWarning for warning in caught)
     first, unlimited, bayes = (str(warning.message) for warning in caught)
-    assert first == (
-        "GlobalGaussianMixture is not proved optimal: time limit reached; the global optimum lies between lower_bound "
-        f"and objective, no more is proved. The total log-likelihood is at most {model.result_.gap:.3g} nats below the "
-        "best there is. To close the gap raise time_limit (60 s; None lifts it) or epsilon (0.01), or take fewer "
-        "components."
-    )
-    assert "raise time_limit (None) or epsilon" in unlimited
-    assert "The total ELBO is at most" in bayes
+    assert first.startswith("GlobalGaussianMixture is not proved optimal: time limit reached; ")
+    assert all("The bound of the total log-likelihood is" in text for text in (first, unlimited))
+    assert "The bound of the total ELBO is" in bayes
+
+
+@pytest.mark.parametrize("per_sample, limit, told", [
+    (5e-5, 60.0, "but it is proved that no mixture of 2 components is better by more than 0.003 nats in 60 samples "
+                 "(5e-05 a sample). An epsilon of 0.003 counts that as proved."),
+    (0.05, 60.0, "no more is proved. The total log-likelihood is at most 3 nats (0.05 a sample) below the best there "
+                 "is. To close the gap raise time_limit (60 s; None lifts it) or epsilon (0.01), or take fewer "
+                 "components."),
+    (0.05, None, "To close the gap raise time_limit (None) or epsilon (0.01), or take fewer components."),
+    (2.0, 60.0, "The bound of the total log-likelihood is 120 nats (2 a sample) above the fit's, which tells nothing: "
+                "take the fit as the best of the local searches made. Fewer components, columns or free variances are "
+                "easier to bound; more than a minute seldom helps."),
+])  # fmt: skip
+def test_the_warning_says_which_of_three_cases_it_is(per_sample, limit, told):
+    X = np.random.default_rng(0).standard_normal((60, 1))
+    result = gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="diag"), time_limit=0.0)
+    result = dataclasses.replace(result, lower_bound=result.objective - 60 * per_sample, message="")
+    text = advice("GlobalGaussianMixture", result, limit, 0.01)
+    assert text.startswith("GlobalGaussianMixture is not proved optimal: time limit reached") and text.endswith(told)
+
+
+@pytest.mark.parametrize("verbose, n_lines, table", [(None, 0, False), (0, 0, False), (False, 0, False), (2, 0, True)])
+def test_verbose_says_how_much_is_told(verbose, n_lines, table, capsys):
+    GlobalGaussianMixture(2, verbose=verbose).fit([[0.0], [1.0], [5.0], [6.0]])
+    told = capsys.readouterr()
+    assert (bool(told.out), len(told.err.splitlines())) == (table, n_lines)
+    assert not table or "lower" in told.out.splitlines()[0]
+
+
+def test_a_line_every_few_seconds_and_a_bar_are_told_by_verbose():
+    every, once = log_of(1), log_of(None)
+    assert (every.left(), once.left()) == (pytest.approx(EVERY, abs=1.0), pytest.approx(Heartbeat.FIRST, abs=1.0))
+    assert log_of("bar") == "bar"
+
+
+@pytest.mark.parametrize("verbose", ["all", -1, 0.5])
+def test_a_verbose_that_cannot_be_is_named(verbose):
+    with pytest.raises(gopfast.InputError, match="verbose must be None, 0, 1, 2 or 'bar'"):
+        GlobalGaussianMixture(2, verbose=verbose).fit([[0.0], [1.0], [5.0]])
 
 
 def test_spikes_are_warned_of():
@@ -236,3 +274,69 @@ def test_advice_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     with pytest.raises(ImportError, match=r"pip install 'gopfast\[sklearn\]'"):
         _ = gopfast.GlobalGaussianMixture
+
+
+def test_the_everyday_calls_of_scikit_learn_are_taken_as_they_are():
+    X = two_clusters()
+    peers = {"n_init": 10, "max_iter": 200, "tol": 1e-4, "init_params": "k-means++", "reg_covar": 1e-6}
+    theirs = SklearnMixture(2, covariance_type="diag", random_state=0, **peers).fit(X)
+    ours = GlobalGaussianMixture(2, covariance_type="diag", random_state=0, **peers).fit(X)
+    assert ours.score(X) >= theirs.score(X) - 1e-9
+
+
+@pytest.mark.parametrize("given", [{"n_init": 0}, {"max_iter": 1.5}, {"tol": -1.0}, {"init_params": "zeros"}])
+def test_what_scikit_learn_does_not_take_is_refused(given):
+    with pytest.raises(gopfast.InputError, match=f"{next(iter(given))} must be what scikit-learn takes"):
+        GlobalGaussianMixture(2, **given).fit(two_clusters())
+
+
+def test_a_regularisation_above_the_floor_is_refused_with_what_to_give_instead():
+    with pytest.raises(gopfast.InputError, match=r"reg_covar must be at most .* give variance_floor=0.5"):
+        GlobalGaussianMixture(2, reg_covar=0.5).fit(two_clusters())
+    GlobalGaussianMixture(2, reg_covar=0.5, variance_floor=0.5).fit(two_clusters())
+
+
+@pytest.mark.parametrize("kind", ["diag", "spherical", "tied", "tied_spherical", "full"])
+def test_a_start_in_scikit_learns_shapes_is_kept(kind, monkeypatch):
+    X, asked = two_clusters(), []
+
+    def kept(problem, epsilon, *, start, **options):
+        asked.append(start)
+        return gopfast.solve(problem, epsilon, start=start, **options)
+
+    monkeypatch.setattr("gopfast.estimators.base.solve", kept)
+    first = GlobalGaussianMixture(2, covariance=kind, time_limit=2.0, epsilon=1.0).fit(X)
+    again = GlobalGaussianMixture(
+        2, covariance=kind, time_limit=2.0, epsilon=1.0, means_init=first.means_, weights_init=first.weights_,
+        precisions_init=first.precisions_,
+    ).fit(X)  # fmt: skip
+    assert asked[0] is None
+    np.testing.assert_allclose(asked[1]["covariances"], first.result_.solution.covariances, rtol=1e-9)
+    assert again.lower_bound_ >= first.lower_bound_ - 1e-9
+
+
+@pytest.mark.parametrize("given, wrong", [
+    ({"weights_init": [0.5, 0.5]}, "weights_init must be None without means_init"),
+    ({"precisions_init": np.ones((2, 2))}, "precisions_init must be None without means_init"),
+    ({"means_init": np.zeros((2, 2)), "precisions_init": np.zeros((2, 2))}, "precisions_init must be positive"),
+    ({"means_init": np.zeros((2, 2)), "precisions_init": np.ones((2, 3))}, "precisions_init must have shape"),
+    ({"means_init": np.zeros((2, 2)), "precisions_init": np.ones((2, 2)), "covariance": "known"}, "are known"),
+    ({"means_init": np.zeros((2, 2)), "precisions_init": np.zeros((2, 2, 2)), "covariance": "full"}, "have an inverse"),
+])  # fmt: skip
+def test_a_start_that_cannot_be_is_named(given, wrong):
+    with pytest.raises(gopfast.InputError, match=wrong):
+        GlobalGaussianMixture(2, **given).fit(two_clusters())
+
+
+def test_a_warm_start_begins_at_the_last_fit(monkeypatch):
+    asked = []
+
+    def kept(problem, epsilon, *, start, **options):
+        asked.append(start)
+        return gopfast.solve(problem, epsilon, start=start, **options)
+
+    monkeypatch.setattr("gopfast.estimators.base.solve", kept)
+    model = GlobalGaussianMixture(2, covariance="known", warm_start=True)
+    last = model.fit(two_clusters()).result_.solution
+    model.fit(two_clusters()).set_params(n_components=1).fit(two_clusters())
+    assert asked[0] is None and asked[1] is last and asked[2] is None

@@ -184,6 +184,18 @@ def test_a_gap_that_is_small_for_so_many_samples_is_told_in_the_first_line(statu
     assert str(wide).splitlines()[0] == f"{status.name}: {status.meaning}"
 
 
+def test_criteria_are_those_of_the_summary_and_of_scikit_learn():
+    mixture = pytest.importorskip("sklearn.mixture")
+    X = np.random.default_rng(0).standard_normal((40, 1)) + np.repeat([[0.0], [9.0]], 20, axis=0)
+    result = gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="diag"))
+    told = result.summary()
+    assert (result.aic, result.bic, result.icl, result.n_parameters) == (told.aic, told.bic, told.icl, 5)
+    peer = mixture.GaussianMixture(2, covariance_type="diag", means_init=result.solution.means, tol=1e-10).fit(X)
+    assert (result.aic, result.bic) == (pytest.approx(peer.aic(X), abs=1e-3), pytest.approx(peer.bic(X), abs=1e-3))
+    with_prior = gopfast.solve(gopfast.GaussianMixture(X, 2, prior="empirical"))
+    assert (with_prior.aic, with_prior.bic, with_prior.icl) == (None, None, None)
+
+
 def test_a_small_gap_changes_nothing_of_what_is_proved_or_said_otherwise():
     for status in (Status.OPTIMAL, Status.CUTOFF):
         assert make_result(status=status, objective=84.03, lower_bound=84.03 - 3e-4).message == status.meaning

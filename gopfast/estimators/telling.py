@@ -1,0 +1,83 @@
+"""What estimators tell: lines while they fit, and the warning of a fit that is not proved."""
+
+from sklearn.exceptions import ConvergenceWarning
+
+from gopfast import errors
+from gopfast.errors import InputError
+from gopfast.mixtures.result import TIGHT
+from gopfast.options import BAR
+from gopfast.report import Heartbeat
+
+HINT = "time_limit= or Ctrl-C ends it with its bounds, verbose=2 prints a table, verbose=0 nothing"
+EVERY = 5.0  # seconds between two lines of verbose=1
+USEFUL = 0.1  # nats a sample: a wider gap tells nothing of a fit
+
+
+class NotProvedWarning(errors.NotProvedWarning, ConvergenceWarning):
+    """As `gopfast.NotProvedWarning`, for those who filter scikit-learn's class."""
+
+
+def log_of(verbose):
+    """
+    Return the `log` of a solve.
+
+    Parameters
+    ----------
+    verbose : {None, 0, 1, 2, "bar"}
+        None: a line on standard error after 5 seconds, and each time that the time has doubled. 0: nothing. 1: a line
+        every 5 seconds. 2: a table on standard output. "bar": a bar of tqdm.
+
+    Returns
+    -------
+    bool, str or Heartbeat
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if verbose is None:
+        return Heartbeat(hint=HINT)
+    if isinstance(verbose, str) and verbose == BAR:
+        return BAR
+    if isinstance(verbose, str) or verbose < 0 or verbose != int(verbose):
+        raise InputError(f"verbose must be None, 0, 1, 2 or {BAR!r}; got {verbose!r}")
+    if verbose == 1:
+        return Heartbeat(hint=HINT, every=EVERY)
+    return verbose >= 2
+
+
+def advice(name, result, time_limit, epsilon):
+    """
+    Say what a fit of a mixture that is not proved is worth, and what to do.
+
+    Parameters
+    ----------
+    name : str
+        The estimator's.
+    result : Result
+    time_limit : float or None
+        Seconds.
+    epsilon : float
+        Nats.
+
+    Returns
+    -------
+    str
+        Three cases: bounded so tightly that no other fit is of use, bounded, or not bounded to any use.
+    """
+    told = f"{name} is not proved optimal: {result.message}. "
+    if result.gap_per_sample <= TIGHT:
+        return f"{told}An epsilon of {result.gap:.2g} counts that as proved."
+    gap = f"{result.gap:.3g} nats ({result.gap_per_sample:.2g} a sample)"
+    if result.gap_per_sample <= USEFUL:
+        limit = "None" if time_limit is None else f"{time_limit:g} s; None lifts it"
+        return (
+            f"{told}The total {result._elbo_name} is at most {gap} below the best there is. To close the gap raise "
+            f"time_limit ({limit}) or epsilon ({epsilon:g}), or take fewer components."
+        )
+    return (
+        f"{told}The bound of the total {result._elbo_name} is {gap} above the fit's, which tells nothing: take the fit "
+        "as the best of the local searches made. Fewer components, columns or free variances are easier to bound; "
+        "more than a minute seldom helps."
+    )

@@ -274,6 +274,7 @@ def _problem(options, in_chunks=False):
     _check_labels(options, table)
     make = gopfast.GaussianMixture if table.n_rows is None else gopfast.data.LargeGaussianMixture
     problem = make(table.data, **_model(options))
+    problem.__setstate__({"columns": table.columns})  # of X, which has no names
     if options.data != STANDARD_INPUT:
         said = {name: getattr(options, name) for name in READING} | {"data": os.path.abspath(options.data)}
         problem.__setstate__({READ_FROM: said})

@@ -92,7 +92,7 @@ def bounds(result: SearchResult, ax: "Axes | None" = None, elbo: bool = False) -
     if limits is not None:
         ax.set_ylim(limits)
     ax.set_xlabel(f"time ({unit})")
-    ax.set_ylabel(f"{result._elbo_name} (nats)" if elbo else "objective (nats)")
+    ax.set_ylabel(f"{result._elbo_name} (nats)" if elbo else result._objective_label)
     ax.grid(alpha=0.25, linewidth=0.6)
     return drawing.finish(ax)
 
@@ -207,7 +207,7 @@ def local_optima(
         ax.axvspan(lower, result.objective, color=LOWER_COLOUR, alpha=0.15, linewidth=0, label="proved interval")
         ax.axvline(lower, color=LOWER_COLOUR, linewidth=1.4)
         ax.axvline(result.objective, color=UPPER_COLOUR, linewidth=1.4)
-    ax.set_xlabel("objective (nats)")
+    ax.set_xlabel(result._objective_label)
     ax.set_ylabel("runs")
     return drawing.finish(ax, fontsize="small")
 

@@ -118,6 +118,7 @@ class SearchResult:
         names of files alone.
     """
 
+    _objective_label: ClassVar[str] = "objective"  # of axes, with its unit where it has one
     history_columns: ClassVar[tuple[str, ...]] = ("time", "n_nodes", "lower", "upper", "n_open")
 
     status: Status

@@ -55,6 +55,8 @@ class ClusteringResult(SearchResult):
         ``gap / inertia``, 0 where the inertia is 0.
     """
 
+    _objective_label = "inertia"
+
     # what results of mixtures have
     elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
 

@@ -11,7 +11,8 @@ from gopfast.mixtures import problems
 from gopfast.mixtures.problems import large
 
 DATA = ("X", "sample_weight")
-READ_FROM = "_read_from"  # where the command has read the data, and how: nothing that a search depends on
+READ_FROM = "_read_from"  # where the command has read the data, and how
+BESIDE = (READ_FROM, "columns")  # nothing that a search depends on
 
 
 def record(problem):
@@ -27,7 +28,8 @@ def record(problem):
     if "n_classes" in names:
         given["n_classes"] = problem.n_components
     private = {name: value for name, value in vars(problem).items() if name.startswith("_")}
-    return {"class": type(problem).__name__, "arguments": _plain(given), "private": _plain(private)}
+    told = {"columns": list(problem.columns)}
+    return {"class": type(problem).__name__, "arguments": _plain(given), "private": _plain(private), **told}
 
 
 def _plain(values):
@@ -63,7 +65,7 @@ def rebuild(recorded, X, sample_weight=None):
         raise InputError(f"X must be the problem: there is no gopfast.models.{recorded['class']}")
     given = {name: value for name, value in recorded["arguments"].items() if value is not None}
     made = kind(X, sample_weight=sample_weight, **given)
-    made.__setstate__(recorded["private"])
+    made.__setstate__({**recorded["private"], "columns": made.columns or tuple(recorded.get("columns", ()))})
     return made
 
 
@@ -71,7 +73,7 @@ def digest(problem):
     """Return a digest of the data and of all that a problem says of the model, as text."""
     found = hashlib.sha256(type(problem).__name__.encode())
     for name, value in sorted(vars(problem).items()):
-        if name == READ_FROM:
+        if name in BESIDE:
             continue
         for part in value if isinstance(value, tuple) else (value,):
             found.update(name.encode())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class Result(Fitted, SearchResult):
     section 2.3 for the bounds UBD and LBD, equations (24) and (28) for the objective.
     """
 
+    _objective_label: ClassVar[str] = "objective (nats)"
+
     solution: MixtureSolution
     elbo_constant: float | None = None
 
@@ -78,7 +80,7 @@ class Result(Fitted, SearchResult):
 
     def summary(self) -> Summary:
         """
-        Return what statisticians report of a fit: log-likelihood, degrees of freedom, AIC, BIC, ICL, standard errors.
+        Return what statisticians report of a fit: log-likelihood, number of parameters, AIC, BIC, ICL, standard errors.
 
         Returns
         -------

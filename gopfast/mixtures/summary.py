@@ -97,7 +97,7 @@ class Summary:
             yield "at most (proved)", f"{self.bound:.6f}"
         yield "status", self.status.name
         yield "samples", f"{self.n_samples:g}"
-        yield "degrees of freedom", str(self.n_parameters)
+        yield "free parameters", str(self.n_parameters)
         for name in ("aic", "bic", "icl"):
             if getattr(self, name) is not None:
                 yield name.upper(), f"{getattr(self, name):.4f}"

@@ -442,3 +442,11 @@ def test_closed_streams(closed):
     )
     assert "Traceback" not in done.stdout + done.stderr
     assert done.returncode == (2 if closed[0] == "<" else 0)
+
+
+def test_a_summary_names_the_columns_of_the_header(tmp_path, capsys):
+    path = tmp_path / "sizes.csv"
+    path.write_text("length,width\n" + "".join(f"{a},{b}\n" for a, b in [(1, 2), (2, 1), (8, 9), (9, 8), (1.5, 1.5)]))
+    assert cli.main(["fit", str(path), "-k", "2", "--summary"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[2] for row in rows if row[1:2] == ["mean"] and len(row) == 5] == ["length", "width"] * 2

@@ -197,25 +197,7 @@ def solve(
                 "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
                 f"gopfast.BiconvexProblem or a cvxpy.Problem; got {type(problem).__name__}"
             )
-    options = Options.from_arguments(
-        epsilon,
-        rel_tol=rel_tol,
-        relaxation=relaxation,
-        partition=partition,
-        branching=branching,
-        subproblem=subproblem,
-        n_threads=n_threads,
-        time_limit=time_limit,
-        max_nodes=max_nodes,
-        callback=callback,
-        log=log,
-        random_state=random_state,
-        memory_limit=memory_limit,
-        spill=spill,
-        checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every,
-        executor=executor,
-    )
+    options = Options.from_call(locals())
     proof = _check_proof(proof)
     if not isinstance(problem, MixtureProblem):
         if isinstance(problem, BiconvexProblem):

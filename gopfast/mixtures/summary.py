@@ -10,11 +10,10 @@ from scipy.special import xlogy
 
 from gopfast.annotations import FloatArray, Json
 from gopfast.mixtures.information import Estimate, information
-from gopfast.result import Status, to_json_types
+from gopfast.result import SearchResult, Status, to_json_types
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
-    from gopfast.mixtures.result import Result
 
 MOST_ROWS_SHOWN = 80
 
@@ -139,7 +138,7 @@ class Summary:
         )
 
 
-def summary(result: "Result") -> Summary:
+def summary(result: SearchResult) -> Summary:
     """Return the Summary of a Result."""
     solution, problem = result.solution, result.solution.problem
     tau, W = solution.responsibilities, problem.total_weight

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor as Executor
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict, Union
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,6 @@ from gopfast.report import Heartbeat, Progress, Stream
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from pandas import DataFrame as DataFrame
-
-    from gopfast.mixtures.solution import MixtureSolution
 
 FloatArray: TypeAlias = NDArray[np.float64]
 StrArray: TypeAlias = NDArray[np.str_]
@@ -63,12 +61,44 @@ class State(Parameters):
     weights: FloatArray
 
 
+class Fit(Protocol):
+    """A fit of a mixture, such as a `MixtureSolution`."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights, shape (K,)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """The other parameters, by name."""
+
+
 class HasSolution(Protocol):
     """The result of a solve or of a local method."""
 
     @property
-    def solution(self) -> "MixtureSolution":
+    def solution(self) -> Fit:
         """The fit."""
+
+
+class HasHistory(Protocol):
+    """The result of a search: its bounds, and how they went."""
+
+    @property
+    def history(self) -> FloatArray:
+        """One row for each report: seconds, nodes, lower and upper bound, open nodes."""
+
+    @property
+    def time(self) -> float:
+        """Seconds."""
+
+    @property
+    def lower_bound(self) -> float:
+        """No point has a smaller objective."""
+
+    @property
+    def objective(self) -> float:
+        """The objective at the solution."""
 
 
 class FittedMixture(Protocol):
@@ -117,10 +147,8 @@ class CvxpyProblem(Protocol):
 MatrixLike: TypeAlias = ArrayLike | SparseMatrix
 # (Q, a, lower, upper): lower <= a'z + z'Qz <= upper
 QuadraticRowLike: TypeAlias = tuple[MatrixLike, ArrayLike | None, float | None, float | None]
-StartLike: TypeAlias = Union[ArrayLike, "MixtureSolution", HasSolution, Mapping[str, object], None]
-FitLike: TypeAlias = Union[
-    "MixtureSolution", HasSolution, FittedMixture, Mapping[str, object], Sequence[ParameterLike]
-]
+StartLike: TypeAlias = ArrayLike | Fit | HasSolution | Mapping[str, object] | None
+FitLike: TypeAlias = Fit | HasSolution | FittedMixture | Mapping[str, object] | Sequence[ParameterLike]
 
 
 class SearchOptions(TypedDict, total=False):

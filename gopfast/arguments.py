@@ -5,6 +5,7 @@ import csv
 
 import gopfast
 from gopfast.mixtures.problems.covariance import KINDS
+from gopfast.options import FLAGS
 
 EXIT_CODES = """exit codes:
   0    proved
@@ -86,14 +87,14 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     outputs = _add_fit_outputs(command)
     outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
 
-    _add_checkpoint(_add_long(command))
+    _add_long(command)
 
     command = _command(commands, "resume", resume, "go on with a search that was stopped", RESUME_EXAMPLES)
     command.add_argument("checkpoint", metavar="FILE", help="the checkpoint")
     _add_data(command, nargs="?")
     _add_reading(command)
     _add_limits(command)
-    _add_long(command)
+    _add_long(command, but=("checkpoint",))
     _add_fit_outputs(command)
 
     command = _add(commands, "certify", certify, "prove that a fit is globally optimal, or beat it", CERTIFY_EXAMPLES)
@@ -139,7 +140,7 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     outputs = command.add_argument_group("output")
     _add_json(outputs)
     outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
-    _add_checkpoint(_add_long(command))
+    _add_long(command)
     command = commands.add_parser(
         "check", help="check a proof that `gopfast fit --proof` or `gopfast solve --proof` wrote",
         description="Check a proof against the data, or the problem, with none of the code that made it.",
@@ -245,24 +246,13 @@ def _add_limits(command):
     return search
 
 
-def _add_long(command):
+def _add_long(command, but=()):
     """Add what searches of hours need."""
     long = command.add_argument_group("long searches")
-    long.add_argument(
-        "--checkpoint-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (default: 60)"
-    )
-    long.add_argument(
-        "--memory-limit", metavar="SIZE", help="memory of the process, such as 2GB (default: 80 %% of what is free)"
-    )
-    long.add_argument("--spill", metavar="DIR", help="folder for open nodes that do not fit")
+    for name, flag in FLAGS.items():
+        if name not in but:
+            long.add_argument(f"--{name.replace('_', '-')}", **flag)
     long.add_argument("--workers", type=int, metavar="N", help="processes to search in (default: one, with threads)")
-    return long
-
-
-def _add_checkpoint(long):
-    long.add_argument(
-        "--checkpoint", metavar="FILE", help="write the state of the search there, for `gopfast resume`"
-    )
 
 
 def _add_outputs(command, what):

@@ -20,6 +20,7 @@ from gopfast.binary import read_binary
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.mixtures.record import READ_FROM
+from gopfast.options import FLAGS
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
@@ -95,9 +96,8 @@ def fit(options):
     table, problem = _problem(options, in_chunks=True)
     with _Progress(options) as progress, _workers(options) as executor:
         result = gopfast.solve(
-            problem, **_search(options), **_long(options, executor), **progress.options, proof=options.proof,
-            checkpoint=options.checkpoint,
-        )  # fmt: skip
+            problem, **_search(options), **_long(options, executor), **progress.options, proof=options.proof
+        )
     return _report_fit(options, table, result)
 
 
@@ -154,10 +154,9 @@ def _workers(options):
 
 
 def _long(options, executor):
-    return {
-        "executor": executor, "memory_limit": options.memory_limit, "spill": options.spill,
-        "checkpoint_every": options.checkpoint_every,
-    }  # fmt: skip
+    """Return the options for long searches; `gopfast.resume` has its checkpoint's path already."""
+    names = [name for name in FLAGS if name != "checkpoint" or options.run is not resume]
+    return {"executor": executor, **{name: getattr(options, name) for name in names}}
 
 
 def certify(options):
@@ -248,7 +247,7 @@ def solve(options):
     with _Progress(options) as progress, _workers(options) as executor:
         result = gopfast.solve(
             problem, **_search(options), rel_tol=options.rel_tol, **progress.options, proof=options.proof,
-            max_nodes=options.max_nodes, checkpoint=options.checkpoint, **_long(options, executor),
+            max_nodes=options.max_nodes, **_long(options, executor),
         )  # fmt: skip
     return _report_solve(options, problem, result)
 

@@ -27,6 +27,11 @@ def of(choices, k):
     return choices[k % len(choices)]
 
 
+def colour(k):
+    """Return the k-th colour."""
+    return of(COLOURS, k)
+
+
 def finish(ax, legend=True, **options):
     """Take away the frame's upper and right side; add the legend."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from gopfast import annotations, checks
+from gopfast import annotations, checks, figures
 from gopfast.annotations import FloatArray, Json, PlotOptions
 from gopfast.errors import InputError
 from gopfast.profile import Profile
@@ -20,9 +20,6 @@ from gopfast.words import Word
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from typing_extensions import Unpack
-
-    from gopfast.biconvex.result import BiconvexSolution
-    from gopfast.mixtures.solution import MixtureSolution
 
 CLOSED_FORM = "closed form"
 
@@ -124,7 +121,7 @@ class SearchResult:
     status: Status
     objective: float
     lower_bound: float
-    solution: Union["MixtureSolution", "BiconvexSolution", None]
+    solution: object
     n_nodes: int = 0
     n_subproblems: int = 0
     n_lps: int = 0
@@ -247,10 +244,7 @@ class SearchResult:
         -------
         matplotlib.axes.Axes
         """
-        # Here and not above: results must work without matplotlib.
-        from gopfast import plot
-
-        return getattr(plot, checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
+        return getattr(figures, checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
 
     def _values(self):
         """Name and text of what follows the objective in the summary."""

@@ -18,8 +18,8 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import rebuild
 from gopfast.mixtures.result import Result
-from gopfast.mixtures.solve import KEPT, MixtureSearch, checkpoint_header, summarised
-from gopfast.options import Options
+from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
+from gopfast.options import ARGUMENTS, OF_STATE, Options
 from gopfast.search.checkpoint import Stored
 from gopfast.solver import solve_biconvex, solve_clustering
 from gopfast.switches import only_off
@@ -93,12 +93,9 @@ def resume(
     'OPTIMAL'
     >>> folder.cleanup()
     """
+    limits = {name: value for name, value in locals().items() if name in ARGUMENTS}
     stored = Stored(os.fspath(path))
-    limits = {
-        "n_threads": n_threads, "time_limit": time_limit, "max_nodes": max_nodes, "callback": callback, "log": log,
-        "memory_limit": memory_limit, "spill": stored.header.get("spill") if spill is None else spill,
-        "checkpoint": stored.path, "checkpoint_every": checkpoint_every, "executor": executor,
-    }  # fmt: skip
+    limits |= {"checkpoint": stored.path, "spill": stored.header.get("spill") if spill is None else spill}
     try:
         with only_off(stored.header.get("without", ())):
             return _go_on(stored, X, sample_weight, limits)
@@ -162,8 +159,8 @@ def _options_of(stored):
     kept = stored.header["options"]
     try:
         Options.from_arguments(**kept)
-        if set(kept) != {*KEPT, "random_state"}:
-            raise InputError(f"header: options must be {', '.join((*KEPT, 'random_state'))}")
+        if set(kept) != set(OF_STATE):
+            raise InputError(f"header: options must be {', '.join(OF_STATE)}")
     except (InputError, TypeError) as error:
         raise CheckpointError(f"{stored.path}: damaged, or no checkpoint of gopfast ({error})") from None
     return kept

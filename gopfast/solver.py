@@ -27,7 +27,6 @@ from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solve import solve as solve_mixture
-from gopfast.monitor import Monitor
 from gopfast.options import Options
 
 if TYPE_CHECKING:
@@ -197,25 +196,7 @@ def solve(
                 "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
                 f"gopfast.BiconvexProblem or a cvxpy.Problem; got {type(problem).__name__}"
             )
-    options = Options.from_arguments(
-        epsilon,
-        rel_tol=rel_tol,
-        relaxation=relaxation,
-        partition=partition,
-        branching=branching,
-        subproblem=subproblem,
-        n_threads=n_threads,
-        time_limit=time_limit,
-        max_nodes=max_nodes,
-        callback=callback,
-        log=log,
-        random_state=random_state,
-        memory_limit=memory_limit,
-        spill=spill,
-        checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every,
-        executor=executor,
-    )
+    options = Options.from_call(locals())
     proof = _check_proof(proof)
     if not isinstance(problem, MixtureProblem):
         if isinstance(problem, BiconvexProblem):
@@ -238,15 +219,12 @@ def solve_biconvex(problem, options, start, proof=None, stored=None):
         raise InputError(f"relaxation={options.relaxation!r} is for mixtures; biconvex problems take 'linear'")
     if proof is not None:
         options.refuse(("checkpoint",), "with a proof, which is found by a search of its own")
-    monitor = Monitor(options)
     if isinstance(problem, BiconvexProblem):
-        with monitor.watching():
-            return biconvex.solve(problem, options, monitor, start, proof, stored)
+        return biconvex.solve(problem, options, start, proof, stored)
     # Here and not above: CVXPY is an optional extra.
     from gopfast.biconvex.cvxpy import solve as solve_cvxpy
 
-    with monitor.watching():
-        return solve_cvxpy(problem, options, monitor, start)
+    return solve_cvxpy(problem, options, start)
 
 
 def solve_clustering(problem, options, start=None, proof=None, stored=None):
@@ -259,13 +237,7 @@ def solve_clustering(problem, options, start=None, proof=None, stored=None):
         "for k-means: its time goes into linear programs, one after another, of which each needs the prices of the one "
         "before, and its nodes are few",
     )
-    monitor = Monitor(options)
-    with monitor.watching():
-        result = search(
-            problem, options, monitor if monitor.wanted else None, start, proof, stored, monitor.note
-        )
-    monitor.finish(result)
-    return result
+    return search(problem, options, start, proof, stored)
 
 
 def _check_proof(proof):

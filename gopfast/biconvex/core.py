@@ -1,21 +1,17 @@
 """The compiled search of a biconvex problem, made from what was prepared; alike in every process."""
 
 import hashlib
-import json
 from typing import NamedTuple
 
 import numpy as np
 
-from gopfast import version
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.lifting import Lifting
 from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.search.checkpoint import header
 from gopfast.search.memory import Memory
 from gopfast.search.search import Search
-
-# Options that a search's state depends on.
-KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
 
 
 class Core(NamedTuple):
@@ -80,10 +76,5 @@ def worker_search(core):
 
 def checkpoint_header(problem, options, start):
     """Return what a checkpoint says of a problem, its options and the point to start from, in JSON types."""
-    kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
     start = None if start is None else np.asarray(start).tolist()
-    text = json.dumps([problem.to_json(), kept, start], sort_keys=True)
-    return {
-        "gopfast": version.VERSION, "problem": {"class": type(problem).__name__}, "options": kept, "start": start,
-        "digest": hashlib.sha256(text.encode()).hexdigest(),
-    }  # fmt: skip
+    return header(options, {"class": type(problem).__name__}, [problem.to_json(), start], start=start)

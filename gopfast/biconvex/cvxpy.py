@@ -23,7 +23,7 @@ def is_problem(problem) -> bool:
     return cvxpy is not None and isinstance(problem, cvxpy.Problem)
 
 
-def solve(problem, options, monitor, start=None):
+def solve(problem, options, start=None):
     """
     Solve a `cvxpy.Problem` and set its value, its status, the values of its variables and its `solver_stats`.
 
@@ -32,7 +32,7 @@ def solve(problem, options, monitor, start=None):
     Parameters
     ----------
     problem : cvxpy.Problem
-    options, monitor, start
+    options, start
         As `gopfast.biconvex.solve.solve`.
 
     Returns
@@ -46,7 +46,7 @@ def solve(problem, options, monitor, start=None):
         For an expression or constraint outside the class; the message shows it.
     """
     translation = Translation(problem)
-    result = solve_biconvex(translation.problem(), options, monitor, start)
+    result = solve_biconvex(translation.problem(), options, start)
     translation.store(result)
     return result
 

@@ -36,10 +36,10 @@ class Found:
         self.limits, self.whole, self.fields = limits or {}, whole, fields
 
 
-def result_of(problem, preparation, found, options, seconds):
+def result_of(problem, preparation, found, seconds):
     """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
-    status, sign = found.status, -1.0 if problem.sense == "max" else 1.0
-    notes = [*_copied(preparation.lifting), *preparation.notes]
+    status, sign, options = found.status, -1.0 if problem.sense == "max" else 1.0, preparation.options
+    notes = [*_copied(preparation.lifting), *preparation.session.notes]
     if preparation.ray is not None:
         notes = [_along(problem.names, preparation.ray)]
     solution, value = None, np.inf  # minimised

@@ -54,24 +54,24 @@ class Preparation:
         Of the search under way, or of what comes before the first.
     box, scaled_box : pair of ndarray
         The tightened bounds, and those that the data are of.
-    notes : list of str
-        On what became of checkpoints, nodes on disk and workers.
+    session : Session
+        Of the solve: its options and its notes.
     ray : list of Fraction, or None
         Along which the problem is unbounded from `point`, if that is known.
     solve : callable
         The solve that asks, for the search of a ray.
     """
 
-    def __init__(self, problem, options, start, started, solve):
-        self.problem, self.options, self.start, self.started = problem, options, start, started
-        self.solve = solve
+    def __init__(self, problem, session, start, started, solve):
+        self.problem, self.session, self.start, self.started = problem, session, start, started
+        self.solve, self.options = solve, session.options
+        options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
         self.stop = StopSignal(self.left())
         self.lifting = self.data = self.point = self.ray = self.program = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
         self.unbounded = False
-        self.notes = []
 
     def left(self):
         """Seconds left."""

@@ -42,7 +42,7 @@ def find(problem, solve, options, stop=None):
     ----------
     problem : BiconvexProblem
     solve : callable
-        ``solve(problem, options, monitor)``, of problems whose variables all have bounds.
+        ``solve(problem, options)``, of problems whose variables all have bounds.
     options : Options
         Of the solve that asks; its seed and threads are kept.
     stop : StopSignal, optional
@@ -60,7 +60,7 @@ def find(problem, solve, options, stop=None):
     end = time.perf_counter() + (MOST_SECONDS if stop is None else min(stop.seconds_left, MOST_SECONDS))
     options = dataclasses.replace(
         options, epsilon=None, rel_tol=None, partition="joint", branching=None, subproblem="enumerate",
-        max_nodes=MOST_NODES, callback=None,
+        max_nodes=MOST_NODES, callback=_is_negative, log=False,
     )  # fmt: skip
     known = [problem.row_lower, problem.row_upper, problem.lower, problem.upper, *[row[2:] for row in _rows(problem)]]
     known = np.abs(np.concatenate(known))
@@ -69,7 +69,7 @@ def find(problem, solve, options, stop=None):
         check(stop)
         seconds = max(0.0, end - time.perf_counter()) / (len(REACHES) - number)
         options = dataclasses.replace(options, time_limit=seconds)
-        result = solve(_search_problem(problem, reach * size), options, _UntilNegative())
+        result = solve(_search_problem(problem, reach * size), options)
         if result.status is Status.INTERRUPTED and not result.objective < -LEAST_FALL:
             raise KeyboardInterrupt  # there are no bounds to return
         if result.objective < -LEAST_FALL:
@@ -79,16 +79,9 @@ def find(problem, solve, options, stop=None):
     return None
 
 
-class _UntilNegative:
-    """A monitor that stops the search at the first ray."""
-
-    wanted = True
-
-    def __call__(self, time, n_nodes, n_open, lower, upper, new_incumbent):
-        return upper < -LEAST_FALL
-
-    def finish(self, result):
-        pass
+def _is_negative(state):
+    """Stop a search at the first ray."""
+    return bool(state.upper < -LEAST_FALL)
 
 
 def _rows(problem):

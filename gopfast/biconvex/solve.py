@@ -1,6 +1,5 @@
 """The global solve of a biconvex problem: prepared, searched, told in the user's units."""
 
-import contextlib
 import time
 from dataclasses import replace
 
@@ -13,24 +12,18 @@ from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.outcome import REL_TOL, Found, result_of
 from gopfast.biconvex.preparation import WITHIN, Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER
-from gopfast.errors import CheckpointError, InputError
+from gopfast.errors import InputError
 from gopfast.result import Status
-from gopfast.search import snapshot
-from gopfast.search.checkpoint import Checkpoint
-from gopfast.search.distributed import DistributedSearch
-from gopfast.search.files import Spill
-from gopfast.search.memory import Memory
-from gopfast.search.threads import n_threads
+from gopfast.search.session import UNLIMITED, Session, memory_notes
 
 # Of variables that nothing bounds, in the core's units: boxes to search, while the larger ones hold better points
 REACHES = (1e2, 1e4, 1e6, 1e8)
-UNFINISHED = (Status.TIME_LIMIT, Status.NODE_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
 SAME = 1e-5  # of a checkpoint's objective, in the core's units: what evaluating it anew may change
 WORTH_GROWING = 1e-6  # gain by a box, relative to the objective
 NO_RAY = "what seems to be a ray along which the objective has no bound is none in exact numbers"
 
 
-def solve(problem, options, monitor, start=None, proof=None, stored=None):
+def solve(problem, options, start=None, proof=None, stored=None):
     """
     Solve a `BiconvexProblem`; arguments are validated already, see `gopfast.solve`.
 
@@ -38,8 +31,6 @@ def solve(problem, options, monitor, start=None, proof=None, stored=None):
     ----------
     problem : BiconvexProblem
     options : Options
-    monitor : object with __call__, wanted and finish
-        Takes the progress.
     start : array_like, shape (n,), or anything with a solution, optional
     proof : str or True, optional
         Where a proof goes.
@@ -57,61 +48,69 @@ def solve(problem, options, monitor, start=None, proof=None, stored=None):
     """
     started = time.perf_counter()
     start = _start(problem, start)
-    preparation = Preparation(problem, options, start, started, solve)
-    found, keeper = None, None
-    if options.checkpoint is not None:
-        header = checkpoint_header(problem, options, start)
-        keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, preparation.notes.append)
-    with contextlib.nullcontext() if keeper is None else keeper.on_termination():
-        try:
-            if not preparation.tighten():
-                found = Found(Status.INFEASIBLE, np.inf)
-            elif preparation.ray is not None:
-                found = Found(Status.UNBOUNDED, -np.inf, preparation.point)
-            elif not preparation.run():
-                found = Found(Status.INFEASIBLE, np.inf)
-            else:
-                found = _proved(preparation, monitor) or _search(preparation, options, monitor, stored, keeper)
-        except Stopped:
-            found = preparation.so_far(Status(preparation.stop.stopped))
-        except KeyboardInterrupt:  # in Python, where no signal is polled
-            found = found or preparation.so_far(Status.INTERRUPTED)
-        if keeper is not None and not keeper.begun and stored is None and found.status in UNFINISHED:
-            keeper.write_unbegun()
-    found.point = preparation.no_worse_than_start(preparation.polished(found.point))
-    result = result_of(problem, preparation, found, options, time.perf_counter() - started)
-    monitor.finish(result)
-    if proof is not None:
-        # Here and not above: few ask for it.
-        from gopfast.biconvex.proof import with_proof
-
-        rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
-        tolerance = max(found.epsilon, rel_tol * abs(result.objective))
-        # as long again as the search may take
-        limit = np.inf if options.time_limit is None else options.time_limit
-        result = with_proof(problem, result, tolerance, proof, limit)
-    return result
+    session = Session(options)
+    preparation = Preparation(problem, session, start, started, solve)
+    session.keep(lambda: checkpoint_header(problem, options, start))
+    with session.monitor.watching():
+        with session.on_termination():
+            found = _found(preparation, stored)
+            session.end(None, found.status)
+        found.point = preparation.no_worse_than_start(preparation.polished(found.point))
+        result = result_of(problem, preparation, found, time.perf_counter() - started)
+        session.monitor.finish(result)
+        return result if proof is None else _with_proof(problem, options, found, result, proof)
 
 
-def _proved(preparation, monitor):
+def _with_proof(problem, options, found, result, proof):
+    """Return the result with its proof, for which a search of its own takes as long again as this one could."""
+    # Here and not above: few ask for it.
+    from gopfast.biconvex.proof import with_proof
+
+    rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
+    tolerance = max(found.epsilon, rel_tol * abs(result.objective))
+    limit = np.inf if options.time_limit is None else options.time_limit
+    return with_proof(problem, result, tolerance, proof, limit)
+
+
+def _found(preparation, stored):
+    """Return what is found within the limits."""
+    found = None
+    try:
+        if not preparation.tighten():
+            found = Found(Status.INFEASIBLE, np.inf)
+        elif preparation.ray is not None:
+            found = Found(Status.UNBOUNDED, -np.inf, preparation.point)
+        elif not preparation.run():
+            found = Found(Status.INFEASIBLE, np.inf)
+        else:
+            found = _proved(preparation) or _search(preparation, stored)
+    except Stopped:
+        found = preparation.so_far(Status(preparation.stop.stopped))
+    except KeyboardInterrupt:  # in Python, where no signal is polled
+        found = found or preparation.so_far(Status.INTERRUPTED)
+    return found
+
+
+def _proved(preparation):
     """Return what is found where the bound before the search proves it; None otherwise."""
     if preparation.stop.stopped or not preparation.is_proved():
         return None
     value, least, sign = preparation.value, preparation.least, preparation.lifting.sign
-    if monitor.wanted:
-        monitor(time.perf_counter() - preparation.started, 1, 0, *sorted((sign * least, sign * value)), True)
+    if (report := preparation.session.report) is not None:
+        report(time.perf_counter() - preparation.started, 1, 0, *sorted((sign * least, sign * value)), True)
     epsilon = preparation.tolerances()[0] / WITHIN * preparation.objective_scale
     return Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
-def _search(preparation, options, monitor, stored, keeper):
+def _search(preparation, stored):
     """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
+    session, options = preparation.session, preparation.options
     low, high, free = preparation.root_box()
     found = Found(Status.NUMERICAL, preparation.least, preparation.point)
     if not free:
-        return _search_box(preparation, options, monitor, low, high, {}, found, stored, keeper)
+        return _search_box(preparation, session, low, high, {}, found, stored)
     if options.checkpoint is not None or options.executor is not None:
-        preparation.notes.append("boxes that grow are searched in this process, without checkpoints")
+        session.note("boxes that grow are searched in this process, without checkpoints")
         options = replace(options, checkpoint=None, executor=None)
     for reach in REACHES:
         before = preparation.value
@@ -119,9 +118,8 @@ def _search(preparation, options, monitor, stored, keeper):
         if left == 0:
             found.status = Status.NODE_LIMIT
             break
-        found = _search_box(
-            preparation, replace(options, max_nodes=left), monitor, *preparation.limited(low, high, free, reach), found,
-        )  # fmt: skip
+        within = session.within(replace(options, max_nodes=left))
+        found = _search_box(preparation, within, *preparation.limited(low, high, free, reach), found)
         preparation.keep(found.point)
         gained = before - preparation.value
         if found.status not in (Status.OPTIMAL, Status.INFEASIBLE, Status.NUMERICAL):
@@ -133,44 +131,39 @@ def _search(preparation, options, monitor, stored, keeper):
     return found
 
 
-def _search_box(preparation, options, monitor, low, high, limits, past, stored=None, keeper=None):
+def _search_box(preparation, session, low, high, limits, past, stored=None):
     """Search a box in the core's units; counts and history go on from those of the past search."""
     objective_scale, n_past = preparation.objective_scale, past.fields.get("n_nodes", 0)
-    core = _core(preparation, options, low, high)
+    options, core = session.options, _core(preparation, session.options, low, high)
     factor = preparation.lifting.sign * objective_scale
 
     def report(time, n_nodes, n_open, lower, upper, new):
         lower = min(lower, most)
-        return monitor(time, n_past + n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
+        return session.monitor(time, n_past + n_nodes, n_open, *sorted((factor * lower, factor * upper)), new)
 
-    spill = None if options.spill is None else Spill(options.spill, preparation.notes.append, keeper is not None)
-    if keeper is not None:
-        keeper.header["coordinates"], keeper.spill = core.coordinates(), spill
-    search, primal = core.search(
-        preparation.data,
-        preparation.nonlinear,
-        n_threads=n_threads(options.n_threads),
-        stop=preparation.stop,
-        max_nodes=2**62 if options.max_nodes is None else options.max_nodes,
-        monitor=report if monitor.wanted else None,
-        memory=Memory(options.memory_limit),
-        spill=spill,
-        keeper=keeper,
-    )
+    surroundings = session.surroundings(core.coordinates)
+    if session.report is not None:
+        surroundings["monitor"] = report
+    search, primal = core.search(preparation.data, preparation.nonlinear, **surroundings)
     # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
     # cut off, were that point no incumbent.
     whole = not limits and (core.given is None or primal.has_given)
     most = np.inf if whole else preparation.least / objective_scale
     try:
         if stored is not None:
-            _restore(search, preparation, core, stored, spill)
-        status = Status(_run(search, core, preparation, options, keeper, stored))
-        if keeper is not None and keeper.begun:
-            keeper.write(search, status not in UNFINISHED)
+            session.restore(search, stored, lambda point, upper: _attains(preparation.data, point, upper))
+        max_nodes = UNLIMITED if options.max_nodes is None else options.max_nodes
+        status = session.run(
+            search, lambda: (core.coordinates(), worker_search, (core,)), preparation.left(), max_nodes,
+            stop=preparation.stop,
+        )  # fmt: skip
+        session.end(search, status)
     finally:
         primal.close()
-        if spill is not None:
-            spill.close()
+        session.close()
+    for text in memory_notes(search):
+        if text not in session.notes:
+            session.note(text)
     fields, point = search.summary()
     ray = primal.ray if status is Status.UNBOUNDED else None
     history = fields.pop("history")
@@ -201,8 +194,8 @@ def _along(preparation, point, ray):
     """Status, bound and point where a program was unbounded along a ray: what holds but for rounding proves nothing."""
     found = recession.proved(preparation.problem, point, preparation.to_user(ray))
     if found is None:
-        if NO_RAY not in preparation.notes:
-            preparation.notes.append(NO_RAY)
+        if NO_RAY not in preparation.session.notes:
+            preparation.session.note(NO_RAY)
         return Status.NUMERICAL, -np.inf, point
     return Status.UNBOUNDED, -np.inf, found[0]
 
@@ -228,34 +221,10 @@ def _core(preparation, options, low, high):
     )
 
 
-def _restore(search, preparation, core, stored, spill):
-    """Take the state of a checkpoint."""
-    if stored.header.get("coordinates") != core.coordinates():
-        raise CheckpointError(
-            f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes, or the time "
-            "limit came while these were made"
-        )
-    stored.restore(search)
-    upper, point = snapshot.best(search)
-    if np.isfinite(upper):
-        value, violation = preparation.data.evaluate(point)
-        if not (value - upper <= SAME * (1.0 + abs(upper)) and violation <= SAME):
-            raise CheckpointError(f"{stored.path}: damaged (incumbent.upper: incumbent.solution does not attain it)")
-    if spill is not None:
-        spill.hold([name for _, _, _, name in stored.header["blocks"]])
-
-
-def _run(search, core, preparation, options, keeper, stored):
-    """Start the search, or go on with it, here or on the executor; return why it ended."""
-    max_nodes = 2**62 if options.max_nodes is None else options.max_nodes
-    if options.executor is None:
-        return search.run() if stored is None else search.resume(preparation.left(), max_nodes)
-    coordinates = core.coordinates()
-    setup = worker_search, (core,), coordinates
-    spread = DistributedSearch(search, options.executor, coordinates, setup, keeper, preparation.notes.append)
-    if keeper is not None:
-        keeper.elsewhere = spread.outstanding
-    return spread.run(preparation.left(), max_nodes)
+def _attains(data, point, upper):
+    """Whether a point in the core's units is feasible, and has an objective."""
+    value, violation = data.evaluate(point)
+    return value - upper <= SAME * (1.0 + abs(upper)) and violation <= SAME
 
 
 def _start(problem, start):

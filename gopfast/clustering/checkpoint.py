@@ -6,40 +6,37 @@ import json
 
 import numpy as np
 
-from gopfast import version
 from gopfast.clustering.node import Entry, Node
 from gopfast.clustering.problem import LARGEST
 from gopfast.search import checkpoint, entries
 
-KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
 COUNTS = ("serial", "n_nodes", "n_cells", "n_programs")
 BOUNDS = ("upper", "lower", "closed")
 SAME = 1e-9  # of the inertia: what evaluating it anew may change
 MOST_SECONDS = 1e12  # of all runs
 
 
-class Checkpoint(checkpoint.Checkpoint):
-    """Writes the state of a k-means search; as `gopfast.search.checkpoint.Checkpoint`."""
-
-    def _blocks(self, search):
-        return []  # nodes are few: none are on disk
-
-    def _parts(self, search, finished):
-        yield "state.", state(search)
-
-
 def header(problem, options, start=None):
     """Return what a checkpoint says of a problem, its options and centers to start from, in JSON types."""
-    kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
     said = {"class": type(problem).__name__, "n_clusters": problem.n_clusters}
-    found = hashlib.sha256(json.dumps([said, kept, problem.X.shape], sort_keys=True).encode())
+    data = hashlib.sha256()
     for array in (problem.X, problem.sample_weight):
-        found.update(np.ascontiguousarray(array).tobytes())
-    return {"gopfast": version.VERSION, "problem": said, "options": kept, "digest": found.hexdigest(),
-            "start": None if start is None else start.tolist()}  # fmt: skip
+        data.update(np.ascontiguousarray(array).tobytes())
+    contents = [said, problem.X.shape, data.hexdigest()]
+    return checkpoint.header(options, said, contents, start=None if start is None else start.tolist())
 
 
-def state(search):
+def blocks(search):
+    """Return the nodes on disk: there are none, as nodes are few."""
+    return []
+
+
+def slabs(search):
+    """Return the open nodes beside the state: none, as they are part of it."""
+    return []
+
+
+def state(search, finished=False):
     """Return all that a search needs to go on: its open nodes as pairs, bounds, and the clusters it has met."""
     nodes = [entry.node for entry in search.heap]
     pool, found = search.pool, {}
@@ -63,7 +60,7 @@ def state(search):
     return {name: np.asarray(value) for name, value in found.items()}
 
 
-def restore(search, arrays):
+def restore(search, arrays, nodes=(), blocks=()):
     """
     Let a search of the same problem and options go on from what `state` returned.
 

@@ -3,7 +3,6 @@
 Theory: (K9) of docs/theory/kmeans.md.
 """
 
-import contextlib
 import heapq
 import math
 import time
@@ -22,6 +21,7 @@ from gopfast.errors import InputError
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.roundoff import ROUND
 from gopfast.search.memory import Memory
+from gopfast.search.session import Session
 from gopfast.search.stop import StopSignal
 
 REL_TOL = 1e-4
@@ -49,22 +49,18 @@ class Search:
     ----------
     problem : KMeans
     options : Options
-    monitor : callable or None
-        Called with seconds, nodes, open nodes, bounds and whether the incumbent is new; returning True stops.
     start : ndarray of shape (K, d) or None
         Centers to start from, beside the own draws.
     proof : str, True or None
         Where a proof goes.
     stored : Stored or None
         A checkpoint of the same problem and options to go on from.
-    note : callable
-        Takes a line of text.
     """
 
-    def __init__(self, problem, options, monitor, start=None, proof=None, stored=None, note=None):
+    def __init__(self, problem, options, start=None, proof=None, stored=None):
         self.proof, self.root, self.stored = proof, None, stored
-        self.notes, self.tell = [], note
-        self.problem, self.options, self.monitor, self.start = problem, options, monitor, start
+        self.problem, self.options, self.start = problem, options, start
+        self.session = Session(options, arrays=checkpoint)
         self.started = time.perf_counter()
         self.limit = math.inf if options.time_limit is None else options.time_limit
         self.stop = StopSignal(self.limit)
@@ -73,10 +69,8 @@ class Search:
         self.upper, self.lower, self.centers = math.inf, 0.0, None
         self.n_nodes = self.n_cells = self.n_programs = self.serial = 0
         self.history, self.asked, self.before = [], False, 0.0
-        self.memory, self.full, self.looked, self.keeper = Memory(options.memory_limit), False, -math.inf, None
-        if options.checkpoint is not None:
-            said = checkpoint.header(problem, options, start)
-            self.keeper = checkpoint.Checkpoint(options.checkpoint, options.checkpoint_every, said, self.note)
+        self.memory, self.full, self.looked = Memory(options.memory_limit), False, -math.inf
+        self.session.keep(lambda: checkpoint.header(problem, options, start))
         # open nodes, the one at hand, and the least bound of those that are not divided
         self.heap, self.current, self.closed = [], None, math.inf
         self.prepare()
@@ -92,7 +86,7 @@ class Search:
         self.light = X[~self.heavy][np.argsort(-weights[~self.heavy], kind="stable")]
         X, self.weights = X[self.heavy], weights[self.heavy]
         if len(self.light):
-            self.note(LEFT_OUT)
+            self.session.note(LEFT_OUT)
         # that the sample nearest to the mean is the origin keeps the sum of squares about it, and its rounding, small
         share, away = self.weights / self.weights.max(), X - X[self.weights.argmax()]
         away = away / (np.abs(away).max() or 1.0)
@@ -120,15 +114,10 @@ class Search:
         """Seconds of all runs."""
         return self.before + self.seconds()
 
-    def note(self, text):
-        """Tell a line of text, and keep it for the result."""
-        self.notes.append(text)
-        if self.tell is not None:
-            self.tell(text)
-
     def look(self):
         """Between two programs: write a checkpoint if it is time, and stop where the memory is full or it is asked."""
-        if self.keeper is not None and self.keeper.begun and self.keeper(self):
+        keeper = self.session.keeper
+        if keeper is not None and keeper.begun and keeper(self):
             self.stop.caught(KeyboardInterrupt())
         if self.seconds() - self.looked > LOOK_EVERY:
             self.looked = self.seconds()
@@ -172,7 +161,7 @@ class Search:
         """Tell the monitor; whether to stop."""
         lower = min(self.lower, self.upper)
         self.history.append((self.elapsed(), self.n_nodes, lower, self.upper, n_open))
-        if self.monitor is not None and self.monitor(self.elapsed(), self.n_nodes, n_open, lower, self.upper, new):
+        if self.session.monitor(self.elapsed(), self.n_nodes, n_open, lower, self.upper, new):
             self.asked = True
         return self.asked
 
@@ -181,8 +170,7 @@ class Search:
         method = "pricing"
         if self.start is not None:
             self.take(self.start)
-        watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
-        with watched:
+        with self.session.on_termination():
             try:
                 if self.proof is None or len(self.X) <= self.problem.n_clusters:
                     method = self.trivial() or method
@@ -191,21 +179,12 @@ class Search:
             except KeyboardInterrupt:
                 self.asked = True
                 self.raise_lower()
-            self.keep()  # what ends the process waits for it
+            self.session.end(self, self.status())  # what ends the process waits for it
         if self.centers is None:
             self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
         self.stop.reraise()
         result = self.result(method)
         return result if self.proof is None else with_proof(self, result)
-
-    def keep(self):
-        """Write the last checkpoint."""
-        if self.keeper is None:
-            return
-        if self.keeper.begun:
-            self.keeper.write(self)
-        elif self.asked and self.stored is None:
-            self.keeper.write_unbegun()
 
     def trivial(self):
         """Solve what needs no search; the name of the method, None if there is none."""
@@ -240,9 +219,9 @@ class Search:
         if self.stored is None:
             self.begin()
         else:
-            self.stored.give(checkpoint.restore, self)
-        if self.keeper is not None:
-            self.keeper.begun = True  # from here on there are nodes to keep
+            self.stored.restore(self, arrays=checkpoint)
+        if self.session.keeper is not None:
+            self.session.keeper.begun = True  # from here on there are nodes to keep
         if not self.scale > 0.0:  # squares are below the smallest number: 0 is the bound
             return
         while self.heap and not self.stop.stopped and not self.asked:
@@ -318,24 +297,27 @@ class Search:
         if least < math.inf:
             self.lower = max(self.lower, self.in_users_units(least))
 
+    def status(self):
+        """Return why the search stopped."""
+        upper = self.upper
+        if upper < math.inf and upper - min(self.lower, upper) <= self.tolerance + 2 * np.spacing(upper):
+            return Status.OPTIMAL
+        if self.full:
+            return Status.MEMORY_LIMIT
+        if self.asked or self.stop.stopped == Status.INTERRUPTED:
+            return Status.INTERRUPTED
+        if self.stop.stopped:
+            return Status.TIME_LIMIT
+        if self.options.max_nodes is not None and self.n_nodes >= self.options.max_nodes:
+            return Status.NODE_LIMIT
+        return Status.NUMERICAL
+
     def result(self, method):
         """Make the result."""
-        upper = self.upper
+        upper, status = self.upper, self.status()
         if not self.history:
             self.history.append((self.elapsed(), self.n_nodes, min(self.lower, upper), upper, 0))
         lower = min(self.lower, upper)
-        if upper - lower <= self.tolerance + 2 * np.spacing(upper):
-            status = Status.OPTIMAL
-        elif self.full:
-            status = Status.MEMORY_LIMIT
-        elif self.asked or self.stop.stopped == Status.INTERRUPTED:
-            status = Status.INTERRUPTED
-        elif self.stop.stopped:
-            status = Status.TIME_LIMIT
-        elif self.options.max_nodes is not None and self.n_nodes >= self.options.max_nodes:
-            status = Status.NODE_LIMIT
-        else:
-            status = Status.NUMERICAL
         rounded = status == Status.NUMERICAL and method != "pricing"
         order = np.lexsort(self.centers.T[::-1])
         centers = self.centers[order]
@@ -343,8 +325,9 @@ class Search:
         return ClusteringResult(
             status=status, objective=upper, lower_bound=lower,
             solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
-            n_lps=self.n_programs, time=self.elapsed(), notes=self.notes, history=self.history, relaxation=method,
-            branching="pairs" if method == "pricing" else "", rounding_margin=upper - lower if rounded else 0.0,
+            n_lps=self.n_programs, time=self.elapsed(), notes=self.session.notes, history=self.history,
+            relaxation=method, branching="pairs" if method == "pricing" else "",
+            rounding_margin=upper - lower if rounded else 0.0,
             message=COARSE if status == Status.NUMERICAL and len(self.X) > MOST_PRICED else "",
         )  # fmt: skip
 
@@ -359,15 +342,19 @@ def check_options(options):
         raise InputError(f"{name} is for mixtures and biconvex problems: a k-means problem has one way only")
 
 
-def solve(problem, options, monitor, start=None, proof=None, stored=None, note=None):
+def solve(problem, options, start=None, proof=None, stored=None):
     """
     Solve a k-means problem.
 
-    `monitor`, `proof`, `stored` and `note` are as of `Search`, `start` centers, labels, a result or an estimator.
+    `proof` and `stored` are as of `Search`, `start` centers, labels, a result or an estimator.
     """
     check_options(options)
     if proof is not None:
         options.refuse(("checkpoint",), "with a proof, whose nodes are kept in memory")
     if start is not None:
         start = read_centers(problem, start, "start")[0]
-    return Search(problem, options, monitor, start, proof, stored, note).run()
+    search = Search(problem, options, start, proof, stored)
+    with search.session.monitor.watching():
+        result = search.run()
+    search.session.monitor.finish(result)
+    return result

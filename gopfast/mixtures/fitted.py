@@ -1,16 +1,11 @@
 """What can be asked of a fitted mixture: classes of samples, densities, new samples."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast import checks
-from gopfast.annotations import FloatArray, IntArray, Seed
+from gopfast.annotations import Fit, FloatArray, IntArray, Seed
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
-
-if TYPE_CHECKING:
-    from gopfast.mixtures.solution import MixtureSolution
 
 
 class Fitted:
@@ -22,7 +17,7 @@ class Fitted:
     """
 
     @property
-    def _fit(self) -> "MixtureSolution":
+    def _fit(self) -> Fit:
         raise NotImplementedError
 
     def predict(self, X: ArrayLike | None = None) -> IntArray:

@@ -2,14 +2,11 @@
 
 import contextlib
 import hashlib
-import json
 import math
 import time
-from dataclasses import replace
 
 import numpy as np
 
-from gopfast import version
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.data.ties import groups
@@ -28,27 +25,17 @@ from gopfast.profile import Profile
 from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search import snapshot
-from gopfast.search.checkpoint import Checkpoint
-from gopfast.search.distributed import DistributedSearch
-from gopfast.search.files import Spill
-from gopfast.search.memory import Memory
+from gopfast.search.checkpoint import header
 from gopfast.search.search import Search
+from gopfast.search.session import UNLIMITED, Session, memory_notes
 from gopfast.search.threads import n_threads
 
 SAME = 1e-6  # of a checkpoint's objective: what evaluating it anew may change
-SOLUTION = "incumbent.upper: incumbent.solution does not attain it"
 SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
     "cells, hitting sets, closed forms"
 )
-# Options that a search's state depends on.
-KEPT = ("epsilon", "rel_tol", "relaxation", "partition", "branching", "subproblem")
-# What a worker does without.
-ALONE = {
-    "executor": None, "checkpoint": None, "spill": None, "callback": None, "log": False, "n_threads": 1,
-    "time_limit": None, "max_nodes": None, "memory_limit": None,
-}  # fmt: skip
 N_CLOSED_FORM_PASSES = 2  # the mean, and the sums about it
 
 
@@ -118,10 +105,10 @@ class MixtureSearch:
             tolerance = EPSILON if options.epsilon is None else options.epsilon
             self.recorder = Recorder(problem, self.family, proof, tolerance)
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
-        self.monitor, self.n_threads = Monitor(options), n_threads(options.n_threads)
+        self.session = session = Session(options)
         self.plan = plan = MixturePlan(
             problem, self.family, options, None if proof is None else self.recorder.cells, self._priced, self.epsilon,
-            self.n_threads,
+            n_threads(options.n_threads),
         )  # fmt: skip
         self.relaxed = plan.relaxed()
         options.check_orthants(self.relaxed.n_connected)
@@ -132,21 +119,16 @@ class MixtureSearch:
         if proof is not None:
             self.recorder.relaxation = self.relaxed
         self.primal = primal = plan.take_primal(
-            lambda **others: problem._primal(self.family, self.monitor.note, **others),
+            lambda **others: problem._primal(self.family, session.monitor.note, **others),
             seed=options.seed, start=start, start_weights=weights, ties=_ties_to_try(problem),
         )  # fmt: skip
         self.rel_tol = options.rel_tol or 0.0
         self.representation = Representation(problem, self.family)
-        self.notes = []
-        self.spill = None if options.spill is None else Spill(options.spill, self.note, options.checkpoint is not None)
-        self.keeper = None
-        if options.checkpoint is not None:
-            header = {
-                **checkpoint_header(problem, options), "names": self.names, "coordinates": self.coordinates(),
-                "start": None if start is None else np.asarray(start).tolist(),
-                "start_weights": None if weights is None else np.asarray(weights).tolist(),
-            }  # fmt: skip
-            self.keeper = Checkpoint(options.checkpoint, options.checkpoint_every, header, self.note, self.spill)
+        session.keep(lambda: {
+            **checkpoint_header(problem, options), "names": self.names,
+            "start": None if start is None else np.asarray(start).tolist(),
+            "start_weights": None if weights is None else np.asarray(weights).tolist(),
+        })  # fmt: skip
         kept = self.representation.tolerance_kept(self.epsilon)
         if proof is not None:
             kept *= 1.0 - RESERVE
@@ -156,11 +138,7 @@ class MixtureSearch:
             kept * self.epsilon,
             rel_tol=kept * self.rel_tol,
             orthant=self.names["branching"] == "orthant",
-            n_threads=self.n_threads,
-            monitor=self.monitor if self.monitor.wanted else None,
-            memory=Memory(options.memory_limit),
-            spill=self.spill,
-            keeper=self.keeper,
+            **session.surroundings(self.coordinates),
             **self._beside_the_tree(),
             meters=plan.meters,
             proof=None if proof is None else self.recorder,
@@ -179,12 +157,7 @@ class MixtureSearch:
     def _priced(self, what):
         """Pricing begins: the result and the log say so."""
         self.names["relaxation"] = "pricing"
-        self.monitor.note(f"{what} beside the tree from here on (relaxation='pricing')")
-
-    def note(self, text):
-        """Add a line to the table of the progress, and to the result's notes."""
-        self.notes.append(text)
-        self.monitor.note(text)
+        self.session.monitor.note(f"{what} beside the tree from here on (relaxation='pricing')")
 
     def restore(self, stored):
         """
@@ -199,22 +172,17 @@ class MixtureSearch:
             not all(isinstance(name, str) for name in names.values())
         ):
             raise CheckpointError(f"{stored.path}: damaged, or no checkpoint of gopfast (header: names)")
-        if stored.header.get("coordinates") != self.coordinates():
-            raise CheckpointError(
-                f"{stored.path}: written on a machine whose arithmetic gives other coordinates of the boxes"
-            )
         self.names.update(names)
-        stored.restore(self.search, self.spill)
-        upper, vector = snapshot.best(self.search)
-        if np.isfinite(upper):
-            try:
-                with np.errstate(all="ignore"):
-                    _, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
-            except InputError as error:  # of a mixture that is none
-                raise CheckpointError(f"{stored.path}: damaged ({SOLUTION}: {error})") from None
-            allowed = self.representation.loss(upper) + SAME * (self.problem.total_weight + abs(upper))
-            if not attained - upper <= allowed:
-                raise CheckpointError(f"{stored.path}: damaged ({SOLUTION})")
+        self.session.restore(self.search, stored, self._attains)
+
+    def _attains(self, vector, upper):
+        """Whether a solution vector has an objective, in the core's units."""
+        try:
+            with np.errstate(all="ignore"):
+                _, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
+        except InputError:  # a mixture that is none
+            return False
+        return attained - upper <= self.representation.loss(upper) + SAME * (self.problem.total_weight + abs(upper))
 
     def state(self):
         """Return what another `MixtureSearch` of the same problem and options goes on from: arrays, to `take`."""
@@ -246,18 +214,15 @@ class MixtureSearch:
             Counts and time are those of all runs.
         """
         cutoff += 2.0 * self.representation.loss(cutoff)
-        watched = contextlib.nullcontext() if self.keeper is None else self.keeper.on_termination()
-        time_limit, max_nodes = np.inf if time_limit is None else time_limit, 2**62 if max_nodes is None else max_nodes
-        with self.monitor.watching(self.problem), watched:
-            if self.options.executor is None:
-                with self._no_rest_of_a_proof():
-                    reason = self.search.resume(time_limit, max_nodes, cutoff)
-            else:
-                reason = self._distributed().run(time_limit, max_nodes)
-            self._keep(Status(reason))  # what ends the process waits for it
+        time_limit = np.inf if time_limit is None else time_limit
+        max_nodes = UNLIMITED if max_nodes is None else max_nodes
+        with self.session.monitor.watching(self.problem), self.session.on_termination():
+            with self._no_rest_of_a_proof():
+                status = self.session.run(self.search, self._of_worker, time_limit, max_nodes, cutoff=cutoff)
+            self.session.end(self.search, status)  # what ends the process waits for it
         fields, vector = self.search.summary()
         solution, attained = self.representation.attained(unpack(self.problem, self.family, vector), self.primal)
-        return self._in_users_units(Status(reason), solution, attained, fields)
+        return self._in_users_units(status, solution, attained, fields)
 
     @contextlib.contextmanager
     def _no_rest_of_a_proof(self):
@@ -275,37 +240,15 @@ class MixtureSearch:
         arrays = (columns, weights) if self.family.frame is None else (columns, weights, self.family.frame)
         return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
-    def _distributed(self):
-        """Return what runs the search on the executor."""
-        plain = replace(self.options, **ALONE)
+    def _of_worker(self):
+        """Return what makes the search of a worker, as `Session.run` wants it."""
+        plain = self.options.of_worker()
         key = f"{checkpoint_header(self.problem, plain)['digest']}-{self.options.seed}"
-        setup = worker_search, (self.problem, plain), self.coordinates()
-        spread = DistributedSearch(self.search, self.options.executor, key, setup, self.keeper, self.note)
-        if self.keeper is not None:
-            self.keeper.elsewhere = spread.outstanding
-        return spread
-
-    def _keep(self, status):
-        """Write the last checkpoint, and remove nodes on disk that nobody needs."""
-        finished = status in (Status.OPTIMAL, Status.NUMERICAL)
-        if self.keeper is not None and self.keeper.begun:
-            self.keeper.write(self.search, finished)
-        elif self.keeper is not None and not finished:
-            self.keeper.write_unbegun()
-        if self.spill is not None and (finished or self.keeper is not None):
-            self.spill.close()
+        return key, worker_search, (self.problem, plain)
 
     def close(self):
         """Remove the nodes on disk that no checkpoint needs: the search is not to go on."""
-        if self.spill is not None:
-            self.spill.close()
-
-    def _memory_notes(self):
-        """Tell what became of open nodes that did not fit."""
-        if self.search.n_dives:
-            yield "the open nodes filled the memory: the search went depth first, which takes more nodes"
-        if self.search.n_blocks:
-            yield f"open nodes were kept on disk at times, in {self.search.n_blocks} blocks"
+        self.session.close()
 
     def _finish_proof(self, solution, lower):
         """Write the end of the proof: the lower bound that it claims, and the proof; None where there is none."""
@@ -323,7 +266,7 @@ class MixtureSearch:
         objective = upper if same else attained
         raised, lost = max(0.0, objective - upper), self.representation.loss(lower)
         fields.update(objective=objective, lower_bound=min(objective, lower - lost))
-        notes = [*self.notes, *self._memory_notes()]
+        notes = [*self.session.notes, *memory_notes(self.search)]
         if self.proof is not None:
             notes.append(WITHOUT)
             with np.errstate(all="ignore"):
@@ -353,7 +296,7 @@ class MixtureSearch:
         elif closed and status is not Status.CUTOFF:
             status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
         return _report(
-            self.problem, solution, self.monitor, notes, status=status, profile=profile_of(self.plan), **fields,
+            self.problem, solution, self.session.monitor, notes, status=status, profile=profile_of(self.plan), **fields,
             **self.names,
         )  # fmt: skip
 
@@ -445,12 +388,7 @@ def unpack(problem, family, vector):
 
 def checkpoint_header(problem, options):
     """Return what a checkpoint says of a problem and its options, in JSON types."""
-    kept = {name: getattr(options, name) for name in KEPT} | {"random_state": options.seed}
-    text = json.dumps([digest(problem), kept, *sorted(options.without)], sort_keys=True)
-    return {
-        "gopfast": version.VERSION, "problem": record(problem), "options": kept, "without": sorted(options.without),
-        "digest": hashlib.sha256(text.encode()).hexdigest(),
-    }  # fmt: skip
+    return header(options, record(problem), digest(problem))
 
 
 def _ties_to_try(problem):

@@ -10,11 +10,10 @@ from scipy.special import xlogy
 
 from gopfast.annotations import FloatArray, Json
 from gopfast.mixtures.information import Estimate, information
-from gopfast.result import Status, to_json_types
+from gopfast.result import SearchResult, Status, to_json_types
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
-    from gopfast.mixtures.result import Result
 
 MOST_ROWS_SHOWN = 80
 
@@ -157,7 +156,7 @@ class Criteria(NamedTuple):
     entropy: float
 
 
-def criteria(result: "Result") -> Criteria:
+def criteria(result: SearchResult) -> Criteria:
     """Return the information criteria of a Result."""
     solution, problem = result.solution, result.solution.problem
     tau, value, p = solution.responsibilities, result.log_likelihood, problem.n_parameters
@@ -168,7 +167,7 @@ def criteria(result: "Result") -> Criteria:
     return Criteria(-2.0 * value + 2.0 * p, bic, bic + 2.0 * entropy, entropy)
 
 
-def summary(result: "Result") -> Summary:
+def summary(result: SearchResult) -> Summary:
     """Return the Summary of a Result."""
     solution, problem = result.solution, result.solution.problem
     tau, W = solution.responsibilities, problem.total_weight

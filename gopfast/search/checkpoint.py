@@ -1,7 +1,9 @@
 """Checkpoints: the state of a search in a file, from which it goes on as if it had not been stopped."""
 
 import contextlib
+import hashlib
 import itertools
+import json
 import math
 import os
 import signal
@@ -10,12 +12,35 @@ import time
 
 import numpy as np
 
+from gopfast import version
 from gopfast.errors import CheckpointError
 from gopfast.search import files, snapshot
 
 KIND = "gopfast checkpoint"
-VERSION = 2
+VERSION = 3
 HEADER = {"gopfast": str, "problem": dict, "options": dict, "digest": str, "begun": bool, "blocks": list}
+
+
+def header(options, problem, contents, **others):
+    """
+    Return what a checkpoint says of a problem and its options, in JSON types.
+
+    Parameters
+    ----------
+    options : Options
+    problem : dict
+        What the problem is made from again, beside its data; its `class` at least.
+    contents : JSON
+        All that the state of the search depends on beside the options, or a digest of it.
+    **others
+        Other entries.
+    """
+    kept, without = options.of_state(), sorted(options.without)
+    text = json.dumps([contents, kept, *without], sort_keys=True)
+    return {
+        "gopfast": version.VERSION, "problem": problem, "options": kept, "without": without,
+        "digest": hashlib.sha256(text.encode()).hexdigest(), **others,
+    }  # fmt: skip
 
 
 class Checkpoint:
@@ -33,9 +58,12 @@ class Checkpoint:
         Takes a line of text where one could not be written: the search goes on.
     spill : Spill or None
         Where the search keeps nodes on disk.
+    arrays : module or object
+        `state`, `slabs` and `blocks` of the search.
     """
 
-    def __init__(self, path, every, header, note, spill=None):
+    def __init__(self, path, every, header, note, spill=None, arrays=snapshot):
+        self.arrays = arrays
         self.path, self.every, self.header, self.note, self.spill = path, every, header, note, spill
         self.begun = self.stopping = False
         self.elsewhere = list  # gives the nodes that others work on
@@ -60,7 +88,7 @@ class Checkpoint:
         finished : bool
             Whether nothing is left to do: the open nodes then count as one bound.
         """
-        blocks = [] if finished else self._blocks(search)
+        blocks = [] if finished else self.arrays.blocks(search)
         header = {"kind": KIND, "version": VERSION, **self.header, "begun": True, "blocks": blocks}
         if self.spill is not None:
             header |= {"spill": os.path.abspath(self.spill.folder), "spilled_by": self.spill.prefix}
@@ -88,14 +116,11 @@ class Checkpoint:
         self.n_written, self.failure = self.n_written + 1, None
         return True
 
-    def _blocks(self, search):
-        return snapshot.blocks(search)
-
     def _parts(self, search, finished):
-        yield "state.", snapshot.state(search, finished)
+        yield "state.", self.arrays.state(search, finished)
         if not finished:
             # nodes elsewhere first: those of a dive must come last
-            for number, nodes in enumerate(itertools.chain(self.elsewhere(), snapshot.slabs(search))):
+            for number, nodes in enumerate(itertools.chain(self.elsewhere(), self.arrays.slabs(search))):
                 yield f"nodes{number}.", nodes
 
     @contextlib.contextmanager
@@ -184,7 +209,7 @@ class Stored:
         """Whether there is a state: else the search was stopped before it began."""
         return self.header["begun"]
 
-    def restore(self, search, spill=None):
+    def restore(self, search, spill=None, arrays=snapshot):
         """
         Give a search of the same problem and options the state.
 
@@ -193,6 +218,8 @@ class Stored:
         search : Search
         spill : Spill or None
             Where it has nodes on disk.
+        arrays : module or object
+            `restore` of the search.
 
         Raises
         ------
@@ -202,13 +229,8 @@ class Stored:
         with self._read():
             if spill is not None:
                 spill.adopt([name for _, _, _, name in self.header["blocks"]], self.header.get("spilled_by"))
-            snapshot.restore(search, self.reader.part("state."), self.reader.parts("nodes"),
-                             self.header["blocks"])
-
-    def give(self, restore, search):
-        """Let `restore` give the state's arrays to a search of another kind; raises as `restore`."""
-        with self._read():
-            restore(search, self.reader.part("state."))
+            nodes = self.reader.parts("nodes")
+            arrays.restore(search, self.reader.part("state."), nodes, self.header["blocks"])
 
     @contextlib.contextmanager
     def _read(self):

@@ -95,7 +95,7 @@ def test_bounds_hold_the_exact_optimum(kind, seed):
 @pytest.mark.parametrize("seed", range(6, 12))
 def test_no_search_proves_more_than_the_optimum(kind, seed):
     problem = make(kind, seed)
-    search = Search(problem, Options.from_arguments(rel_tol=1e-6, max_nodes=20), None)
+    search = Search(problem, Options.from_arguments(rel_tol=1e-6, max_nodes=20))
     search.rel_tol, search.epsilon = -1e-2, -np.inf  # asks for a bound above the optimum
     result = search.run()
     assert result.status.name != "OPTIMAL" or result.objective == 0.0
@@ -109,7 +109,7 @@ def test_no_prices_by_cells_prove_more_than_the_optimum(kind, seed, monkeypatch)
         monkeypatch.setattr(node, name, value)
     monkeypatch.setattr("gopfast.clustering.search.SAMPLED", 3)
     problem = make(kind, seed)
-    search = Search(problem, Options.from_arguments(rel_tol=1e-6, max_nodes=20), None)
+    search = Search(problem, Options.from_arguments(rel_tol=1e-6, max_nodes=20))
     search.rel_tol, search.epsilon = -1e-2, -np.inf
     search.run()
     optimum = least_inertia(problem)
@@ -211,7 +211,7 @@ def test_an_interrupt_while_a_node_is_divided_keeps_its_bound(monkeypatch):
 
     monkeypatch.setattr(Node, "children", interrupted)
     problem = gopfast.KMeans(np.random.default_rng(12).random((40, 2)), 5)
-    search = Search(problem, Options.from_arguments(rel_tol=1e-6), None)
+    search = Search(problem, Options.from_arguments(rel_tol=1e-6))
     assert search.run().status.name == "INTERRUPTED" and len(bounds) == 2
     assert 0.0 < search.lower <= bounds[1] * search.scale
 
@@ -222,7 +222,7 @@ def test_nodes_bound_the_clusterings_that_keep_their_pairs(seed):
     n, K = 7, 3
     weight = rng.integers(1, 9, n) if seed % 2 else np.ones(n)
     problem = gopfast.KMeans(rng.integers(5, size=(n, 2)) + 0.01 * rng.standard_normal((n, 2)), K, sample_weight=weight)
-    search = Search(problem, Options.from_arguments(), None)
+    search = Search(problem, Options.from_arguments())
     X, w = search.X, search.weights
     pairs = rng.permutation([(i, j) for i in range(n) for j in range(i)])
     together, apart = (tuple(pairs[0]),), (tuple(pairs[1]), tuple(pairs[2]))

@@ -18,7 +18,7 @@ from gopfast import annotations
 # What the reference describes: docs/reference.py.
 PACKAGES = ["gopfast", "gopfast.data", "gopfast.datasets", "gopfast.local", "gopfast.models"]
 MODULES = [
-    "gopfast.annotations", "gopfast.comparison", "gopfast.errors", "gopfast.inference.candidates",
+    "gopfast.annotations", "gopfast.comparison", "gopfast.errors", "gopfast.figures", "gopfast.inference.candidates",
     "gopfast.inference.landscape", "gopfast.inference.profiles", "gopfast.inference.resampling",
     "gopfast.mixtures.local.starts", "gopfast.mixtures.summary", "gopfast.plot", "gopfast.report", "gopfast.restart",
     "gopfast.result",
@@ -123,7 +123,7 @@ def holds_any(hint):
 
 
 def test_there_is_much_to_look_at():
-    assert {"gopfast.solve", "gopfast.Result.gap", "gopfast.local.em", "gopfast.plot.density"} <= CALLABLES.keys()
+    assert {"gopfast.solve", "gopfast.Result.gap", "gopfast.local.em", "gopfast.figures.density"} <= CALLABLES.keys()
     assert {"gopfast.BiconvexProblem.__init__", "gopfast.models.MixtureProblem.objective"} <= CALLABLES.keys()
     assert len(CALLABLES) > 100
 

@@ -14,10 +14,9 @@ import pytest
 
 import gopfast
 from gopfast import CheckpointError, InputError
-from gopfast.clustering import checkpoint
 from gopfast.clustering.node import Node
 from gopfast.search import files
-from gopfast.search.checkpoint import Stored
+from gopfast.search.checkpoint import Checkpoint, Stored
 
 GRID = np.stack(np.meshgrid(np.arange(5.0), np.arange(7.0)), -1).reshape(-1, 2)
 PROBLEM = gopfast.KMeans(GRID, 5)
@@ -48,7 +47,7 @@ def test_a_stopped_search_goes_on_to_the_same(n_nodes, tmp_path, whole):
 
 def test_every_state_that_is_written_leads_to_the_optimum(tmp_path, monkeypatch, whole):
     """Also those in the midst of a node, between two linear programs."""
-    path, write, n = tmp_path / "search.checkpoint", checkpoint.Checkpoint.write, []
+    path, write, n = tmp_path / "search.checkpoint", Checkpoint.write, []
 
     def kept(self, search, finished=False):
         write(self, search, finished)
@@ -56,7 +55,7 @@ def test_every_state_that_is_written_leads_to_the_optimum(tmp_path, monkeypatch,
         shutil.copy(path, tmp_path / str(len(n)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.Checkpoint, "write", kept)
+        patch.setattr(Checkpoint, "write", kept)
         gopfast.solve(PROBLEM, log=False, checkpoint=path, checkpoint_every=1e-9)
     assert len(n) > 20 and set(n) == {True, False}
     for number in range(1, len(n) + 1):
@@ -204,14 +203,14 @@ WIDE = gopfast.KMeans(np.random.default_rng(0).normal(size=(30, 12)) + np.arange
 
 def test_nothing_is_written_before_the_root_is_open(tmp_path, monkeypatch):
     """Of many columns, whose blocks are bounded first: every state that is written has what is left to do."""
-    path, write, n = tmp_path / "search.checkpoint", checkpoint.Checkpoint.write, []
+    path, write, n = tmp_path / "search.checkpoint", Checkpoint.write, []
 
     def kept(self, search, finished=False):
         assert search.heap or search.closed < np.inf
         write(self, search, finished)
         n.append(1)
 
-    monkeypatch.setattr(checkpoint.Checkpoint, "write", kept)
+    monkeypatch.setattr(Checkpoint, "write", kept)
     whole = gopfast.solve(WIDE, log=False, checkpoint=path, checkpoint_every=1e-9)
     assert whole.success and n
 
@@ -246,7 +245,7 @@ def test_ctrl_c_while_a_state_is_taken_proves_nothing_false(tmp_path, monkeypatc
         return Node(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "Node", interrupted)
+        patch.setattr("gopfast.clustering.checkpoint.Node", interrupted)
         found = gopfast.resume(path, GRID, log=False)
     assert len(n) == 2 and found.status == "INTERRUPTED" and found.lower_bound <= whole.objective
     assert path.read_bytes() == before

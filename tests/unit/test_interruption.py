@@ -82,7 +82,7 @@ def test_a_ray_is_looked_for_no_longer_than_there_is_time():
     class Nothing:
         status, objective, solution = gopfast.Status.TIME_LIMIT, INF, None
 
-    def solve(problem, options, monitor):
+    def solve(problem, options):
         asked.append(options.time_limit)
         return Nothing()
 

@@ -2,14 +2,18 @@ import dataclasses
 import inspect
 import io
 import math
+import pickle
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import gopfast
+from gopfast.annotations import SolveOptions
+from gopfast.arguments import parser
 from gopfast.errors import GopfastError, InputError, InputTypeError
-from gopfast.options import DEFAULTS, Options, seed_from
+from gopfast.options import ARGUMENTS, DEFAULTS, FLAGS, OF_STATE, Options, seed_from
 from gopfast.report import Heartbeat, Progress
 
 
@@ -64,6 +68,9 @@ def test_good_value_is_kept(name, value):
         *(("max_nodes", bad) for bad in (0, -5, 10.0, False, "many", 2**63)),
         *(("callback", bad) for bad in (1, "print", True)),
         *(("log", bad) for bad in (1, "yes", 0)),
+        *(("memory_limit", bad) for bad in (0, "much", True)),
+        *((name, 1) for name in ("spill", "checkpoint", "executor")),
+        *(("checkpoint_every", bad) for bad in (None, -1.0, math.inf)),
         *(("random_state", bad) for bad in (-1, 2**64, 1.5, "seed", True, [1])),
     ],
 )
@@ -74,10 +81,54 @@ def test_bad_value_is_named(name, value):
     assert isinstance(caught.value, GopfastError)
 
 
-def test_options_have_the_defaults_of_solve():
-    shown = {name: parameter.default for name, parameter in inspect.signature(gopfast.solve).parameters.items()}
+OF_SOLVE = inspect.signature(gopfast.solve).parameters
+
+
+def test_solve_is_declared_as_its_options_are():
+    shown = {name: parameter.default for name, parameter in OF_SOLVE.items()}
     assert {name: shown[name] for name in DEFAULTS} == DEFAULTS
     assert shown.keys() - DEFAULTS.keys() == {"problem", "epsilon", "start", "proof"}
+    hints = {name: parameter.annotation for name, parameter in OF_SOLVE.items() if name not in ("problem", "epsilon")}
+    assert SolveOptions.__annotations__ == hints
+
+
+def test_resume_takes_what_the_state_of_a_search_does_not_depend_on():
+    parameters = inspect.signature(gopfast.resume).parameters.values()
+    own = {parameter.name: parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+    assert own.keys() == set(ARGUMENTS) - set(OF_STATE) - {"checkpoint"}
+    assert own == {name: OF_SOLVE[name] for name in own}
+
+
+def test_every_argument_is_described():
+    for function, names in ((gopfast.solve, {*ARGUMENTS, "start", "proof"}), (gopfast.resume, {"spill", "executor"})):
+        section = inspect.getdoc(function).partition("Parameters\n")[2].partition("Returns\n")[0]
+        described = {name for line in re.findall(r"^(\w.*?)(?: :.*)?$", section, re.M) for name in line.split(", ")}
+        assert names <= described
+
+
+def test_the_command_has_the_options_for_long_searches():
+    for name, arguments in (("fit", ["data.csv", "-k", "2"]), ("solve", ["model.lp"]), ("resume", ["a", "b"])):
+        command = parser(*([None] * 7)).parse_args([name, *arguments])
+        assert {option: vars(command)[option] for option in FLAGS if option != "checkpoint"} == {
+            option: DEFAULTS[option] for option in FLAGS if option != "checkpoint"
+        }
+        assert command.checkpoint == ("a" if name == "resume" else None)
+
+
+def test_what_a_worker_has_can_be_sent_and_limits_nothing(tmp_path):
+    options = Options.from_arguments(
+        0.1, relaxation="linear", n_threads=3, time_limit=1.0, max_nodes=7, callback=lambda state: None, log=True,
+        random_state=5, memory_limit="1GB", spill=tmp_path, checkpoint=tmp_path / "c", executor=Submits(),
+    )  # fmt: skip
+    sent = pickle.loads(pickle.dumps(options.of_worker()))
+    assert sent == Options.from_arguments(0.1, relaxation="linear", n_threads=1, log=False, random_state=5)
+    assert sent.of_state() == options.of_state()
+    assert options.of_state().keys() == set(OF_STATE)
+
+
+class Submits:
+    def submit(self):
+        raise AssertionError
 
 
 def test_an_option_that_there_is_not_is_a_type_error():

@@ -102,7 +102,8 @@ cdef class Search:
         self.effort = no_effort()
         self.meters, self.told = list(meters), -INFINITY
 
-    def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY, int reason=STOP_NONE):
+    def resume(self, real time_limit=INFINITY, index max_nodes=1 << 62, real cutoff=INFINITY, int reason=STOP_NONE,
+               StopSignal stop=None):
         """Start, or go on where the search stopped, with new limits; returns the reason.
 
         Parameters
@@ -116,10 +117,12 @@ cdef class Search:
             that of the run before.
         reason : int
             Stops at once for this reason; 0: for none.
+        stop : StopSignal or None
+            What others look at too, which has the time limit then.
         """
         self.history.resume()
-        self.stop = StopSignal(time_limit)
-        self.stop.reason = reason
+        self.stop = StopSignal(time_limit) if stop is None else stop
+        self.stop.request(reason)
         self.max_nodes = max_nodes
         self.incumbent.cutoff = min(self.incumbent.cutoff, cutoff)
         return self.run()

@@ -2,6 +2,7 @@
 
 import contextlib
 
+from gopfast.outlook import Outlook
 from gopfast.report import Heartbeat, Progress, ProgressLog
 
 # Samples times columns times components from which the first local search, and a batch, may take seconds.
@@ -9,19 +10,34 @@ WATCHED_FROM = 1_000_000
 
 
 class Monitor:
-    """Passes the search's progress on to the log and the user's callback."""
+    """
+    Passes the search's progress on to the log and the user's callback.
 
-    def __init__(self, options):
+    Parameters
+    ----------
+    options : Options
+    ends_early : bool
+        Whether it ends a search for which more time is of no use, see `gopfast.outlook`.
+    """
+
+    def __init__(self, options, ends_early=False):
         self.log = options.progress_log()
         self.callback = options.callback
-        self.wanted = self.log is not None or self.callback is not None
+        self.outlook = Outlook.of(options.time_limit) if ends_early else None
+        self.wanted = any(one is not None for one in (self.log, self.callback, self.outlook))
 
     def __call__(self, time, n_nodes, n_open, lower, upper, new_incumbent):
         """Tell the state after a batch of nodes; return whether the search is to stop."""
         state = Progress(time, n_nodes, n_open, lower, upper, upper - lower, new_incumbent)
         if self.log is not None:
             self.log.update(state)
-        return self.callback is not None and self.callback(state) is True
+        hopeless = self.outlook is not None and self.outlook.update(time, state.gap)
+        return (self.callback is not None and self.callback(state) is True) or hopeless
+
+    @property
+    def verdict(self):
+        """Why it has ended the search; empty where it has not."""
+        return "" if self.outlook is None else self.outlook.verdict
 
     def note(self, text):
         """Add a line to the table of the progress, if there is one."""

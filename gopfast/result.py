@@ -105,6 +105,8 @@ class SearchResult:
         What a reader should know.
     caution : str
         What makes the optimum no useful fit, whatever is proved of it.
+    stopped : str
+        Why a search ended before its time limit, with status TIME_LIMIT; else empty.
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
     profile : gopfast.profile.Profile or None
@@ -136,6 +138,7 @@ class SearchResult:
     subproblem: str = "enumerate"
     notes: Sequence[str] = ()
     caution: str = ""
+    stopped: str = ""
     message: str = ""
     proof: str | Proof | None = None
     profile: Profile | None = None
@@ -154,7 +157,7 @@ class SearchResult:
         """Return one sentence that says what is proved."""
         if self.status is Status.NUMERICAL and self.rounding_margin > 0.0:
             return f"a rounding margin of {self.rounding_margin:.2g} exceeds the tolerance; {_BOUNDS_ONLY}"
-        return self.status.meaning
+        return f"{self.stopped}; {_BOUNDS_ONLY}" if self.stopped else self.status.meaning
 
     @property
     def success(self) -> bool:
@@ -286,16 +289,16 @@ def _line(name, value):
 
 
 _RECORDED = (
-    "status", "success", "message", "caution", "notes", "objective", "lower_bound", "gap", "elbo", "elbo_bound",
-    "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems", "n_lps",
-    "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
+    "status", "success", "message", "caution", "stopped", "notes", "objective", "lower_bound", "gap", "elbo",
+    "elbo_bound", "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems",
+    "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
     "history_columns", "history", "proof", "profile",
 )  # fmt: skip
 
 
 _KEPT = (
     "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition",
-    "branching", "subproblem", "notes", "caution", "message", "proof",
+    "branching", "subproblem", "notes", "caution", "stopped", "message", "proof",
 )  # fmt: skip
 
 

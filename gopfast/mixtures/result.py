@@ -60,6 +60,8 @@ class Result(Fitted, SearchResult):
     caution : str
         What makes the optimum of the model no useful fit, whatever is proved of it: components on `variance_floor` on
         few distinct values. Empty where there are none; part of `message`.
+    stopped : str
+        Why the search ended before its time limit, with status TIME_LIMIT: the bound moved too slowly. Else empty.
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
 
@@ -215,8 +217,8 @@ class Result(Fitted, SearchResult):
             return super()._meaning()
         problem = self.solution.problem
         return (
-            f"{STOPPED[self.status]}, but it is proved that no mixture of {problem.n_components} components is better "
-            f"by more than {self.gap:.2g} nats in {problem.n_samples:,} samples ({self.gap_per_sample:.1g} a sample)"
+            f"{self.stopped or STOPPED[self.status]}, but it is proved that no mixture of {problem.n_components} components "
+            f"is better by more than {self.gap:.2g} nats in {problem.n_samples:,} samples ({self.gap_per_sample:.1g} a sample)"
         )
 
     def _values(self):

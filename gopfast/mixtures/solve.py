@@ -105,7 +105,7 @@ class MixtureSearch:
             tolerance = EPSILON if options.epsilon is None else options.epsilon
             self.recorder = Recorder(problem, self.family, proof, tolerance)
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
-        self.session = session = Session(options)
+        self.session = session = Session(options, ends_early=True)
         self.plan = plan = MixturePlan(
             problem, self.family, options, None if proof is None else self.recorder.cells, self._priced, self.epsilon,
             n_threads(options.n_threads),
@@ -295,9 +295,10 @@ class MixtureSearch:
             fields["rounding_margin"] = max(fields["rounding_margin"], objective - fields["lower_bound"])
         elif closed and status is not Status.CUTOFF:
             status = Status.OPTIMAL  # whatever stopped it: the objective had been rounded up by more than what was left
+        stopped = self.session.monitor.verdict if status is Status.TIME_LIMIT else ""
         return _report(
-            self.problem, solution, self.session.monitor, notes, status=status, profile=profile_of(self.plan), **fields,
-            **self.names,
+            self.problem, solution, self.session.monitor, notes, status=status, stopped=stopped,
+            profile=profile_of(self.plan), **fields, **self.names,
         )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ class Session:
     options : Options
     arrays : module or object
         `state`, `slabs`, `blocks`, `restore` and `best` of a search, as `gopfast.search.snapshot` has them.
+    ends_early : bool
+        Whether a search for which more time is of no use ends before its limit.
 
     Attributes
     ----------
@@ -41,8 +43,9 @@ class Session:
     spill : Spill or None
     """
 
-    def __init__(self, options, arrays=snapshot):
-        self.options, self.arrays, self.monitor, self.notes = options, arrays, Monitor(options), []
+    def __init__(self, options, arrays=snapshot, ends_early=False):
+        self.options, self.arrays, self.notes = options, arrays, []
+        self.monitor = Monitor(options, ends_early)
         self.keeper = self.spill = None
 
     def within(self, options):
@@ -137,13 +140,17 @@ class Session:
         Status
         """
         if self.options.executor is None:
-            return Status(search.resume(time_limit, max_nodes, **others))
+            return self._reason(Status(search.resume(time_limit, max_nodes, **others)))
         key, function, arguments = spread()
         setup = function, arguments, self.coordinates()
         spread = DistributedSearch(search, self.options.executor, key, setup, self.keeper, self.note)
         if self.keeper is not None:
             self.keeper.elsewhere = spread.outstanding
-        return Status(spread.run(time_limit, max_nodes))
+        return self._reason(Status(spread.run(time_limit, max_nodes)))
+
+    def _reason(self, status):
+        """Return the status of a search that may have ended early: it is its time limit that it has not used."""
+        return Status.TIME_LIMIT if status is Status.INTERRUPTED and self.monitor.verdict else status
 
     def end(self, search, status):
         """Write the last checkpoint, and remove nodes on disk that nobody needs; `search` None: there was none."""

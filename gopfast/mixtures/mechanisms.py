@@ -1,9 +1,10 @@
 """
 The mechanisms that are at work in the search of a mixture: `MECHANISMS` is the list, in the order in which they act.
 
-Each is a class that says what it does, when it applies, and how it is made; `gopfast.mixtures.plan` puts those that
-apply together. To add one: a class here, and its place in the list. Everything else follows from that: its switch, its
-row in `result.profile` and in the ablation, and its part in the tests that switch off one after the other.
+Each is a class that says what it does, when it applies, and how it is made. To add one: a class here, of the kind that
+says when it is asked (`Floor`, `Box`, `Learning`), and its place in the list; `gopfast.mixtures.plan` asks those of a
+kind that apply. What is part of another (`inside`) is asked by that one, in its `make`. The rest follows from the list: its
+switch, its row in `result.profile` and in the ablation, and its part in the tests that switch off one after the other.
 """
 
 from functools import partial
@@ -71,7 +72,16 @@ class ClosedForm(Mechanism):
             return single.optimum(plan.problem)
 
 
-class SaturatedBound(Mechanism):
+class Floor(Mechanism):
+    """A mechanism that knows a lower bound before the search."""
+
+    @staticmethod
+    def make(plan):
+        """Return a lower bound, in nats."""
+        raise NotImplementedError
+
+
+class SaturatedBound(Floor):
     """What no model of discrete data exceeds."""
 
     name, theory = "saturated_bound", "(F9)"
@@ -253,7 +263,16 @@ class Corners(Mechanism):
 # The box around the incumbent
 
 
-class HessianBox(Mechanism):
+class Box(Mechanism):
+    """A mechanism that finds a box around the incumbent on which nothing is lower; the first that applies is taken."""
+
+    @staticmethod
+    def make(plan):
+        """Return the Basin."""
+        raise NotImplementedError
+
+
+class HessianBox(Box):
     """A convexity test."""
 
     name, theory = "hessian_box", "(B3)"
@@ -563,8 +582,10 @@ MECHANISMS = (
     SharedParameters, Simplices, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
-# What is learnt beside the tree, where hitting sets hand over to the others once they have no more to tell.
-LEARNERS = (Pricing, SharedParameters, Marginal)
+FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))
+BOXES = tuple(one for one in MECHANISMS if issubclass(one, Box))
+# What is learnt beside the tree, the first that applies: hitting sets and groups, which come before, hand over to it.
+LEARNERS = tuple(one for one in MECHANISMS if issubclass(one, Learning) and one is not Groups)
 
 
 def is_few(plan):

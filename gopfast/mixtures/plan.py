@@ -7,12 +7,13 @@ from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.learning.handover import HandoverReduction
 from gopfast.mixtures.mechanisms import (
     ASKED_FROM,
+    BOXES,
+    FLOORS,
     LEARNERS,
     MOST_PRICED,
     NODES_OF_A_BATCH,
     REDUCED_FROM,
     Groups,
-    HessianBox,
     HittingSets,
     LocalSearch,
     Marginal,
@@ -21,7 +22,6 @@ from gopfast.mixtures.mechanisms import (
     PriceLevels,
     Pricing,
     RelaxedDual,
-    SaturatedBound,
     SharedParameters,
     is_few,
     priced_families,
@@ -114,7 +114,7 @@ class MixturePlan(Plan):
 
     def box(self):
         """Return the Basin around the incumbent, or None."""
-        return HessianBox.make(self) if self.has(HessianBox) else None
+        return next((one.make(self) for one in BOXES if self.has(one)), None)
 
     def reduction(self):
         """
@@ -148,8 +148,7 @@ class MixturePlan(Plan):
 
     def least(self):
         """Return a lower bound that is known before the search."""
-        known = ceiling.least_objective(self.problem)
-        return max(known, SaturatedBound.make(self)) if self.has(SaturatedBound) else known
+        return max([ceiling.least_objective(self.problem), *(one.make(self) for one in FLOORS if self.has(one))])
 
     def of_fixed(self, hasty=False):
         """Return what makes the plan of a mixture whose shared parameter is fixed, from its family."""

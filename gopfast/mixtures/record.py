@@ -62,7 +62,7 @@ def rebuild(recorded, X, sample_weight=None):
     """
     kind = getattr(problems, recorded["class"], None) or getattr(large, recorded["class"], None)
     if kind is None:
-        raise InputError(f"X must be the problem: there is no gopfast.models.{recorded['class']}")
+        raise InputError(f"X must be the problem itself: its class, {recorded['class']}, is none of gopfast.models")
     given = {name: value for name, value in recorded["arguments"].items() if value is not None}
     made = kind(X, sample_weight=sample_weight, **given)
     made.__setstate__({**recorded["private"], "columns": made.columns or tuple(recorded.get("columns", ()))})

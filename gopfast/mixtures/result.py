@@ -215,10 +215,10 @@ class Result(Fitted, SearchResult):
         """Return one sentence that says what is proved, with numbers where the gap is small for so many samples."""
         if self.status not in STOPPED or self.solution is None or not self.gap_per_sample <= TIGHT:
             return super()._meaning()
-        problem = self.solution.problem
+        problem, why = self.solution.problem, self.stopped or STOPPED[self.status]
         return (
-            f"{self.stopped or STOPPED[self.status]}, but it is proved that no mixture of {problem.n_components} components "
-            f"is better by more than {self.gap:.2g} nats in {problem.n_samples:,} samples ({self.gap_per_sample:.1g} a sample)"
+            f"{why}, but it is proved that no mixture of {problem.n_components} components is better by more than "
+            f"{self.gap:.2g} nats in {problem.n_samples:,} samples ({self.gap_per_sample:.1g} a sample)"
         )
 
     def _values(self):

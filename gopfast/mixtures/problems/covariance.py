@@ -3,8 +3,8 @@ Kinds of covariance of a Gaussian mixture, one class each.
 
 A kind knows everything that depends on it: the shape of the user's `covariances`, what the components share, which
 floor it takes, how many parameters it has, the densities and the M step, and which family of the core it is solved by.
-Users name it by a string, which `KINDS` reads; nothing else compares that string. Free variances have scikit-learn's
-names and shapes.
+Users name it by a string, which `KINDS` reads; beside the checker nothing else compares that string. Free variances
+have scikit-learn's names and shapes.
 
 Theory: (A6) of docs/theory/problem.md.
 """

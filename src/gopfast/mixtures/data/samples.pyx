@@ -1,4 +1,7 @@
-"""The samples of a mixture as the kernels see them: scaled, centred, padded columns, and their summaries."""
+"""The samples of a mixture as the kernels see them: scaled, centred, padded columns, and their summaries.
+
+Theory: (I1) of docs/theory/many.md.
+"""
 
 import math
 
@@ -13,7 +16,7 @@ from gopfast.search.arena cimport Arena
 
 
 cdef real summary_shift(const SampleSet *data, int n_components, const pass_costs *costs) noexcept nogil:
-    """Every cost is concave plus at most the largest curvature of its coordinate (see data.summary)."""
+    """Every cost is concave plus at most the largest curvature of its coordinate (I1)."""
     cdef int j, k, d = data.samples.n_columns
     cdef real shift = 0, most
     for j in range(d):

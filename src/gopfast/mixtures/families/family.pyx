@@ -193,6 +193,10 @@ cdef class Family:
         """Whether samples have probabilities, not densities."""
         return False
 
+    def missing_patterns(self):
+        """Number (n,) of the pattern of missing entries of each sample; None where no entry is missing."""
+        return None
+
     # Bounds are built on families: those that follow load what they name when they are called.
 
     def chart(self):

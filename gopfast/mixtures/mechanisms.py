@@ -3,8 +3,8 @@ The mechanisms that are at work in the search of a mixture: `MECHANISMS` is the 
 
 Each is a class that says what it does, when it applies, and how it is made. To add one: a class here, of the kind that
 says when it is asked (`Floor`, `Box`, `Learning`), and its place in the list; `gopfast.mixtures.plan` asks those of a
-kind that apply. What is part of another (`inside`) is asked by that one, in its `make`. The rest follows from the list: its
-switch, its row in `result.profile` and in the ablation, and its part in the tests that switch off one after the other.
+kind that apply. What is part of another (`inside`) is asked by that one, in its `make`. The rest follows from the list:
+its switch, its row in `result.profile` and in the ablation, and its part in the tests that switch off one by one.
 """
 
 from functools import partial

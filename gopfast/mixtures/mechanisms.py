@@ -59,6 +59,7 @@ class ClosedForm(Mechanism):
     name, theory = "closed_form", "(F11)"
     what = "solves a mixture of one component whose best fit has a closed form"
     hands_over, back_off = ("floor", "incumbents"), "once"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -90,8 +91,8 @@ class SaturatedBound(Floor):
 
     @staticmethod
     def applies(plan):
-        """Of discrete data that are no summary, but for proofs."""
-        return plan.family.discrete and not plan.provable and not plan.is_summary
+        """Of discrete data that are no summary."""
+        return plan.family.discrete and not plan.is_summary
 
     @staticmethod
     def make(plan):
@@ -110,6 +111,7 @@ class LocalSearch(Mechanism):
     what = "runs EM from starts, from relaxed solutions of nodes, and from what other mechanisms find"
     hands_over, optional = ("incumbents",), False
     back_off = "from promising nodes after 1, 2, 4 ... batches while it is in vain"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -124,6 +126,7 @@ class Moves(Mechanism):
     what = "goes on from the first incumbent with splits, mergers, restarts and crossovers of local optima"
     hands_over, inside = ("incumbents",), LocalSearch
     back_off = "after a number of passes for each component"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -138,6 +141,7 @@ class Perturbation(Mechanism):
     what = "now and then restarts EM from the incumbent after a split and a merger at random"
     hands_over, inside = ("incumbents",), LocalSearch
     back_off = "4 % of the tree's passes"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -154,6 +158,7 @@ class RelaxedDual(Mechanism):
     name, theory = "relaxed_dual", "(E3)"
     what = "bounds nodes by the relaxed dual, and chooses where to split them"
     hands_over, optional, back_off = ("bounds of nodes", "closed nodes"), False, "never"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -193,8 +198,8 @@ class Summaries(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Where the data have summaries, but for proofs; the paper's relaxed dual has none."""
-        return plan.relaxation != "linear" and not plan.provable and bool(plan.family.data.levels)
+        """Where the data have summaries; the paper's relaxed dual has none."""
+        return plan.relaxation != "linear" and bool(plan.family.data.levels)
 
 
 class DividedCells(Mechanism):
@@ -207,8 +212,8 @@ class DividedCells(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Where minorants and facets are of one component each, but for proofs."""
-        return plan.relaxation != "linear" and plan.family.divisible_cells and not plan.provable
+        """Where minorants and facets are of one component each."""
+        return plan.relaxation != "linear" and plan.family.divisible_cells
 
 
 class DividedAgain(Mechanism):
@@ -237,7 +242,7 @@ class Crossed(Mechanism):
     @staticmethod
     def applies(plan):
         """Of labels with a variable to spare, by bisection; where corners apply as well only of two variables."""
-        if plan.relaxation == "linear" or plan.provable or not plan.is_bisected or not is_crossed(plan.family):
+        if plan.relaxation == "linear" or not plan.is_bisected or not is_crossed(plan.family):
             return False
         return is_spanned(plan.family) or not plan.has(Corners)
 
@@ -254,7 +259,7 @@ class Corners(Mechanism):
     @staticmethod
     def applies(plan):
         """Of zeros, ones and labels without a prior, by bisection; not where tables of two variables are crossed."""
-        if plan.relaxation == "linear" or plan.provable or not plan.is_bisected or not has_corners(plan.family):
+        if plan.relaxation == "linear" or not plan.is_bisected or not has_corners(plan.family):
             return False
         crosses = Crossed.name not in plan.without and is_crossed(plan.family)
         return not (crosses and is_spanned(plan.family))
@@ -281,7 +286,7 @@ class HessianBox(Box):
 
     @staticmethod
     def applies(plan):
-        """Of known variance and point posteriors, but for proofs."""
+        """Of known variance and point posteriors."""
         return _takes_boxes(plan) and has_hessian_box(plan.family)
 
     @staticmethod
@@ -332,8 +337,8 @@ class HittingSets(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Of one column, known variance and point posteriors, but for proofs."""
-        if plan.cells is not None or plan.is_summary or plan.relaxation not in (None, "entropic"):
+        """Of one column, known variance and point posteriors."""
+        if plan.is_summary or plan.relaxation not in (None, "entropic"):
             return False
         return isinstance(plan.family, GaussianFamily) and HittingReduction.applies(plan.family)
 
@@ -357,6 +362,7 @@ class Pricing(Learning):
     what = "bounds what a component can save at prices of the samples, over cells of one component"
     hands_over = ("floor", "cuts", "closed nodes")
     back_off = "begins after the work of the tree that prices would take; 8 passes for each of the tree"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -421,8 +427,8 @@ class Groups(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of many samples of a few columns and free variances that components do not share, but for proofs."""
-        if not plan.wants_prices or plan.cells is not None or plan.hasty or plan.has(HittingSets):
+        """Of many samples of a few columns and free variances that components do not share."""
+        if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
             return False
         return is_grouped(plan.family, plan.family.one_component(plan.problem))
 
@@ -441,6 +447,7 @@ class CellCuts(Mechanism):
     what = "cuts nodes down to the cells that prices have left, by look-ups"
     hands_over, inside = ("cuts", "closed nodes", "bounds of nodes"), Pricing
     back_off = "new nodes are not looked at for some batches where that is mostly in vain"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -458,8 +465,8 @@ class Confinement(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Where samples are priced, but for proofs and bounds that are wanted soon."""
-        return plan.has(Pricing) and plan.cells is None and not plan.hasty
+        """Where samples are priced, but for bounds that are wanted soon."""
+        return plan.has(Pricing) and not plan.hasty
 
 
 class Rounding(Mechanism):
@@ -469,6 +476,7 @@ class Rounding(Mechanism):
     what = "draws components from the fractional solution of the master problem, and runs EM from there"
     hands_over, inside = ("incumbents",), Pricing
     back_off = "once, after the tree has gone on for as many terms"
+    in_proofs = True
 
     @staticmethod
     def applies(plan):
@@ -499,8 +507,8 @@ class Blocks(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Of diagonal and spherical components of many parameters, but for proofs."""
-        return plan.cells is None and is_divided(plan.family)
+        """Of diagonal and spherical components of many parameters."""
+        return is_divided(plan.family)
 
 
 class SharedParameters(Learning):
@@ -562,8 +570,8 @@ class Marginal(Learning):
 
     @staticmethod
     def applies(plan):
-        """Where components have too many parameters to be priced, but for proofs."""
-        if plan.cells is not None or not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
+        """Where components have too many parameters to be priced."""
+        if not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
             return False
         return plan.family.has_marginals and is_few(plan)
 
@@ -630,7 +638,7 @@ def _nodes_before_prices(plan, patience):
 
 def _takes_boxes(plan):
     """Return whether a box of all parameters can hold nodes: those of crossed classes are divided in some alone."""
-    if plan.provable or (plan.is_summary and plan.relaxation == "linear"):
+    if plan.is_summary and plan.relaxation == "linear":
         return False
     return not plan.has(Crossed)
 

@@ -58,10 +58,10 @@ class MixturePlan(Plan):
 
     def __init__(self, problem, family, options, cells=None, begun=lambda what: None, epsilon=EPSILON, threads=1,
                  hasty=False, rounds=True):  # fmt: skip
-        super().__init__(options.without)
+        super().__init__(options.without, cells is not None)
         self.problem, self.family, self.options, self.cells, self.begun = problem, family, options, cells, begun
         self.epsilon, self.threads, self.hasty, self.rounds = epsilon, threads, hasty, rounds
-        self.relaxation, self.provable, self.primal = options.relaxation, cells is not None, None
+        self.relaxation, self.primal = options.relaxation, None
         self.is_bisected = options.branching in (None, "bisect")
 
     # What mechanisms ask

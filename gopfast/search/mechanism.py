@@ -27,6 +27,8 @@ class Mechanism(ABC):
         When it does less, or ends.
     optional : bool
         Whether a search can do without it.
+    in_proofs : bool
+        Whether it is at work where a proof is written: the checker has a rule for what it hands over, or needs none.
     inside : type or None
         The mechanism in whose calls it works.
     """
@@ -37,6 +39,7 @@ class Mechanism(ABC):
     hands_over: ClassVar[tuple[str, ...]]
     back_off: ClassVar[str]
     optional: ClassVar[bool] = True
+    in_proofs: ClassVar[bool] = False
     inside: ClassVar["type[Mechanism] | None"] = None
 
     @staticmethod
@@ -58,6 +61,8 @@ class Plan:
     ----------
     without : frozenset of str
         Names of those that are switched off.
+    provable : bool
+        Whether a proof is written.
 
     Attributes
     ----------
@@ -65,14 +70,15 @@ class Plan:
         Of those that are at work, in the order in which they were put to it.
     """
 
-    def __init__(self, without=frozenset()):
-        self.without, self.meters, self._meters, self._applies = without, [], {}, {}
+    def __init__(self, without=frozenset(), provable=False):
+        self.without, self.provable, self.meters, self._meters, self._applies = without, provable, [], {}, {}
 
     def has(self, mechanism):
-        """Return whether a mechanism applies and is not switched off."""
+        """Return whether a mechanism applies, may be part of a proof if there is one, and is not switched off."""
         found = self._applies.get(mechanism)
         if found is None:
-            found = self._applies[mechanism] = mechanism.name not in self.without and bool(mechanism.applies(self))
+            allowed = mechanism.name not in self.without and (mechanism.in_proofs or not self.provable)
+            found = self._applies[mechanism] = allowed and bool(mechanism.applies(self))
         return found
 
     def meter(self, mechanism, inside=None):

@@ -244,3 +244,15 @@ def test_the_guide_lists_the_switches():
     guide = (theory.ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     rows = [f"| `{mechanism.name}` | {mechanism.what} |" for mechanism in MECHANISMS if mechanism.optional]
     assert "\n".join(rows) in guide
+
+
+@pytest.mark.parametrize("problem", ["known variance", "diag", "confined", "many samples", "zeros and ones"])
+def test_what_proofs_have_no_entry_for_is_not_at_work_in_them(problem):
+    make, options = PROBLEMS[problem]
+    result = gopfast.solve(make(), **{"max_nodes": 400, "time_limit": 60.0, **options}, proof=True, log=False)
+    at_work = {name for name, row in result.profile.items() if row.calls}
+    assert {"local_search", "relaxed_dual"} <= at_work
+    assert at_work <= {mechanism.name for mechanism in MECHANISMS if mechanism.in_proofs}
+    free = gopfast.solve(make(), **{"max_nodes": 400, "time_limit": 60.0, **options}, log=False)
+    # there is something that the proof has done without
+    assert at_work < {name for name, row in free.profile.items() if row.calls}

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from gopfast import checks, drawing
 from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
-from gopfast.inference.profiles import optima as optima
-from gopfast.inference.profiles import selection as selection
+from gopfast.inference.profiles import optima as optima, selection as selection
 from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import SearchResult

@@ -14,12 +14,16 @@ TREES = (ROOT / "gopfast", ROOT / "src" / "gopfast")
 # Rooms whose constants still lie in their modules.
 NOT_YET = {
     ".", "biconvex", "checker", "clustering", "datasets", "estimators", "inference", "local", "lp", "mixtures",
-    "mixtures/closed_form", "mixtures/data", "mixtures/families", "mixtures/incumbent", "mixtures/learning",
-    "mixtures/local", "mixtures/mixing", "mixtures/primal", "mixtures/problems", "mixtures/relaxations",
-    "mixtures/shared", "models", "reading", "search",
+    "mixtures/closed_form", "mixtures/data", "mixtures/families", "mixtures/learning", "mixtures/local",
+    "mixtures/problems", "mixtures/relaxations", "mixtures/shared", "models", "reading", "search",
 }  # fmt: skip
 # Numbers that nobody tunes, by module and name, and what they are.
 EXCEPTIONS = {
+    ("mixtures/primal/em", "SEARCHING"): "code",
+    ("mixtures/primal/em", "MOVING"): "code",
+    ("mixtures/primal/em", "PERTURBING"): "code",
+    ("mixtures/primal/em", "MOST_TURNS"): "file format: the largest number that a checkpoint may say",
+    ("mixtures/incumbent/matrix_charts", "SQRT2"): "mathematics",
     ("mixtures/pricing/sample_groups", "MOST_COLUMNS"): "size of a C kernel: csrc/groups.h",
 }
 NAME = r"_?[A-Z][A-Z0-9_]+"

@@ -35,8 +35,7 @@ from gopfast.mixtures.recording import Recorder
 from gopfast.parallel import outcomes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests.property import test_biconvex_proofs as biconvex_tests
-from tests.property import test_clustering_proofs as clustering_tests
+from tests.property import test_biconvex_proofs as biconvex_tests, test_clustering_proofs as clustering_tests
 from tests.support import proofs
 
 EPSILON, RANDOM_EPSILON, GAP = 0.01, 0.1, 1e-6

@@ -15,8 +15,7 @@ import numpy as np
 from machine import table
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.mixture import GaussianMixture as SklearnMixture
-from speed_table import ROWS as SPEED_ROWS
-from speed_table import measure
+from speed_table import ROWS as SPEED_ROWS, measure
 
 import gopfast
 

@@ -31,8 +31,7 @@ finally:
     if _policy is None:
         del os.environ["OMP_WAIT_POLICY"]
 
-from gopfast import data, datasets, local
-from gopfast import models as models
+from gopfast import data, datasets, local, models as models
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify

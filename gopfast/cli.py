@@ -15,8 +15,7 @@ from pathlib import Path
 import gopfast
 from gopfast import checks
 from gopfast.arguments import parser
-from gopfast.binary import SUFFIXES as BINARY_SUFFIXES
-from gopfast.binary import read_binary
+from gopfast.binary import SUFFIXES as BINARY_SUFFIXES, read_binary
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.mixtures.record import READ_FROM

@@ -6,9 +6,7 @@ import numpy as np
 
 from gopfast.errors import InputError
 from gopfast.reading.header import header
-from gopfast.reading.numbers import is_numeric, is_text
-from gopfast.reading.numbers import numbers as parsed
-from gopfast.reading.numbers import value as parsed_value
+from gopfast.reading.numbers import is_numeric, is_text, numbers as parsed, value as parsed_value
 from gopfast.reading.rows import NAMES, SEPARATORS, rows
 from gopfast.reading.text import read_lines, shown
 

@@ -9,8 +9,7 @@ from gopfast.mixtures.families.full import FullFamily
 from gopfast.mixtures.families.matrices import MatrixFamily
 from gopfast.mixtures.families.matrix import FlooredCost
 from gopfast.mixtures.families.tied import TiedFamily
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.attack import exact, matrix_cost
 from support.matrices import packed
 

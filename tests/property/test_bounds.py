@@ -5,8 +5,7 @@ import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 from support import brute_force
 from support.settings import examples

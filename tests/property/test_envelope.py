@@ -6,8 +6,7 @@ from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import box_bound, probe
 from gopfast.search.search import Search
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.problems import make
 
 from gopfast.mixtures import engine

@@ -5,8 +5,7 @@ import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import problems
 from support.columns import KINDS, coordinates, masses_and_moments, statistics
 from support.exhaustive import brute_force_optimum

@@ -5,8 +5,7 @@ import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import datasets
 from support.audit import assert_some_leaf_holds, in_label_order
 from support.exhaustive import brute_force_optimum

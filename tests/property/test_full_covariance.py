@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from gopfast.mixtures.families.full import FullFamily
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.audit import ROUNDING, assert_audited, assert_cells_around_a_local_optimum_are_audited, root_of
 from support.exhaustive import brute_force_optimum
 from support.matrices import cost

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.families.matrix import FlooredCost
 from gopfast.mixtures.families.tied import TiedFamily
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import datasets
 from support.attack import exact, moments
 from support.audit import assert_audited, root_of

@@ -14,8 +14,7 @@ import pytest
 import gopfast
 from gopfast import InputError
 from gopfast.data import LargeGaussianMixture, chunks
-from gopfast.mixtures.data import chunks as sources
-from gopfast.mixtures.data import parts
+from gopfast.mixtures.data import chunks as sources, parts
 
 HERE = "the data were read in the search's own process"
 RNG = np.random.default_rng(0)

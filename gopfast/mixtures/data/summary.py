@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gopfast.mixtures.data.grid import corners
-from gopfast.mixtures.data.grid import spread as spread_over_grid
+from gopfast.mixtures.data.grid import corners, spread as spread_over_grid
 from gopfast.roundoff import ROUND
 
 COARSEST = 0.5  # grid step in standard deviations of a component

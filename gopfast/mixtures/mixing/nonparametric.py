@@ -15,14 +15,16 @@ import math
 import numpy as np
 
 from gopfast.mixtures.data.samples import Samples
-from gopfast.mixtures.mixing.mixing import MOST_ATOMS, MOST_POINTS, MixingDistribution
-from gopfast.roundoff import ROUND
-
-WIDEST = 1000.0  # standard deviations: the best distribution of a wider range may have too many atoms
-FLOOR_GAP = 0.05  # nats to which the bound of free variances is found
-MOST_FREE_SAMPLES = 1000  # beyond, a search would do much in the time that this bound takes
-POINTS_PER_SAMPLE = 32  # cells around an atom at a sample on which its gradient function is bounded
-ROUNDING = 64 * ROUND
+from gopfast.mixtures.mixing.margins import ROUNDING
+from gopfast.mixtures.mixing.mixing import MixingDistribution
+from gopfast.mixtures.mixing.tuning import (
+    FLOOR_GAP,
+    MOST_ATOMS,
+    MOST_FREE_SAMPLES,
+    MOST_POINTS,
+    NONPARAMETRIC_WIDEST as WIDEST,
+    POINTS_PER_SAMPLE,
+)
 
 
 def nonparametric_bound(samples, weights, gap):

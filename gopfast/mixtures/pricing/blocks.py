@@ -22,20 +22,24 @@ from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.replicated import ReplicatedFamily
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.pricing_root import Phase, PricingBound
+from gopfast.mixtures.pricing.tuning import (
+    BLOCKS_N_STARTS as N_STARTS,
+    EM_STEPS,
+    EM_TOLERANCE,
+    FEW_PARAMETERS,
+    LITTLE,
+    LOWER,
+    MOST_PARAMETERS,
+    MOST_TRIED,
+    N_CHECKED,
+    N_PARTITIONS,
+    PART_OF_TIME,
+    ROUGH,
+    ROUGH_STEPS,
+    STUCK,
+)
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.roundoff import ROUND
-
-FEW_PARAMETERS = 8  # of a component, which cells are divided in with success
-MOST_PARAMETERS = 12  # of a block, and of a whole component that is priced as well
-EM_TOLERANCE, EM_STEPS = 1e-8, 2000
-ROUGH, ROUGH_STEPS = 1e-4, 300  # of EM that compares partitions
-N_PARTITIONS, MOST_TRIED = 24, 100_000  # ways to divide columns, and samples times them
-N_CHECKED = 6  # of which better mixtures are sought in the blocks, by so many starts
-N_STARTS = 12
-LOWER = 0.1  # nats by which a mixture is better
-LITTLE = 0.25  # what a pass counts where a tree of so many parameters has little to tell
-STUCK = 0.3  # share of what is open that cells of the blocks leave open, from which on blocks are too large
-PART_OF_TIME = 0.5  # of what is left, for the prices of all blocks
 
 
 class BlocksBound(Learner):

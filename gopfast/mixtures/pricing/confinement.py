@@ -15,25 +15,28 @@ import time
 
 import numpy as np
 
+from gopfast.mixtures.pricing.margins import CONFINEMENT_SUMMING as SUMMING
 from gopfast.mixtures.pricing.master import Master
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.pricing.pricing_root import pick
+from gopfast.mixtures.pricing.tuning import (
+    ALONE,
+    CELLS_AT_ONCE,
+    CONFINEMENT_IDLE as IDLE,
+    CONFINEMENT_MOST_ADDED as MOST_ADDED,
+    CONFINEMENT_MOST_CELLS as MOST_CELLS,
+    CONFINEMENT_N_ROUNDS as N_ROUNDS,
+    FIRST,
+    LEAST_LOSS,
+    LOSS,
+    MOST_GROUPED,
+    NEAR,
+    NEAR_LOSS,
+    SHARE,
+    WITHIN,
+    WORTH,
+)
 from gopfast.search.meter import Meter
-
-N_ROUNDS = 12  # of prices for one question
-FIRST, NEAR = 1.0, 0.005  # weights of the barrier, nats: of prices far from the root's, and near them
-LOSS, LEAST_LOSS = 1.0, 1e-3  # that the barrier may lose, nats: at first, and at least
-NEAR_LOSS = 0.1  # at first where prices are near the root's
-SHARE = 0.1  # of what there is to spare that it may lose
-MOST_ADDED = 4  # atoms of a class in a round
-ALONE = 1.0  # nats below the best atom of a class that others start from
-SUMMING = 1e-12  # of sums, relative to their terms: far above (K + N) u
-WITHIN = 0.99  # of what there is to spare that suprema may use
-CELLS_AT_ONCE = 500  # and as many as there are
-MOST_CELLS = 10_000  # for one class of a question
-WORTH = 0.5  # of the components that are left free by questions about all sides at once: then single sides are in vain
-MOST_GROUPED = 6_000  # cells to look for groups in
-IDLE = 1e-6  # multipliers of atoms that go
 
 
 class Confinement:

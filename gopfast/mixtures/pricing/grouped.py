@@ -19,36 +19,37 @@ from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
 from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, pick, total_of
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
-
-PARTS = (2_000, 10_000)  # samples, at most, that prices are found of: first, and once their atoms are known
-# Nats per sample that prices may lose, from coarse to fine. The barrier's weight falls with it, and with that what a
-# component saves at its best: suprema are the easier to find the larger that is.
-TOLERANCES = (5e-3, 5e-4, 5e-5, 5e-6, 0.0)
-BEFORE_OTHERS = 3  # of them, where prices of all samples follow
-SEARCHED = 0.3  # part of it that suprema may lose
-LEAST_TOLERANCE = 5e-3  # nats
-SHARE_OF_TIME = 0.1  # of what is left, at most, for a step,
-LONGEST_STEP = 2.0  # and so many seconds,
-LEAST_STEP = 0.02  # and at least
-# Samples and columns that it is for: of fewer samples prices of them all are as soon found.
-FEWEST, MOST_COLUMNS = 5_000, 3
-# Of more samples and columns there are neither prices nor summaries: what groups say is little, but all there is.
-MANY, MANY_COLUMNS = 20_001, 8
-CELLS, GROUPS = 2_000, 1_000_000  # of a step
-N_CLIMBS = 20  # steps of ascents by groups,
-N_LAST = 6  # and then of the best of them by samples
-N_STARTS = 24
-N_EXACT = 12  # ascents whose value is that of all samples
-ALIKE, ALIKE_PLACES = 1e-4, 1e-3  # ascents that ended in the same place: values, relative, and parameters, of all
-MOST_TURNS = 8  # of new prices at one tolerance
-MOST_CELLS = 400_000  # at one set of prices
-# No progress: this part of what is missing is left after so many groups or as many more.
-SLOW, PATIENCE = 0.6, 4_000_000
-MOST_GROUPS = 1_000_000_000
-LOOKS = 0.5  # part of what cells cost that ascents by samples from the best of them may cost
-SAMPLES_OF_A_GROUP = 24  # as in `group_pricing`
-N_EQUAL = 2  # turns of making the atoms' values equal
-SOLVED = 30  # steps to an atom's scale
+from gopfast.mixtures.pricing.tuning import (
+    ALIKE_PLACES,
+    BEFORE_OTHERS,
+    CELLS,
+    GROUPED_ALIKE as ALIKE,
+    GROUPED_FEWEST as FEWEST,
+    GROUPED_MOST_CELLS as MOST_CELLS,
+    GROUPED_MOST_TURNS as MOST_TURNS,
+    GROUPED_N_STARTS as N_STARTS,
+    GROUPS,
+    LEAST_STEP,
+    LEAST_TOLERANCE,
+    LONGEST_STEP,
+    LOOKS,
+    MANY,
+    MANY_COLUMNS,
+    MOST_COLUMNS,
+    MOST_GROUPS,
+    N_CLIMBS,
+    N_EQUAL,
+    N_EXACT,
+    N_LAST,
+    PARTS,
+    PATIENCE,
+    SAMPLES_OF_A_GROUP,
+    SEARCHED,
+    SHARE_OF_TIME,
+    SLOW,
+    SOLVED,
+    TOLERANCES,
+)
 
 
 class GroupedBound(Learner):

@@ -22,9 +22,7 @@ import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.pricing_root import PricingBound
-
-FEWEST = 300  # points of the first summary
-TINY = 1e-300
+from gopfast.mixtures.pricing.tuning import LEVELS_FEWEST as FEWEST, TINY
 
 
 def levels_of(data, most, most_points):

@@ -10,9 +10,41 @@ import time
 import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.pricing.margins import SUMMED
 from gopfast.mixtures.pricing.master import Master
 from gopfast.mixtures.pricing.price_cell import MOST_CURVED_COSTS
 from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.pricing.tuning import (
+    COARSE,
+    FEW_DRAWS,
+    FINE_CELLS,
+    FINE_FACTOR,
+    FINER,
+    FINEST,
+    HASTY,
+    LATER,
+    LIFT,
+    LONGEST_WAIT,
+    MORE_CELLS,
+    MOST_CONFINED,
+    MOST_IMPROVED,
+    MOST_LOOKED_AT,
+    MOST_OPEN,
+    MOST_PASSES,
+    MOST_SHAVED,
+    N_ASCENT,
+    N_DRAWS,
+    PART_FOR_PRICES,
+    QUESTIONS_WAIT,
+    ROOT_ALIKE as ALIKE,
+    ROOT_IDLE as IDLE,
+    ROOT_MOST_ADDED as MOST_ADDED,
+    ROOT_MOST_TURNS as MOST_TURNS,
+    ROOT_N_ROUNDS as N_ROUNDS,
+    SHARE_OF_GAP,
+    SHARE_OF_LOSS,
+    SHIFT,
+)
 from gopfast.mixtures.primal.rounding import Rounding
 from gopfast.search.meter import Meter
 
@@ -20,38 +52,6 @@ from gopfast.search.meter import Meter
 def single(problem, family):
     """Return the family of one component of a problem, None where components share parameters."""
     return family.one_component(problem)
-
-
-SHIFT = 2.0  # of the first prices: at the incumbent's own every G has a kink
-LIFT = 0.1  # of prices for ascents that find nothing otherwise
-N_DRAWS = 60  # starts of ascents before the first master problem, and in each later round
-MOST_ADDED = 12  # atoms per round
-IDLE = 1e-6  # multipliers of atoms that go
-N_ROUNDS = 25
-PART_FOR_PRICES = 0.4  # of the time that is left
-ALIKE = 0.03  # columns that differ by less of their mass are one atom
-N_ASCENT = 40
-LATER = 0.05  # weight of the barrier where prices are nearly known, nats
-MOST_LOOKED_AT = 200
-FEW_DRAWS = 20  # the same in haste
-COARSE = 0.05  # nats that prices and suprema may lose in all, at first
-HASTY = 0.5  # the same in haste
-FINEST = 5e-4  # and in the end, where the bound by prices is that near to the limit
-SHARE_OF_GAP = 0.25  # that they may lose, of how far the bound by prices is from the limit
-SHARE_OF_LOSS = 0.1  # that they may lose, of what a summary of the samples loses
-FINER = 0.5  # factor from one tolerance of the suprema to the next
-FINE_CELLS = 4_000  # cells until then are few enough to go on to a finer one: so many and,
-FINE_FACTOR = 1.5  # times those of the coarse one; where parameters are many a finer one costs many times as much
-QUESTIONS_WAIT = 1.5  # terms of the tree before questions are asked, for each of the prices,
-LONGEST_WAIT = 6_000_000  # but at most so many: what questions to so costly prices save is as much
-SUMMED = 2.0**-51  # relative, of a sum of few terms
-MORE_CELLS = 4_000  # of each step
-MOST_TURNS = 20  # of new prices once there are cells
-MOST_IMPROVED = 12_000  # samples or points; the prices of more, once they are known from a coarser summary, stay
-MOST_CONFINED = 5_000  # samples: every question asks for prices of its own
-MOST_OPEN = 200_000  # for their memory, 0.4 to 1 kB each
-MOST_SHAVED = 30_000  # cells bounded to drop more of them, once the supremum is known
-MOST_PASSES = 80_000  # for it
 
 
 class Phase(enum.IntEnum):

@@ -9,8 +9,7 @@ Theory: what they start is (S8) of docs/theory/search.md.
 
 import numpy as np
 
-MOST_TURNS = 20
-N_TRIES = 4  # draws of each center
+from gopfast.mixtures.primal.tuning import CLUSTERS_MOST_TURNS as MOST_TURNS, N_TRIES
 
 
 def clusterings(places, weights, n_clusters, n_runs, rng, late=lambda: False):

@@ -11,16 +11,18 @@ Theory: (P8) of docs/theory/prices.md.
 import numpy as np
 
 from gopfast.mixtures.primal.em import MixturePrimal
-
-MOST_DRAWN = 400
-TERMS = 3e7  # samples times components times statistics times steps, of the short runs: about 0.15 s
-FEWEST_DRAWN = 10  # fewer tell little
-SHORT, LONG = 25, 400  # steps of EM
-N_LONG = 20  # best short runs that go on
-APART = 1e-6  # nats by which two runs differ
-SETTLED = 1e-9  # nats gained by the last step
-LEAST_WEIGHT = 1e-3
-SMALLEST = 1e-12  # share of the samples that an atom takes, so that something can be drawn always
+from gopfast.mixtures.primal.tuning import (
+    APART,
+    FEWEST_DRAWN,
+    MOST_DRAWN,
+    N_LONG,
+    ROUNDING_LEAST_WEIGHT as LEAST_WEIGHT,
+    ROUNDING_LONG as LONG,
+    ROUNDING_SMALLEST as SMALLEST,
+    SETTLED,
+    SHORT,
+    TERMS,
+)
 
 
 class Rounding:

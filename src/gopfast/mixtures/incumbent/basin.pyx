@@ -29,6 +29,17 @@ import numpy as np
 from libc.math cimport INFINITY, exp, expm1, fabs, log, sqrt
 from libc.string cimport memcpy, memset
 
+from gopfast.mixtures.incumbent.tuning import ROUGH
+
+from gopfast.mixtures.incumbent.margins cimport (
+    BASIN_OUTWARD as OUTWARD, BASIN_ROUNDING as ROUNDING, SCORE_ROUNDING, WITHIN
+)
+from gopfast.mixtures.incumbent.tuning cimport (
+    BASIN_FIRST_RADIUS as FIRST_RADIUS, BASIN_LARGEST as LARGEST, BASIN_LEAST as LEAST,
+    BASIN_MOST_LOG_RADIUS as MOST_LOG_RADIUS, BASIN_MOST_TRIES as MOST_TRIES, BASIN_NARROWER as NARROWER,
+    BASIN_NEGLIGIBLE as NEGLIGIBLE, BASIN_N_SHELLS as N_SHELLS, BASIN_POLL_EVERY as POLL_EVERY,
+    BASIN_SMALLEST_WEIGHT as SMALLEST_WEIGHT, FINE, FIRST_LOG_RADIUS, LEAST_VECTOR, MOST_RADIUS
+)
 from gopfast.mixtures.primal.em cimport MixturePrimal
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
 from gopfast.mixtures.data.passes cimport pass_sums
@@ -38,27 +49,6 @@ from gopfast.search.relaxation cimport Basin
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef real FIRST_RADIUS = 0.25   # of a cube, in standard deviations
-cdef real MOST_RADIUS = 1.0     # of a box that is given
-cdef real OUTWARD = 1 + 1e-9    # of a given box's radii: covers their rounding
-cdef real NARROWER = 0.85       # the cube tried first, of the one found on some of the samples
-cdef int N_SHELLS = 3           # of a box; the curvature is bounded on each
-cdef int MOST_TRIES = 10        # of radii of the cube, and of the log weights in one
-cdef real FIRST_LOG_RADIUS = 0.05   # of a log weight, which nothing scales
-cdef real MOST_LOG_RADIUS = 1.0     # beyond, bounds of the curvature are of no use
-cdef real LEAST = 0.02         # curvature to be proved, relative to that of separate components
-cdef real ROUNDING = 1e-8      # of the factorisation of a matrix with entries up to LARGEST, and of weights of points
-cdef real LARGEST = 1e4
-cdef real SCORE_ROUNDING = 1e-15    # of a score, relative to its size, for each of its d + 2 terms
-cdef real NEGLIGIBLE = 1e-13   # terms below it are bounded, not computed
-cdef real SMALLEST_WEIGHT = 1e-6    # of a component of an incumbent that a box is looked for around
-cdef real FINE = 0.02           # how far a summary's points may be from their samples, in standard deviations
-# Share of a log weight's radius that its best value may use: what is left covers the rounding of `enclose`.
-cdef real WITHIN = 0.99
-cdef real LEAST_VECTOR = 1e-3   # entry of the power iteration's vector, relative to the largest
-ROUGH = 250                     # points on which a radius is looked for
-cdef index POLL_EVERY = 4096    # points
 
 
 def near(data, reach):

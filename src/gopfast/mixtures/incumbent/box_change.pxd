@@ -4,9 +4,6 @@ from gopfast.mixtures.incumbent.center cimport Center
 from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport index, real
 
-cdef real OUTWARD   # covers the rounding of the sums and products that a bound is made of
-cdef real UPWARD    # that of a few operations
-
 
 cdef class BoxChange(Center):
     cdef index stride               # every so-manieth sample is looked at, for a guess; 1: all of them

@@ -6,18 +6,17 @@ Theory: (Q3) and (Q4) of docs/theory/fourth_order.md; (W3) and (W4) of docs/theo
 from libc.math cimport INFINITY, exp, fabs, sqrt
 from libc.string cimport memset
 
-from gopfast.mixtures.incumbent.center cimport POLL_EVERY, Center
+from gopfast.mixtures.incumbent.center cimport Center
 from gopfast.mixtures.incumbent.charts cimport Chart
+from gopfast.mixtures.incumbent.margins cimport BOX_OUTWARD as OUTWARD, BOX_UPWARD as UPWARD
+from gopfast.mixtures.incumbent.tuning cimport (
+    BOX_FARTHEST as FARTHEST, BOX_N_SHELLS as N_SHELLS, CENTER_POLL_EVERY as POLL_EVERY
+)
 from gopfast.mixtures.primal.em cimport MixturePrimal
 from gopfast.mixtures.data.samples cimport SampleSet
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef real OUTWARD = 1 + 1e-9
-cdef real UPWARD = 1 + 1e-12
-cdef real FARTHEST = 150.0      # a score may not go farther than this
-cdef int N_SHELLS = 4
 
 
 cdef class BoxChange(Center):

@@ -7,10 +7,6 @@ from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Basin
 from gopfast.search.types cimport index, real
 
-cdef int MOST_COORDINATES
-cdef real LARGEST
-cdef index POLL_EVERY
-
 
 cdef class Center(Basin):
     cdef Family family

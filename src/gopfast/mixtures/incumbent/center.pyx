@@ -11,6 +11,10 @@ from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.incumbent.charts cimport Chart
 from gopfast.mixtures.dense cimport dense_factor, dense_inverse
+from gopfast.mixtures.incumbent.tuning cimport (
+    CENTER_LARGEST as LARGEST, CENTER_NEGLIGIBLE as NEGLIGIBLE, CENTER_POLL_EVERY as POLL_EVERY,
+    CENTER_SMALLEST_WEIGHT as SMALLEST_WEIGHT, MOST_COORDINATES, MOST_SWEEPS
+)
 from gopfast.mixtures.primal.em cimport MixturePrimal
 from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport SampleSet
@@ -18,13 +22,6 @@ from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Basin
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef real LARGEST = 10.0
-cdef real NEGLIGIBLE = 1e-16    # terms below it are bounded, not computed
-cdef real SMALLEST_WEIGHT = 1e-6
-cdef int MOST_SWEEPS = 12
-cdef int MOST_COORDINATES = 80
-cdef index POLL_EVERY = 1024    # samples
 
 
 cdef class Center(Basin):

@@ -29,14 +29,9 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 from gopfast.mixtures.families.exponential cimport BERNOULLI, EXPONENTIAL, LABEL, POISSON
+from gopfast.mixtures.incumbent.margins cimport CHARTS_OUTWARD as OUTWARD
+from gopfast.mixtures.incumbent.tuning cimport FACE_WIDTH, LARGEST_CHANGE, LARGEST_LOG, LARGEST_STEP, TINIEST
 from gopfast.search.rounding cimport ROUND
-
-cdef real LARGEST_CHANGE = 0.9      # of a precision, downward
-cdef real LARGEST_LOG = 3.0         # of a log rate or logit
-cdef real LARGEST_STEP = 3.0        # of a mean alone, in standard deviations
-cdef real FACE_WIDTH = 0.2          # of labels' probabilities, per standard deviation of the radius
-cdef real OUTWARD = 1e-13           # rounding of a coordinate's reach, with room
-cdef real TINIEST = 1e-250
 
 
 cdef class Chart:

@@ -24,12 +24,11 @@ from libc.math cimport INFINITY, exp, fabs, sqrt
 
 from gopfast.mixtures.families.full cimport MEAN, RESIDUAL, SLOPE, VARIANCE, Factors, Matrix
 from gopfast.mixtures.families.matrix cimport MOST_COLUMNS, MOST_ENTRIES
+from gopfast.mixtures.incumbent.margins cimport MATRIX_OUTWARD as OUTWARD
+from gopfast.mixtures.incumbent.tuning cimport LARGEST_BLUR, LARGEST_FALL
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index
 
-cdef real LARGEST_FALL = 0.9        # of a precision
-cdef real LARGEST_BLUR = 1e-7
-cdef real OUTWARD = 1e-12           # rounding of a reach, relative to its terms
 cdef real SQRT2 = 1.4142135623730951
 
 

@@ -45,35 +45,24 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
-from gopfast.mixtures.incumbent.box_change cimport OUTWARD, UPWARD, BoxChange
-from gopfast.mixtures.incumbent.center cimport LARGEST, MOST_COORDINATES, conjugate
+from gopfast.mixtures.incumbent.box_change cimport BoxChange
+from gopfast.mixtures.incumbent.center cimport conjugate
 from gopfast.mixtures.incumbent.charts cimport Chart
 from gopfast.mixtures.dense cimport dense_factor
+from gopfast.mixtures.incumbent.margins cimport (
+    BOX_OUTWARD as OUTWARD, BOX_UPWARD as UPWARD, NEIGHBOURHOOD_ROUNDING as ROUNDING
+)
+from gopfast.mixtures.incumbent.tuning cimport (
+    CENTER_LARGEST as LARGEST, FACE_REACH, LEAST_RADIUS, LENT, MOST_COORDINATES, MOST_WORK, NARROWEST_FACE,
+    NEIGHBOURHOOD_FIRST_RADIUS as FIRST_RADIUS, NEIGHBOURHOOD_LEAST as LEAST,
+    NEIGHBOURHOOD_MOST_LOG_RADIUS as MOST_LOG_RADIUS, NEIGHBOURHOOD_MOST_TRIES as MOST_TRIES,
+    NEIGHBOURHOOD_NARROWER as NARROWER, NEIGHBOURHOOD_ROUGH as ROUGH, N_HALVINGS, N_SHRINKINGS, N_WIDENINGS, POLISHING,
+    SHRINKING, WIDER, WIDEST_FACE
+)
 from gopfast.mixtures.primal.em cimport MixturePrimal
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-
-cdef real FIRST_RADIUS = 0.5    # of a box, in standard deviations
-cdef real LEAST_RADIUS = 1e-3
-cdef real NARROWER = 0.6
-cdef int N_HALVINGS = 4         # of the ratio between a radius that fits and one that does not
-cdef index ROUGH = 1000         # samples on which radii are looked for
-cdef int N_SHRINKINGS = 8       # on all samples
-cdef real SHRINKING = 0.9
-cdef int N_WIDENINGS = 5        # attempts for each component
-cdef real WIDER = 1.4            # at first; its root once that is too much
-cdef int MOST_TRIES = 8         # of the log weights' radius
-cdef real MOST_LOG_RADIUS = 1.0
-cdef real LEAST = 0.003         # curvature to be proved, relative to that of separate components
-cdef real LENT = 0.8            # part of the tolerance that the objective may fall in the box
-cdef real ROUNDING = 1e-7       # of matrix products and the factorisation, beside entries of at most LARGEST
-cdef index MOST_WORK = 1_000_000_000    # operations of one survey
-cdef real FACE_REACH = 1e-3     # of what is taken to be on a face, at first
-cdef real WIDEST_FACE = 1.0      # of a probability or rate whose center is 0
-cdef real NARROWEST_FACE = 1e-3
-cdef int POLISHING = 500        # steps of EM
 
 
 cdef class Neighbourhood(BoxChange):

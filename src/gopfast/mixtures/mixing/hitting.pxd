@@ -2,12 +2,10 @@
 
 from gopfast.mixtures.families.gaussian cimport GaussianFamily
 from gopfast.mixtures.mixing.mixing cimport Interval, MixingDistribution
+from gopfast.mixtures.mixing.tuning cimport MOST_PARTS, MOST_SETS
 from gopfast.search.relaxation cimport Reduction
 from gopfast.search.types cimport real
 
-cdef enum:
-    MOST_SETS = 64
-    MOST_PARTS = 4
 
 cdef struct HittingSet:
     int n_parts

@@ -12,6 +12,9 @@ Theory: (H4), (H5) and (H6) of docs/theory/hitting.md.
 
 import numpy as np
 
+from gopfast.mixtures.mixing.tuning import (
+    HITTING_MOST_SAMPLES as MOST_SAMPLES, HITTING_WIDEST as WIDEST, LIGHTEST, SMALL_LOSS
+)
 from gopfast.search import entries
 
 from libc.math cimport INFINITY, ceil, fabs, isfinite, log, sqrt
@@ -19,32 +22,15 @@ from libc.stdlib cimport calloc, free
 
 from gopfast.mixtures.families.family cimport order_components
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
-from gopfast.mixtures.mixing.mixing import LIGHTEST
+from gopfast.mixtures.mixing.margins cimport PRIOR_ROUNDING
 from gopfast.mixtures.mixing.mixing cimport Interval, MixingDistribution
+from gopfast.mixtures.mixing.tuning cimport (
+    ALL_BUT, FIRST_CAUTION, FIRST_RADIUS, GROWN, LEAST_CAUTION, LEAST_STEP, LEAST_WEIGHT, LESS, MORE, MOST_FITS,
+    MOST_RADIUS, MOST_TRIALS, SMALLER, WIDER
+)
 from gopfast.search.relaxation cimport Effort, Reduction
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport clip, index, real
-
-# Lengths are in standard deviations of a component.
-cdef real FIRST_RADIUS = 1.5    # of the interval around a mean that is spared first,
-cdef real MOST_RADIUS = 6.0     # of the widest,
-cdef real WIDER = 1.6           # of the next over that of one without a proof,
-cdef real SMALLER = 0.6         # and over that of one with a proof
-cdef real LEAST_STEP = 0.005    # by which an end must move for an attempt to be worth it
-# Where an end is tried: as far as the missing value allows by its quadratic model, times a factor that adapts.
-cdef real FIRST_CAUTION = 1.1
-cdef real LEAST_CAUTION = 0.6
-cdef real MORE = 1.2            # the factor after an attempt in vain, over the one before,
-cdef real LESS = 0.9            # and after one that found a set
-cdef int MOST_TRIALS = 5        # at one end in its turn
-cdef real ALL_BUT = 0.95         # of the way from an end to the mean, the longest step that is tried
-cdef real LEAST_WEIGHT = 1e-3    # of a component, where steps are foreseen by its curvature
-cdef real GROWN = 0.005          # by which part the intervals must become shorter for another round
-cdef int MOST_FITS = 8           # rounds over the sets in cutting a box
-MOST_SAMPLES = 20_000           # or points of a summary
-WIDEST = 400.0                  # range of the means
-SMALL_LOSS = 5e-5               # of a summary, nats per unit of weight
-cdef real PRIOR_ROUNDING = 1e-12  # of the prior's cost, relative to its terms
 
 
 def summary(data):

@@ -21,49 +21,19 @@ import numpy as np
 from libc.math cimport INFINITY, ceil, fabs, isfinite, log, sqrt
 from libc.string cimport memcpy
 
+from gopfast.mixtures.mixing.tuning import BIN, LEAST_VARIANCE, LIGHTEST, MANY, MOST_ATOMS, MOST_POINTS
+
 from gopfast.mixtures.data.passes cimport PASS_VALUE, PASS_WEIGHTS, pass_scratch_size, run_pass
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
+from gopfast.mixtures.mixing.tuning cimport (
+    ALGEBRA, BESIDE, COMPRESSION, EXCESS, FRESH, GRID, GRID_ATOMS, LOOSER, MIXING_CLOSE as CLOSE,
+    MIXING_MOST_STEPS as MOST_STEPS, MIXING_NEAR as NEAR, MOST_ASKED, MOST_DIVISIONS, MOST_GAPS, MOST_ROUNDS,
+    MOST_ROUNDS_WHOLE, MOST_TURNS, NEAREST, N_BESIDE, POINT, SMALL, SMALLEST, SPARED_CELL, UNUSED, WIDEST_CELL, WORTHY
+)
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, index, real
 from gopfast.mixtures.mixing.weights cimport take_weights, weights_newton, weights_start
-
-cdef enum:
-    MOST_ASKED = 128            # points in one pass
-# For which there is room, where nothing else is asked for.
-MOST_ATOMS = 160
-MOST_POINTS = 4096
-cdef int MOST_GAPS = 4          # to which a bound of all mixtures is tried, each LOOSER times the last
-cdef real LOOSER = 10.0
-# Of the total weight: the kernel caps exponentials, and D at a sample lighter than this could be seen too small.
-LIGHTEST = 1e-100
-# Lengths are in standard deviations of a component.
-cdef real GRID = 0.4            # between the atoms to start from
-cdef int GRID_ATOMS = 40        # about so many, on a support of more than so many times GRID
-cdef real NEAR = 1.0            # of an atom to a sample, for a bound of all mixtures
-cdef real POINT = 1e-9          # an interval that is no longer has one atom
-cdef real BESIDE = 0.3          # between the atoms beside what is spared, N_BESIDE on each side
-cdef int N_BESIDE = 4
-cdef real FRESH = 0.1           # weight that all new atoms of a distribution get together
-cdef real CLOSE = 0.05          # the weights are found to this part of what their value is above the limit,
-cdef real SMALL = 1e-10         # and to this, relative to the value
-cdef int MOST_STEPS = 25        # of Newton's method, with the same atoms
-cdef real ALGEBRA = 6.0         # a Newton step on P atoms costs P^3 / ALGEBRA exponentials
-cdef int MOST_ROUNDS = 12       # in which atoms are added, to spare a set
-cdef int MOST_ROUNDS_WHOLE = 40  # and for the distribution on all of the support, which later ones start from
-cdef real WORTHY = 0.1          # atoms are added where log D / W is above this part of what it may be
-cdef real NEAREST = 1e-6        # distance of atoms
-cdef real UNUSED = 1e-6         # weight of atoms that are dropped
-cdef real WIDEST_CELL = 0.5     # to begin with
-BIN = 0.4                       # width of the bins of compressed data,
-MANY = 2.5                        # and so many samples per bin that compression pays
-LEAST_VARIANCE = 1e-12          # within a bin: two points need a distance
-cdef real COMPRESSION = 1e-5    # what compressed data may change log D / W by
-cdef real SPARED_CELL = 0.01    # cells of the spared set are divided no further
-cdef int MOST_DIVISIONS = 8     # of a cell at a time
-cdef int MOST_TURNS = 10        # of dividing cells
-cdef real SMALLEST = 1e-300     # ratio whose logarithm is taken where D underflows: a floor of an upper bound
-cdef real EXCESS = 200.0        # of log D / W that a certificate uses at most: the kernel caps exponentials at 700
 
 
 def compressed(samples):

@@ -7,16 +7,11 @@ from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
+from gopfast.mixtures.mixing.tuning cimport (
+    FIRST_LEAST_SLACK, FIRST_SLACK, LEAST_SLACK, LEAST_TARGET, LONGEST, REFLECTED, SHORT_OF_BOUND
+)
 from gopfast.search.arena cimport Arena
 from gopfast.search.types cimport real
-
-cdef real FIRST_SLACK = 0.1         # of the size of a residual, where an iterate begins
-cdef real FIRST_LEAST_SLACK = 1e-3  # of W
-cdef real LEAST_SLACK = 0.1         # of mu / pi, what complementarity wants a slack to be
-cdef real REFLECTED = 0.5           # slack of a negative residual, over its size
-cdef real LEAST_TARGET = 1e-6       # of mu: the corrector aims no lower, so that products stay near each other
-cdef real LONGEST = 1e10            # a step that meets no bound
-cdef real SHORT_OF_BOUND = 0.99     # part of the step to the nearest bound that is gone
 
 
 cdef int take_weights(Arena arena, Weights *at, size_t n) except -1:

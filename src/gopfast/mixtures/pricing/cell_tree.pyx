@@ -9,9 +9,7 @@ from gopfast.search import entries
 
 from libc.math cimport INFINITY
 
-# Boxes that wait while a tree of cells is searched: one for each level, and each level halves the cells.
-cdef enum:
-    MOST_DEPTH = 128
+from gopfast.mixtures.pricing.tuning cimport MOST_DEPTH
 
 
 cdef void sort(index n, int *order, real *keys) noexcept nogil:

@@ -14,32 +14,21 @@ from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from gopfast.mixtures.pricing.margins cimport SUMS
 from gopfast.mixtures.pricing.price_cell cimport Pricing
 from gopfast.mixtures.pricing.pricing cimport ComponentPricing
 from gopfast.mixtures.pricing.sample_groups cimport (
     Cut, GROUPS_CENTER, GROUPS_LANES, SampleGroups
 )
 from gopfast.mixtures.data.passes cimport price_sums
+from gopfast.mixtures.pricing.tuning cimport (
+    FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE, SAMPLES_OF_A_GROUP, SHARE_LOST,
+    SHARE_OF_ASCENTS, TOLD
+)
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport index, real
-
-# Groups of this level are where every cell begins.
-cdef int FIRST_LEVEL = 1
-# What groups may lose of what a cell's bound exceeds the cutoff by: they are divided until then.
-cdef real SHARE_LOST = 0.3
-cdef real LEAST_LOST = 1e-7     # the same, relative to the bound
-cdef real SHARE_OF_ASCENTS = 0.03
-# A cell is split by the minorant's error if that is more than this part of what is missing.
-cdef real TOLD = 0.25
-cdef int MOST_ROUNDS = 24
-# What a group costs, in samples of a pass over them all.
-cdef index SAMPLES_OF_A_GROUP = 24
-cdef int MOST_ROOT_STEPS = 50
-cdef real ROOT_TOLERANCE = 1e-10
-cdef real LEAST_SCALE = 1e-290
-cdef real SUMS = 4.0 * ROUND    # of a sum of nonnegative terms, for each of them
 
 
 # One thread's groups, and what its cell is compared with.

@@ -50,26 +50,12 @@ from libc.string cimport memcpy, memset
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward, dense_gram
 from gopfast.mixtures.data.passes cimport PRICE_VALUE, pass_data, price_scratch_size, price_sums, run_price
 from gopfast.mixtures.data.samples cimport take_costs
+from gopfast.mixtures.pricing.tuning cimport (
+    ARMIJO, AT_LAST, ENOUGH, FARTHEST, LARGEST, LEAST, LEFT_OUT, LEVEL_STEPS,
+    MASTER_LARGEST_EXPONENT as LARGEST_EXPONENT, MASTER_LONGEST as LONGEST, MASTER_PARALLEL_FROM as PARALLEL_FROM,
+    NEARLY, NO_MASS, N_STEPS, PULL, RIDGE, SHORTER, SHRINK
+)
 from gopfast.search.stop cimport clock
-
-cdef int N_STEPS = 100
-cdef real LONGEST = 3.0         # of a step in any price, nats
-cdef real SHRINK = 0.15         # of the barrier's weight
-cdef real ENOUGH = 0.5          # Newton decrement, in units of the barrier's weight
-cdef real AT_LAST = 1e-3
-cdef real LEAST = 1e-3          # part of a step below which a search is given up: the next weight, then
-cdef real SHORTER = 0.4
-cdef real ARMIJO = 0.1
-cdef real RIDGE = 1e-12
-cdef real PULL = 1.0            # to the center, per nat squared, in units of the barrier's weight
-cdef real LEFT_OUT = 0.3        # of what all rows that are left out add to the identity, each at most its share
-cdef real NO_MASS = 1e-12       # saturated weight, of the total, that has no curvature
-cdef real FARTHEST = 1e3         # of dual multipliers from primal ones, a factor
-cdef real NEARLY = 0.99         # part of the way to a dual multiplier of 0
-cdef real LARGEST = 1e300       # no price is ever this large
-cdef real LARGEST_EXPONENT = 600.0
-cdef int LEVEL_STEPS = 60
-cdef index PARALLEL_FROM = 50_000   # samples times atoms from which threads pay
 
 
 cdef class Master:

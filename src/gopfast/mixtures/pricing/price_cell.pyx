@@ -26,29 +26,16 @@ from gopfast.mixtures.data.passes cimport (
     PRICE_HESSIAN, PRICE_VALUE, pass_data, price_scratch_size, price_sums, run_price
 )
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
+from gopfast.mixtures.pricing.tuning cimport (
+    AFRESH, CELL_LONGEST as LONGEST, DAMPED, FEWEST_LEVELS, MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED,
+    SMALLEST
+)
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs
 from gopfast.search.tree cimport divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.rounding cimport ROUND
 
-# Curvature in each coordinate that prices of summaries allow for: half of what 1 over the least variance is.
-MOST_CURVED_COSTS = 0.5
-cdef real MOST_CURVED = MOST_CURVED_COSTS
-
-cdef real SETTLED = 1e-10        # what a step must promise, relative to the bound, to be worth a pass
-cdef real NO_ERROR = 1e-12       # an error of the minorant below this part of the bound says nothing of where to split
-cdef real DAMPED = 1 + 1e-8      # of the Hessian's diagonal, which may be singular
-cdef real SMALLEST = 1e-280      # stands for 0 in a divisor
-# Steps of multipliers are damped so that they exceed typical values by no more than about this factor.
-cdef real LONGEST = 30.0
-cdef int MOST_RETREATS = 4
-# A cell whose bound is not this part nearer to the cutoff than its parent's, after so many passes or when it is stuck,
-# begins again without the parent's multipliers.
-cdef int AFRESH = 5
-cdef real PROGRESS = 0.05
-# Levels of a variable from which on it is left free: cells tell nothing of it, so that boxes of nodes are cut in the
-# others alone. Of two levels, one coordinate, that costs more than it saves.
-cdef int FEWEST_LEVELS = 3
+MOST_CURVED_COSTS = MOST_CURVED  # as Python sees it
 
 
 cdef class CellPricing:

@@ -2,13 +2,10 @@
 
 from gopfast.mixtures.pricing.price_cell cimport CellPricing, Pricing
 from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.pricing.tuning cimport BATCH
 from gopfast.search.ledger cimport Ledger
 from gopfast.search.tree cimport Node, Tree
 from gopfast.search.types cimport index, real
-
-# Cells bounded at a time, whatever the number of threads.
-cdef enum:
-    BATCH = 64
 
 
 cdef class ComponentPricing(CellPricing):

@@ -19,16 +19,11 @@ from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from gopfast.mixtures.pricing.margins cimport SUMMING
 from gopfast.mixtures.pricing.price_cell cimport Pricing
+from gopfast.mixtures.pricing.tuning cimport ASCEND_EVERY, ASCENT, PRICING_PARALLEL_FROM as PARALLEL_FROM
 from gopfast.search.stop cimport clock
 from gopfast.search.tree cimport node_high, node_low, node_point, node_warm
-
-cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
-# An ascent from the split point of every so-manieth cell looks for parameters of a larger value.
-cdef index ASCEND_EVERY = 8
-cdef int ASCENT = 5
-# Samples times tasks from which threads pay.
-cdef index PARALLEL_FROM = 2000
 
 
 cdef class ComponentPricing(CellPricing):

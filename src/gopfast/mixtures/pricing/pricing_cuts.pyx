@@ -15,10 +15,8 @@ from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free, malloc
 
 from gopfast.mixtures.families.family cimport Family, order_components
-
-cdef real SUMMING = 1e-13        # rounding error of a sum of suprema, relative to its terms: far above K u
-# Turns of cutting: what one component loses lets the others lose more.
-cdef int MOST_TURNS = 3
+from gopfast.mixtures.pricing.margins cimport SUMMING
+from gopfast.mixtures.pricing.tuning cimport MOST_TURNS
 
 
 cdef class PricingReduction(StepwiseReduction):

@@ -14,21 +14,16 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fabs
 from libc.string cimport memcpy, memset
 
+from gopfast.mixtures.pricing.tuning import FEWEST_OF_A_LEVEL, GROUPS_RIDGE as RIDGE, MOST_LEVELS, MOST_SLOPES
+
+from gopfast.mixtures.pricing.tuning cimport GROUPS_LARGEST_EXPONENT as LARGEST_EXPONENT, GROUPS_NEAR as NEAR
 from gopfast.search.rounding cimport ROUND
 
 cdef extern from "groups.h" nogil:
     void groups_block(const double *rows, int d, const pass_costs *costs, const pass_costs *rounding, double *mean,
                       double *variance, double *low, double *high)
 
-MOST_LEVELS = 6         # 262,144 groups in the last
-FEWEST_OF_A_LEVEL = 2   # samples in a group of the last level, at least
-# The regression of prices on a group's statistics: of the diagonal, so that it is never singular.
-RIDGE = 1e-9
 MOST_COLUMNS = 16       # of the kernel
-MOST_SLOPES = 4         # times its coefficients a regression has samples; of fewer the group above has a better one
-# Exponents are cut off here; a mean of exp(y) up to so far above its mean is bounded by the variance.
-cdef real LARGEST_EXPONENT = 690.0
-cdef real NEAR = 2.4
 
 
 cdef void select(const real[:, ::1] points, int j, index *order, index first, index last, index middle) noexcept nogil:

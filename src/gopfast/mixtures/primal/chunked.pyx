@@ -18,16 +18,10 @@ from gopfast.mixtures.primal.em cimport MixturePrimal
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, pass_costs, pass_sums, run_pass
 from gopfast.mixtures.data.samples cimport PassBuffer, Samples
 from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.primal.tuning cimport (
+    CHUNKED_CLOSE as CLOSE, CHUNKED_MOST_STEPS as MOST_STEPS, CHUNKED_MOST_SWEEPS as MOST_SWEEPS, DOUBTFUL, SAME
+)
 from gopfast.search.types cimport clip, index, real
-
-cdef int MOST_SWEEPS = 5        # over the samples, for one optimum of the summary
-cdef int MOST_STEPS = 2000      # of EM on the summary between two of them
-cdef real CLOSE = 1e-12         # change of a parameter, relative to its size, at which these end
-# An optimum of the summary is refined if, there, it lies above the incumbent by no more than this part of what the
-# summary has lost of the incumbent.
-cdef real DOUBTFUL = 0.5
-# Optima of the summary are one where all parameters differ by less: another sweep would tell the same.
-cdef real SAME = 1e-3
 
 
 def sums_of_part(blocks, frame, bint squares, int F, centers, linear, quadratic, offsets, weights):

@@ -12,10 +12,8 @@ import numpy as np
 from libc.math cimport INFINITY, fabs
 
 from gopfast.mixtures.primal.moves cimport Moves, next_random, uniform
+from gopfast.mixtures.primal.tuning cimport MOST_KEPT
 from gopfast.search.types cimport real
-
-cdef enum:
-    MOST_KEPT = 10  # solutions
 
 
 cdef class Crossing:

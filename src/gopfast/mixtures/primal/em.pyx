@@ -5,6 +5,9 @@ Theory: (A5) of docs/theory/problem.md; (S8) of docs/theory/search.md; (R4) of d
 
 import numpy as np
 
+from gopfast.mixtures.primal.tuning import (
+    BLEND, FEWEST_TRIALS, MOST_TRIAL_SAMPLES, MOST_TRIAL_STEPS, N_TRIALS, TRIAL_TERMS, TRIAL_TOLERANCE
+)
 from gopfast.search import entries
 
 from libc.math cimport INFINITY, fabs
@@ -13,86 +16,26 @@ from libc.string cimport memcpy
 from gopfast.clustering.line import best_stretches
 from gopfast.mixtures.primal.clusters import clusterings
 from gopfast.mixtures.primal.crossing cimport Crossing
+from gopfast.mixtures.primal.margins cimport OBJECTIVE_ROUNDING
 from gopfast.mixtures.primal.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
+from gopfast.mixtures.primal.tuning cimport (
+    CLUSTER_TURNS, DEEP_FROM, DEEP_PASSES, DEEP_PASSES_EACH, DEEP_WORK, DOUBT, EM_LONG as LONG, FEWEST_START_SAMPLES,
+    FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
+    LOOK_PASSES, MANY, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED, N_RESTARTS, N_WAYS, PARTS_FROM,
+    PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE, POLISH_FIRST, POLISH_FIRST_STEPS, POLISH_STEPS,
+    SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS
+)
 from gopfast.search.meter cimport Meter, Work
-from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport clock
 
-# Rounding margin of an objective value, in units of its magnitude; counted out in `entropic`.
-cdef real OBJECTIVE_ROUNDING = 64 * ROUND
-
-# Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
-cdef index START_SAMPLES = 20_000
-# Where a pass takes long, on fewer samples: of so many terms, of components and statistics, but at least so many.
-cdef real START_TERMS = 5e5
-cdef index FEWEST_START_SAMPLES = 3_000
-# Terms of a pass from which on the starts from clusters, which are the best ones, come first: time may be short.
-cdef real HEAVY_FROM = 3e5
-# Shares of a time limit: of the starts before the long run on all samples, of both, and of each later local search
-# in what is left. The root bound needs the rest.
-cdef real STARTS_SHARE = 1.0 / 6
-cdef real STARTS_SHARE_OF_ALL = 1.0 / 4     # of starts that run on all samples: little is left to be done
-cdef real FIRST_SHARE = 1.0 / 3
-cdef real LATER_SHARE = 1.0 / 16
-# Passes over at least this many samples use all threads.
-cdef index PARTS_FROM = 100_000
 
 # What is at work: starts and local searches, the first one's moves, and later ones' at random.
 cdef enum:
     SEARCHING
     MOVING
     PERTURBING
-# Steps of EM at most: from a start on the summary, then from the best of them, from a node, from tied samples.
-cdef int START_STEPS = 20
-cdef int FIRST_STEPS = 500
-cdef int HELD_STEPS = 3         # the first objective is that of the start itself
-cdef int NODE_STEPS = 100
-cdef int TIE_STEPS = 50
-# To what EM polishes an incumbent: a few steps tell its objective, then the decrease left over is below the larger of
-# a fixed number of nats and one relative to the objective.
-cdef real POLISH_FIRST = 1e-6
-cdef int POLISH_FIRST_STEPS = 3
-cdef real POLISHED = 1e-9
-cdef real POLISHED_RELATIVE = 1e-13
-cdef int POLISH_STEPS = 1000
-# Decreases fall geometrically, at no slower a rate than this, so that their sum is foreseen; a run above its target is
-# given up where so many times that sum does not reach it, from the fourth step on.
-cdef real SLOWEST = 0.999
-cdef real DOUBT = 4.0
-cdef index FORESEEN_FROM = 4
-# Weight of all other components below which they share theirs evenly, when one is moved onto tied samples.
-cdef real LEAST_OTHERS = 1e-6
-# From so many connected variables on the first local search goes deeper; with fewer the tree takes no more time itself.
-cdef index DEEP_FROM = 5
-cdef int N_CLUSTERINGS = 10     # starts from clusters of k-means
-cdef int FEW_CLUSTERINGS = 2    # the same where components have one parameter: the best clusters are known
-cdef int CLUSTER_TURNS = 20     # of k-means
-cdef int N_PARTED = 4           # clusters that are parted in two
-cdef int N_WAYS = 7             # in which that can be done
-cdef int LONG = 100             # steps of EM after a move, if it promises to help
-cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
-cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
-cdef int N_RESTARTS = 40        # turns of long runs from more clusters, moves at random, crossings; half of K more
-cdef int MANY = 8               # components from which on these are mostly moves, below mostly runs from clusters
-cdef real FINE = 0.03           # their tolerance, in units of the others'
-cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
-cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
-cdef real DEEP_WORK = 6e7
-cdef int PERTURBATIONS_FROM = 10    # calls of improve() before the first of its own,
-cdef real PERTURBATION_SHARE = 0.04     # and the share that they may take of the passes since the first incumbent
-cdef real MOST_SHARES = 4e6     # samples times components, of which responsibilities are kept
-# Share of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave.
-BLEND = 0.05
-
-# Short runs that tell a family its coordinates, on at most so many samples.
-N_TRIALS = 6
-FEWEST_TRIALS = 2                # where passes are long: all of them take so many terms of sums at most
-TRIAL_TERMS = 150_000_000
-MOST_TRIAL_STEPS = 100
-TRIAL_TOLERANCE = 1e-3           # nats
-MOST_TRIAL_SAMPLES = 2000
 
 
 cdef long long MOST_TURNS = 1 << 60   # that a file may say

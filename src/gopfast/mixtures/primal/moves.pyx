@@ -14,15 +14,8 @@ from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 
 from gopfast.mixtures.data.samples cimport PassBuffer, SampleSet
+from gopfast.mixtures.primal.tuning cimport EM_TURNS, FEWEST, LEFT, MEAN_TURNS, N_GROUPS, RADII
 from gopfast.search.types cimport index, real
-
-cdef int MEAN_TURNS = 4     # of 2-means that halve a component
-cdef int EM_TURNS = 6       # of EM with its two halves
-cdef int TRIES = 2          # draws of the two centers, of which the better halves are kept
-cdef int N_GROUPS = 8        # draws of a group, of which the one that gains most is taken
-cdef int RADII = 20         # halvings of an interval that the radius of a group of samples lies in
-cdef real FEWEST = 2.0      # weight of a group, in samples of the average weight, at least
-cdef real LEFT = 1e-3       # of a component's mass, what a group leaves of it at least
 
 
 cdef unsigned long long next_random(unsigned long long *state) noexcept nogil:

@@ -1,0 +1,216 @@
+"""What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+# [pricing_root] Prices of the samples and the cells that they leave.
+
+# of the first prices: at the incumbent's own every G has a kink | nats | (0, inf) | not measured
+SHIFT = 2.0
+# of prices for ascents that find nothing otherwise | nats | (0, inf) | not measured
+LIFT = 0.1
+# starts of ascents before the first master problem, and in each later round | starts | [1, inf) | not measured
+N_DRAWS = 60
+# the same in haste | starts | [1, inf) | not measured
+FEW_DRAWS = 20
+# atoms per round | atoms | [1, inf) | not measured
+ROOT_MOST_ADDED = 12
+# multipliers of atoms that go | weight of the samples | [0, 1) | not measured
+ROOT_IDLE = 1e-6
+# of prices, at most | rounds | [1, inf) | not measured
+ROOT_N_ROUNDS = 25
+# of the time that is left | part | (0, 1] | not measured
+PART_FOR_PRICES = 0.4
+# columns that differ by less are one atom | of their mass | [0, 1) | not measured
+ROOT_ALIKE = 0.03
+# of an ascent | steps | [1, inf) | not measured
+N_ASCENT = 40
+# weight of the barrier where prices are nearly known | nats | (0, inf) | not measured
+LATER = 0.05
+# ends of ascents, and cells, that are looked at for atoms | points | [1, inf) | not measured
+MOST_LOOKED_AT = 200
+# what prices and suprema may lose in all, at first | nats | (0, inf) | docs/notebook/prices.md
+COARSE = 0.05
+# the same in haste | nats | (0, inf) | not measured
+HASTY = 0.5
+# and in the end, where the bound by prices is that near to the limit | nats | (0, inf) | not measured
+FINEST = 5e-4
+# that they may lose, of how far the bound by prices is from the limit | part | (0, 1) | docs/notebook/prices.md
+SHARE_OF_GAP = 0.25
+# that they may lose, of what a summary of the samples loses | part | (0, 1) | not measured
+SHARE_OF_LOSS = 0.1
+# from one tolerance of the suprema to the next | factor | (0, 1) | not measured
+FINER = 0.5
+# cells until then that are few enough to go on to a finer tolerance: so many, and FINE_FACTOR times those of the coarse
+# one | cells | [0, inf) | not measured
+FINE_CELLS = 4_000
+# the factor; where parameters are many a finer tolerance costs many times as much | factor | [0, inf) | not measured
+FINE_FACTOR = 1.5
+# terms of the tree before questions are asked, for each of the prices | factor | [0, inf) |
+# docs/notebook/confinement.md
+QUESTIONS_WAIT = 1.5
+# but at most so many: what questions to so costly prices save is as much | terms | [0, inf) |
+# docs/notebook/confinement.md
+LONGEST_WAIT = 6_000_000
+# of each step | cells | [1, inf) | not measured
+MORE_CELLS = 4_000
+# of new prices once there are cells | turns | [0, inf) | not measured
+ROOT_MOST_TURNS = 20
+# points whose prices are improved; the prices of more, once they are known from a coarser summary, stay | points |
+# [0, inf) | not measured
+MOST_IMPROVED = 12_000
+# samples of which questions are asked: every one asks for prices of its own | samples | [0, inf) | not measured
+MOST_CONFINED = 5_000
+# that are open at a time | cells | [1, inf) | argument: their memory, 0.4 to 1 kB each
+MOST_OPEN = 200_000
+# cells bounded to drop more of them, once the supremum is known | cells | [0, inf) | not measured
+MOST_SHAVED = 30_000
+# for it | passes | [0, inf) | not measured
+MOST_PASSES = 80_000
+
+# [pricing_levels] Prices of summaries.
+
+# points of the first summary | points | [1, inf) | not measured
+LEVELS_FEWEST = 300
+# stands for 0 in a divisor | none | (0, 1e-100] | argument: weights that it stands for have no points
+TINY = 1e-300
+
+# [confinement] Questions to prices.
+
+# of prices for one question | rounds | [1, inf) | not measured
+CONFINEMENT_N_ROUNDS = 12
+# weight of the barrier for prices far from the root's | nats | (0, inf) | not measured
+FIRST = 1.0
+# for prices near the root's | nats | (0, inf) | not measured
+NEAR = 0.005
+# that the barrier may lose at first | nats | (0, inf) | not measured
+LOSS = 1.0
+# at first where prices are near the root's | nats | (0, inf) | not measured
+NEAR_LOSS = 0.1
+# and at least | nats | (0, inf) | not measured
+LEAST_LOSS = 1e-3
+# of what there is to spare that it may lose | part | (0, 1) | not measured
+SHARE = 0.1
+# atoms of a class in a round | atoms | [1, inf) | not measured
+CONFINEMENT_MOST_ADDED = 4
+# below the best atom of a class that others start from | nats | (0, inf) | not measured
+ALONE = 1.0
+# of what there is to spare that suprema may use | part | (0, 1) | not measured
+WITHIN = 0.99
+# of a step: so many, and as many as there are | cells | [1, inf) | not measured
+CELLS_AT_ONCE = 500
+# for one class of a question | cells | [1, inf) | not measured
+CONFINEMENT_MOST_CELLS = 10_000
+# of the components that are left free by questions about all sides at once: then single sides are in vain | part |
+# [0, 1] | not measured
+WORTH = 0.5
+# cells to look for groups in | cells | [0, inf) | not measured
+MOST_GROUPED = 6_000
+# multipliers of atoms that go | weight of the samples | [0, 1) | not measured
+CONFINEMENT_IDLE = 1e-6
+
+# [grouped] Prices of many samples, suprema by groups of them.
+
+# samples, at most, that prices are found of: first, and once their atoms are known | samples | [1, inf) |
+# docs/notebook/groups.md
+PARTS = (2_000, 10_000)
+# that prices may lose, from coarse to fine. The barrier's weight falls with it, and with that what a component saves at
+# its best: suprema are the easier to find the larger that is | nats per sample | [0, inf) | docs/notebook/groups.md
+TOLERANCES = (5e-3, 5e-4, 5e-5, 5e-6, 0.0)
+# of them, where prices of all samples follow | tolerances | [0, 5] | docs/notebook/groups.md
+BEFORE_OTHERS = 3
+# part of it that suprema may lose | part | (0, 1) | not measured
+SEARCHED = 0.3
+# of a tolerance of all samples | nats | (0, inf) | not measured
+LEAST_TOLERANCE = 5e-3
+# of what is left, for a step, at most | part | (0, 1] | not measured
+SHARE_OF_TIME = 0.1
+# the same | seconds | (0, inf) | not measured
+LONGEST_STEP = 2.0
+# the same, at least | seconds | (0, inf) | not measured
+LEAST_STEP = 0.02
+# that it is for: of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
+GROUPED_FEWEST = 5_000
+# the same | columns | [2, 16] | docs/notebook/groups.md
+MOST_COLUMNS = 3
+# of more samples there are neither prices nor summaries: what groups say is little, but all there is | samples |
+# [1, inf) | argument: one more than the most that prices are for
+MANY = 20_001
+# of which many samples may have so many | columns | [2, 16] | docs/notebook/groups.md
+MANY_COLUMNS = 8
+# of a step | cells | [1, inf) | not measured
+CELLS = 2_000
+# of a step | groups | [1, inf) | not measured
+GROUPS = 1_000_000
+# of ascents by groups | steps | [1, inf) | not measured
+N_CLIMBS = 20
+# and then of the best of them by samples | steps | [0, inf) | not measured
+N_LAST = 6
+# of ascents | starts | [1, inf) | not measured
+GROUPED_N_STARTS = 24
+# ascents whose value is that of all samples | ascents | [1, inf) | not measured
+N_EXACT = 12
+# ascents that ended in the same place: in value | relative | (0, 1) | not measured
+GROUPED_ALIKE = 1e-4
+# and in parameters | of the range of all | (0, 1) | docs/notebook/groups.md
+ALIKE_PLACES = 1e-3
+# of new prices at one tolerance | turns | [0, inf) | not measured
+GROUPED_MOST_TURNS = 8
+# at one set of prices | cells | [1, inf) | not measured
+GROUPED_MOST_CELLS = 400_000
+# no progress: this part of what is missing is left after PATIENCE groups or as many more | part | (0, 1) | not measured
+SLOW = 0.6
+# of groups without progress | groups | [1, inf) | not measured
+PATIENCE = 4_000_000
+# in all | groups | [1, inf) | not measured
+MOST_GROUPS = 1_000_000_000
+# of what cells cost that ascents by samples from the best of them may cost | part | (0, inf) | not measured
+LOOKS = 0.5
+# what a group costs, in samples of a pass over them all | samples | [1, inf) | docs/notebook/groups.md
+SAMPLES_OF_A_GROUP = 24
+# of making the atoms' values equal | turns | [1, inf) | not measured
+N_EQUAL = 2
+# to an atom's scale | steps | [1, inf) | not measured
+SOLVED = 30
+
+# [sample_groups] Moments of groups.
+
+# of the tree of groups: 262,144 in the last | levels | [1, 10] | not measured
+MOST_LEVELS = 6
+# samples in a group of the last level, at least | samples | [1, inf) | docs/notebook/groups.md
+FEWEST_OF_A_LEVEL = 2
+# of the regression of prices on a group's statistics, on the diagonal: it is never singular | of a unit diagonal |
+# (0, 1) | not measured
+GROUPS_RIDGE = 1e-9
+# times its coefficients a regression has samples; of fewer the group above has a better one | factor | [1, inf) |
+# not measured
+MOST_SLOPES = 4
+
+# [blocks] Blocks of columns.
+
+# of a component, which cells are divided in with success | parameters | [1, inf) | not measured
+FEW_PARAMETERS = 8
+# of a block, and of a whole component that is priced as well | parameters | [1, inf) | not measured
+MOST_PARAMETERS = 12
+# of EM | nats | (0, inf) | not measured
+EM_TOLERANCE = 1e-8
+# of EM | steps | [1, inf) | not measured
+EM_STEPS = 2000
+# of EM that compares partitions | nats | (0, inf) | not measured
+ROUGH = 1e-4
+# the same | steps | [1, inf) | not measured
+ROUGH_STEPS = 300
+# ways to divide columns that are tried | partitions | [1, inf) | not measured
+N_PARTITIONS = 24
+# samples times these, at most | samples | [1, inf) | not measured
+MOST_TRIED = 100_000
+# in how many partitions better mixtures are sought in the blocks | partitions | [1, inf) | not measured
+N_CHECKED = 6
+# by how many starts | starts | [1, inf) | not measured
+BLOCKS_N_STARTS = 12
+# by which a mixture is better | nats | (0, inf) | not measured
+LOWER = 0.1
+# what a pass counts where a tree of so many parameters has little to tell | passes | (0, 1] | not measured
+LITTLE = 0.25
+# of what is open that cells of the blocks leave open, from which on blocks are too large | part | (0, 1) |
+# not measured
+STUCK = 0.3
+# of what is left, for the prices of all blocks | part | (0, 1] | not measured
+PART_OF_TIME = 0.5

@@ -1,0 +1,16 @@
+"""What rounding can cost in the compiled modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.types cimport real
+
+cdef extern from *:
+    # [pricing, pricing_cuts] Sums of suprema.
+
+    # error of a sum of suprema | relative to its terms | far above K u (P9)
+    real SUMMING "1e-13"
+
+    # [group_pricing] Sums over groups.
+
+    # error of a sum of n nonnegative terms, for each of n + 64 | relative to the sum | the sum itself errs by (n - 1) u
+    # and each term by a few u: four times as much has room for both (R1), (U5)
+    real SUMS "(4.0 * GOPFAST_ROUND)"

@@ -1,0 +1,296 @@
+"""Constants of a room lie in its tuning files, those of rounding in its margins files, and each is accounted for."""
+
+import ast
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support import theory
+
+ROOT = Path(__file__).resolve().parents[2]
+TREES = (ROOT / "gopfast", ROOT / "src" / "gopfast")
+# Rooms whose constants still lie in their modules.
+NOT_YET = {
+    ".", "biconvex", "checker", "clustering", "datasets", "estimators", "inference", "local", "lp", "mixtures",
+    "mixtures/closed_form", "mixtures/data", "mixtures/families", "mixtures/learning", "mixtures/local",
+    "mixtures/problems", "mixtures/relaxations", "mixtures/shared", "models", "reading", "search",
+}  # fmt: skip
+# Numbers that nobody tunes, by module and name, and what they are.
+EXCEPTIONS = {
+    ("mixtures/primal/em", "SEARCHING"): "code",
+    ("mixtures/primal/em", "MOVING"): "code",
+    ("mixtures/primal/em", "PERTURBING"): "code",
+    ("mixtures/primal/em", "MOST_TURNS"): "file format: the largest number that a checkpoint may say",
+    ("mixtures/incumbent/matrix_charts", "SQRT2"): "mathematics",
+    ("mixtures/pricing/sample_groups", "MOST_COLUMNS"): "size of a C kernel: csrc/groups.h",
+}
+NAME = r"_?[A-Z][A-Z0-9_]+"
+ROUND = 2.0**-53
+FIELDS = {"tuning": 4, "margins": 3}
+
+if not all(tree.is_dir() for tree in TREES):
+    pytest.skip("no source tree beside the tests", allow_module_level=True)
+
+
+class Entry(NamedTuple):
+    """A constant with what its comment says: of which modules, what it is, and so on."""
+
+    room: str
+    file: str  # "tuning" or "margins"
+    is_compiled: bool
+    modules: tuple
+    name: str
+    type: str  # in C, or "enum"
+    text: str  # of the value
+    fields: tuple
+
+    @property
+    def value(self):
+        """The number, or numbers, that it is."""
+        return evaluated(self.text)
+
+
+def evaluated(text):
+    """The value of an expression of C or Python: numbers, operators and the unit roundoff."""
+    text = re.sub(r"(?<=\d)L\b", "", text.replace("GOPFAST_ROUND", "ROUND"))
+    return eval(text, {"__builtins__": {}, "ROUND": ROUND, "EPS": 2 * ROUND, "math": math, "float": float})
+
+
+def rooms():
+    """Paths of the rooms below the trees."""
+    return sorted(path.parent.relative_to(TREES[0]).as_posix() for path in TREES[0].rglob("__init__.py"))
+
+
+def entry_of(line, is_compiled):
+    """Name, type and text of the value on a line, None where there is none."""
+    if not is_compiled:
+        found = re.fullmatch(rf"({NAME})(?:: [\w\[\], .]+)? = (.+)", line)
+        return (found[1], "", found[2]) if found else None
+    found = re.fullmatch(rf'    ([\w ]+) ({NAME}) "(.+)"', line)
+    if found:
+        return found[2], found[1], found[3]
+    found = re.fullmatch(rf"    ({NAME}) = (.+)", line)
+    return (found[1], "enum", found[2]) if found else None
+
+
+def entries_of(room, file):
+    """The entries of a room's tuning or margins files, of both trees."""
+    found = []
+    for path in (TREES[0] / room / f"{file}.py", TREES[1] / room / f"{file}.pxd"):
+        comment, modules = [], ()
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            stripped, is_compiled = line.strip(), path.suffix == ".pxd"
+            if stripped.startswith("#"):
+                comment.append(stripped[1:].strip())
+            elif not stripped:
+                heading = re.match(r"\[([a-z_][\w, ]*)\] ", " ".join(comment))
+                modules = tuple(heading[1].split(", ")) if heading else modules
+                comment = []
+            elif entry := entry_of(line, is_compiled):
+                fields = tuple(part.strip() for part in " ".join(comment).split(" | "))
+                found.append(Entry(room, file, is_compiled, modules, *entry, fields))
+                comment = []
+    return found
+
+
+DONE = [room for room in rooms() if room not in NOT_YET]
+ENTRIES = [entry for room in DONE for file in FIELDS for entry in entries_of(room, file)]
+TUNED = [entry for entry in ENTRIES if entry.file == "tuning"]
+MARGINS = [entry for entry in ENTRIES if entry.file == "margins"]
+
+
+def name_of(entry):
+    """How tests name an entry."""
+    return f"{entry.room}:{entry.name}"
+
+
+def modules_of(room):
+    """Paths of the modules of a room by name, tuning and margins files apart."""
+    found = {}
+    for tree in TREES:
+        for path in sorted((tree / room).glob("*.p*")):
+            if path.suffix in (".py", ".pyx", ".pxd") and path.stem not in FIELDS:
+                found.setdefault(path.stem, []).append(path)
+    return found
+
+
+def is_numeric(node):
+    """Whether an expression has a number in it, and nothing but numbers, names, operators and functions of `math`."""
+    if any(isinstance(part, ast.Constant) and isinstance(part.value, str | bytes) for part in ast.walk(node)):
+        return False
+    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    if any(not (isinstance(call, ast.Attribute) or getattr(call, "id", "") in ("float", "dict")) for call in calls):
+        return False
+    numbers = [part for part in ast.walk(node) if isinstance(part, ast.Constant) and type(part.value) in (int, float)]
+    return bool(numbers)
+
+
+def constants_of_python(text):
+    """Names of a Python module's constants that are numbers."""
+    found = []
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and is_numeric(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            found += [name for name in names if re.fullmatch(NAME, name)]
+    return found
+
+
+def constants_of_cython(text):
+    """Names of a Cython module's constants that are numbers; those of enumerations with a name are codes."""
+    found = re.findall(rf"^cdef [\w ]+ ({NAME}) *=", text, re.M)
+    found += re.findall(rf"^({NAME})(?: *, *{NAME})* *= *[-(]?[\d.]", text, re.M)
+    for block in re.findall(r"^cdef enum:\n((?:    .*\n|\n)+)", text, re.M):
+        found += re.findall(rf"^    ({NAME})", block, re.M)
+    return found
+
+
+def strays(room):
+    """(module, name) of each constant of a room that lies in a module."""
+    found = set()
+    for stem, paths in modules_of(room).items():
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            names = constants_of_python(text) if path.suffix == ".py" else constants_of_cython(text)
+            found |= {(stem, name) for name in names}
+    return found
+
+
+def imports_of(text, room, file, is_compiled):
+    """{name in a module: name in the tuning or margins file of one tree} of what a module takes from there."""
+    place = "gopfast." + "".join(f"{part}." for part in room.split("/") if part != ".") + file
+    verb = "cimport" if is_compiled else "import"
+    found = {}
+    for match in re.finditer(rf"^from {re.escape(place)} {verb} (\([^)]*\)|.*)$", text, re.M):
+        for name, alias in re.findall(rf"({NAME})(?:\s+as\s+({NAME}))?", match[1]):
+            found[alias or name] = name
+    return found
+
+
+def importers(entry):
+    """The modules of an entry's room that take it from its file, as {module: name in it}."""
+    found = {}
+    for stem, paths in modules_of(entry.room).items():
+        for path in paths:
+            taken = imports_of(path.read_text(encoding="utf-8"), entry.room, entry.file, entry.is_compiled)
+            for alias in (alias for alias, name in taken.items() if name == entry.name):
+                found[stem] = alias
+    return found
+
+
+def contains(interval, value):
+    """Whether an interval such as "(0, 1]" holds a number, or all of a tuple or dictionary."""
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, tuple):
+        return all(contains(interval, part) for part in value)
+    found = re.fullmatch(r"([\[(])(.+), (.+)([\])])", interval)
+    low, high = (float(evaluated(part)) if part not in ("inf", "-inf") else float(part) for part in found.group(2, 3))
+    above = value >= low if found[1] == "[" else value > low
+    below = value <= high if found[4] == "]" else value < high
+    return low < high and above and below
+
+
+def test_rooms_that_are_done_have_files_and_others_have_none():
+    every = set(rooms())
+    assert NOT_YET <= every
+    with_files = {room for room in every for tree in TREES for file in FIELDS if list((tree / room).glob(f"{file}.p*"))}
+    assert with_files & NOT_YET == set()
+    assert len(ENTRIES) > 100
+
+
+@pytest.mark.parametrize("room", DONE)
+def test_no_constant_lies_in_a_module(room):
+    found = {(f"{room}/{module}", name) for module, name in strays(room)}
+    excepted = {key for key in EXCEPTIONS if key[0].rpartition("/")[0] == room}
+    assert sorted(found - excepted) == []
+    assert sorted(excepted - found) == []
+
+
+def test_names_of_a_room_are_unique_or_one_number_for_both_trees():
+    for room in DONE:
+        by_name = {}
+        for entry in ENTRIES:
+            if entry.room == room:
+                by_name.setdefault(entry.name, []).append(entry)
+        for name, same in by_name.items():
+            assert len({entry.is_compiled for entry in same}) == len(same), name
+            assert len({entry.value for entry in same if len(same) > 1}) <= 1, name
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
+def test_an_entry_has_its_fields(entry):
+    assert entry.modules, "no heading"
+    assert len(entry.fields) == FIELDS[entry.file], entry.fields
+    assert all(entry.fields)
+
+
+@pytest.mark.parametrize("entry", TUNED, ids=name_of)
+def test_the_range_holds_the_value(entry):
+    assert contains(entry.fields[2], entry.value)
+
+
+@pytest.mark.parametrize("entry", TUNED, ids=name_of)
+def test_what_chose_the_value_exists(entry):
+    chosen = entry.fields[3]
+    if chosen != "not measured" and not chosen.startswith("argument: "):
+        assert re.fullmatch(r"(bench|docs)/\S+(, (bench|docs)/\S+)*", chosen), chosen
+        assert [path for path in chosen.split(", ") if not (ROOT / path).is_file()] == []
+
+
+@pytest.mark.parametrize("entry", MARGINS, ids=name_of)
+def test_a_margin_names_the_statement_that_argues_for_it(entry):
+    labels = theory.LABEL.findall(entry.fields[2])
+    every = {one.label for chapter in theory.chapters() for one in theory.statements(chapter)}
+    assert labels
+    assert set(labels) <= every
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
+def test_an_entry_is_used_by_the_modules_of_its_heading(entry):
+    found = importers(entry)
+    assert found
+    assert set(found) <= set(entry.modules)
+    for module, name in found.items():
+        texts = [path.read_text(encoding="utf-8") for path in modules_of(entry.room)[module]]
+        imported = re.compile(r"^from \S+ c?import (\([^)]*\)|.*)$", re.M)
+        assert any(re.search(rf"\b{name}\b", imported.sub("", text)) for text in texts), (module, name)
+
+
+@pytest.mark.parametrize("room", DONE)
+def test_modules_of_headings_exist_and_take_something(room):
+    named = {module for entry in ENTRIES if entry.room == room for module in entry.modules}
+    taking = {module for entry in ENTRIES if entry.room == room for module in importers(entry)}
+    assert sorted(named - taking) == []
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.type not in ("", "enum")], ids=name_of)
+def test_a_compiled_constant_has_the_type_that_its_text_has_in_c(entry):
+    # the text stands in C as it is: 1 / 3 would be 0 there, and an int times an int may overflow
+    if entry.type == "real":
+        assert re.search(r"\.|e-?\d|GOPFAST_ROUND", entry.text)
+    elif entry.type in ("index", "long long"):
+        assert re.search(r"\dL\b", entry.text)
+    else:
+        assert entry.type == "int"
+        assert re.fullmatch(r"-?\d+", entry.text)
+    assert re.fullmatch(r"-?[\d.]+(e-?\d+)?L?|\(.*\)", entry.text), "an expression needs brackets"
+
+
+def test_the_parser_finds_constants_of_both_languages():
+    assert constants_of_python("A_B = 3\nC: float = 2.0 * 4\nX, YY = 1, (2, 3)\nTEXT = 'a'\nMAP = {'a': 1}\n") == [
+        "A_B", "YY"
+    ]  # fmt: skip
+    assert constants_of_cython(
+        "cdef real ONE = 1.0\ncdef int TWO = 2\nTHREE = 3\ncdef enum:\n    FOUR = 4\ncdef enum Kind:\n    FIVE = 5\n"
+    ) == ["ONE", "TWO", "THREE", "FOUR"]
+
+
+def test_intervals():
+    assert contains("[0, 1)", 0)
+    assert not contains("[0, 1)", 1)
+    assert contains("(0, inf)", (1, 2))
+    assert not contains("(0, inf)", {1: 0})
+    assert contains("(0, 2**20]", 2**20)

@@ -144,7 +144,7 @@ class GlobalGaussianMixture(GlobalMixture):
             sample_weight=sample_weight,
         )
 
-    def _take(self, problem, solution):
+    def _set_fitted(self, problem, solution):
         self.means_ = solution.means
         covariances, matrices = problem.kind.as_fitted(solution.covariances), problem.kind.matrix_shaped
         factor = _precisions_cholesky(covariances, matrices)

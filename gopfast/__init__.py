@@ -12,11 +12,6 @@ import importlib
 import os
 from typing import TYPE_CHECKING
 
-from gopfast import checkout
-
-__path__ = checkout.package_path(__path__)
-__file__ = os.path.join(__path__[0], "__init__.py")
-
 # libgomp's threads spin between batches unless told otherwise, and starve a busy machine. It reads its setting once,
 # when the core loads it; the environment is left as it was found.
 _policy = os.environ.get("OMP_WAIT_POLICY")
@@ -25,7 +20,8 @@ try:
     from gopfast.search import search as _core  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        f"gopfast's compiled core cannot be loaded ({error}). If it is not built, {checkout.ADVICE}."
+        f"gopfast's compiled core cannot be loaded from {os.path.dirname(__file__)} ({error}). In a source folder "
+        "where it is not built, run `pip install -e .`; what `pip install .` installs is imported in any other folder."
     ) from error
 finally:
     if _policy is None:

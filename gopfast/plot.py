@@ -8,11 +8,8 @@ from numpy.typing import ArrayLike
 
 from gopfast import checks, drawing
 from gopfast.errors import InputError
-from gopfast.figures import LOWER_COLOUR, UPPER_COLOUR
-from gopfast.figures import bounds as bounds
-from gopfast.figures import density as density
-from gopfast.inference.profiles import optima as optima
-from gopfast.inference.profiles import selection as selection
+from gopfast.figures import LOWER_COLOUR, UPPER_COLOUR, bounds as bounds, density as density
+from gopfast.inference.profiles import optima as optima, selection as selection
 from gopfast.result import SearchResult
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ def tighten(lifting, low, high, propagate, upper=math.inf, objectives=None):
         for row, sign, limit in rows:
             if abs(limit) < math.inf and (row.products or row.forms) and n_terms <= MOST_TERMS:
                 n_terms += sum(map(len, (row.products, *row.forms)))
-                _take(_bounds(row, sign, limit, equations, new_low, new_high, lifting.stop), new_low, new_high)
+                _intersect(_bounds(row, sign, limit, equations, new_low, new_high, lifting.stop), new_low, new_high)
         if np.array_equal(new_low, low) and np.array_equal(new_high, high):
             break
         if (new_low > new_high).any():
@@ -132,7 +132,7 @@ def _equations(lifting):
     return [row for row in lifting.rows if row.lower == row.upper and not row.products and not row.forms]
 
 
-def _take(found, low, high):
+def _intersect(found, low, high):
     for i, (a, b) in found.items():
         if max(abs(a), abs(b)) < WIDEST:
             low[i], high[i] = max(low[i], a), min(high[i], b)

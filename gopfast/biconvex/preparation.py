@@ -107,14 +107,14 @@ class Preparation:
             return False
         self.least, self.starts = lower * self.objective_scale, relaxed_point[np.newaxis]
         if self.start is None and self._is_optimum(relaxed_point, lower):
-            self._take(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
+            self._offer(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
             return True
         self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
         if self.start is not None:
             self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
             value, violation = self._value_of_start()
             if violation <= EXACT:
-                self._take(value, self.start)
+                self._offer(value, self.start)
         self._search_locally()
         if self.point is None and not self.unbounded and _is_bounded(*box) and contradiction.found(self.lifting, *box):
             return False
@@ -184,7 +184,7 @@ class Preparation:
         """Take the point of a search, in the user's units; None: there is none."""
         if point is not None:
             value = self.lifting.sign * self.problem.objective(point)
-            self._take(value, point)
+            self._offer(value, point)
 
     def _value_of_start(self):
         """Return the objective of the start, minimised, within its bounds, and the largest violation of a row."""
@@ -271,7 +271,7 @@ class Preparation:
         points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(n_random)]
         return np.array(points)
 
-    def _take(self, value, point):
+    def _offer(self, value, point):
         """Keep a local solution, in the user's units, if it is the best."""
         if value < self.value:
             self.value, self.point = value, point
@@ -286,7 +286,7 @@ class Preparation:
             return  # the search finds the same
         self.n_lps += n_lps
         self.starts = self.starts[n_used:]
-        self._take(value * self.objective_scale, self.to_user(point))
+        self._offer(value * self.objective_scale, self.to_user(point))
 
     def _search_near(self, box):
         """Local searches in parts of a wide box, near 0: there tolerances of programs are finer."""
@@ -308,7 +308,7 @@ class Preparation:
             self.n_lps += n_lps
             if value > -np.inf:
                 point = point[self.lifting.place] * scale
-                self._take(value * objective_scale, point)
+                self._offer(value * objective_scale, point)
 
     def _narrow(self):
         """Scale anew where the best point's objective leaves little of the box: nothing better lies elsewhere."""
@@ -330,7 +330,7 @@ class Preparation:
             value, point, n_lps, _ = _local_search(self.data, self.to_core(self.point)[np.newaxis], self.stop)
             self.n_lps += n_lps
             if value > -np.inf:
-                self._take(value * self.objective_scale, self.to_user(point))
+                self._offer(value * self.objective_scale, self.to_user(point))
             self.starts = self._starts(self.data, None, N_RANDOM_STARTS)
 
     def root_box(self):

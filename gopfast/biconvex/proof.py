@@ -233,12 +233,12 @@ class _Prover:
             found = self.cuts.by_rows(low, high, WORTH_A_CUT)
             before = low, high
             for certificate, moves in found:
-                low, high = self.take(certificate, moves, low, high)
+                low, high = self.enter_cuts(certificate, moves, low, high)
             if not found or (low > high).any() or (low is before[0] and high is before[1]):
                 break
         return low, high
 
-    def take(self, certificate, moves, low, high):
+    def enter_cuts(self, certificate, moves, low, high):
         """Enter the cuts that the checker accepts; return the box that is left."""
         rest = self.rest(certificate, low, high)
         kept = [] if rest is None else [move for move in moves if rest.least(move) >= 0]
@@ -285,7 +285,7 @@ class _Prover:
         for j in np.flatnonzero(np.abs(d) * (high - low) * WORTH_A_CUT > lacks):
             step = lacks / abs(d[j]) * (1 + 1e-9) + MARGIN * (abs(low[j]) + abs(high[j]))
             moves.append((int(j), -float(d[j]), float(low[j] + step if d[j] > 0 else high[j] - step)))
-        return self.take(solved.certificate, moves, low, high)
+        return self.enter_cuts(solved.certificate, moves, low, high)
 
     def by_programs(self, low, high, basis):
         """Cut a box by a linear program for each bound."""
@@ -302,14 +302,14 @@ class _Prover:
                     if not solved.optimal:
                         if self.least(solved.certificate, low, high) >= MARGIN:
                             beyond = float(np.nextafter(high[j], math.inf))
-                            low, high = self.take(solved.certificate, [(j, 1.0, beyond)], low, high)
+                            low, high = self.enter_cuts(solved.certificate, [(j, 1.0, beyond)], low, high)
                         return low, high
                     # what the certificate shows of s z_j, less a little
                     end = self.least(solved.certificate, low, high, (j, s, 0.0))
                     end -= MARGIN * (abs(end) + abs(low[j]) + abs(high[j]))
                     gained = end - low[j] if s > 0 else high[j] + end
                     if gained > (1 - WORTH_A_CUT) * (high[j] - low[j]):
-                        low, high = self.take(solved.certificate, [(j, s, s * end)], low, high)
+                        low, high = self.enter_cuts(solved.certificate, [(j, s, s * end)], low, high)
                         if (low > high).any():
                             return low, high
             left = (high - low)[self.program.in_products] / np.maximum(before[self.program.in_products], 1e-300)

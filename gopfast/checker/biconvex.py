@@ -218,7 +218,7 @@ def check(header, arrays, record):
     if item(header, "digest", "header") != problem.digest():
         raise ProofError("digest", "the proof is of another problem")
     bound = None if item(claim, "bound", "claim") is None else number(claim, "bound", "claim")
-    n_leaves = cover(problem, arrays, Certificates(problem, arrays["vectors"], bound))
+    n_leaves = check_tree(problem, arrays, Certificates(problem, arrays["vectors"], bound))
     sign = 1.0 if problem.sense == "min" else -1.0
     proved = math.inf if bound is None else bound
     if item(claim, "solution", "claim") is None:
@@ -233,7 +233,7 @@ def check(header, arrays, record):
     return CheckedBiconvex(sign * proved, sign * value, violation, n_leaves, problem.sense, values)
 
 
-def cover(problem, arrays, rule):
+def check_tree(problem, arrays, rule):
     """Check that every node of a tree holds what it says; return the number of leaves."""
     splits, points = (arrays[name].tolist() for name in ("splits", "points"))
     if len(splits) != len(points):

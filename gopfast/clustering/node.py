@@ -184,7 +184,7 @@ class Node:
             added = self._ascend(master, search, prices, sigma + fine, pool)
             if 0 < added < FEW_ADDED and len(self.X) > FEW_PRICED:  # boxes may tell of more, and programs are slow
                 centers = self._prove(search, prices, self.most + fine, FEW_CELLS)
-                added += self._take(master, search, prices, centers, sigma + fine)
+                added += self._add_clusters(master, search, prices, centers, sigma + fine)
             best = max(best, reached - self.n_clusters * max(self.most - sigma, 0.0))
             lacking = (pool.inertia - reached) / pool.inertia
             if not last and reached < self.target and reached - best < lacking * pool.inertia:
@@ -212,7 +212,7 @@ class Node:
             centers = self._prove(search, prices, max(self._enough(prices), sigma + fine), most_cells)
             if self.lower >= self.target or self.stop.stopped or not len(centers):
                 return
-            if not self._take(master, search, prices, centers, sigma + fine):
+            if not self._add_clusters(master, search, prices, centers, sigma + fine):
                 return
 
     def margin(self, prices, sup=0.0):
@@ -230,7 +230,8 @@ class Node:
         values, centers = search.ascend(prices, starts)
         order = np.argsort(-values)
         self.most = values.max()
-        return self._take(master, search, prices, centers[order[values[order] > least]][:MOST_ADDED], least, False)
+        best = centers[order[values[order] > least]][:MOST_ADDED]
+        return self._add_clusters(master, search, prices, best, least, False)
 
     def _ascend_on_some(self, prices, starts, pool):
         """Return the best centers on some of the samples, each once."""
@@ -260,7 +261,7 @@ class Node:
         """Raise the bound by prices that are not yet the best: a limit may come before those are found."""
         self._prove(search, prices, self.most + COARSE * pool.inertia / self.n_clusters, FEW_CELLS)
 
-    def _take(self, master, search, prices, centers, least, climb=True):
+    def _add_clusters(self, master, search, prices, centers, least, climb=True):
         """Add the clusters of given centers, or of where ascents from these end; how many were new."""
         if climb and len(centers):
             values, centers = search.ascend(prices, centers)

@@ -144,11 +144,11 @@ class Search:
         bound = max(0.0, (inertia - loss) * (1.0 - 64 * ROUND)) * self.scale
         return math.nextafter(bound, 0.0)  # among the smallest numbers rounding is not relative
 
-    def offer(self, centers):
+    def offer_scaled(self, centers):
         """Take the centers, in the core's units, if they are the best."""
-        return self.take(centers * self.unit + self.origin)
+        return self.offer(centers * self.unit + self.origin)
 
-    def take(self, centers):
+    def offer(self, centers):
         """Take the centers, in the user's units, if they are the best."""
         centers = np.ascontiguousarray(centers)
         objective = self.problem.objective(centers)
@@ -169,7 +169,7 @@ class Search:
         """Search; returns the result."""
         method = "pricing"
         if self.start is not None:
-            self.take(self.start)
+            self.offer(self.start)
         with self.session.on_termination():
             try:
                 if self.proof is None or len(self.X) <= self.problem.n_clusters:
@@ -181,7 +181,7 @@ class Search:
                 self.raise_lower()
             self.session.end(self, self.status())  # what ends the process waits for it
         if self.centers is None:
-            self.take(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
+            self.offer(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
         self.stop.reraise()
         result = self.result(method)
         return result if self.proof is None else with_proof(self, result)
@@ -191,13 +191,13 @@ class Search:
         N, K = len(self.X), self.problem.n_clusters
         if N <= K:
             places = np.concatenate([self.distinct, self.light])
-            self.take(places[np.minimum(np.arange(K), len(places) - 1)])
+            self.offer(places[np.minimum(np.arange(K), len(places) - 1)])
             self.lower = 0.0
             method = CLOSED_FORM
         elif K == 1:
             mean = self.weights @ self.X / self.weights.sum()
             inertia = math.fsum(self.weights * np.square(self.X - mean).sum(axis=1))
-            self.offer(mean[None])
+            self.offer_scaled(mean[None])
             loss = 8 * (N + self.X.shape[1] + 8) * ROUND
             self.lower = self.in_users_units(inertia * (1.0 - loss) - (loss * self.radius) ** 2)
             method = CLOSED_FORM
@@ -206,7 +206,7 @@ class Search:
             mass = np.bincount(labels, self.weights, K)
             centers = np.bincount(labels, self.weights * self.X[:, 0], K) / mass
             inertia = math.fsum(self.weights * np.square(self.X[:, 0] - centers[labels]))
-            self.offer(centers[:, None])
+            self.offer_scaled(centers[:, None])
             self.lower = self.in_users_units(inertia * (1.0 - 8 * (N + 9) * ROUND) - error)
             method = DYNAMIC
         else:
@@ -240,7 +240,7 @@ class Search:
         share = self.limit * FIRST_SHARE
         start = None if self.start is None else (self.start - self.origin) / self.unit
         self.pool.fill(lambda: self.stop.stopped or self.seconds() > share, start)
-        new = self.offer(self.pool.centers)
+        new = self.offer_scaled(self.pool.centers)
         K = self.problem.n_clusters
         self.root = Node(self.X, self.weights, K, lower=self.known_before(K))
         self.replace(None, [self.root])
@@ -264,7 +264,7 @@ class Search:
         self.n_nodes += 1
         self.n_cells += node.n_cells
         self.n_programs += node.n_programs
-        new = pool.inertia < before and self.offer(pool.centers)
+        new = pool.inertia < before and self.offer_scaled(pool.centers)
         if self.stop.stopped:
             return False
         if new:  # with more to prove

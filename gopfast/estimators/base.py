@@ -95,14 +95,14 @@ class GlobalMixture(DensityMixin, BaseEstimator):
     def _start(self, problem):
         """Return a start of the search, or None."""
 
-    def _take(self, problem, solution):
+    def _set_fitted(self, problem, solution):
         """Set the attributes that the model has beside the weights."""
         raise NotImplementedError
 
     def _take_all(self, problem, result):
         """Set the fitted attributes."""
         self.result_, self.weights_ = result, result.solution.weights
-        self._take(problem, result.solution)
+        self._set_fitted(problem, result.solution)
         self.converged_ = bool(result.success)
         self.n_iter_ = max(1, result.n_nodes)
         self.lower_bound_ = result.elbo / problem.total_weight

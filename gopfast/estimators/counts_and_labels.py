@@ -82,7 +82,7 @@ class GlobalFamilyMixture(GlobalMixture):
     def _make(self, X, sample_weight):
         return self._problem_class(X, self.n_components, prior=self.prior, sample_weight=sample_weight)
 
-    def _take(self, problem, solution):
+    def _set_fitted(self, problem, solution):
         for name in problem.parameter_names:
             setattr(self, f"{name}_", getattr(solution, name))
 
@@ -254,8 +254,8 @@ class GlobalCategoricalMixture(GlobalFamilyMixture):
             raise InputError("Complex data not supported: labels are strings or whole numbers")
         return X
 
-    def _take(self, problem, solution):
-        super()._take(problem, solution)
+    def _set_fitted(self, problem, solution):
+        super()._set_fitted(problem, solution)
         self.categories_ = problem.categories
 
 
@@ -293,6 +293,6 @@ class GlobalLatentClass(GlobalCategoricalMixture):
     _input_tags = (*GlobalCategoricalMixture._input_tags, "allow_nan")
     _missing = False
 
-    def _take(self, problem, solution):
-        super()._take(problem, solution)
+    def _set_fitted(self, problem, solution):
+        super()._set_fitted(problem, solution)
         self.fit_statistics_ = problem.fit_statistics(self.result_)

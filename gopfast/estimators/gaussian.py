@@ -183,7 +183,7 @@ class GlobalGaussianMixture(GlobalMixture):
                 return last
         return start_of(problem, self.weights_init, self.means_init, self.precisions_init)
 
-    def _take(self, problem, solution):
+    def _set_fitted(self, problem, solution):
         self.means_ = solution.means
         covariances, matrices = problem.kind.as_fitted(solution.covariances), problem.kind.matrix_shaped
         factor = _precisions_cholesky(covariances, matrices)

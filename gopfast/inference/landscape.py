@@ -299,7 +299,7 @@ def _survivors(family, limit, wanted, max_nodes, finish):
     relaxation = EntropicRelaxation(family)
     queue, small, n_nodes = [], [], 0
 
-    def take(low, high):
+    def bound(low, high):
         nonlocal n_nodes
         n_nodes += 1
         found = probe(relaxation, low, high, limit)
@@ -311,15 +311,15 @@ def _survivors(family, limit, wanted, max_nodes, finish):
         else:
             heapq.heappush(queue, (-width.max(), n_nodes, found[0], found[1]))
 
-    take(*root_box(relaxation))
+    bound(*root_box(relaxation))
     while queue and n_nodes < max_nodes and time.perf_counter() < finish:
         _, _, low, high = heapq.heappop(queue)
         j = int(np.argmax((high - low) / wanted))
         middle = 0.5 * (low[j] + high[j])
         left, right = high.copy(), low.copy()
         left[j] = right[j] = middle
-        take(low, left)
-        take(right, high)
+        bound(low, left)
+        bound(right, high)
     boxes = small + [(low, high) for _, _, low, high in queue]
     shape = (len(boxes), family.n_connected)
     low, high = (np.array([box[side] for box in boxes]).reshape(shape) for side in (0, 1))

@@ -150,7 +150,7 @@ def select(
     in_threads = n_jobs > 1 and shares_memory()
     with ThreadPoolExecutor(n_jobs) if in_threads else nullcontext() as pool:
         turns = _Turns(runs, criterion, pool, n_jobs, finish)
-        turns.take()
+        turns.run()
     best, is_open = turns.best(), turns.open()
     return Selection(
         status=_status(turns, is_open),
@@ -184,7 +184,7 @@ class _Turns:
         self.least_turn = LEAST_TURN_SHARE * self.left()
         self.exhausted, self.budget, self.bounded = set(), dict.fromkeys(runs, FIRST_NODES), set()
 
-    def take(self):
+    def run(self):
         """Take turns until nothing more can be shown, or time is up."""
         self.fit_all()
         while self.stopped is None:
@@ -337,7 +337,7 @@ class _Run:
         if self.turns is None:
             self.turns = MixtureSearch(self.problem, replace(self.options, callback=self.goal))
             if self.state is not None:
-                self.turns.take(self.state)
+                self.turns.set_state(self.state)
         by_fit = self.criterion == "icl"
         self.goal.target, self.goal.beaten = -math.inf if by_fit else target, False
         # Of a fit that is compared by its entropy too, no bound of the likelihood alone ends the search.

@@ -143,9 +143,9 @@ class _Layout:
         name = _SINGULAR_NAMES[one.name]
         if name == "variance" and len(set(one.places[0])) > 1:
             name = "covariance"
-        return self._estimate(k, name, self._place(one), value[index], line, covariance, bound)
+        return self._estimate(k, name, self._label(one), value[index], line, covariance, bound)
 
-    def _place(self, one):
+    def _label(self, one):
         """Name the column, the pair of columns or the label of a number."""
         names = self.problem.column_names
         if one.array is not None:

@@ -177,7 +177,7 @@ class Recorder:
             self.writer.add(name, array)
         claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
         self.writer.finish({**statement.header(), "claim": claim})
-        return lower, self._take()
+        return lower, self._close_stream()
 
     def _see_all(self, lower):
         """Find leaves that are short of a bound, by the boxes that the checker will find: the core's may be smaller."""
@@ -216,7 +216,7 @@ class Recorder:
             "slopes": np.zeros((0, K, n_slopes)), "log_weights": np.zeros((0, K)),
         }  # fmt: skip
 
-    def _take(self):
+    def _close_stream(self):
         """End the stream: the file's name, or what would be in it."""
         stream, self.stream, self.writer = self.stream, None, None
         if self.target is True:

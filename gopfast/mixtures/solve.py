@@ -185,10 +185,10 @@ class MixtureSearch:
         return attained - upper <= self.representation.loss(upper) + SAME * (self.problem.total_weight + abs(upper))
 
     def state(self):
-        """Return what another `MixtureSearch` of the same problem and options goes on from: arrays, to `take`."""
+        """Return what another `MixtureSearch` of the same problem and options goes on from: arrays, for `set_state`."""
         return dict(self.names), snapshot.state(self.search), list(snapshot.slabs(self.search))
 
-    def take(self, state):
+    def set_state(self, state):
         """Go on from what `state` returned."""
         names, arrays, nodes = state
         self.names.update(names)

@@ -250,7 +250,7 @@ class DistributedSearch:
         done, _ = concurrent.futures.wait(self.futures, POLL, return_when=concurrent.futures.FIRST_COMPLETED)
         began = time.process_time()
         for future in done:
-            self._take(future)
+            self._receive(future)
         self._tell()
         self.busy += time.process_time() - began
         if done:
@@ -261,7 +261,7 @@ class DistributedSearch:
             return stop
         return 0
 
-    def _take(self, future):
+    def _receive(self, future):
         """Take the outcome of a part; where there is none its nodes are open again."""
         number = self.futures.pop(future)
         try:

@@ -78,10 +78,7 @@ class Session:
         """
         Return the arguments of `Search` that no model needs to know of.
 
-        Parameters
-        ----------
-        coordinates : callable
-            Returns a text that tells what boxes of nodes refer to: arithmetic that differs may give others.
+        `coordinates` returns a text that tells what boxes of nodes refer to: arithmetic that differs may give others.
         """
         self.coordinates = coordinates
         if self.options.spill is not None:
@@ -95,18 +92,9 @@ class Session:
 
     def restore(self, search, stored, attains):
         """
-        Give a search the state of a checkpoint of the same problem and options.
+        Give a search the state of a checkpoint of the same problem and options; `CheckpointError` if it cannot be.
 
-        Parameters
-        ----------
-        search : Search
-        stored : Stored
-        attains : callable
-            Whether a solution vector has an objective, in the core's units: as it is evaluated anew.
-
-        Raises
-        ------
-        CheckpointError
+        `attains` takes the incumbent's solution and objective, in the core's units: whether it has that, valued anew.
         """
         if stored.header.get("coordinates") != self.coordinates():
             raise CheckpointError(
@@ -126,14 +114,10 @@ class Session:
         ----------
         search : Search
         spread : callable
-            Returns what tells workers the problem and its options, as text; a function; and its arguments, all to be
-            pickled: the function returns the search of a worker, and what tells its coordinates.
-        time_limit : float
-            Seconds of this run.
-        max_nodes : int
-            Most nodes of all runs.
-        **others
-            As `Search.resume`, which has them in one process only.
+            Returns what workers need, to be pickled: a text that tells the problem and its options; a function, which
+            returns a worker's search and its coordinates; its arguments.
+        time_limit, max_nodes, **others
+            As of `Search.resume`, which has the others in one process only.
 
         Returns
         -------

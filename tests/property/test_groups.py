@@ -150,7 +150,7 @@ def test_a_proved_supremum_exceeds_what_ascents_reach(kind):
     for prices in (bound.prices, bound.prices + 0.4, bound.prices * 0.9):
         exact.set_prices(prices)
         by_groups.set_prices(prices)
-        by_groups.cover(*[side[None] for side in by_groups.root()])
+        by_groups.open_boxes(*[side[None] for side in by_groups.root()])
         by_groups.search(0.0, 1e300, 3, 1.0, max_cells=400)
         values, _ = exact.climb(np.concatenate([exact.seeded(rng, 60), by_groups.cells()[3][:60]]), 60)
         assert by_groups.supremum >= values.max() - 1e-9 * (1 + values.max())

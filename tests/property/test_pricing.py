@@ -401,7 +401,7 @@ def test_a_component_without_samples_still_pays_its_prior(kind):
     low, high = pricing.root()
     pricing.set_prices(np.full(len(pricing.family.data.arrays()[1]), -1e4))
     pricing.climb(low + np.random.default_rng(0).random((20, len(low))) * (high - low), 200)
-    pricing.cover(low[None], high[None])
+    pricing.open_boxes(low[None], high[None])
     pricing.search(np.inf, -np.inf, 2, 1e-6, max_cells=20_000)
     least = min(pricing.costs_at(point)[1] for point in (pricing.best(), *pricing.cells()[3]))
     assert -least <= pricing.supremum <= -least + 1e-3
@@ -414,7 +414,7 @@ def test_bounds_of_cells_are_never_read_at_other_prices():
     low, high = pricing.root()
     pricing.set_prices(np.full(12, 3.0))
     assert pricing.supremum == np.inf
-    pricing.cover(low[None], high[None])
+    pricing.open_boxes(low[None], high[None])
     assert np.isfinite(pricing.supremum)
     pricing.values(np.full(12, 3.0), low[None] + 0.5 * (high - low))
     assert np.isfinite(pricing.supremum)

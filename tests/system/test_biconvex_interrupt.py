@@ -6,9 +6,12 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+import gopfast
 
 SCRIPT = textwrap.dedent(
     """
@@ -51,7 +54,8 @@ SCRIPT = textwrap.dedent(
 def test_ctrl_c_is_honoured_while_a_search_prepares(kind, n, longest):
     for delay in np.random.default_rng(n).uniform(0.1, longest, 3):
         with subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, kind, str(n)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", SCRIPT, kind, str(n)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=Path(gopfast.__file__).resolve().parents[1],
         ) as process:
             assert process.stdout.readline() == "go\n"
             time.sleep(delay)

@@ -156,7 +156,7 @@ def test_a_box_that_is_given_is_held_with_its_bound(K, d, prior):
     for size in [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 2.0] * 3:
         low, high = (means + sign * size * rng.uniform(0.2, 1, (K, d)) for sign in (-1, 1))
         basin = MixtureBasin(family, MixturePrimal(family))
-        found = basin.covers(vector, 0.01, low.ravel(), high.ravel())
+        found = basin.finds_box_over(vector, 0.01, low.ravel(), high.ravel())
         held.append((size, found))
         if not found:
             continue
@@ -179,7 +179,7 @@ def test_no_box_is_given_around_what_is_no_solution():
     columns = family.data.arrays()[0][0]
     off = np.array([0.5, 0.5, np.quantile(columns, 0.25) + 0.2, np.quantile(columns, 0.75), 0.0])
     basin = MixtureBasin(family, MixturePrimal(family))
-    assert not basin.covers(off, 0.01, off[2:4] - 0.01, off[2:4] + 0.01)
+    assert not basin.finds_box_over(off, 0.01, off[2:4] - 0.01, off[2:4] + 0.01)
     assert basin.lower == -np.inf
 
 

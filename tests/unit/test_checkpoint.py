@@ -373,7 +373,7 @@ def test_a_search_that_is_terminated_while_prices_are_learnt_is_the_same_search(
     for turn, share in enumerate(np.linspace(0.0, 0.7, 8)):
         path = tmp_path / f"{turn}.checkpoint"
         child = subprocess.Popen(
-            [sys.executable, "-c", PRICING, str(path)], stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-c", PRICING, str(path)], stdout=subprocess.PIPE, text=True, cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
         )  # fmt: skip
         assert child.stdout.readline() == "begun\n"
@@ -436,7 +436,7 @@ print(len(n), result.status, result.n_nodes)
 def test_sigterm_again_waits_for_the_last_checkpoint(tmp_path):
     path = tmp_path / "search.checkpoint"
     done = subprocess.run(
-        [sys.executable, "-c", TWICE, str(path)], capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", TWICE, str(path)], capture_output=True, text=True, timeout=60, cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -107,7 +107,9 @@ def test_sigterm_ends_with_the_bounds_and_a_checkpoint(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(DATA.parents[1])}
     command = [sys.executable, "-m", "gopfast", "fit", FAITHFUL, "-k", "4", "--time-limit", "none", "--epsilon", "1e-9",
                "--threads", "1", "--checkpoint", path, "--checkpoint-every", "0.05"]  # fmt: skip
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+    )
     while not os.path.exists(path):
         assert child.poll() is None
     child.send_signal(signal.SIGTERM)

@@ -126,7 +126,7 @@ def test_a_search_that_is_killed_again_and_again_goes_on(tmp_path):
     for _ in range(6):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, str(path), "resume" if path.exists() else "solve"],
-            stdout=subprocess.PIPE, text=True, env=environment,
+            stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path,
         )  # fmt: skip
         child.stdout.readline()
         while not path.exists() and child.poll() is None:

@@ -303,7 +303,7 @@ def test_workers_forked_during_a_search_with_a_checkpoint_can_be_ended(tmp_path,
     command = [sys.executable, "-c", FORKED, str(tmp_path / "search.checkpoint")]
     paths = [str(Path(gopfast.__file__).parents[1]), str(Path(__file__).parents[1])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("OPTIMAL")
     assert "the search went on in its own process" in done.stdout

@@ -112,7 +112,7 @@ def test_mpi(tmp_path):
     script = tmp_path / "run.py"
     script.write_text(MPI)
     command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=PACKAGE)
     assert done.returncode == 0, done.stderr
     status, count, objective = done.stdout.split()
     alone = gopfast.solve(PROBLEM, 0.05, log=False)
@@ -146,7 +146,7 @@ def test_mpi_ends_at_sigterm_with_a_checkpoint(tmp_path):
     script, path = tmp_path / "run.py", tmp_path / "search.checkpoint"
     script.write_text(TERMINATED)
     command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script), str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PACKAGE) as child:
         for line in child.stdout:
             if int(line) > 20_000:
                 break

@@ -21,10 +21,10 @@ print("done", *forging.run(sys.argv[2], 0, float(sys.argv[3]), lambda what: prin
 
 @pytest.mark.skipif(not BENCH.exists(), reason="no bench/ beside the tests")
 @pytest.mark.parametrize("kind", ["known", "diag", "pricing", "categorical", "biconvex", "k-means"])
-def test_no_forged_entry_crashes_a_resume(kind):
+def test_no_forged_entry_crashes_a_resume(kind, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(BENCH), kind, "0.08"], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1]), "OMP_NUM_THREADS": "1"},
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1]), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     lines = done.stdout.splitlines()
     assert done.returncode == 0, (lines[-1:], done.stderr[-2000:])

@@ -44,7 +44,7 @@ def test_import_leaves_out(heavy, tmp_path):
 
 
 @pytest.fixture
-def checkout(tmp_path):
+def sources(tmp_path):
     """A source folder as git makes it: the package without its compiled core."""
     shutil.copytree(INSTALLED, tmp_path / "gopfast", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
     return tmp_path
@@ -62,27 +62,28 @@ SOLVE = (
 )
 
 
-def test_in_the_source_folder_the_installed_package_is_imported(checkout):
-    # on the path for the case that the package under test is not installed but built in place
-    done = run_in(checkout, SOLVE, PYTHONPATH=str(INSTALLED.parent))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["True", str(INSTALLED / "__init__.py"), str(INSTALLED / "solver.py")]
-
-
-def test_a_source_folder_other_than_the_installed_one_says_so(checkout):
-    with (checkout / "gopfast" / "__init__.py").open("a") as file:
-        file.write("\nNEW = 1\n")
-    done = run_in(checkout, SOLVE, PYTHONPATH=str(INSTALLED.parent))
+@pytest.mark.parametrize("installed", [True, False])
+def test_in_a_source_folder_without_its_core_the_error_says_what_to_do(sources, installed):
+    # -S: without what is installed; on the path for the case that the package under test is built in place
+    flags, path = ((), str(INSTALLED.parent)) if installed else (("-S",), "")
+    done = run_in(sources, "import gopfast", *flags, PYTHONPATH=path)
+    error = done.stderr.rstrip().splitlines()[-1]
     assert done.returncode == 1
-    assert done.stderr.rstrip().splitlines()[-1].startswith("ImportError: the gopfast in ")
-    assert "run `pip install .` in the source folder" in done.stderr
+    assert error.startswith(f"ImportError: gopfast's compiled core cannot be loaded from {sources / 'gopfast'}")
+    assert "run `pip install -e .`" in error and "imported in any other folder" in error
 
 
-def test_a_source_folder_without_an_installed_package_says_how_to_build_it(checkout):
-    # -S: without what is installed
-    done = run_in(checkout, "import gopfast", "-S", PYTHONPATH="")
-    assert done.returncode == 1
-    assert "run `pip install .` in the source folder" in done.stderr.rstrip().splitlines()[-1]
+def test_with_the_core_beside_the_sources_they_are_imported_in_their_folder_and_elsewhere(sources, tmp_path):
+    """As `pip install -e .` builds it; that it is found elsewhere too is what its entry on the path does."""
+    for core in INSTALLED.rglob("*.so"):
+        os.symlink(core, sources / "gopfast" / core.relative_to(INSTALLED))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for folder in (sources, elsewhere):
+        done = run_in(folder, SOLVE, PYTHONPATH=str(sources))
+        assert done.returncode == 0, done.stderr
+        package = sources / "gopfast"
+        assert done.stdout.split() == ["True", str(package / "__init__.py"), str(package / "solver.py")]
 
 
 def test_dir_lists_the_names_that_are_loaded_on_first_use():

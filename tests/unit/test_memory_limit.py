@@ -284,6 +284,7 @@ def test_a_search_killed_while_its_nodes_are_on_disk_goes_on_and_tidies_up(tmp_p
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(most // 8 * node_bytes()), str(path), str(folder)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1])},
+        cwd=tmp_path,
     )  # fmt: skip
     for line in child.stdout:
         if int(line) > 0.4 * fields["n_nodes"] and path.exists() and folder.exists() and os.listdir(folder):
@@ -327,9 +328,11 @@ print(run.reason, run.n_nodes, peak - limit, run.n_dives)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="resident memory is read from /proc")
-def test_the_process_stays_within_its_limit():
+def test_the_process_stays_within_its_limit(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))}
-    done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD], capture_output=True, text=True, env=environment, timeout=300, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     reason, n_nodes, beyond, n_dives = done.stdout.split()
     assert (int(reason), int(n_nodes)) == (Status.NODE_LIMIT, 200_001)  # of which so many would take 50 MB
@@ -451,7 +454,7 @@ def test_nodes_on_disk_go_with_the_process_or_are_removed_after_it(end, tmp_path
     """Of a search without a checkpoint: when the process ends, or, where it was killed, by the next one."""
     child = subprocess.Popen(
         [sys.executable, "-c", ALONE, str(tmp_path), end], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1])},
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1])},
     )  # fmt: skip
     written = child.stdout.readline().split()
     assert len(written) == 1

@@ -610,7 +610,7 @@ def test_where_the_solution_is_not_stationary_there_is_no_box():
     low, high = vector[K:-1] * 0.999, vector[K:-1] * 1.001
     moved = vector.copy()
     moved[K] += 0.3
-    assert not basin.covers(moved, 1e-9, np.minimum(low, high), np.maximum(low, high))
+    assert not basin.finds_box_over(moved, 1e-9, np.minimum(low, high), np.maximum(low, high))
     assert basin.lower == -np.inf
 
 
@@ -660,7 +660,7 @@ def test_no_box_is_claimed_around_a_zero_that_the_objective_falls_away_from(name
         point = vector_in_order(family, stuck)
         for width in (1e-3, 0.1):
             other = Neighbourhood(MixturePrimal(family), family.chart())
-            assert not other.covers(stuck, 1e-6, point, point + width * (point == 0))
+            assert not other.finds_box_over(stuck, 1e-6, point, point + width * (point == 0))
         tried += 1
         if tried == 4:
             break
@@ -680,7 +680,7 @@ def test_a_box_beyond_faces_is_as_wide_as_their_gradient_allows(name):
     for width in (1e-3, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9):
         basin = Neighbourhood(MixturePrimal(family), family.chart())
         to = np.where(point <= 1e-12, point + width, np.where(on, point - width, point))
-        if not basin.covers(vector, 0.01, np.minimum(point, to), np.maximum(point, to)):
+        if not basin.finds_box_over(vector, 0.01, np.minimum(point, to), np.maximum(point, to)):
             break
         held.append(width)
         report = basin.report()
@@ -706,7 +706,7 @@ def test_a_given_box_is_held_or_refused():
     for part, held in ((0.3, True), (0.9, True), (3.0, False)):
         other = Neighbourhood(MixturePrimal(family), family.chart())
         low, high = (middle + part * (report[side] - middle) for side in ("low", "high"))
-        assert other.covers(vector, 0.01, low, high) == held
+        assert other.finds_box_over(vector, 0.01, low, high) == held
         if held:
             box = other.report()
             assert (box["low"] <= low).all() and (high <= box["high"]).all()
@@ -749,7 +749,7 @@ def test_radii_found_on_some_samples_hold_on_all():
     again = Neighbourhood(MixturePrimal(family), family.chart())
     middle = report["center"][2:-1]
     low, high = (middle + 0.999 * (report[side] - middle) for side in ("low", "high"))
-    assert again.covers(vector, 0.01, low, high)
+    assert again.finds_box_over(vector, 0.01, low, high)
     for _ in range(40):
         point = draw(rng, report, [])
         assert best(problem, family, point, report["center"][:2])[0] >= report["lower"]
@@ -962,7 +962,7 @@ def test_a_box_around_matrices_ends_where_the_floor_begins():
     for scale in 1.3 ** np.arange(-3, 12):
         low, high = (middle + scale * (first[side] - middle) for side in ("low", "high"))
         other = Neighbourhood(MixturePrimal(family), family.chart())
-        if not other.covers(vector, 1.0, low, high):
+        if not other.finds_box_over(vector, 1.0, low, high):
             continue
         held, report = held + 1, other.report()
         for _ in range(300):

@@ -317,7 +317,7 @@ def test_the_first_fit_alone_proves_nothing_and_the_search_goes_on_as_if_it_had_
     assert first.status is Status.NODE_LIMIT and first.n_nodes == 0
     assert first.lower_bound < whole.lower_bound and first.objective >= whole.lower_bound
     other = MixtureSearch(problem, Options.from_arguments(1e-4, n_threads=1))
-    other.take(twice.state())  # as in another process
+    other.set_state(twice.state())  # as in another process
     for search in (twice, other):
         result = search.run()
         assert (result.status, result.n_nodes) == (whole.status, whole.n_nodes)

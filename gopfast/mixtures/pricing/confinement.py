@@ -225,7 +225,7 @@ class Confinement:
         targets, found, proved = sigma + WITHIN * spare / self.K, [], True
         for j, (low, high, _) in enumerate(classes):
             self.pricing.set_prices(prices)
-            self.pricing.cover(low, high)
+            self.pricing.open_boxes(low, high)
             end, at_once, reason, new = self.pricing.n_cells + MOST_CELLS, CELLS_AT_ONCE + len(low), "cells", low[:0]
             while reason == "cells" and not len(new) and self.pricing.n_cells < end:
                 # at a limit of 0 and one component: down to the target

@@ -168,7 +168,7 @@ class GroupedBound(Learner):
             self.phase = "atoms"
             if self.n_turns < MOST_TURNS:
                 return True
-        self.pricing.cover(*[side[None] for side in self.pricing.root()])
+        self.pricing.open_boxes(*[side[None] for side in self.pricing.root()])
         self.n_before, self.phase = self.pricing.n_cells, "search"
         self.begun = self.looked = self.pricing.n_spent
         self._set_mark(math.inf)

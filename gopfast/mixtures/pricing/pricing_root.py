@@ -330,7 +330,7 @@ class PricingBound(Learner):
         K = self.n_components
         if not self.n_turns:
             self.halfway = 0.5 * (time.monotonic() + deadline)
-            self._cover()
+            self._open_root()
         while True:
             last = self.n_turns >= MOST_TURNS or time.monotonic() > self.halfway
             last |= self.is_recorded and self.cells is not None
@@ -347,18 +347,18 @@ class PricingBound(Learner):
             values, points = self.pricing.climb(np.concatenate([points, self.pricing.best()[None]]), N_ASCENT)
             if self._add(values, points, tolerance):
                 self._follow(points, tolerance, deadline)
-                self._cover()
+                self._open_root()
             else:
                 self.n_turns = MOST_TURNS
 
-    def _cover(self):
+    def _open_root(self):
         """Begin with the root's cell at the prices at hand."""
         self.n_turns += 1
         if self.is_recorded:
             self.lower = -math.inf
         self.pricing.set_prices(self.prices)
         self.pricing.climb(self.points, N_ASCENT)
-        self.pricing.cover(*self.root)
+        self.pricing.open_boxes(*self.root)
 
     def _follow(self, starts, tolerance, deadline):
         """Column generation with ascents from given parameters, before cells are divided again."""
@@ -394,7 +394,7 @@ class PricingBound(Learner):
         if len(prices) > MOST_IMPROVED:
             self.sigma = float(self.pricing.values(prices, points).max())
             self.phase, self.n_turns = Phase.SUPREMA, MOST_TURNS
-            self.pricing.cover(*self.root)
+            self.pricing.open_boxes(*self.root)
 
 
 def pick(pricing, prices, values, points, least, most):

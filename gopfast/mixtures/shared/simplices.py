@@ -139,7 +139,7 @@ class SimplexBound(Learner):
                 found = [other for other in found if other is not simplex]
                 found += [(*simplex[:i], new, *simplex[i + 1 :]) for i in range(len(simplex))]
                 break
-        self._take([Cell(simplex) for simplex in found])
+        self._add_cells([Cell(simplex) for simplex in found])
 
     def _add(self, A, error, beta=-math.inf):
         """Return the index of a new vertex."""
@@ -151,7 +151,7 @@ class SimplexBound(Learner):
             self.waiting.append(len(self.vertices) - 1)
         return len(self.vertices) - 1
 
-    def _take(self, found):
+    def _add_cells(self, found):
         """Take simplices, but those outside the domain."""
         for cell in found:
             if self._is_outside(cell.corners):
@@ -247,7 +247,7 @@ class SimplexBound(Learner):
             for edge in itertools.combinations(sorted(old.corners), 2):
                 self.around[edge].discard(serial)
             children += [Cell(tuple(new if w == end else w for w in old.corners), old.bound) for end in (a, b)]
-        self._take(children)
+        self._add_cells(children)
 
     def _edge(self, cell):
         """Return the ends of the edge to split and the first one's part: where the bound's matrix lies between them.

@@ -254,12 +254,12 @@ cdef class AlternatingPrimal(Settling):
                 # A ray of a problem that has a feasible point
                 memcpy(&self.direction[0], self.lp.x, self.data.n * sizeof(real))
                 if self.solve(side, z, PENALTY, INFINITY, effort) == LP_OPTIMAL:
-                    self.take(z)
+                    self.read_point(z)
                     self.unbounded = self.settle(z, effort) < INFINITY
             if self.unbounded:
                 return -INFINITY
             if status == LP_OPTIMAL:
-                self.take(z)
+                self.read_point(z)
                 # what programs leave of violations is settled at the end
                 value = self.data.objective(z) if self.data.violation(z) <= NEARLY_FEASIBLE else INFINITY
                 idle = 0 if value < best - tolerance else idle + 1
@@ -268,7 +268,7 @@ cdef class AlternatingPrimal(Settling):
                 # What both sides hold would never move: Newton's steps move all
                 if self.solve(side if self.divided else FREE, z, PENALTY, INFINITY, effort) != LP_OPTIMAL:
                     break
-                self.take(z)
+                self.read_point(z)
                 last, violation = violation, self.merit(z, 1)
                 idle = 0 if violation < HARDLY_LESS * last else idle + 1
             else:
@@ -289,7 +289,7 @@ cdef class AlternatingPrimal(Settling):
             if self.solve(FREE, z, PENALTY, radius, effort) != LP_OPTIMAL or self.foreseen(z, now) <= tolerance:
                 break
             memcpy(&self.point[0], z, n * sizeof(real))
-            self.take(z)
+            self.read_point(z)
             then = self.merit(z, PENALTY)
             if then < now:
                 radius *= WIDER

@@ -82,7 +82,7 @@ cdef class BilinearWorker(BilinearBranching):
                 status = self.separate(node, cutoff, effort, False)
             if node.lower >= cutoff or status != LP_OPTIMAL or self.stop.poll(self.number):
                 return
-            self.place(node)
+            self.choose_split(node)
             if node.parent < 0:
                 self.note_needed()
                 self.note_cuts()

@@ -12,7 +12,7 @@ cdef class BilinearBranching(BilinearTightening):
     cdef real[::1] root_low, root_high  # (n,) the root box
     cdef index n_warm                   # of the nodes
 
-    cdef void place(self, Node *node) noexcept nogil
+    cdef void choose_split(self, Node *node) noexcept nogil
     cdef void place_switch(self, Node *node) noexcept nogil
     cdef real side_off(self, int side) noexcept nogil
     cdef void place_middle(self, Node *node) noexcept nogil

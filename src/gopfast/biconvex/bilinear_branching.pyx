@@ -24,7 +24,7 @@ cdef class BilinearBranching(BilinearTightening):
         self.importance, self.cost = reals(self.data.n_split), reals(self.data.n_cols)
         return 0
 
-    cdef void place(self, Node *node) noexcept nogil:
+    cdef void choose_split(self, Node *node) noexcept nogil:
         """At the solution; the variable whose products are furthest off, weighted with what they cost."""
         cdef real *point = node_point(node, self.data.n)
         cdef const real *low = node_low(node)

@@ -48,6 +48,6 @@ cdef class ConvexPrograms(Primal):
     cdef real excess(self, int row) noexcept nogil
     cdef bint ray_is_proof(self) noexcept nogil
     cdef bint is_ray(self, real *ray) noexcept nogil
-    cdef void take(self, real *z) noexcept nogil
+    cdef void read_point(self, real *z) noexcept nogil
     cdef real merit(self, const real *z, real penalty) noexcept nogil
     cdef real value_of(self, const real *z) noexcept nogil

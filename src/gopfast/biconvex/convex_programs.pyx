@@ -371,7 +371,7 @@ cdef class ConvexPrograms(Primal):
 
     # Points
 
-    cdef void take(self, real *z) noexcept nogil:
+    cdef void read_point(self, real *z) noexcept nogil:
         """The solution of the last program, on a bound where it is as good as there."""
         cdef int j
         cdef real low, high, x

@@ -36,8 +36,8 @@ cdef real assign(const real[:, ::1] X, const real[::1] w, const real[:, ::1] cen
     return total
 
 
-cdef void settle(const real[:, ::1] X, const real[::1] w, const int[::1] labels, real[:, ::1] centers,
-                 real[::1] mass) noexcept nogil:
+cdef void update_centers(const real[:, ::1] X, const real[::1] w, const int[::1] labels, real[:, ::1] centers,
+                         real[::1] mass) noexcept nogil:
     """OUT centers, mass: means and weights of the clusters; empty ones stay where they are."""
     cdef index n = X.shape[0], i
     cdef int K = centers.shape[0], d = X.shape[1], k, j
@@ -139,7 +139,7 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
     with nogil:
         for _turn in range(max_iter):
             total = assign(X, w, at, labels, least)
-            settle(X, w, labels, at, mass)
+            update_centers(X, w, labels, at, mass)
             if not total < before * LESS:
                 break
             before = total
@@ -148,7 +148,7 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
         for _turn in range(max_iter):
             if not sweep(X, w, labels, at, mass, sizes):
                 break
-            settle(X, w, labels, at, mass)
+            update_centers(X, w, labels, at, mass)
     with nogil:
         total = 0
         for turn in range(<int> X.shape[0]):

@@ -18,8 +18,8 @@ cdef class Batch:
     cdef int *by                # (capacity,): what has emptied a node, see Reduction.emptied
     cdef int n_threads
     # Gives ownership of the i-th node.
-    cdef Node *take(self, index i) noexcept nogil
-    cdef Node *take_parent(self, index i) noexcept nogil
+    cdef Node *detach(self, index i) noexcept nogil
+    cdef Node *detach_parent(self, index i) noexcept nogil
     # IN/OUT: cuts so many nodes, where they were made before node `before`, down to where solutions below the limit can
     # lie. OUT: what is left of each. Returns how many it has looked at.
     cdef index cut(self, Node **nodes, index n, index before, Domain domain, Audit audit) noexcept nogil

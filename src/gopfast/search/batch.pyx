@@ -44,12 +44,12 @@ cdef class Batch:
         free(self.efforts)
         free(self.by)
 
-    cdef Node *take(self, index i) noexcept nogil:
+    cdef Node *detach(self, index i) noexcept nogil:
         cdef Node *node = self.nodes[i]
         self.nodes[i] = NULL
         return node
 
-    cdef Node *take_parent(self, index i) noexcept nogil:
+    cdef Node *detach_parent(self, index i) noexcept nogil:
         cdef Node *node = self.parents[i]
         self.parents[i] = NULL
         return node

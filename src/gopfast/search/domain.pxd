@@ -20,7 +20,7 @@ cdef class Domain:
     cdef Reduction reduction    # or None
     cdef index learn_from       # nodes after which learning begins
     cdef bint prepared          # the reduction, for this run
-    cdef bint settled           # the basin has a box
+    cdef bint has_box           # the basin has a box
     cdef index passes_before    # on nodes before learning began, -1: it has not
     cdef Effort learning        # spent on it
     cdef index version          # of the reduction, as it was last seen,
@@ -28,7 +28,7 @@ cdef class Domain:
     cdef index n_looked         # new nodes looked at to cut them down, since it was last decided whether that pays,
     cdef index n_gained         # of which so many were removed, or cut down
     cdef index pause, paused    # batches whose nodes are not looked at, since it did not pay; so many of them are over
-    cdef real settled_at        # UBD when a basin was last looked for,
+    cdef real box_sought_at        # UBD when a basin was last looked for,
     cdef real covered_at        # UBD when a basin was last asked to cover the reduction's box,
     cdef real covered_width     # and the sum of that box's widths then
     cdef real[::1] start        # (2 * n_connected,): lower and upper corner of the box in which the tree began
@@ -44,7 +44,7 @@ cdef class Domain:
     # Proved bound of all solutions, -INFINITY: none.
     cdef real floor(self) noexcept nogil
     # Looks for a basin around a new incumbent, unless the present one holds it and is fathomed.
-    cdef int settle(self, Incumbent incumbent, index n_nodes) except -1
+    cdef int find_basin(self, Incumbent incumbent, index n_nodes) except -1
     # Whether the new nodes of the next batch are to be cut down: not always where that is mostly in vain.
     cdef bint looks(self) noexcept nogil
     # What it led to, for so many of them.

@@ -64,7 +64,7 @@ cdef class Domain:
         self.n_connected, self.basin, self.reduction, self.learn_from = n_connected, basin, reduction, learn_from
         self.passes_before = -1
         self.learning = no_effort()
-        self.settled_at = self.covered_at = self.covered_width = INFINITY
+        self.box_sought_at = self.covered_at = self.covered_width = INFINITY
         self.start, self.before = np.zeros(2 * n_connected), np.empty((n_threads, 2 * n_connected))
 
     cdef void resume(self) noexcept nogil:
@@ -85,23 +85,23 @@ cdef class Domain:
 
     # The basin
 
-    cdef int settle(self, Incumbent incumbent, index n_nodes) except -1:
+    cdef int find_basin(self, Incumbent incumbent, index n_nodes) except -1:
         cdef real tolerance = incumbent.tolerance()
         if self.basin is None:
             return 0
-        if n_nodes >= SETTLE_FROM and incumbent.upper < self.settled_at:
-            self.settled_at = incumbent.upper
+        if n_nodes >= SETTLE_FROM and incumbent.upper < self.box_sought_at:
+            self.box_sought_at = incumbent.upper
             if not self.basin.lower >= incumbent.upper - tolerance:
                 with nogil:
                     self.basin.meter.begin()
-                    self.settled |= self.basin.settle(&incumbent.solution[0], tolerance)
+                    self.has_box |= self.basin.find_box(&incumbent.solution[0], tolerance)
                     self.basin.meter.end()
         return 0
 
     cdef void branch_at_box(self, Node *parent) noexcept nogil:
         cdef index n = self.n_connected, j, n_sides = 0, widest = -1
         cdef real low, high, below, above, face = 0, other, middle, most = 0
-        if not self.settled:
+        if not self.has_box:
             return
         for j in range(n):
             low, high = node_low(parent)[j], node_high(parent, n)[j]
@@ -128,12 +128,12 @@ cdef class Domain:
             node_point(parent, n)[j] = face
 
     cdef void fathom(self, Node *node) noexcept nogil:
-        if self.settled and self.in_basin(node_low(node), node_high(node, self.n_connected)):
+        if self.has_box and self.in_basin(node_low(node), node_high(node, self.n_connected)):
             self.basin.meter.work.closed += node.lower < self.basin.lower
             node.lower = max(node.lower, self.basin.lower)
 
     cdef bint in_basin(self, const real *low, const real *high) noexcept nogil:
-        """Whether the box [low, high], n_connected values each, lies in the settled basin."""
+        """Whether the box [low, high], n_connected values each, lies in the basin's box."""
         cdef index j
         for j in range(self.n_connected):
             if low[j] < self.basin.low[j] or high[j] > self.basin.high[j]:
@@ -232,10 +232,10 @@ cdef class Domain:
         if width < COVER_AGAIN_BELOW * self.covered_width:
             self.covered_width = width
             self.basin.meter.begin()
-            self.settled |= self.basin.cover(&incumbent.solution[0], incumbent.tolerance(), &self.reduction.low[0],
-                                             &self.reduction.high[0])
+            self.has_box |= self.basin.find_box_over(&incumbent.solution[0], incumbent.tolerance(),
+                                                     &self.reduction.low[0], &self.reduction.high[0])
             self.basin.meter.end()
-        return self.settled and self.in_basin(&self.reduction.low[0], &self.reduction.high[0])
+        return self.has_box and self.in_basin(&self.reduction.low[0], &self.reduction.high[0])
 
     cdef bint shrunk(self) noexcept nogil:
         """Whether the box of all solutions below the limit is now much smaller than where the tree began."""
@@ -261,7 +261,7 @@ cdef class Domain:
         if not self.cuts():
             return UNCUT
         memcpy(before, node_low(node), 2 * n * sizeof(real))
-        by[0] = self.reduction.fit(node_low(node), node_high(node, n), &rest)
+        by[0] = self.reduction.contract(node_low(node), node_high(node, n), &rest)
         if by[0] <= 0:
             return NOTHING_LEFT
         for j in range(n):

@@ -66,17 +66,18 @@ cdef class Basin:
     cdef readonly real lower        # proved bound over the box, -inf before there is one
     cdef public Meter meter         # of what has found the box
     # Looks for a box around a solution (the primal's vector); False: none, and the old one is kept.
-    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil
+    cdef bint find_box(self, const real *solution, real tolerance) noexcept nogil
     # The same for one that holds [low, high].
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil
+    cdef bint find_box_over(self, const real *solution, real tolerance, const real *low,
+                            const real *high) noexcept nogil
 
 
 # What is learnt beside the tree and holds for all solutions below a limit.
 cdef class Reduction:
     cdef readonly index n_connected
-    cdef readonly real lower        # proved bound of all that `fit` cuts off, INFINITY while it cuts nothing
+    cdef readonly real lower        # proved bound of all that `contract` cuts off, INFINITY while it cuts nothing
     cdef readonly real floor        # proved bound of all solutions below the limit, -INFINITY: none
-    cdef readonly index version     # how often `fit` has come to cut more than before
+    cdef readonly index version     # how often `contract` has come to cut more than before
     cdef public Meter meter         # of what learns, and
     cdef public Meter cutter        # of what cuts boxes down
     # What the last step was of, and what empties a box.
@@ -90,7 +91,7 @@ cdef class Reduction:
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil
     # IN/OUT: cuts from a box what holds no solution below the limit. 1: something is left, else the box is empty:
     # `emptied` tells by what. OUT: proved bound of what is left of it, -INFINITY: none. Between steps, on any thread.
-    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil
+    cdef int contract(self, real *low, real *high, real *rest) noexcept nogil
     # OUT: what a local search may start from, connected variables and weights, each once; False: there is none.
     cdef bint start(self, real *point, real *weights) noexcept nogil
 

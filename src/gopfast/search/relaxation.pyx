@@ -49,10 +49,11 @@ cdef class Basin:
     def __cinit__(self):
         self.meter = Meter()
 
-    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+    cdef bint find_box(self, const real *solution, real tolerance) noexcept nogil:
         return False
 
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+    cdef bint find_box_over(self, const real *solution, real tolerance, const real *low,
+                            const real *high) noexcept nogil:
         return False
 
 
@@ -75,7 +76,7 @@ cdef class Reduction:
     cdef bint work(self, const real *solution, real limit, Effort *effort) noexcept nogil:
         return False
 
-    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+    cdef int contract(self, real *low, real *high, real *rest) noexcept nogil:
         rest[0] = -INFINITY
         return 1
 

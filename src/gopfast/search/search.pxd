@@ -59,7 +59,7 @@ cdef class Search:
     cdef bint select(self) except -1
     cdef index take_parents(self, index most, bint first) except -1
     cdef int divide(self, bint looks) except -1
-    cdef int fit(self, index first, bint looks) except -1
+    cdef int contract_batch(self, index first, bint looks) except -1
     cdef int put_back(self, Node *parent) except -1
     cdef int partition(self, Node *parent, Cut cut) except -1
     cdef bint tighten(self, Node *node) except -1

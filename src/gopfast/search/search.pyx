@@ -305,16 +305,16 @@ cdef class Search:
         self.domain.tell_cut(self.batch.n_parents, looked, self.batch.cuts, self.batch.by)
         try:
             for i in range(self.batch.n_parents):
-                self.partition(self.batch.take_parent(i), self.batch.cuts[i])
+                self.partition(self.batch.detach_parent(i), self.batch.cuts[i])
         finally:
             for i in range(self.batch.n_parents):
                 if self.batch.parents[i] != NULL:  # out of memory: the others are open again
-                    self.put_back(self.batch.take_parent(i))
+                    self.put_back(self.batch.detach_parent(i))
             self.batch.n_parents = 0
-        self.fit(first, looks)
+        self.contract_batch(first, looks)
         return 0
 
-    cdef int fit(self, index first, bint looks) except -1:
+    cdef int contract_batch(self, index first, bint looks) except -1:
         """Makes new nodes of the batch as small, and their bounds as high, as is known before bounding."""
         cdef index kept = first, i, looked
         cdef Node **nodes = self.batch.nodes
@@ -419,7 +419,7 @@ cdef class Search:
         for i in range(self.batch.n):
             self.n_nodes += 1
             self.audit.check_bound(self.batch.nodes[i])
-            node = self.batch.take(i)
+            node = self.batch.detach(i)
             if node.lower >= limit:
                 self.close(node)
             elif self.batch.efforts[i].last and node.branch < 0 and self.stop.reason == STOP_NONE:
@@ -475,7 +475,7 @@ cdef class Search:
     cdef int learn(self) except -1:
         """Looks for a basin; learns what holds for all solutions below the limit."""
         cdef bint again
-        self.domain.settle(self.incumbent, self.n_nodes)
+        self.domain.find_basin(self.incumbent, self.n_nodes)
         try:
             again = self.n_open() and self.domain.learn(self.incumbent, self.n_nodes, self.effort.n_passes, self.stop,
                                                         self.told, self._tell)
@@ -509,9 +509,9 @@ cdef class Search:
         self.root(lower)
         self.domain.begin_again()
         if not self.tighten(self.batch.nodes[0]):
-            self.tree.free_node(self.batch.take(0))
+            self.tree.free_node(self.batch.detach(0))
             self.batch.n = 0
-        self.fit(0, True)
+        self.contract_batch(0, True)
         with nogil:
             self.batch.bound(self.relaxation, self.incumbent.limit(), self.stop)
         return self.merge()

@@ -198,12 +198,12 @@ def knowledge(Search search, bint learning):
              "incumbent.polished": np.asarray(incumbent.polished)}
     found |= named("relaxation", search.relaxation.state())
     found |= named("domain", {
-        "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "settled": domain.settled,
-        "settled_at": domain.settled_at, "covered_at": domain.covered_at,
+        "passes_before": domain.passes_before, "n_passes": domain.learning.n_passes, "has_box": domain.has_box,
+        "box_sought_at": domain.box_sought_at, "covered_at": domain.covered_at,
         "covered_width": domain.covered_width, "start": np.array(domain.start), "cut_from": domain.cut_from,
         "looks": np.array([domain.n_looked, domain.n_gained, domain.pause, domain.paused]),
     })
-    if domain.settled:
+    if domain.has_box:
         found |= named("basin", {"low": np.array(domain.basin.low), "high": np.array(domain.basin.high),
                                  "lower": domain.basin.lower})
     if domain.reduction is not None:
@@ -227,17 +227,17 @@ cdef take_knowledge(Search search, state):
     with entries.owner("domain"):
         domain.passes_before = entries.count(learnt, "passes_before", -1)
         domain.learning.n_passes = entries.count(learnt, "n_passes")
-        domain.settled_at = entries.number(learnt, "settled_at")
+        domain.box_sought_at = entries.number(learnt, "box_sought_at")
         domain.covered_at = entries.number(learnt, "covered_at")
         domain.covered_width = entries.number(learnt, "covered_width", 0)
         fill(domain.start, learnt, "start")
-        domain.settled = entries.flag(learnt, "settled")
+        domain.has_box = entries.flag(learnt, "has_box")
         domain.cut_from = entries.count(learnt, "cut_from")
         domain.n_looked, domain.n_gained, domain.pause, domain.paused = entries.array(
             learnt, "looks", (4,), "iu", 0, entries.LARGEST).tolist()
-    if domain.settled:
+    if domain.has_box:
         if basin is None:
-            raise entries.EntryError("domain.settled: this search has no box around its incumbent")
+            raise entries.EntryError("domain.has_box: this search has no box around its incumbent")
         fill(basin.low, state, "basin.low")
         fill(basin.high, state, "basin.high")
         entries.ordered("basin", np.asarray(basin.low), np.asarray(basin.high))

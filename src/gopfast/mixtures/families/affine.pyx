@@ -68,7 +68,7 @@ cdef class AffineFamily(Family):
         for k in range(self.n_components):
             a = k * self.n_cell + j
             self.balance.mean_low[k], self.balance.mean_high[k] = low[a] - error, high[a] + error
-        if not self.balance.fit(self.data.core.total_weight, 0, self.average[j]):
+        if not self.balance.tighten(self.data.core.total_weight, 0, self.average[j]):
             return 0
         for k in range(self.n_components):
             a = k * self.n_cell + j

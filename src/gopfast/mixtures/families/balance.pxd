@@ -14,4 +14,4 @@ cdef class Balance:
     cdef void take_part(self, Balance whole, real weight, real part) noexcept nogil
     # IN/OUT: the bounds. The means average to `average`, each with its mass and the pseudo-count `nu` of a prior, all
     # of which add up to `total`: what cannot is removed; 0: nothing is left.
-    cdef bint fit(self, real total, real nu, real average) noexcept nogil
+    cdef bint tighten(self, real total, real nu, real average) noexcept nogil

@@ -43,7 +43,7 @@ cdef class Balance:
             self.mass_low[k] = max(0.0, whole.mass_low[k] - rest)
             self.mass_high[k] = min(whole.mass_high[k], part * (1 + TOTAL_SLACK))
 
-    cdef bint fit(self, real total, real nu, real average) noexcept nogil:
+    cdef bint tighten(self, real total, real nu, real average) noexcept nogil:
         cdef int k, l, K = self.n_components
         cdef real *low = &self.mean_low[0]
         cdef real *high = &self.mean_high[0]

@@ -235,7 +235,7 @@ cdef class ExponentialFamily(Family):
             balance.mean_high[k] = self.mean(j, high[a])
             if self.endless[j] and high[a] >= self.high[j]:
                 balance.mean_high[k] = INFINITY
-        if not balance.fit(self.observed_weight[j] + K * nu, nu, self.average[j]):
+        if not balance.tighten(self.observed_weight[j] + K * nu, nu, self.average[j]):
             return 0
         for k in range(K):
             a = k * d + j
@@ -367,8 +367,8 @@ cdef class ExponentialFamily(Family):
             facet[0].slack = TYPICAL_SLACK * center * mass
         return facet + 2
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, a, d = self.n_columns
         cdef real m, s, center, level, size, at
         for k in range(self.n_components):

@@ -82,8 +82,8 @@ cdef class Family:
                           real *out) noexcept nogil
     # OUT point, error: for statistics mass and moments about the minorant's centers, the solution's connected
     # variables, where to split each, and what the minorant loses by it in nats.
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil
     # OUT: costs of the components at parameters `point`.
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil
     # IN/OUT point: parameters to their optimum for given statistics about the costs' centers (M step).

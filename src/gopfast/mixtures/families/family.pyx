@@ -82,8 +82,8 @@ cdef class Family:
                           real *out) noexcept nogil:
         pass
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         pass
 
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:

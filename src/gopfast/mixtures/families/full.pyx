@@ -454,8 +454,8 @@ cdef class FullFamily(AffineFamily):
         return self.cost(C, &size) - product(P, C) + costs.offsets[k] - bend(
             P, half_width(low[MEAN], high[MEAN], center[0]), half_width(low[MEAN + 1], high[MEAN + 1], center[1]))
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, a
         cdef real s, unit, slope_v, slope_u, rest, told
         cdef real mean[2]

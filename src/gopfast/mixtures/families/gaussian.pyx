@@ -224,8 +224,8 @@ cdef class GaussianFamily(Family):
                     out[0] += q[r + 1] - q[r]
                 out += 1
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef const GaussianModel *model = &self.core
         cdef int k, j, a, d = self.n_columns
         cdef real m, s, weight, shift, times, slope

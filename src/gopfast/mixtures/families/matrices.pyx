@@ -192,8 +192,8 @@ cdef class MatrixFamily(AffineFamily):
             if a == b:
                 C[e] = max(C[e], 0.0)
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, a, d = self.d
         cdef real P[MOST_ENTRIES]
         cdef real Q[MOST_ENTRIES]

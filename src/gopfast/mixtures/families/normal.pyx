@@ -221,8 +221,8 @@ cdef class NormalFamily(Family):
             facet += 1
         return facet
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components
         # lost: omega below the variance; room: the part of that which v >= v0 leaves to the minorant
         cdef real m, v, s, slope, shared = 0, total = 0, z, lost, room = 0

@@ -51,10 +51,10 @@ cdef class ReplicatedFamily(NormalFamily):
             out.facets[r].multiplier *= self.copies
             out.facets[r].cap *= self.copies
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, g, d = self.n_columns
-        NormalFamily.place(self, low, high, sub, mass, moments, e, point, error)
+        NormalFamily.split_points(self, low, high, sub, mass, moments, e, point, error)
         # the errors of means are of the minorant's slopes, which are scaled already
         for k in range(self.n_components):
             for g in range(self.n_groups):

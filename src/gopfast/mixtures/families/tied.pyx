@@ -321,8 +321,8 @@ cdef class TiedFamily(AffineFamily):
                     out[e] += side * q[0]
                 facet, q = facet + 1, q + 1
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int k, j, n, d = self.n_columns, K = self.n_components
         cdef real W = self.data.core.total_weight, m, s
         cdef real P[MOST_ENTRIES]

@@ -118,7 +118,7 @@ cdef class MixtureBasin(Basin):
             self.up, self.down = arena.take(K), arena.take(K)
         return 0
 
-    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+    cdef bint find_box(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a cube that is about the widest; of many samples, one found on some of them and then tested."""
         cdef real lower, radius
         if not self.stationary(solution, tolerance, &lower):
@@ -134,7 +134,8 @@ cdef class MixtureBasin(Basin):
         self.hold(lower)
         return True
 
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+    cdef bint find_box_over(self, const real *solution, real tolerance, const real *low,
+                            const real *high) noexcept nogil:
         """Holds a box around the center that holds a given one."""
         cdef int i
         cdef real *center = &self.solution[self.family.n_components]
@@ -524,11 +525,11 @@ cdef class MixtureBasin(Basin):
 
     def find(self, real[::1] solution, real tolerance):
         """Whether a box was found around a solution (weights, means, e of the core); for tests."""
-        return self.settle(&solution[0], tolerance)
+        return self.find_box(&solution[0], tolerance)
 
-    def covers(self, real[::1] solution, real tolerance, real[::1] low, real[::1] high):
+    def finds_box_over(self, real[::1] solution, real tolerance, real[::1] low, real[::1] high):
         """Whether the box [low, high] (K d,) was taken; for tests."""
-        return self.cover(&solution[0], tolerance, &low[0], &high[0])
+        return self.find_box_over(&solution[0], tolerance, &low[0], &high[0])
 
     def examine(self, real[::1] solution, real[::1] radius, real[::1] log_radius):
         """Everything that is claimed of the box of these radii (K d,), (K,) around a solution; for tests."""

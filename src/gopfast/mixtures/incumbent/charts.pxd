@@ -35,7 +35,7 @@ cdef class Chart:
     cdef real width                                 # of the cells on faces
     cdef real blur                                  # relative error of statistics and scores beyond a few ulps
     # OUT: the chart around parameters, which may move onto faces up to `reach` away; False: there is none.
-    cdef bint place(self, real *point, real reach) noexcept nogil
+    cdef bint center_at(self, real *point, real reach) noexcept nogil
     # OUT u (p,): the statistics of sample i, centered and scaled; False: it has no density in component k.
     cdef bint statistics(self, index i, int k, real *u) noexcept nogil
     # OUT: the cell of component k with the radius, in standard deviations.

@@ -35,7 +35,7 @@ from gopfast.search.rounding cimport ROUND
 
 
 cdef class Chart:
-    """Coordinates of every component around a center; subclasses write `place`, `statistics`, `cell` and `ranges`."""
+    """Coordinates of every component around a center; subclasses write `center_at`, `statistics`, `cell`, `ranges`."""
 
     def __init__(self, Family family, int n_coordinates):
         cdef int K = family.n_components
@@ -47,7 +47,7 @@ cdef class Chart:
         self.odds, self.unit = np.zeros(K * family.n_columns), np.ones(K * family.n_columns)
         self.width = 1
 
-    cdef bint place(self, real *point, real reach) noexcept nogil:
+    cdef bint center_at(self, real *point, real reach) noexcept nogil:
         return False
 
     cdef bint statistics(self, index i, int k, real *u) noexcept nogil:
@@ -164,7 +164,7 @@ cdef class GaussianChart(Chart):
         """Whether a component's log density, and the prior, are quadratic in its mean."""
         return applies(family)
 
-    cdef bint place(self, real *point, real reach) noexcept nogil:
+    cdef bint center_at(self, real *point, real reach) noexcept nogil:
         cdef int d = self.n_columns, a, j
         cdef real pseudo = 0
         for a in range(self.n_components * d):
@@ -223,7 +223,7 @@ cdef class NormalChart(Chart):
             for j in range(family.n_groups):
                 self.curve[k * p + d + j], self.size[k * p + d + j] = PRECISION, family.group_size
 
-    cdef bint place(self, real *point, real reach) noexcept nogil:
+    cdef bint center_at(self, real *point, real reach) noexcept nogil:
         cdef int K = self.n_components, d = self.n_columns, n = self.normal.n_cell, G = self.normal.n_groups, k, j, g
         for k in range(K):
             for g in range(G):
@@ -295,7 +295,7 @@ cdef class ExponentialChart(Chart):
                 total += point[l]
         return point[j] / total if total > 0 else 0
 
-    cdef bint place(self, real *point, real reach) noexcept nogil:
+    cdef bint center_at(self, real *point, real reach) noexcept nogil:
         cdef int K = self.n_components, d = self.n_columns, k, j, a, kind
         cdef real m, nu, chi
         if self.exponential.has_partial:  # D is of all columns, whatever a sample lacks

@@ -20,7 +20,7 @@ cdef class MatrixChart(Chart):
     cdef void covariance(self, const real *point, real *out) noexcept nogil
     # OUT: where the entries (n,) of E, R (I + E) R' a covariance of the cell, lie, rounding of a few ulps included.
     cdef void deviations(self, int k, const real *low, const real *high, real *least, real *most) noexcept nogil
-    cdef bint take(self, int k) noexcept nogil
+    cdef bint factorise(self, int k) noexcept nogil
     cdef real falls(self, int k, const real *down, const real *up, real *most) noexcept nogil
 
 

@@ -51,18 +51,18 @@ cdef class MatrixChart(Chart):
     cdef void deviations(self, int k, const real *low, const real *high, real *least, real *most) noexcept nogil:
         pass
 
-    cdef bint place(self, real *point, real reach) noexcept nogil:
+    cdef bint center_at(self, real *point, real reach) noexcept nogil:
         cdef int k, j
         self.blur = 0
         for k in range(self.n_components):
             self.covariance(point + k * self.family.n_cell, &self.packed[k * self.n])
             for j in range(self.d):
                 self.mean[k * self.d + j] = point[k * self.family.n_cell + j]
-            if not self.take(k):
+            if not self.factorise(k):
                 return False
         return self.blur < LARGEST_BLUR
 
-    cdef bint take(self, int k) noexcept nogil:
+    cdef bint factorise(self, int k) noexcept nogil:
         """Cholesky factor of the covariance, its inverse, and what the rounding of both may do; False: on the floor."""
         cdef real values[MOST_COLUMNS]
         cdef real vectors[MOST_COLUMNS * MOST_COLUMNS]

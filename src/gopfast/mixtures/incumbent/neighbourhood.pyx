@@ -92,7 +92,7 @@ cdef class Neighbourhood(BoxChange):
             self.radius, self.wider = arena.take(K), arena.take(K)
             self.needed, self.loose = arena.take(K), arena.take(K)
 
-    cdef bint settle(self, const real *solution, real tolerance) noexcept nogil:
+    cdef bint find_box(self, const real *solution, real tolerance) noexcept nogil:
         """Holds a box of equal radii that is about the widest."""
         cdef real lower, reach = FACE_REACH
         cdef int _attempt
@@ -103,7 +103,8 @@ cdef class Neighbourhood(BoxChange):
             reach = 1e-12
         return False
 
-    cdef bint cover(self, const real *solution, real tolerance, const real *low, const real *high) noexcept nogil:
+    cdef bint find_box_over(self, const real *solution, real tolerance, const real *low,
+                            const real *high) noexcept nogil:
         """Holds a given box, around the center."""
         cdef real lower
         self.stride = 1
@@ -210,11 +211,11 @@ cdef class Neighbourhood(BoxChange):
 
     def find(self, real[::1] solution, real tolerance):
         """Whether a box was found around a solution (weights, parameters, e of the core); for tests."""
-        return self.settle(&solution[0], tolerance)
+        return self.find_box(&solution[0], tolerance)
 
-    def covers(self, real[::1] solution, real tolerance, real[::1] low, real[::1] high):
+    def finds_box_over(self, real[::1] solution, real tolerance, real[::1] low, real[::1] high):
         """Whether the box [low, high] (n_connected,) was taken; for tests."""
-        return self.cover(&solution[0], tolerance, &low[0], &high[0])
+        return self.find_box_over(&solution[0], tolerance, &low[0], &high[0])
 
     def report(self):
         """For tests: low, high (n_connected,), lower, the center, how far coordinates and log weights go."""
@@ -236,7 +237,7 @@ cdef class Neighbourhood(BoxChange):
         """
         cdef int K = self.family.n_components, m = self.m, p = self.p, i
         self.tolerance, self.stride = tolerance, 1
-        if not self.arrange(&solution[0]) or not self.chart.place(&self.solution[K], reach):
+        if not self.arrange(&solution[0]) or not self.chart.center_at(&self.solution[K], reach):
             raise ValueError("there is no center")
         value = self.expand()
         if not self.survey():
@@ -276,7 +277,7 @@ cdef class Neighbourhood(BoxChange):
             return False
         memcpy(&self.solution[n], solution, n * sizeof(real))
         self.polish(&self.solution[n], 1e-7 * tolerance)
-        if not self.arrange(&self.solution[n]) or not self.chart.place(&self.solution[K], reach):
+        if not self.arrange(&self.solution[n]) or not self.chart.center_at(&self.solution[K], reach):
             return False
         self.tolerance = tolerance
         lower[0] = self.expand()

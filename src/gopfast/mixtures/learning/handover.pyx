@@ -12,7 +12,7 @@ from libc.math cimport INFINITY
 from gopfast.search.meter cimport Meter
 from gopfast.search.stop cimport StopSignal
 
-# That the first has emptied a box, as `fit` tells it; other numbers are the second's.
+# That the first has emptied a box, as `contract` tells it; other numbers are the second's.
 cdef enum:
     BY_FIRST = -100
 
@@ -68,14 +68,14 @@ cdef class HandoverReduction(Reduction):
             # nothing may be left
             self.high[j] = max(self.low[j], min(self.first.high[j], self.second.high[j]))
 
-    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+    cdef int contract(self, real *low, real *high, real *rest) noexcept nogil:
         cdef real other
         cdef int left
         rest[0] = -INFINITY
-        if self.first.lower < INFINITY and self.first.fit(low, high, rest) <= 0:
+        if self.first.lower < INFINITY and self.first.contract(low, high, rest) <= 0:
             return BY_FIRST
         if self.second.lower < INFINITY:
-            left = self.second.fit(low, high, &other)
+            left = self.second.contract(low, high, &other)
             if left <= 0:
                 return left
             rest[0] = max(rest[0], other)

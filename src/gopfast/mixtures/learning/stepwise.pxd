@@ -22,4 +22,4 @@ cdef class StepwiseReduction(Reduction):
     # What is proved of all solutions below the limit, after a step.
     cdef real proved(self) except? -1.0
     # What a step has found; False: no more is to be learnt.
-    cdef bint take(self, real limit) except -1
+    cdef bint adopt(self, real limit) except -1

@@ -66,7 +66,7 @@ cdef class StepwiseReduction(Reduction):
         if found is not None:
             np.asarray(self.found)[:], self.bound.found, self.has_start = found[:-1], None, True
         self.resting = self.bound.rest
-        more = self.take(limit) and more
+        more = self.adopt(limit) and more
         self.idle = not more
         return 1 if more and not self.resting else 0
 
@@ -78,7 +78,7 @@ cdef class StepwiseReduction(Reduction):
     cdef real proved(self) except? -1.0:
         return self.bound.lower
 
-    cdef bint take(self, real limit) except -1:
+    cdef bint adopt(self, real limit) except -1:
         raise NotImplementedError
 
     cdef bint start(self, real *point, real *weights) noexcept nogil:

@@ -293,7 +293,7 @@ cdef class HittingSets(Reduction):
         self.version += 1
         self.link()
         before = self.total()
-        if not self.fit(&self.low[0], &self.high[0], &rest):
+        if not self.contract(&self.low[0], &self.high[0], &rest):
             self.n_sets, self.n_chain, self.sets[0].n_parts = 1, 0, 0  # nothing lies below the limit
             self.idle = True
             return
@@ -337,7 +337,7 @@ cdef class HittingSets(Reduction):
             self.n_chain += 1
             last = end
 
-    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+    cdef int contract(self, real *low, real *high, real *rest) noexcept nogil:
         cdef int K = self.family.n_components, i, k, first, last, _turn
         cdef const HittingSet *held
         cdef bint changed
@@ -454,4 +454,4 @@ cdef class HittingSets(Reduction):
         """For tests: what is left of a box, or None."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
         cdef real rest
-        return (np.asarray(least), np.asarray(most)) if self.fit(&least[0], &most[0], &rest) else None
+        return (np.asarray(least), np.asarray(most)) if self.contract(&least[0], &most[0], &rest) else None

@@ -52,7 +52,7 @@ cdef class MixingDistribution:
     cdef void resume(self, const Interval *support, int n_support, const Interval *spared, int n_spared) noexcept nogil
     cdef void mix(self, int n) noexcept nogil
     cdef real bound(self, const real[::1] ascending, real gap) noexcept nogil
-    cdef bint cover(self, const real[::1] ascending) noexcept nogil
+    cdef bint spread_atoms(self, const real[::1] ascending) noexcept nogil
     cdef bint optimise(self, real limit, bint fully, real gap) noexcept nogil
     cdef int lay(self, const Interval *parts, int n, bint spared) noexcept nogil
     cdef bint gradient(self, const SampleSet *data, int begin) noexcept nogil

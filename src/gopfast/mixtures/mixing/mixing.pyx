@@ -163,7 +163,7 @@ cdef class MixingDistribution:
             self.iterate.weights[i] = 1.0 / self.n_atoms
         return self.n_atoms > 0
 
-    cdef bint cover(self, const real[::1] ascending) noexcept nogil:
+    cdef bint spread_atoms(self, const real[::1] ascending) noexcept nogil:
         """Atoms to start from, on samples, so that every sample is near one; False: too many."""
         cdef int k
         cdef index i
@@ -227,7 +227,7 @@ cdef class MixingDistribution:
         cdef int _attempt, found
         # means beyond the samples are worse than the nearest sample
         self.thorough = True
-        if not self.cover(ascending):
+        if not self.spread_atoms(ascending):
             return -INFINITY
         for _attempt in range(MOST_ROUNDS_WHOLE):
             if not self.optimise(-INFINITY, True, gap):

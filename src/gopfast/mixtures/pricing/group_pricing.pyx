@@ -126,7 +126,7 @@ cdef class GroupedPricing(ComponentPricing):
         ComponentPricing.open_cell(self, at, low, high)
         self.begin(self.grouping(at))
 
-    cdef void place(self, Pricing *at, Node *cell) noexcept nogil:
+    cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil:
         """Where the minorant's error says little of what is missing, the side that is widest for a component.
 
         Of means in standard deviations, of variances by their ratio: the columns of coarse groups are those of no
@@ -138,7 +138,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, width, variance
-        ComponentPricing.place(self, at, cell)
+        ComponentPricing.choose_split(self, at, cell)
         if n <= d or not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
             return
         size = d // <int> (n - d)  # columns that share a variance

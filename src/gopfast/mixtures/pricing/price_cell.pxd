@@ -66,7 +66,7 @@ cdef class CellPricing:
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil
     # Lowers the cell's bound, which is -cell.lower, and chooses where to split it.
     cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil
-    cdef void place(self, Pricing *at, Node *cell) noexcept nogil
+    cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil
     # IN/OUT point: parameters of a larger G, which is returned; exactly: of the samples, where there are groups.
     cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly) noexcept nogil
     # A pass of it at the costs, which leaves its sums. Returns the value but for what the prior costs.

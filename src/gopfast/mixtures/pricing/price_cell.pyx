@@ -337,7 +337,7 @@ cdef class CellPricing:
             stuck = False
             if value < last:
                 retreats, last = 0, value
-                self.place(at, cell)
+                self.choose_split(at, cell)
                 promised = self.direction(at)
                 for r in range(Q):
                     at.base[r] = at.q[r]
@@ -399,13 +399,14 @@ cdef class CellPricing:
         squares = np.array(<real[:d]> self.spaces.sub.minorant.quadratic)
         return parts[:, 0], parts[:, 1:], np.broadcast_to(squares, (len(parts), d))
 
-    cdef void place(self, Pricing *at, Node *cell) noexcept nogil:
+    cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil:
         """Where to split: by the largest error of the minorant at the column, or in the widest side of all."""
         cdef index n = self.family.n_connected, a
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, total = 0, width
-        self.family.place(low, high, &at.sub, &at.sums.mass, at.sums.first, at.sub.e_low, node_point(cell, n), at.error)
+        self.family.split_points(low, high, &at.sub, &at.sums.mass, at.sums.first, at.sub.e_low, node_point(cell, n),
+                                 at.error)
         cell.branch = -1
         for a in range(n):
             if self.free[a] or not divisible(low[a], high[a]):

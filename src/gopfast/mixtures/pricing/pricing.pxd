@@ -23,7 +23,7 @@ cdef class ComponentPricing(CellPricing):
     cdef int split(self, Node *cell) except -1
     cdef void task(self, Pricing *at, int i, real cutoff) noexcept nogil
     cdef int expand(self, real threshold, real cutoff) except -1
-    cdef void take(self, real value, const real *point) noexcept nogil
+    cdef void offer(self, real value, const real *point) noexcept nogil
     cdef real column(self, Pricing *at, const real *point, real *mass, real *inner, real *saturated) noexcept nogil
     cdef int need_cells(self) except -1
     cdef int open(self, const real *low, const real *high) except -1

@@ -138,7 +138,7 @@ cdef class ComponentPricing(CellPricing):
             for i in prange(n_tasks, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
                 self.task(self.spaces + threadid(), i, cutoff)
         for i in range(self.n_starts):
-            self.take(self.reached[i], &self.starts[i, 0])
+            self.offer(self.reached[i], &self.starts[i, 0])
         for i in range(self.n_batch):
             if not failed and not -self.batch[i].lower < threshold:
                 failed = self.tree.push(self.batch[i]) < 0
@@ -150,7 +150,7 @@ cdef class ComponentPricing(CellPricing):
             raise MemoryError
         return 0
 
-    cdef void take(self, real value, const real *point) noexcept nogil:
+    cdef void offer(self, real value, const real *point) noexcept nogil:
         """A value of G that is attained."""
         if value > self.attained:
             self.attained = value
@@ -168,7 +168,7 @@ cdef class ComponentPricing(CellPricing):
         if not np.array_equal(np.asarray(self.prices)[:len(prices)], prices):
             self.set_prices(prices)
 
-    def cover(self, low, high):
+    def open_boxes(self, low, high):
         """Take boxes (m, n), (m, n) as the cells that all components lie in."""
         cdef real[:, ::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
         cdef index i
@@ -188,7 +188,7 @@ cdef class ComponentPricing(CellPricing):
             if not clock() > deadline:
                 values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps, exactly)
         for i in range(at.shape[0]):
-            self.take(values[i], &at[i, 0])
+            self.offer(values[i], &at[i, 0])
         return np.asarray(values), np.asarray(at)
 
     def costs_at(self, point):

@@ -50,7 +50,7 @@ cdef class PricingReduction(StepwiseReduction):
         # a proof has no entry of a bound whose cells are still searched
         return self.bound.lower if not self.bound.is_recorded or self.bound.cells is not None else -INFINITY
 
-    cdef bint take(self, real limit) except -1:
+    cdef bint adopt(self, real limit) except -1:
         cdef real rest
         if self.bound.cells is None:
             return True
@@ -59,9 +59,9 @@ cdef class PricingReduction(StepwiseReduction):
             self.tree, self.total = CellTree(*self.taken, slack=self.slack), self.bound.table_total
             self.version += 1
         self.lower = self.limit
-        return self.fit(&self.low[0], &self.high[0], &rest) > 0
+        return self.contract(&self.low[0], &self.high[0], &rest) > 0
 
-    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+    cdef int contract(self, real *low, real *high, real *rest) noexcept nogil:
         cdef int K = self.family.n_components, left
         cdef real *memory
         rest[0] = -INFINITY
@@ -75,7 +75,7 @@ cdef class PricingReduction(StepwiseReduction):
         return left
 
     cdef int cut_cells(self, real *low, real *high, real *rest, real *sups, real *cell) noexcept nogil:
-        """As `fit`; workspaces are the largest bounds (K,) of what the components meet, and a cell's corners."""
+        """As `contract`; workspaces are the largest bounds (K,) of what the components meet, and a cell's corners."""
         cdef int K = self.family.n_components, k, j, n = self.family.n_cell, _turn
         cdef real sum_sup, lost, size = SUMMING * (fabs(self.total) + fabs(self.limit)), first_low, first_high
         cdef real *cut_low = cell
@@ -141,4 +141,4 @@ cdef class PricingReduction(StepwiseReduction):
         """For tests: what is left of a box and the bound of that, or None."""
         cdef real[::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
         cdef real rest
-        return (np.asarray(least), np.asarray(most), rest) if self.fit(&least[0], &most[0], &rest) > 0 else None
+        return (np.asarray(least), np.asarray(most), rest) if self.contract(&least[0], &most[0], &rest) > 0 else None

@@ -99,7 +99,7 @@ cdef class Crossing:
         self.moves.mix()
         e = solution[K + self.moves.family.n_connected]
         self.moves.restore(solution)
-        self.moves.fit(e)
+        self.moves.m_step(e)
         for j in range(K):
             out[j] = self.moves.raw[j, 0] / total
         for s in range(self.moves.family.n_connected):

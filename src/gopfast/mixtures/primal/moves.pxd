@@ -22,7 +22,7 @@ cdef class Moves:
     cdef real distance(self, index i, const real *center) noexcept nogil
     cdef void add_mean(self, index i, real weight, real *to) noexcept nogil
     cdef void add(self, index i, real weight, real *to) noexcept nogil
-    cdef void fit(self, real e) noexcept nogil
+    cdef void m_step(self, real e) noexcept nogil
     cdef void gather(self, const real *solution) noexcept nogil
     cdef void restore(self, const real *solution) noexcept nogil
     cdef bint halve(self, int k, unsigned long long *seed) noexcept nogil

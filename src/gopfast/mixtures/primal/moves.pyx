@@ -103,7 +103,7 @@ cdef class Moves:
             if F > d:
                 to[1 + d + j] += weight * z * z
 
-    cdef void fit(self, real e) noexcept nogil:
+    cdef void m_step(self, real e) noexcept nogil:
         """The M step at the masses and moments about 0 in `raw`; the buffer's costs are those of `point` before."""
         cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, k, j
         cdef real c
@@ -203,7 +203,7 @@ cdef class Moves:
         for _turn in range(EM_TURNS):
             self.restore(solution)
             self.swap_in(k, other)
-            self.fit(e)
+            self.m_step(e)
             self.swap_in(k, other)
             self.family.costs(&self.point[0], &self.buffer.costs)
             kept[0], kept[1] = log(self.halves[row, 0] / W), log(self.halves[row + 1, 0] / W)
@@ -240,7 +240,7 @@ cdef class Moves:
         for s in range(1 + self.family.n_statistics):
             self.raw[k, s] += self.raw[j, s]
         self.restore(solution)
-        self.fit(e)
+        self.m_step(e)
         self.family.costs(&self.point[0], &self.buffer.costs)
         own = log(self.raw[k, 0] / W)
         for s in range(1 + self.family.n_statistics):
@@ -322,7 +322,7 @@ cdef class Moves:
         for s in range(1 + self.family.n_statistics):
             self.raw[kept, s] += self.raw[j, s]
         self.swap_in(k, j)
-        self.fit(e)
+        self.m_step(e)
         for s in range(K):
             out[s] = self.raw[s, 0] / self.data.total_weight
         self.swap_in(k, j)
@@ -372,7 +372,7 @@ cdef class Moves:
                 self.add(i, self.data.samples.weights[i], &self.raw[k, 0])
         share = self.raw[k, 0] / self.data.total_weight
         self.restore(solution)
-        self.fit(solution[K + self.family.n_connected])
+        self.m_step(solution[K + self.family.n_connected])
         self.family.costs(&self.point[0], &self.buffer.costs)
         for i in range(self.data.n_samples):
             if self.distance(i, group) <= group[d]:
@@ -426,7 +426,7 @@ cdef class Moves:
                 if k != j and weight > 0 and self.raw[k, 0] - weight > LEFT * self.raw[k, 0]:
                     self.add(i, -weight, &self.raw[k, 0])
         self.restore(solution)
-        self.fit(e)
+        self.m_step(e)
         for k in range(K):
             out[k] = self.raw[k, 0] / self.data.total_weight
         memcpy(out + K, &self.point[0], self.family.n_connected * sizeof(real))
@@ -479,7 +479,7 @@ cdef class Moves:
             self.mix()
         for k in range(K):
             solution[k] = self.raw[k, 0] / self.data.total_weight
-        self.fit(e)
+        self.m_step(e)
         memcpy(solution + K, &self.point[0], self.family.n_connected * sizeof(real))
 
     cdef void mix(self) noexcept nogil:

@@ -179,8 +179,8 @@ cdef class CrossedFamily(Family):
                     others += low[l]
         return high[j] >= 1 - others - IMPLIED
 
-    cdef void place(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
-                    const real *moments, real e, real *point, real *error) noexcept nogil:
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
         cdef int K = self.classes.n_components, m = self.n_levels, d = self.classes.n_columns, D = self.n_columns
         cdef int k, a, j, own
         cdef Subproblem of_classes = sub[0]
@@ -203,7 +203,7 @@ cdef class CrossedFamily(Family):
                     T[own] += moments[(k * m + a) * D + j]
                 of_classes.minorant.centers[own] = sub.minorant.centers[k * m * D + j]
                 of_classes.minorant.linear[own] = sub.minorant.linear[k * m * D + j]
-        self.classes.place(low, high, &of_classes, S, T, e, point, error)
+        self.classes.split_points(low, high, &of_classes, S, T, e, point, error)
         for j in range(K * d):
             if self.chosen[j % d]:
                 error[j] = 0

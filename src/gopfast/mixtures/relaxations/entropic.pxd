@@ -83,7 +83,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef void newton(self, Newton *nt, real mu, int n) noexcept nogil
     cdef void center_slacks(self, Newton *nt, real mu) noexcept nogil
     cdef real complementarity(self, Newton *nt) noexcept nogil
-    cdef real place(self, Node *node, Newton *nt) noexcept nogil
+    cdef real choose_split(self, Node *node, Newton *nt) noexcept nogil
     cdef void retreat(self, Newton *nt, real keep) noexcept nogil
     cdef void refine(self, Node *node, real cutoff, int worker, int level, Effort *effort) noexcept nogil
     cdef void halve(self, Node *node) noexcept nogil

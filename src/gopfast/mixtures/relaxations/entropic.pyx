@@ -670,7 +670,7 @@ cdef class EntropicRelaxation(Relaxation):
             out[k] = self.kept(node, k)
         return True
 
-    cdef real place(self, Node *node, Newton *nt) noexcept nogil:
+    cdef real choose_split(self, Node *node, Newton *nt) noexcept nogil:
         """Where to split every connected variable, and the one with the largest envelope error to branch on.
 
         Returns what the minorants lose at the iterate, in all variables that can be split.
@@ -679,7 +679,7 @@ cdef class EntropicRelaxation(Relaxation):
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, n)
         cdef real most = -1, total = 0
-        self.family.place(low, high, &nt.sub, nt.mass, nt.sums.first, nt.e, node_point(node, n), nt.error)
+        self.family.split_points(low, high, &nt.sub, nt.mass, nt.sums.first, nt.e, node_point(node, n), nt.error)
         node.branch = -1
         for a in range(n):
             if not divisible(low[a], high[a]):
@@ -723,7 +723,7 @@ cdef class EntropicRelaxation(Relaxation):
                 n += 2 if nt.sub.facets[k].cap < INFINITY else 1
         for iteration in range(self.max_passes):
             bound = self.evaluate(&self.levels[level], nt, effort)
-            lost = self.place(node, nt)
+            lost = self.choose_split(node, nt)
             effort.margin = nt.margin
             self.keep(node, nt)
             if self.provable and bound > node.lower:

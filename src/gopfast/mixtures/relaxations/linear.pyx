@@ -73,7 +73,7 @@ cdef class LinearWorker(LinearBranching):
                 return
             self.read_solution()
             short_of = self.shortfall()
-            self.place(node)
+            self.choose_split(node)
             missing = cutoff - node.lower
             tolerance = TANGENT_SHARE * missing / self.data.core.total_weight
             # With exact tangents the bound would stay below lower + short_of.

@@ -9,7 +9,7 @@ from gopfast.search.types cimport real
 cdef class LinearBranching(LinearRows):
     cdef void read_solution(self) noexcept nogil
     cdef real shortfall(self) noexcept nogil
-    cdef void place(self, Node *node) noexcept nogil
+    cdef void choose_split(self, Node *node) noexcept nogil
     cdef void place_middle(self, Node *node) noexcept nogil
     cdef real split_mean(self, int a, real low, real high) noexcept nogil
     cdef real split_weight(self, int k, real low, real high) noexcept nogil

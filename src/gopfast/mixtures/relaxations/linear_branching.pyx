@@ -89,7 +89,7 @@ cdef class LinearBranching(LinearRows):
         self.error[self.n_means + k] = max(0.0, W * (p - p * log(p) if p > 0 else 0.0) - self.lp.x[self.col_pi + k])
         return p
 
-    cdef void place(self, Node *node) noexcept nogil:
+    cdef void choose_split(self, Node *node) noexcept nogil:
         """Split point of every connected variable, and the one whose cuts miss most to branch on."""
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.n_connected)

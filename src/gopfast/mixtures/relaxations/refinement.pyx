@@ -217,7 +217,7 @@ cdef class Refinement:
                 p = min(at.first[k] + number, at.first[k + 1] - 1)
                 at.mass[k] = at.iterate.weights[p] * at.sums.density[p]
                 memcpy(at.moments + k * F, at.sums.first + p * F, F * sizeof(real))
-            self.family.place(at.low, at.high, &at.sub, at.mass, at.moments, 0.0, at.point, at.error)
+            self.family.split_points(at.low, at.high, &at.sub, at.mass, at.moments, 0.0, at.point, at.error)
             for k in range(K):
                 p = at.first[k] + number
                 if p >= at.first[k + 1]:

@@ -15,14 +15,14 @@ cdef class SharedReduction(StepwiseReduction):
 
     cdef readonly bint closed
 
-    cdef bint take(self, real limit) except -1:
+    cdef bint adopt(self, real limit) except -1:
         if self.floor >= limit:
             self.closed, self.lower = True, self.floor
             self.version += 1
             self.high[:] = self.low
         return True
 
-    cdef int fit(self, real *low, real *high, real *rest) noexcept nogil:
+    cdef int contract(self, real *low, real *high, real *rest) noexcept nogil:
         rest[0] = -INFINITY
         return not self.closed
 

@@ -46,6 +46,11 @@ cdef int MOST_RETREATS = 4
 # begins again without the parent's multipliers.
 cdef int AFRESH = 5
 cdef real PROGRESS = 0.05
+# Gains of an ascent fall about geometrically, at no slower a rate than this, so that their sum is foreseen from the
+# third step on; one that so many times that sum would not bring to the least value of interest is given up.
+cdef int FORESEEN_FROM = 3
+cdef real SLOWEST = 0.98
+cdef real DOUBT = 4.0
 # Levels of a variable from which on it is left free: cells tell nothing of it, so that boxes of nodes are cut in the
 # others alone. Of two levels, one coordinate, that costs more than it saves.
 cdef int FEWEST_LEVELS = 3
@@ -447,11 +452,11 @@ cdef class CellPricing:
         at.n_terms += self.family.data.core.n_samples
         return at.sums.value
 
-    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly) noexcept nogil:
+    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly, real near, real least) noexcept nogil:
         """Alternating ascent of G from parameters, which become the best on the way; returns the value reached."""
         cdef int d = self.family.n_columns, j, turn
         cdef size_t size = self.family.n_connected * sizeof(real)
-        cdef real e, prior, reached, value = -INFINITY
+        cdef real e, prior, reached, value = -INFINITY, gain = 0, last, ratio, rest
         at.rounding.offsets[0] = 0
         for j in range(d):
             at.rounding.linear[j] = at.rounding.quadratic[j] = 0
@@ -460,6 +465,7 @@ cdef class CellPricing:
             self.family.costs(point, &at.costs)
             prior = self.family.prior_cost(point, &e)
             reached = self.pass_of_ascent(at, turn == 0, exactly) - prior
+            last, gain = gain, reached - value
             if reached > value:
                 value = reached
                 memcpy(at.best, point, size)
@@ -467,6 +473,11 @@ cdef class CellPricing:
                 break
             if not at.sums.mass > 0 or turn == n_steps:
                 break
+            if turn >= FORESEEN_FROM:
+                ratio = min(gain / last, SLOWEST) if last > 0 else SLOWEST
+                rest = gain * ratio / (1 - ratio)
+                if rest < near or value + DOUBT * rest < least:
+                    break
             self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
         memcpy(point, at.best, size)
         return value

@@ -76,6 +76,7 @@ cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
 cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
 cdef int N_RESTARTS = 40        # turns of long runs from more clusters, moves at random, crossings; half of K more
 cdef int MANY = 8               # components from which on these are mostly moves, below mostly runs from clusters
+cdef int MOST_IN_VAIN = 2       # turns, one after the other, that end it where components have one parameter
 cdef real FINE = 0.03           # their tolerance, in units of the others'
 cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
 cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
@@ -619,7 +620,8 @@ cdef class MixturePrimal(Primal):
 
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
-        cdef int K = self.family.n_components, turn
+        cdef int K = self.family.n_components, turn, in_vain = 0
+        cdef real before
         # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
         cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
         cdef int n_turns = 1 + K // 4 if brief else 2 * K if single else N_RESTARTS + K // 2
@@ -629,12 +631,16 @@ cdef class MixturePrimal(Primal):
         for turn in range(n_turns):
             if self.late() or effort.n_passes > limit:
                 return best
+            if single and in_vain == MOST_IN_VAIN:
+                break
+            before = best
             if turn % 2 == 0 or K >= MANY:
                 best = self.perturb(best, tolerance, solution, effort)
             if not brief and (turn % 4 == 0 or K < MANY):
                 best = self.restart(best, tolerance, solution, effort)
             if not brief and K > 2:
                 best = self.cross_over(best, tolerance, solution, effort)
+            in_vain = 0 if best < before - tolerance else in_vain + 1
         return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:

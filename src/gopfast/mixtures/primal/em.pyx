@@ -50,10 +50,8 @@ cdef int FIRST_STEPS = 500
 cdef int HELD_STEPS = 3         # the first objective is that of the start itself
 cdef int NODE_STEPS = 100
 cdef int TIE_STEPS = 50
-# To what EM polishes an incumbent: a few steps tell its objective, then the decrease left over is below the larger of
-# a fixed number of nats and one relative to the objective.
-cdef real POLISH_FIRST = 1e-6
-cdef int POLISH_FIRST_STEPS = 3
+# To what EM polishes an incumbent: the decrease left over is below the larger of a fixed number of nats and one
+# relative to the objective.
 cdef real POLISHED = 1e-9
 cdef real POLISHED_RELATIVE = 1e-13
 cdef int POLISH_STEPS = 1000
@@ -162,7 +160,7 @@ cdef class MixturePrimal(Primal):
         self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
         self.is_heavy = self.deep and <real> K * family.n_statistics * self.coarse.n_samples >= HEAVY_FROM
         self.known, self.proposal = np.zeros(self.n_solution), np.zeros(self.n_solution)
-        self.known_value = INFINITY
+        self.known_value, self.rate = INFINITY, SLOWEST
         self.n_improved = self.n_restarts = self.n_perturbations = 0
         self.passes_before = self.perturbation_passes = 0
         if self.deep:
@@ -264,10 +262,12 @@ cdef class MixturePrimal(Primal):
         return objective + self.margin
 
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
-                  Effort *effort) noexcept nogil:
+                  Effort *effort, bint goes_on=False, real relative=0) noexcept nogil:
         """EM until the projected rest of the decrease is below tolerance, or above target for good.
 
         IN/OUT solution: the best parameters seen. Returns their objective.
+        goes_on: from where the last run ended, on other samples; its rate tells the rest after one step.
+        relative: the tolerance is at least so much of the objective.
         """
         cdef index n = self.n_solution, iteration
         cdef real objective = INFINITY, previous = INFINITY, decrease = 0, last, ratio, rest
@@ -284,13 +284,19 @@ cdef class MixturePrimal(Primal):
                 return INFINITY
             decrease = previous - objective
             previous = objective
-            if iteration < 2:
+            if iteration < (1 if goes_on else 2):
                 continue
             if not decrease > 0:
                 break
-            ratio = min(decrease / last, SLOWEST) if last > 0 else SLOWEST
+            if iteration == 1:
+                ratio = self.rate
+            else:
+                ratio = min(decrease / last, SLOWEST) if last > 0 else SLOWEST
             rest = decrease * ratio / (1 - ratio)
-            if rest < tolerance or (iteration >= FORESEEN_FROM and objective - DOUBT * rest > target):
+            self.rate = ratio
+            if rest < max(tolerance, relative * fabs(objective)):
+                break
+            if iteration >= FORESEEN_FROM and objective - DOUBT * rest > target:
                 break
             if self.late():
                 break
@@ -672,7 +678,7 @@ cdef class MixturePrimal(Primal):
             self.act(SEARCHING)
         self.remember(best, solution)
         self.until = self.stop.started + FIRST_SHARE * limit
-        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort, True)
         if held < objective:
             objective = self.take_held(tolerance, &best, solution, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
@@ -762,11 +768,9 @@ cdef class MixturePrimal(Primal):
         return objective
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
-        cdef real objective
         self.until = INFINITY
-        objective = self.run(&self.full, solution, INFINITY, POLISH_FIRST, POLISH_FIRST_STEPS, effort)
-        return self.run(&self.full, solution, INFINITY, max(POLISHED, POLISHED_RELATIVE * fabs(objective)),
-                        POLISH_STEPS, effort)
+        return self.run(&self.full, solution, INFINITY, POLISHED, POLISH_STEPS, effort, False,
+                        POLISHED_RELATIVE)
 
     def state(self):
         """What earlier local searches have left behind: the generator's state, where perturbations begin."""

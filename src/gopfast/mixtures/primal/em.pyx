@@ -74,7 +74,9 @@ cdef int LOOK_PASSES = 16       # passes that one look for moves costs, about
 cdef int MOST_TRIED = 5         # moves tried in vain before the search for them ends
 cdef int N_RESTARTS = 40        # turns of long runs from more clusters, moves at random, crossings; half of K more
 cdef int MANY = 8               # components from which on these are mostly moves, below mostly runs from clusters
-cdef int MOST_IN_VAIN = 2       # turns, one after the other, that end it where components have one parameter
+# Where components have one parameter so many turns in vain, one after the other, end it: of K. Two for any K leave
+# K = 12 clusters, of which some fall together, 0.4 nats above.
+cdef real MOST_IN_VAIN = 0.5
 cdef real FINE = 0.03           # their tolerance, in units of the others'
 cdef index DEEP_PASSES = 10000   # passes after which the first local search goes no deeper, and
 cdef index DEEP_PASSES_EACH = 100  # for each component, but at most so many samples times components in all of them
@@ -637,7 +639,7 @@ cdef class MixturePrimal(Primal):
         for turn in range(n_turns):
             if self.late() or effort.n_passes > limit:
                 return best
-            if single and in_vain == MOST_IN_VAIN:
+            if single and in_vain >= MOST_IN_VAIN * K:
                 break
             before = best
             if turn % 2 == 0 or K >= MANY:

@@ -24,6 +24,7 @@ from gopfast.search.stop cimport clock
 cdef real OBJECTIVE_ROUNDING = 64 * ROUND
 
 # Starts run on the finest summary of at most this many points; where there is none, on so many of the samples.
+cdef index START_POINTS = 5_000
 cdef index START_SAMPLES = 20_000
 # Where a pass takes long, on fewer samples: of so many terms, of components and statistics, but at least so many.
 cdef real START_TERMS = 5e5
@@ -149,7 +150,7 @@ cdef class MixturePrimal(Primal):
                 self.part_sums[part] = (<PassBuffer> self.part_buffers[part]).sums
         self.coarse_loss = 0
         for level in family.data.levels:
-            if (<Samples> level).core.n_samples <= START_SAMPLES:
+            if (<Samples> level).core.n_samples <= START_POINTS:
                 self.coarse = (<Samples> level).core
         self.until = INFINITY
         self.some = None

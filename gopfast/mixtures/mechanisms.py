@@ -41,7 +41,6 @@ MOST_POINTS = 50_000  # of their summaries, where there are more
 # sets or the tree itself close most problems, and what shared parameters are fixed at, wait for PATIENCE times as many.
 REDUCED_FROM = 256
 ASKED_FROM = 1
-SUMMARISED_FROM = 8_192  # prices of summaries: where the tree's own summaries do, it is done sooner
 TERMS_OF_A_PRICE = 8_000
 MOST_BEFORE_PRICES = 8_000_000
 PATIENCE = 2.5
@@ -413,8 +412,6 @@ class Pricing(Learning):
         """Return the nodes from which on it is at work."""
         if plan.relaxation == "pricing":
             return ASKED_FROM
-        if len(plan.priced) > 1:
-            return SUMMARISED_FROM
         return _nodes_before_prices(plan, PATIENCE if plan.has(HittingSets) or plan.has(Corners) else 1.0)
 
 
@@ -489,7 +486,7 @@ class PriceLevels(Mechanism):
 
     name, theory = "price_levels", "(P7)"
     what = "prices the points of summaries of many samples, from coarse to fine"
-    hands_over, back_off = ("floor", "cuts", "closed nodes"), "from 8,192 nodes on"
+    hands_over, back_off = ("floor", "cuts", "closed nodes"), "begins after the work of the tree that prices would take"
 
     @staticmethod
     def applies(plan):
@@ -611,9 +608,10 @@ def priced_families(plan):
 
 
 def terms_of_a_node(plan):
-    """Return about what a node takes, in terms of sums."""
+    """Return about what a node takes, in terms of sums: of the coarsest summary, as most nodes need no finer one."""
     family, F = plan.family, plan.family.n_statistics
-    terms = TERMS_OF_A_NODE + family.data.n_samples * family.n_components * F * (8 + F) // 8
+    points = family.data.levels[0].n_samples if plan.has(Summaries) else family.data.n_samples
+    terms = TERMS_OF_A_NODE + points * family.n_components * F * (8 + F) // 8
     return terms * CORNERS_COST if plan.has(Corners) else terms
 
 
@@ -631,9 +629,7 @@ def _confinement(plan, bound, solution):
 def _nodes_before_prices(plan, patience):
     """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
     before = min(MOST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples)
-    nodes = max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
-    # nodes on summaries cost far less, prices of all samples do not
-    return max(nodes, SUMMARISED_FROM) if plan.family.data.levels else nodes
+    return max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
 
 
 def _takes_boxes(plan):

@@ -660,3 +660,25 @@ def test_bounds_and_cells_agree_whether_or_not_a_variable_is_free(seed):
         low, high, _ = bound.cells
         for point in family.pack(**{k: v for k, v in state.items() if k != "weights"}).reshape(2, -1):
             assert ((low <= point + 1e-9) & (point - 1e-9 <= high)).all(axis=1).any()
+
+
+@pytest.mark.parametrize("kind", ["known", "Bernoulli", "Poisson"])
+def test_ascents_that_end_early_find_the_best_for_fewer_terms(kind):
+    """No value is above what a whole ascent reaches from there, and the largest is as near to it as was asked."""
+    rng = np.random.default_rng(4)
+    problem = make(kind, 3, 120, 2, 3)
+    one = single(problem, engine.family(problem))
+    pricing = ComponentPricing(one)
+    points = pricing.seeded(rng, 4)
+    prices = np.min([pricing.costs_at(point)[0] for point in points], axis=0) + 2.0
+    pricing.set_prices(prices)
+    starts = pricing.seeded(rng, 30)
+    before = pricing.n_terms
+    whole, _ = pricing.climb(starts, 1000)
+    after = pricing.n_terms
+    least = whole.max() - 1e-3
+    early, points = pricing.climb(starts, 1000, near=1e-4, least=least)
+    assert pricing.n_terms - after < after - before
+    assert early.max() == pytest.approx(whole.max(), abs=1e-3)
+    assert (early <= whole + 1e-9 * (1 + np.abs(whole))).all()
+    assert pricing.values(prices, points) == pytest.approx(early, rel=1e-9)

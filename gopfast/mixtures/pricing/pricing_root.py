@@ -15,7 +15,9 @@ from gopfast.mixtures.pricing.master import Master
 from gopfast.mixtures.pricing.price_cell import MOST_CURVED_COSTS
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.pricing.tuning import (
+    CLIMBED,
     COARSE,
+    DRAWS_OF_SMALL,
     FEW_DRAWS,
     FINE_CELLS,
     FINE_FACTOR,
@@ -23,9 +25,11 @@ from gopfast.mixtures.pricing.tuning import (
     FINEST,
     HASTY,
     LATER,
+    LEAST_FINER,
     LIFT,
     LONGEST_WAIT,
     MORE_CELLS,
+    MOST_CLIMBED,
     MOST_CONFINED,
     MOST_IMPROVED,
     MOST_LOOKED_AT,
@@ -41,9 +45,11 @@ from gopfast.mixtures.pricing.tuning import (
     ROOT_MOST_ADDED as MOST_ADDED,
     ROOT_MOST_TURNS as MOST_TURNS,
     ROOT_N_ROUNDS as N_ROUNDS,
+    SHARE_OF_EXCESS,
     SHARE_OF_GAP,
     SHARE_OF_LOSS,
     SHIFT,
+    SMALL,
 )
 from gopfast.mixtures.primal.rounding import Rounding
 from gopfast.search.meter import Meter
@@ -124,8 +130,11 @@ class PricingBound(Learner):
         self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
         # what a summary loses need not be known more exactly
         coarse, self.n_draws = (HASTY, FEW_DRAWS) if hasty else (COARSE, N_DRAWS)
+        self.is_small = one.n_connected <= SMALL  # cells find what draws have missed, for less
+        if self.is_small:
+            self.n_draws = DRAWS_OF_SMALL
         self.coarse, self.finest = (max(least, SHARE_OF_LOSS * self.curved) for least in (coarse, FINEST))
-        self.tolerance = self.aim = self.coarse
+        self.tolerance = self.aim = self.first = self.coarse
         self.rng = np.random.default_rng(seed)
         used = solution[: self.n_components] > 0.0
         self.points = np.asarray(solution[self.n_components : -1]).reshape(self.n_components, -1)[used]
@@ -135,7 +144,7 @@ class PricingBound(Learner):
         top = logs.max(axis=0)
         self.prices = -(top + np.log(np.exp(logs - top).sum(axis=0)))
         self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
-        self.sigma = 0.0
+        self.sigma, self.draws = 0.0, True
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
@@ -190,14 +199,17 @@ class PricingBound(Learner):
             if self.aim_higher():
                 return True
             self.atoms = self.prices, self.points[: len(self.multipliers)], self.multipliers
+            excess = self.total - self.n_components * self.sigma - self.limit
+            if self.is_small and excess > 0.0:
+                self.tolerance = self.first = max(self.aim, min(self.coarse, SHARE_OF_EXCESS * excess))
         elif self.phase is Phase.SUPREMA:
             before = self.pricing.n_cells
             reason = self.prove(self.tolerance, MORE_CELLS, deadline)
             self.n_proved += self.pricing.n_cells - before
             self.tight = reason == "tight"
-            if self.tolerance == self.coarse:
+            first = self.tolerance == self.first
+            if first:
                 self.n_coarse = self.n_proved
-            first = self.tolerance == self.coarse
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
             if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
                 return True
@@ -246,11 +258,13 @@ class PricingBound(Learner):
     def aim_higher(self):
         """Whether prices should be found again, nearer to the best: what they lose would decide.
 
-        Prices that are a proof already are not: what is left is to show it, by suprema that lose less.
+        So would it where they are barely a proof: suprema may lose what the bound by them is above the limit.
         """
         missing = self.limit - (self.total - self.n_components * self.sigma)
-        before, self.aim = self.aim, min(self.aim, max(self.finest, SHARE_OF_GAP * abs(missing)))
-        return missing > 0.0 and self.aim < FINER * before
+        before = self.aim
+        self.aim = min(before, max(self.finest, SHARE_OF_GAP * abs(missing), LEAST_FINER * before))
+        self.draws = missing > 0.0  # what else exceeds prices that are a proof, cells find as they are divided
+        return self.aim < FINER * before
 
     def improve_prices(self, tolerance, deadline=math.inf, n_rounds=N_ROUNDS):
         """
@@ -263,18 +277,25 @@ class PricingBound(Learner):
             self.pricing.set_prices(self.prices)
             if time.monotonic() > deadline:
                 return True
-            starts = np.concatenate([self.points, self._draw(self.n_draws)])
-            found = self._add(*self.pricing.climb(starts, N_ASCENT), tolerance)
-            if not found and not self._add(*self._climb_from_above(starts), tolerance):
+            starts = np.concatenate([self.points, self._draw(self.n_draws)]) if self.draws else self.points
+            found = self._add(*self._climb(starts, tolerance), tolerance)
+            if not found and self.draws and not self.is_small:
+                found = self._add(*self._climb_from_above(starts, tolerance), tolerance)
+            if not found:
                 return False
         return True
 
-    def _climb_from_above(self, starts):
+    def _climb_from_above(self, starts, tolerance):
         """Climb after an ascent at higher prices: where no column pays G is flat, and nothing leads elsewhere."""
         self.pricing.set_prices(self.prices + LIFT)
-        _, points = self.pricing.climb(starts, N_ASCENT)
+        _, points = self.pricing.climb(starts, N_ASCENT, near=CLIMBED * tolerance / self.n_components)
         self.pricing.set_prices(self.prices)
-        return self.pricing.climb(points, N_ASCENT)
+        return self._climb(points, tolerance)
+
+    def _climb(self, starts, tolerance):
+        """Return values and parameters that ascents come to; those that exceed the master's too little are given up."""
+        share = tolerance / self.n_components
+        return self.pricing.climb(starts, N_ASCENT, near=CLIMBED * share, least=self.sigma + share)
 
     def solve_master(self, tolerance, deadline=math.inf):
         """Prices for the atoms at hand; atoms that play no part go."""
@@ -330,7 +351,7 @@ class PricingBound(Learner):
         K = self.n_components
         if not self.n_turns:
             self.halfway = 0.5 * (time.monotonic() + deadline)
-            self._open_root()
+            self._open_root(tolerance)
         while True:
             last = self.n_turns >= MOST_TURNS or time.monotonic() > self.halfway
             last |= self.is_recorded and self.cells is not None
@@ -344,20 +365,23 @@ class PricingBound(Learner):
                 return reason
             _, _, upper, points = self.pricing.cells()
             points = points[np.argsort(-upper)[:MOST_LOOKED_AT]]
-            values, points = self.pricing.climb(np.concatenate([points, self.pricing.best()[None]]), N_ASCENT)
+            # neighbouring cells lead to the same maximum
+            values = self.pricing.values(self.prices, points)
+            points = pick(self.pricing, self.prices, values, points, -math.inf, MOST_CLIMBED)
+            values, points = self._climb(np.concatenate([points, self.pricing.best()[None]]), tolerance)
             if self._add(values, points, tolerance):
                 self._follow(points, tolerance, deadline)
-                self._open_root()
+                self._open_root(tolerance)
             else:
                 self.n_turns = MOST_TURNS
 
-    def _open_root(self):
+    def _open_root(self, tolerance):
         """Begin with the root's cell at the prices at hand."""
         self.n_turns += 1
         if self.is_recorded:
             self.lower = -math.inf
         self.pricing.set_prices(self.prices)
-        self.pricing.climb(self.points, N_ASCENT)
+        self.pricing.climb(self.points, N_ASCENT, near=CLIMBED * tolerance / self.n_components)
         self.pricing.open_boxes(*self.root)
 
     def _follow(self, starts, tolerance, deadline):
@@ -367,7 +391,7 @@ class PricingBound(Learner):
             self.pricing.set_prices(self.prices)
             if time.monotonic() > deadline:
                 return
-            if not self._add(*self.pricing.climb(np.concatenate([self.points, starts]), N_ASCENT), tolerance):
+            if not self._add(*self._climb(np.concatenate([self.points, starts]), tolerance), tolerance):
                 return
 
     def _count(self):

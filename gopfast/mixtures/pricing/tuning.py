@@ -10,6 +10,15 @@ LIFT = 0.1
 N_DRAWS = 60
 # the same in haste | starts | [1, inf) | not measured
 FEW_DRAWS = 20
+# parameters of a component up to which cells find what draws would | parameters | [0, inf) |
+# docs/notebook/small_problems.md
+SMALL = 2
+# starts where components have so few | starts | [1, inf) | docs/notebook/small_problems.md
+DRAWS_OF_SMALL = 10
+# of what suprema may lose that ascents may | part | (0, 1] | docs/notebook/small_problems.md
+CLIMBED = 0.1
+# ascents from cells whose values are looked at | ascents | [1, inf) | docs/notebook/small_problems.md
+MOST_CLIMBED = 24
 # atoms per round | atoms | [1, inf) | not measured
 ROOT_MOST_ADDED = 12
 # multipliers of atoms that go | weight of the samples | [0, 1) | not measured
@@ -34,8 +43,13 @@ HASTY = 0.5
 FINEST = 5e-4
 # that they may lose, of how far the bound by prices is from the limit | part | (0, 1) | docs/notebook/prices.md
 SHARE_OF_GAP = 0.25
+# that suprema may lose, of how far the bound by prices is above the limit | part | (0, 1) |
+# docs/notebook/small_problems.md
+SHARE_OF_EXCESS = 0.5
 # that they may lose, of what a summary of the samples loses | part | (0, 1) | not measured
 SHARE_OF_LOSS = 0.1
+# from one tolerance of the prices to the next, at least | factor | (0, 1) | docs/notebook/small_problems.md
+LEAST_FINER = 0.2
 # from one tolerance of the suprema to the next | factor | (0, 1) | not measured
 FINER = 0.5
 # cells until then that are few enough to go on to a finer tolerance: so many, and FINE_FACTOR times those of the coarse
@@ -45,7 +59,7 @@ FINE_CELLS = 4_000
 FINE_FACTOR = 1.5
 # terms of the tree before questions are asked, for each of the prices | factor | [0, inf) |
 # docs/notebook/confinement.md
-QUESTIONS_WAIT = 1.5
+QUESTIONS_WAIT = 2.5
 # but at most so many: what questions to so costly prices save is as much | terms | [0, inf) |
 # docs/notebook/confinement.md
 LONGEST_WAIT = 6_000_000

@@ -204,19 +204,19 @@ class GaussianMixture(MixtureProblem):
         return kind(self.n_components, self.n_features, least)
 
     def _model_names(self):
-        return ("covariance", "variance_floor") if self.kind.estimated else ("prior", "posterior")
+        return ("covariance", "variance_floor") if KINDS[self.covariance].estimated else ("prior", "posterior")
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the parameters beside the weights."""
-        if self.kind.estimated:
+        if KINDS[self.covariance].estimated:
             return ("means", "covariances")
         return ("means", *["posterior_variances"] * (self.posterior == "gaussian"), "prior_variance")
 
     @property
     def shared_names(self) -> tuple[str, ...]:
         """Names of the parameters that belong to all components together."""
-        return ("prior_variance", *["covariances"] * self.kind.shared)
+        return ("prior_variance", *["covariances"] * KINDS[self.covariance].shared)
 
     @property
     def n_parameters(self) -> int:

@@ -67,8 +67,9 @@ cdef class CellPricing:
     # Lowers the cell's bound, which is -cell.lower, and chooses where to split it.
     cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil
     cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil
-    # IN/OUT point: parameters of a larger G, which is returned; exactly: of the samples, where there are groups.
-    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly) noexcept nogil
+    # IN/OUT point: parameters of a larger G, which is returned; exactly: of the samples, where there are groups. It
+    # ends where the rest, as it is foreseen, is below `near`, or would not lead to `least`.
+    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly, real near, real least) noexcept nogil
     # A pass of it at the costs, which leaves its sums. Returns the value but for what the prior costs.
     cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil
     # G of a component; its column is left in the scratch.

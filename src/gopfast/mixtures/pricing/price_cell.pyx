@@ -27,8 +27,8 @@ from gopfast.mixtures.data.passes cimport (
 )
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.pricing.tuning cimport (
-    AFRESH, CELL_LONGEST as LONGEST, DAMPED, FEWEST_LEVELS, MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED,
-    SMALLEST
+    AFRESH, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM, MOST_CURVED, MOST_RETREATS, NO_ERROR,
+    PROGRESS, SETTLED, SLOWEST, SMALLEST
 )
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs
@@ -435,11 +435,11 @@ cdef class CellPricing:
         at.n_terms += self.family.data.core.n_samples
         return at.sums.value
 
-    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly) noexcept nogil:
+    cdef real ascend(self, Pricing *at, real *point, int n_steps, bint exactly, real near, real least) noexcept nogil:
         """Alternating ascent of G from parameters, which become the best on the way; returns the value reached."""
         cdef int d = self.family.n_columns, j, turn
         cdef size_t size = self.family.n_connected * sizeof(real)
-        cdef real e, prior, reached, value = -INFINITY
+        cdef real e, prior, reached, value = -INFINITY, gain = 0, last, ratio, rest
         at.rounding.offsets[0] = 0
         for j in range(d):
             at.rounding.linear[j] = at.rounding.quadratic[j] = 0
@@ -448,6 +448,7 @@ cdef class CellPricing:
             self.family.costs(point, &at.costs)
             prior = self.family.prior_cost(point, &e)
             reached = self.pass_of_ascent(at, turn == 0, exactly) - prior
+            last, gain = gain, reached - value
             if reached > value:
                 value = reached
                 memcpy(at.best, point, size)
@@ -455,6 +456,11 @@ cdef class CellPricing:
                 break
             if not at.sums.mass > 0 or turn == n_steps:
                 break
+            if turn >= FORESEEN_FROM:
+                ratio = min(gain / last, SLOWEST) if last > 0 else SLOWEST
+                rest = gain * ratio / (1 - ratio)
+                if rest < near or value + DOUBT * rest < least:
+                    break
             self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
         memcpy(point, at.best, size)
         return value

@@ -121,7 +121,8 @@ cdef class ComponentPricing(CellPricing):
         if i < self.n_batch:
             self.bound(at, self.batch[i], cutoff)
         else:
-            self.reached[i - self.n_batch] = self.ascend(at, &self.starts[i - self.n_batch, 0], ASCENT, False)
+            i -= self.n_batch
+            self.reached[i] = self.ascend(at, &self.starts[i, 0], ASCENT, False, 0, -INFINITY)
 
     cdef int expand(self, real threshold, real cutoff) except -1:
         """Bounds the cells of the batch, ascends, and keeps the cells that are not below the threshold.
@@ -176,17 +177,37 @@ cdef class ComponentPricing(CellPricing):
             self.open(&least[i, 0], &most[i, 0])
         self.covered = True
 
-    def climb(self, points, int n_steps=30, real deadline=INFINITY, bint exactly=True):
-        """Ascent from parameters (m, n): values (m,), -inf of those past the deadline, and the best on the way.
+    def climb(self, points, int n_steps=30, real deadline=INFINITY, bint exactly=True, real near=0.0,
+              real least=-INFINITY):
+        """Ascents from parameters (m, n).
 
-        `exactly`: by passes over the samples, where there are groups of them.
+        Parameters
+        ----------
+        points : ndarray, shape (m, n)
+        n_steps : int
+            Of each at most.
+        deadline : float
+            Of the monotonic clock.
+        exactly : bool
+            By passes over the samples, where there are groups of them.
+        near : float
+            How near the values are to be to those at the maxima, as the last gains foresee it.
+        least : float
+            Ascents that would not come to this, as their last gains foresee it, are given up.
+
+        Returns
+        -------
+        values : ndarray, shape (m,)
+            -inf of those past the deadline.
+        points : ndarray, shape (m, n)
+            The best on the way.
         """
         cdef real[:, ::1] at = np.array(points, dtype=np.float64).reshape(-1, self.family.n_connected)
         cdef real[::1] values = np.full(at.shape[0], -INFINITY)
         cdef index i
         for i in prange(at.shape[0], schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             if not clock() > deadline:
-                values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps, exactly)
+                values[i] = self.ascend(self.spaces + threadid(), &at[i, 0], n_steps, exactly, near, least)
         for i in range(at.shape[0]):
             self.offer(values[i], &at[i, 0])
         return np.asarray(values), np.asarray(at)

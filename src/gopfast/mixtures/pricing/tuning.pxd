@@ -53,6 +53,14 @@ cdef extern from *:
     # what little progress is: the part by which the bound is nearer to the cutoff than the parent's | part | (0, 1) |
     # not measured
     real PROGRESS "0.05"
+    # gains of an ascent fall about geometrically, so that their sum is foreseen from this step on | steps | [3, inf) |
+    # docs/notebook/small_problems.md
+    int FORESEEN_FROM "3"
+    # at no slower a rate than this | factor from gain to gain | (0, 1) | docs/notebook/small_problems.md
+    real SLOWEST "0.98"
+    # an ascent is given up that so many times the foreseen sum would not bring to the least value of interest |
+    # factor | [1, inf) | docs/notebook/small_problems.md
+    real DOUBT "4.0"
     # levels of a variable from which on it is left free, so that no cell divides it | levels | [2, inf) |
     # docs/notebook/prices.md
     int FEWEST_LEVELS "3"

@@ -42,6 +42,7 @@ cdef class MixturePrimal(Primal):
     cdef bint has_axes              # whether columns are along axes of a local optimum, and no multiples of the user's
     cdef real[::1] known, proposal    # the best solution on `coarse`, and one at hand
     cdef real known_value
+    cdef real rate                  # factor from one decrease to the next at the end of the last run
     cdef int n_improved, n_restarts, n_perturbations
     cdef index passes_before, perturbation_passes   # until the first incumbent was found; of perturbations since
     cdef public Meter moving, perturbing    # of the first search's moves, and of those at random later on
@@ -56,7 +57,7 @@ cdef class MixturePrimal(Primal):
     cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
     cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
-                  Effort *effort) noexcept nogil
+                  Effort *effort, bint goes_on=*, real relative=*) noexcept nogil
     cdef void start_from(self, int attempt, real *solution) noexcept nogil
     cdef real hold(self, real tolerance, Effort *effort) noexcept nogil
     cdef real take_held(self, real tolerance, real *best, real *solution, Effort *effort) noexcept nogil

@@ -23,9 +23,9 @@ from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
 from gopfast.mixtures.primal.tuning cimport (
     CLUSTER_TURNS, DEEP_FROM, DEEP_PASSES, DEEP_PASSES_EACH, DEEP_WORK, DOUBT, EM_LONG as LONG, FEWEST_START_SAMPLES,
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
-    LOOK_PASSES, MANY, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED, N_RESTARTS, N_WAYS, PARTS_FROM,
-    PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE, POLISH_FIRST, POLISH_FIRST_STEPS, POLISH_STEPS,
-    SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS
+    LOOK_PASSES, MANY, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED, N_RESTARTS, N_WAYS,
+    PARTS_FROM, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE, POLISH_STEPS, SLOWEST, STARTS_SHARE,
+    STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS
 )
 from gopfast.search.meter cimport Meter, Work
 from gopfast.search.stop cimport clock
@@ -91,7 +91,7 @@ cdef class MixturePrimal(Primal):
                 self.part_sums[part] = (<PassBuffer> self.part_buffers[part]).sums
         self.coarse_loss = 0
         for level in family.data.levels:
-            if (<Samples> level).core.n_samples <= START_SAMPLES:
+            if (<Samples> level).core.n_samples <= START_POINTS:
                 self.coarse = (<Samples> level).core
         self.until = INFINITY
         self.some = None
@@ -104,7 +104,7 @@ cdef class MixturePrimal(Primal):
         self.deep = thorough and self.movable and family.n_connected >= DEEP_FROM
         self.is_heavy = self.deep and <real> K * family.n_statistics * self.coarse.n_samples >= HEAVY_FROM
         self.known, self.proposal = np.zeros(self.n_solution), np.zeros(self.n_solution)
-        self.known_value = INFINITY
+        self.known_value, self.rate = INFINITY, SLOWEST
         self.n_improved = self.n_restarts = self.n_perturbations = 0
         self.passes_before = self.perturbation_passes = 0
         if self.deep:
@@ -206,10 +206,12 @@ cdef class MixturePrimal(Primal):
         return objective + self.margin
 
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
-                  Effort *effort) noexcept nogil:
+                  Effort *effort, bint goes_on=False, real relative=0) noexcept nogil:
         """EM until the projected rest of the decrease is below tolerance, or above target for good.
 
         IN/OUT solution: the best parameters seen. Returns their objective.
+        goes_on: from where the last run ended, on other samples; its rate tells the rest after one step.
+        relative: the tolerance is at least so much of the objective.
         """
         cdef index n = self.n_solution, iteration
         cdef real objective = INFINITY, previous = INFINITY, decrease = 0, last, ratio, rest
@@ -226,13 +228,19 @@ cdef class MixturePrimal(Primal):
                 return INFINITY
             decrease = previous - objective
             previous = objective
-            if iteration < 2:
+            if iteration < (1 if goes_on else 2):
                 continue
             if not decrease > 0:
                 break
-            ratio = min(decrease / last, SLOWEST) if last > 0 else SLOWEST
+            if iteration == 1:
+                ratio = self.rate
+            else:
+                ratio = min(decrease / last, SLOWEST) if last > 0 else SLOWEST
             rest = decrease * ratio / (1 - ratio)
-            if rest < tolerance or (iteration >= FORESEEN_FROM and objective - DOUBT * rest > target):
+            self.rate = ratio
+            if rest < max(tolerance, relative * fabs(objective)):
+                break
+            if iteration >= FORESEEN_FROM and objective - DOUBT * rest > target:
                 break
             if self.late():
                 break
@@ -562,7 +570,8 @@ cdef class MixturePrimal(Primal):
 
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
-        cdef int K = self.family.n_components, turn
+        cdef int K = self.family.n_components, turn, in_vain = 0
+        cdef real before
         # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
         cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
         cdef int n_turns = 1 + K // 4 if brief else 2 * K if single else N_RESTARTS + K // 2
@@ -572,12 +581,16 @@ cdef class MixturePrimal(Primal):
         for turn in range(n_turns):
             if self.late() or effort.n_passes > limit:
                 return best
+            if single and in_vain >= MOST_IN_VAIN * K:
+                break
+            before = best
             if turn % 2 == 0 or K >= MANY:
                 best = self.perturb(best, tolerance, solution, effort)
             if not brief and (turn % 4 == 0 or K < MANY):
                 best = self.restart(best, tolerance, solution, effort)
             if not brief and K > 2:
                 best = self.cross_over(best, tolerance, solution, effort)
+            in_vain = 0 if best < before - tolerance else in_vain + 1
         return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
@@ -609,7 +622,7 @@ cdef class MixturePrimal(Primal):
             self.act(SEARCHING)
         self.remember(best, solution)
         self.until = self.stop.started + FIRST_SHARE * limit
-        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort, True)
         if held < objective:
             objective = self.take_held(tolerance, &best, solution, effort)
         # A summary lies below the samples; samples drawn may lie on either side.
@@ -699,11 +712,9 @@ cdef class MixturePrimal(Primal):
         return objective
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
-        cdef real objective
         self.until = INFINITY
-        objective = self.run(&self.full, solution, INFINITY, POLISH_FIRST, POLISH_FIRST_STEPS, effort)
-        return self.run(&self.full, solution, INFINITY, max(POLISHED, POLISHED_RELATIVE * fabs(objective)),
-                        POLISH_STEPS, effort)
+        return self.run(&self.full, solution, INFINITY, POLISHED, POLISH_STEPS, effort, False,
+                        POLISHED_RELATIVE)
 
     def state(self):
         """What earlier local searches have left behind: the generator's state, where perturbations begin."""

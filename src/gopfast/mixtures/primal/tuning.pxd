@@ -11,7 +11,9 @@ cdef enum:
 cdef extern from *:
     # [em] Starts, and the shares of time that they take.
 
-    # points of the finest summary that starts run on; where there is none, samples | samples | [1, inf) | not measured
+    # points of the finest summary that starts run on | points | [1, inf) | docs/notebook/small_problems.md
+    index START_POINTS "5000L"
+    # where there is none, samples | samples | [1, inf) | not measured
     index START_SAMPLES "20000L"
     # of a pass of the starts, components times statistics times samples, which may make them fewer | terms | (0, inf) |
     # not measured
@@ -45,10 +47,6 @@ cdef extern from *:
     int NODE_STEPS "100"
     # from tied samples | steps | [1, inf) | not measured
     int TIE_STEPS "50"
-    # to which an incumbent is polished before its objective is known | nats | (0, inf) | not measured
-    real POLISH_FIRST "1e-6"
-    # that tell its objective | steps | [1, inf) | not measured
-    int POLISH_FIRST_STEPS "3"
     # decrease left over to which an incumbent is polished, or the next | nats | (0, inf) | not measured
     real POLISHED "1e-9"
     # the same | relative to the objective | (0, 1) | not measured
@@ -90,6 +88,10 @@ cdef extern from *:
     # turns of long runs from more clusters, moves at random, crossings; half of K more | turns | [0, inf) | not
     # measured
     int N_RESTARTS "40"
+    # turns in vain, one after the other, that end it where components have one parameter; two for any K leave K = 12
+    # clusters, of which some fall together, 0.4 nats above | of the components | (0, inf) |
+    # docs/notebook/small_problems.md
+    real MOST_IN_VAIN "0.5"
     # components from which on these are mostly moves, below mostly runs from clusters | components | [1, inf) | not
     # measured
     int MANY "8"

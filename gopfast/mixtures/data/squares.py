@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BLOCK = 32_768  # rows
+from gopfast.mixtures.data.tuning import BLOCK
 
 
 def weighted_squares(X, weights, center=None, variance=None):

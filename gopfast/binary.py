@@ -8,7 +8,8 @@ import numpy as np
 
 from gopfast import data
 from gopfast.errors import InputError
-from gopfast.mixtures.data.chunks import ROWS, Chunks, of_array
+from gopfast.mixtures.data.chunks import Chunks, of_array
+from gopfast.mixtures.data.tuning import ROWS
 from gopfast.reading.table import Table
 
 SUFFIXES = (".npy", ".parquet")

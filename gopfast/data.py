@@ -21,7 +21,8 @@ from gopfast import checks
 from gopfast.annotations import Path
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.data import readers
-from gopfast.mixtures.data.chunks import ROWS, Chunks
+from gopfast.mixtures.data.chunks import Chunks
+from gopfast.mixtures.data.tuning import ROWS
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 
 EDGE = 1 << 16  # bytes of a Parquet file's end

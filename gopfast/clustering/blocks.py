@@ -12,14 +12,14 @@ import numpy as np
 
 from gopfast.clustering.node import Node
 from gopfast.clustering.search import Pool
+from gopfast.clustering.tuning import (
+    BLOCKS_MOST_COLUMNS as MOST_COLUMNS,
+    BLOCKS_MOST_WORK as MOST_WORK,
+    FEWEST_CELLS,
+    SHARE_OF_TIME,
+    TOLERANCE,
+)
 from gopfast.roundoff import ROUND
-
-LEAST_COLUMNS = 11  # from which on it is worth its time
-MOST_COLUMNS = 7  # of a block
-TOLERANCE = 1e-3  # relative, of a block
-SHARE_OF_TIME = 0.1  # of what is left, for each block
-MOST_WORK = 50_000_000  # boxes of a block times samples
-FEWEST_CELLS = 1_000
 
 
 def least_by_blocks(X, weights, n_clusters, stop, left, seed):

@@ -13,8 +13,9 @@ Theory: (K5) of docs/theory/kmeans.md.
 
 import numpy as np
 
-from gopfast.clustering.master import MOST_WORTH, Columns
-from gopfast.clustering.program import FINEST, Program
+from gopfast.clustering.master import Columns
+from gopfast.clustering.program import Program
+from gopfast.clustering.tuning import FINEST, MOST_WORTH
 
 
 def divide(X, groups, n_parts):

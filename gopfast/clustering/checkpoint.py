@@ -8,11 +8,11 @@ import numpy as np
 
 from gopfast.clustering.node import Entry, Node
 from gopfast.clustering.problem import LARGEST
+from gopfast.clustering.tuning import SAME
 from gopfast.search import checkpoint, entries
 
 COUNTS = ("serial", "n_nodes", "n_cells", "n_programs")
 BOUNDS = ("upper", "lower", "closed")
-SAME = 1e-9  # of the inertia: what evaluating it anew may change
 MOST_SECONDS = 1e12  # of all runs
 
 

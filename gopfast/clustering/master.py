@@ -11,12 +11,8 @@ Theory: (K4) of docs/theory/kmeans.md.
 
 import numpy as np
 
-from gopfast.clustering.program import FINEST, Program
-
-SMALL = 1e-5  # fractions that an interior-point method leaves of 0
-MOST_WORTH = 2.0  # of a sample above its share of the inertia, in units of the whole
-WIDER = 3.0  # times as much farther as the last time a price may move if a limit keeps the bound down
-MOST_WIDENED = 8
+from gopfast.clustering.program import Program
+from gopfast.clustering.tuning import FINEST, MOST_WIDENED, MOST_WORTH, SMALL, WIDER
 
 
 def sum_of_squares(x, w):

@@ -9,34 +9,32 @@ import numpy as np
 
 from gopfast.clustering.cells import CellMaster
 from gopfast.clustering.lloyd import nearest_two
+from gopfast.clustering.margins import MARGINS, NODE_ROUNDING as ROUNDING
 from gopfast.clustering.master import Master
 from gopfast.clustering.pricing import CenterSearch
-from gopfast.clustering.program import FINEST
+from gopfast.clustering.tuning import (
+    CELLS,
+    COARSE,
+    COARSEST,
+    FEW_ADDED,
+    FEW_CELLS,
+    FEW_PRICED,
+    FINE,
+    FINEST,
+    INEXACT,
+    LEAST,
+    LEAST_IN_CELL,
+    MOST_ADDED,
+    MOST_PRICED,
+    N_KNOWN,
+    N_STARTS,
+    NODE_GAINED as GAINED,
+    NODE_MOST_CELLS as MOST_CELLS,
+    NODE_SAMPLED as SAMPLED,
+    PROVED_EVERY,
+    WHOLE,
+)
 from gopfast.roundoff import ROUND
-
-MOST_PRICED = 5000  # samples, each of which may have a price of its own: one linear program's rows
-FEW_PRICED = 400  # samples whose prices are found at once
-CELLS = (4, 16, 64, 256)  # of a cluster, whose prices come before those of more
-MOST_CELLS = 2000
-LEAST_IN_CELL = 2  # samples, on average
-SAMPLED = 20_000  # samples above which ascents begin on some of them
-N_STARTS = 60  # of ascents, beside the best centers
-N_KNOWN = 60  # clusters known, at most, from whose centers ascents begin
-MOST_ADDED = 20  # clusters per round
-FEW_ADDED = 5
-FINE = 0.1  # share of the tolerance, per cluster, below which a gain is none
-GAINED = 0.05  # share of what is missing that wider limits of the prices must gain for even wider ones
-LEAST = 1e-8  # tolerance in units of the inertia
-# A program is solved to this share of the gap between its value and the best bound, at most to so much.
-INEXACT = 0.1
-COARSEST = 1e-2
-# While prices improve, every so many programs a bound is proved, but for this share of the inertia, with so many boxes.
-PROVED_EVERY = 8
-COARSE = 1e-3
-FEW_CELLS = 100_000
-ROUNDING = 64 * ROUND
-MARGINS = 1.01  # kept for what a bound loses by rounding, and for that of the supremum aimed at
-WHOLE = 1e-6  # fractions
 
 
 class Node:

@@ -6,7 +6,7 @@ Theory: (K4) of docs/theory/kmeans.md.
 import highspy
 import numpy as np
 
-FINEST = 1e-8  # tolerance of the interior-point method, relative: its own default
+from gopfast.clustering.tuning import FINEST
 
 
 class Program:

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 
 from gopfast.checker import ProofError, clustering, file
+from gopfast.clustering.margins import PROOF_ROUNDING as ROUNDING
 from gopfast.proof import keep
 from gopfast.result import Status
 
-ROUNDING = 1e-9  # of the objective: what the checker's arithmetic may lose
 SMALLEST = np.finfo(float).tiny / ROUNDING  # of a bound: below, prices are rounded by more than that
 LEAF = (-1, -1)
 

@@ -4,13 +4,14 @@ import numpy as np
 
 from gopfast.clustering.line import best_stretches, rounding
 from gopfast.clustering.lloyd import descend, draw
-
-N_DRAWS = 10
-N_KICKS = 60  # in vain before the search ends, and as many more as five times the number of clusters
-MOST_WORK = 4e8  # samples times columns times clusters times descents
-BETTER = 1e-9  # relative
-SAMPLED = 20_000  # samples above which the search is one on some of them, and N_FULL descents on all
-N_FULL = 3
+from gopfast.clustering.tuning import (
+    BETTER,
+    N_DRAWS,
+    N_FULL,
+    N_KICKS,
+    SEARCH_MOST_WORK as MOST_WORK,
+    SEARCH_SAMPLED as SAMPLED,
+)
 
 
 class Pool:

@@ -10,13 +10,24 @@ import time
 import numpy as np
 
 from gopfast.clustering import checkpoint
-from gopfast.clustering.blocks import LEAST_COLUMNS, least_by_blocks
+from gopfast.clustering.blocks import least_by_blocks
 from gopfast.clustering.fits import read_centers
 from gopfast.clustering.lloyd import nearest
-from gopfast.clustering.node import MOST_PRICED, Entry, Node
+from gopfast.clustering.margins import LIGHTEST
+from gopfast.clustering.node import Entry, Node
 from gopfast.clustering.proof import with_proof
 from gopfast.clustering.result import Clustering, ClusteringResult
 from gopfast.clustering.search import Pool, best_line
+from gopfast.clustering.tuning import (
+    FIRST_SHARE,
+    KEPT,
+    LEAST_COLUMNS,
+    LOOK_EVERY,
+    MOST_PRICED,
+    REL_TOL,
+    SOLVE_MOST_CELLS as MOST_CELLS,
+    SOLVE_MOST_SECONDS as MOST_SECONDS,
+)
 from gopfast.errors import InputError
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.roundoff import ROUND
@@ -24,15 +35,6 @@ from gopfast.search.memory import Memory
 from gopfast.search.session import Session
 from gopfast.search.stop import StopSignal
 
-REL_TOL = 1e-4
-KEPT = 0.98  # share of the tolerance that the search may leave open: the rest is for what rounding costs
-FIRST_SHARE = 1.0 / 3  # of the time limit, for the first local search
-MOST_CELLS = 20_000_000  # of one proof
-MOST_SECONDS = 300.0  # of one linear program
-LOOK_EVERY = 0.1  # seconds between two looks at the memory
-# Of the greatest weight: what lighter samples cost is far below the rounding of the others, and their prices overflow.
-# They are left out: without them the inertia is no larger, so that its bounds hold. That of a solution counts all.
-LIGHTEST = 2.0**-128
 LEFT_OUT = "samples of less than 3e-39 of the greatest weight count nothing in the lower bound"
 DYNAMIC = "dynamic programming"
 COARSE = (

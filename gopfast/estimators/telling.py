@@ -4,7 +4,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gopfast import errors
 from gopfast.errors import InputError
-from gopfast.mixtures.result import TIGHT
+from gopfast.mixtures.tuning import TIGHT
 from gopfast.options import BAR
 from gopfast.report import Heartbeat
 

@@ -11,11 +11,7 @@ import numpy as np
 
 from gopfast.mixtures import floor_components
 from gopfast.mixtures.problems.covariance import ON_FLOOR
-
-# Probabilities nearer to 0 or 1 are on the bound: what a fit that goes there reaches within its tolerance.
-NEAR_BOUND = 1e-6
-# Step of differences, in units of the scale of the coordinate.
-STEP = 1e-3
+from gopfast.mixtures.tuning import NEAR_BOUND, STEP
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,8 +7,8 @@ import numpy as np
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.fits import start_values
 from gopfast.mixtures.problems import MixtureProblem
+from gopfast.mixtures.tuning import ENGINE_SAME as SAME
 
-SAME = 1e-9  # relative difference of parameters that the core's and the user's units may make
 # The columns as the kernel wants them, once per problem; an entry goes with its problem.
 _families = weakref.WeakKeyDictionary()
 

@@ -10,9 +10,7 @@ from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS
 from gopfast.mixtures.solution import MixtureSolution
-
-# Relative slack when covariances of one kind are read as another: fits are rounded.
-SAME_TOL = 1e-9
+from gopfast.mixtures.tuning import SAME_TOL
 
 
 def solution_of(problem, fit) -> MixtureSolution:

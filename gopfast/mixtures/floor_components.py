@@ -10,13 +10,7 @@ import numpy as np
 
 from gopfast.mixtures.problems.covariance import ON_FLOOR
 from gopfast.mixtures.problems.local_fits import MOST_EM, climb, least_rows, n_rows
-
-MOST_VALUES = 3  # the value of a spike and its neighbours
-SHARE = 0.9  # of a component's samples that lie on them
-EQUAL = 1e-6  # values that differ by less, in units of the floor's root, are one
-MOST_SHOWN = 3
-SMALLER = 16  # times is the floor smaller, of which it is told what it would give
-MOST_TERMS = 20_000_000  # samples times components times columns times steps of EM that are taken to find out
+from gopfast.mixtures.tuning import EQUAL, FLOOR_MOST_TERMS as MOST_TERMS, MOST_SHOWN, MOST_VALUES, SHARE, SMALLER
 
 
 def floors(problem, covariances):

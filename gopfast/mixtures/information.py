@@ -22,12 +22,7 @@ import numpy as np
 
 from gopfast.mixtures.coordinates import coordinates
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
-
-# Coordinates of one component beyond which differences of pairs take too long.
-MOST_COORDINATES = 60
-# Eigenvalue of the information, in units of its diagonal, below which a direction is not determined by the data.
-SINGULAR = 1e-8
-NO_WEIGHT = 1e-8
+from gopfast.mixtures.tuning import MOST_COORDINATES, NO_WEIGHT, SINGULAR
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

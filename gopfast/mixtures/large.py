@@ -21,19 +21,12 @@ from gopfast.mixtures.data.frame import Frame
 from gopfast.mixtures.data.grid import corners, spread
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
+from gopfast.mixtures.margins import PAD
 from gopfast.mixtures.problems.floors import floors_of
 from gopfast.mixtures.problems.row_sample import RowSample
 from gopfast.mixtures.representation import moved
+from gopfast.mixtures.tuning import FEWEST_CELLS, LOSS, MOST_CELLS, MOST_DISTINCT, MOST_GRIDS, TYPICAL_WIDTH
 from gopfast.roundoff import ROUND
-
-LOSS = 0.1  # of the tolerance, that the summary may lose where so many cells are enough
-MOST_CELLS = {1: 2_000_000, 2: 1_000_000, 3: 2_000_000}  # by columns; 16 bytes each, and about 170 where samples lie
-FEWEST_CELLS = {1: 1000, 2: 1000, 3: 8000}
-# Of free variances: components are taken to be as wide as this share of the column's standard deviation, over K.
-TYPICAL_WIDTH = 0.5
-MOST_GRIDS = 16  # that parts of the data are spread over before they are added
-PAD = 1e-12  # of the range, by which the grid exceeds it: the rounding of a corner leaves no sample outside
-MOST_DISTINCT = 100_000  # values of a column, of which a resolution is looked for
 
 
 class Seen(NamedTuple):
@@ -183,6 +176,11 @@ def floor_of(seen, make_kind):
     """Return the default floor of free variances, of the kind of covariance that is made."""
     floors = floors_of(seen.variances, seen.low, seen.high, seen.values, seen.sample, make_kind)
     return make_kind(floors, seen.high - seen.low).least
+
+
+def typical_widths(seen, scale, n_components):
+    """Return about how wide components of free variance are, (d,): no less than `scale`."""
+    return np.maximum(scale, TYPICAL_WIDTH * np.sqrt(seen.variances) / n_components)
 
 
 def summarise(parts, seen, scale, unit, tolerance):

@@ -20,17 +20,12 @@ import numpy as np
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.margins import ROOM, SUMMED
 from gopfast.mixtures.pricing.blocks import work_of_pass
 from gopfast.mixtures.pricing.pricing_root import PricingBound
 from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.tuning import EM_STEPS, EM_TERMS, EM_TOLERANCE, N_DIRECTIONS
 from gopfast.roundoff import ROUND
-
-N_DIRECTIONS = 2
-# Of the marginal's floor: B is orthonormal and X in units of the floor but for a few ulps. So many nats per sample.
-ROOM = 1e-9
-SUMMED = 1e-12  # relative, of a sum of few terms
-EM_TOLERANCE, EM_STEPS = 1e-8, 2000
-EM_TERMS = 20_000_000  # samples times components times steps: the next look at the time comes after them
 
 
 class MarginalBound(Learner):

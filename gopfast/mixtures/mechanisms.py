@@ -30,24 +30,19 @@ from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
+from gopfast.mixtures.tuning import (
+    ASKED_FROM,
+    CORNERS_COST,
+    MOST_BEFORE_PRICES,
+    MOST_POINTS,
+    MOST_PRICED,
+    NODES_OF_A_BATCH,
+    PATIENCE,
+    REDUCED_FROM,
+    TERMS_OF_A_NODE,
+    TERMS_OF_A_PRICE,
+)
 from gopfast.search.mechanism import Mechanism
-
-MOST_PRICED = 20_000  # samples; prices are one for each
-MOST_POINTS = 50_000  # of their summaries, where there are more
-# Nodes from which on something is learnt beside the tree, so that small problems are done before it would pay: hitting
-# sets, and prices that were asked for. Otherwise prices begin once the tree has cost so many terms of its sums for each
-# sample, about half of what prices cost, but at most so many. A node has one for each sample, component
-# and statistic (more where statistics are many, for their second moments), and so many more. Where corners, hitting
-# sets or the tree itself close most problems, and what shared parameters are fixed at, wait for PATIENCE times as many.
-REDUCED_FROM = 256
-ASKED_FROM = 1
-TERMS_OF_A_PRICE = 8_000
-MOST_BEFORE_PRICES = 8_000_000
-PATIENCE = 2.5
-TERMS_OF_A_NODE = 350
-CORNERS_COST = 6  # times what the relaxed dual alone costs is a node whose corners are mixed
-NODES_OF_A_BATCH = 8  # at least; fewer while the tree is small
-
 
 # Before the search
 

@@ -2,10 +2,8 @@
 
 import numpy as np
 
+from gopfast.mixtures.tuning import NOTES_SAME as SAME, UNUSED
 from gopfast.result import Status
-
-UNUSED = 1e-9  # components of less weight
-SAME = 1e-6  # components whose parameters differ by less, relative to the largest
 
 
 def notes_of(problem, solution, status):

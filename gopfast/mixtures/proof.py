@@ -11,11 +11,7 @@ from gopfast.checker import file, objective, tree
 from gopfast.checker.rounding import UNIT
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.pricing.pricing import ComponentPricing
-
-LEAST_LOG_WEIGHT = -500.0  # of one component relative to the others, inside what the checker takes
-SPREAD = 2.0  # variance, in units of the floor, of the component by which prices are put into the user's units
-FURTHEST = 100.0  # of `unfolded`, in steps between the places where its function bends
-LARGEST_MEAN = 1e99  # of an unused component, in place of infinity
+from gopfast.mixtures.tuning import FURTHEST, LARGEST_MEAN, SPREAD
 
 
 class Statement:

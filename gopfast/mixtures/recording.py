@@ -17,17 +17,10 @@ from gopfast.checker import ProofError, file, tree
 from gopfast.checker.prices import Prices
 from gopfast.checker.problem import Problem
 from gopfast.errors import InputError
-from gopfast.mixtures.proof import LEAST_LOG_WEIGHT
+from gopfast.mixtures.margins import ROUNDING, TOUCHING
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.statement import statement_of
-
-# By so much, relative to the objective and the total weight, bounds may differ where sums are rounded in another order.
-ROUNDING = 1e-11
-# By so much, relative to all values, boxes that do not meet may do so in other units.
-TOUCHING = 2.0**-48
-MOST_GAINED = 100.0  # of a logarithm of a weight
-# What a search keeps back of its tolerance for the checker's margins.
-RESERVE = 1e-3
+from gopfast.mixtures.tuning import LEAST_LOG_WEIGHT, MOST_GAINED, RECORDING_RESERVE as RESERVE
 
 
 class Recorder:

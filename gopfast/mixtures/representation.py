@@ -21,25 +21,11 @@ import numpy as np
 
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.data.squares import weighted_squares
+from gopfast.mixtures.margins import COUNTED, EVALUATION, LARGEST_LOGARITHM, MOST
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.mixtures.tuning import BLOCK, DOUBTFUL, MOST_OF_TOLERANCE, REPRESENTATION_RESERVE as RESERVE
 from gopfast.roundoff import ROUND
-
-# Of W and the squares: this much the margins of the core's own bounds hold besides what they were counted out for.
-COUNTED = 16 * ROUND
-# Rounding error of a model's own formula, in units of the magnitude of its terms.
-EVALUATION = 64 * ROUND
-# More than the logarithms in a term, of numbers up to 1e308 and their squares, amount to in each column.
-LARGEST_LOGARITHM = 3000.0
-# Margin of the core's value, relative to it, from which on the model's own formula is asked as well.
-DOUBTFUL = 1e-10
-# The largest probability below 1.
-MOST = 1.0 - ROUND
-# Part of a tolerance that a search may be asked to prove more than the user wants, to make up for the loss.
-MOST_OF_TOLERANCE = 0.5
-# Part that is always kept in reserve where there is any loss: bounds may meet the tolerance to the last digit.
-RESERVE = 1e-3
-BLOCK = 8192  # points at a time, so that what is made of them stays in the cache
 
 
 class Representation:

@@ -13,13 +13,11 @@ from gopfast.mixtures.fitted import Fitted
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.mixtures.summary import Summary, criteria, summary
+from gopfast.mixtures.tuning import TIGHT
 from gopfast.result import STOPPED, SearchResult, read_record
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
-
-# A bound so tight, in nats a sample, tells that no other fit is of use, although the tolerance is not reached.
-TIGHT = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

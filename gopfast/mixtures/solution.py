@@ -9,11 +9,8 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import FloatArray, Json, ParameterLike, Parameters
 from gopfast.mixtures.fitted import Fitted
 from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.tuning import MAX_COORDINATES_SHOWN, MAX_ROWS_SHOWN, ZERO_CORRELATION
 from gopfast.result import to_json_types
-
-MAX_ROWS_SHOWN = 12
-MAX_COORDINATES_SHOWN = 6
-ZERO_CORRELATION = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

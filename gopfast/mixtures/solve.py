@@ -10,15 +10,17 @@ import numpy as np
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.data.ties import groups
+from gopfast.mixtures.margins import COUNTED
 from gopfast.mixtures.mechanisms import NAMES, REDUCED_FROM, ClosedForm
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.plan import MixturePlan
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import digest, record
-from gopfast.mixtures.recording import RESERVE, Recorder, of_one_component
-from gopfast.mixtures.representation import COUNTED, Representation
+from gopfast.mixtures.recording import Recorder, of_one_component
+from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
+from gopfast.mixtures.tuning import RECORDING_RESERVE as RESERVE, SOLVE_SAME as SAME, SPACINGS
 from gopfast.monitor import Monitor
 from gopfast.options import EPSILON
 from gopfast.profile import Profile
@@ -30,8 +32,6 @@ from gopfast.search.search import Search
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 from gopfast.search.threads import n_threads
 
-SAME = 1e-6  # of a checkpoint's objective: what evaluating it anew may change
-SPACINGS = 2  # of floats, by which a gap may exceed the tolerance
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "
     "cells, hitting sets, closed forms"

@@ -10,12 +10,11 @@ from scipy.special import xlogy
 
 from gopfast.annotations import FloatArray, Json
 from gopfast.mixtures.information import Estimate, information
+from gopfast.mixtures.tuning import MOST_ROWS_SHOWN
 from gopfast.result import SearchResult, Status, to_json_types
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
-
-MOST_ROWS_SHOWN = 80
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

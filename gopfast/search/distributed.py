@@ -16,21 +16,21 @@ import numpy as np
 
 from gopfast.result import Status
 from gopfast.search import snapshot
-
-ALONE = 0.5  # seconds before the first part is handed out, at least: small problems are done by then
-PART = 1.0  # seconds of work in a part
-SHORT_PART = 0.25  # where there are few open nodes
-BUSY = 0.5  # most of its time that one process may spend on handing out: where it would take more, parts are longer
-PARTS = 2  # handed out at a time for each worker
-FIRST = 64  # open nodes from which many workers do more than one: they make those for each other
-NODES = 256  # most in a part
-FEWEST_OPEN = 128  # nodes for which a part has room, however little there is,
-MOST_OPEN = 1024  # and however much: with as many it goes depth first, so that not too many travel back
-POLL = 0.05  # seconds between two looks at limits and signals
-RECOUNT = 5.0  # seconds between two looks at how many workers there are: some join late
-MOST_FAILURES = 3  # of parts one after another, for each worker, before the search goes on alone
-SMALL = 1 << 16  # bytes of what was learnt that go with every part
-
+from gopfast.search.tuning import (
+    ALONE,
+    BUSY,
+    FEWEST_OPEN,
+    FIRST,
+    MOST_FAILURES,
+    MOST_OPEN,
+    NODES,
+    PART,
+    PARTS,
+    POLL,
+    RECOUNT,
+    SHORT_PART,
+    SMALL,
+)
 
 
 class _Here(threading.local):

@@ -4,8 +4,8 @@ import os
 import resource
 import sys
 
-SHARE = 0.8  # of what is free when it is first asked for, by default
-UNASKED = 1 << 20  # bytes of open nodes, below which nobody looks for the default: it takes longer than small searches
+from gopfast.search.tuning import SHARE, UNASKED
+
 CGROUPS = "/proc/self/cgroup"
 # Of a group of processes with a limit, such as a container or a batch job: controller and folder, and in its folder
 # the limit, what is taken, and what of the latter are copies of files, of which the system may let go.

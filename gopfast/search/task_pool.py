@@ -4,9 +4,8 @@ import collections
 import concurrent.futures
 import itertools
 
-from gopfast.search.distributed import MOST_FAILURES, POLL, n_workers
-
-AHEAD = 2  # tasks handed out, for each worker: what is not yet taken stays in memory
+from gopfast.search.distributed import n_workers
+from gopfast.search.tuning import AHEAD, MOST_FAILURES, POLL
 
 
 class TaskPool:

@@ -11,11 +11,7 @@ import math
 
 import numpy as np
 
-from gopfast.roundoff import ROUND
-
-# Far above the rounding of sums of this few terms, far below what these bounds miss.
-ROUNDING = 1e-12
-ENTROPY_ROUNDING = 64 * ROUND
+from gopfast.mixtures.closed_form.margins import ENTROPY_ROUNDING, ROUNDING
 
 
 def least_objective(problem):

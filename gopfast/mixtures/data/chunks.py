@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.data import readers
+from gopfast.mixtures.data.tuning import MOST_LENGTHS, ROWS
 
-ROWS = 65_536  # of a block: what is in memory as float64 at a time, whatever the chunks
-MOST_LENGTHS = 1_000_000  # of chunks, that are kept
 AS_MANY = "sample_weight must have one entry for each row of X"
 
 

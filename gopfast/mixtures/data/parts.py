@@ -16,12 +16,10 @@ from itertools import chain, islice
 import numpy as np
 
 from gopfast.errors import InputError
-from gopfast.mixtures.data.chunks import AS_MANY, ROWS, Chunks, weighted
+from gopfast.mixtures.data.chunks import AS_MANY, Chunks, weighted
+from gopfast.mixtures.data.tuning import BLOCKS, MOST_SENT, ROWS
 from gopfast.search.distributed import n_workers
 from gopfast.search.task_pool import TaskPool
-
-BLOCKS = 16  # of ROWS rows, in a part: some hundredths of a second
-MOST_SENT = 1 << 20  # bytes that say how data are opened: more are data
 
 
 class Parts:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gopfast.errors import InputError
-
-EDGE = 16  # rows at each end of a range, by which a worker knows that it has opened the same file
+from gopfast.mixtures.data.tuning import EDGE
 
 
 class ArrayRows:

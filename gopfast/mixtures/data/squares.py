@@ -6,7 +6,7 @@ busy, and others' work slows each of many short products down.
 
 import numpy as np
 
-BLOCK = 8_192  # numbers, below what OpenBLAS divides
+from gopfast.mixtures.data.tuning import BLOCK
 
 
 def weighted_squares(X, weights, center=None, variance=None):

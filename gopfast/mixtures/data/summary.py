@@ -14,15 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gopfast.mixtures.data.grid import corners, spread as spread_over_grid
+from gopfast.mixtures.data.tuning import (
+    COARSEST,
+    FEWEST_SAMPLES,
+    MOST_CELLS,
+    MOST_FEATURES,
+    REFINEMENT,
+    SMALLEST_SAVING,
+    WIDEST_STEP,
+)
 from gopfast.roundoff import ROUND
-
-COARSEST = 0.5  # grid step in standard deviations of a component
-WIDEST_STEP = 1.0  # of data too wide for COARSEST: what a wider one loses makes it useless
-REFINEMENT = 3
-SMALLEST_SAVING = 2  # a level must have this many times fewer points than the samples
-MOST_CELLS = 4_000_000  # of any grid: 12 bytes each
-MOST_FEATURES = 3
-FEWEST_SAMPLES = 256
 
 
 class Level(NamedTuple):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-MOST_SAMPLES = 20_000  # that a look for ties is worth
-MOST_GROUPS = 6  # of a column, and of whole rows
-LEAST_EXCESS = 2.0  # a group outweighs the average sample by this factor
+from gopfast.mixtures.data.tuning import LEAST_EXCESS, MOST_GROUPS, MOST_SAMPLES
 
 
 def groups(X, sample_weight):

@@ -22,12 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast.mixtures.families.margins import AXES_SLACK as SLACK
+from gopfast.mixtures.families.tuning import SAFE
 from gopfast.roundoff import ROUND
-
-# What a coordinate system may cost per unit of weight before a safer one is tried, in nats.
-SAFE = 1e-9
-# Relative slack of error bounds: far above their own rounding, which a few operations leave.
-SLACK = 1e-6
 
 
 class Coordinates(NamedTuple):

@@ -16,22 +16,10 @@ import time
 
 import numpy as np
 
+from gopfast.mixtures.families.margins import BIN_ROUNDING, SCATTER_ROUNDING as ROUNDING
 from gopfast.mixtures.families.stretches import within_groups
+from gopfast.mixtures.families.tuning import CLOSE, MOST_DIRECTIONS, MOST_WORK, N_BINS
 from gopfast.roundoff import ROUND
-
-# Samples along a direction are gathered in so many bins: what that loses is subtracted.
-N_BINS = 128
-# Splitting ends at this share of the ratio of a direction that was found: more would hardly raise the floor.
-CLOSE = 0.8
-# Directions per column, and samples times directions, that are tried at most: some seconds at the worst. Of a family,
-# which is made before there is any limit of time, a tenth of a second; of more than about a thousand samples in five
-# columns what more of them finds is mostly still nothing.
-MOST_DIRECTIONS = 400
-MOST_WORK, MOST_WORK_OF_FAMILY = 10_000_000, 2_500_000
-# Rounding of sums of squares, in units of the range squared, and of what is made of them: far above it.
-ROUNDING = 1e-9
-# Bins are summed sample after sample: their rounding in the same unit, times the number of samples.
-BIN_ROUNDING = 16.0 * ROUND
 
 
 def least_within(

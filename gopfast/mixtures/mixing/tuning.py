@@ -11,8 +11,8 @@ LEAST_VARIANCE = 1e-12
 
 # [mixing, hitting] The kernel's exponentials.
 
-# sample: D at a lighter one could be seen too small, as the kernel caps exponentials | of the total weight | [1e-200,
-# 1) | argument: exp(690) times it is far above 1
+# sample: D at a lighter one could be seen too small, as the kernel caps exponentials | of the total weight |
+# [1e-200, 1) | argument: exp(690) times it is far above 1
 LIGHTEST = 1e-100
 
 # [mixing, nonparametric] Room of a distribution.

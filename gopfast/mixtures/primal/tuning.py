@@ -2,8 +2,8 @@
 
 # [em] The first local search, where it goes deeper.
 
-# of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave | part | (0, 1)
-# | not measured
+# of its component's, or of all samples', moments in clusters of families with ends that EM cannot leave | part |
+# (0, 1) | not measured
 BLEND = 0.05
 # short runs that tell a family its coordinates | runs | [1, inf) | not measured
 N_TRIALS = 6

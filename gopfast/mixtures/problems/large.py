@@ -147,7 +147,7 @@ class LargeGaussianMixture(GaussianMixture):
         least = np.broadcast_to(floor if kind.estimated else self.noise_variance, d)
         unit = scale = np.sqrt(least)
         if kind.estimated:
-            unit = np.maximum(scale, large.TYPICAL_WIDTH * np.sqrt(seen.variances) / self.n_components)
+            unit = large.typical_widths(seen, scale, self.n_components)
         self._check_range(seen, least)
         note(f"pass 2 over {seen.n_samples:,} samples: a summary")
         found = large.summarise(parts, seen, scale, unit, tolerance)

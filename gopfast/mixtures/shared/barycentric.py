@@ -5,17 +5,20 @@ Theory: (T7) of docs/theory/shared.md.
 
 import numpy as np
 
-N_STEPS = 40
-# Weights of the barrier, in units of the function, and by how much they shrink.
-FIRST, LAST, SHRINK = 1.0, 1e-8, 0.2
-N_HALVINGS = 12
-HALVING = 0.4
-BOUNDARY = 0.95  # of the way to a face
-DECREASE = 1e-4  # least part of the decrease that a step promises
-ENOUGH = 0.5  # Newton decrement, in units of the barrier's weight
-ROUNDED = 1e-12
-SINGULAR = 64 * np.finfo(float).eps  # least eigenvalue in units of the largest: below it there is no inverse
-STARTS = (1.0, 0.5, 0.02)  # parts of the middle in what is tried as a start, the rest is one vertex
+from gopfast.mixtures.shared.margins import SINGULAR
+from gopfast.mixtures.shared.tuning import (
+    BOUNDARY,
+    DECREASE,
+    ENOUGH,
+    FIRST,
+    HALVING,
+    LAST,
+    N_HALVINGS,
+    N_STEPS,
+    ROUNDED,
+    SHRINK,
+    STARTS,
+)
 
 
 def least_shares(vertices, linear):

@@ -23,21 +23,22 @@ from typing import NamedTuple
 import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.shared.margins import SUM
+from gopfast.mixtures.shared.tuning import (
+    APART,
+    EXACT,
+    FARTHEST,
+    LINE_FIRST_NODES as FIRST_NODES,
+    LINE_VAGUE as VAGUE,
+    MOST_LINES,
+    REFINING,
+    SAME,
+    SOLVING,
+    TURN,
+)
 from gopfast.result import Status
 from gopfast.roundoff import ROUND
 from gopfast.search.meter import total_terms
-
-EXACT = 0.125  # part of the tolerance to which mixtures of fixed parameter are solved
-MOST_LINES = 60  # where phi is less than the cost, so that a proof is not to be expected, and
-REFINING = 0.4  # part of the time that making phi higher takes at most
-APART = 0.05  # so much their slopes differ by there at least
-FIRST_NODES = 128  # of a line's search
-SOLVING = 0.5  # a line's search goes on where it lacks this part of what is missing, else there is a new line
-SAME = 1e-7  # lines whose relative slopes differ by less are one
-VAGUE = 0.1  # a line's search goes on before there are others while it lacks this part of the most that R can be
-TURN = 0.2  # part of the time that is left which a search may take before another has its turn
-FARTHEST = 3.0  # a new line is no steeper than the steepest by more than this factor
-SUM = 64 * ROUND  # of the magnitude of few terms
 
 
 class Line(NamedTuple):

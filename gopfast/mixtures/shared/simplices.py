@@ -27,22 +27,25 @@ import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.shared.barycentric import combined, least_shares
-from gopfast.mixtures.shared.shared import EXACT, SUM, TURN, FixedSearch
+from gopfast.mixtures.shared.margins import SIMPLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.shared import FixedSearch
+from gopfast.mixtures.shared.tuning import (
+    EARLY,
+    EXACT,
+    LEAST_COST,
+    MIDDLE,
+    MOST_FIRST_NODES,
+    MOST_SAMPLES,
+    MOST_VERTICES,
+    N_STARTS,
+    NODES_OF_A_SPLIT,
+    RING,
+    TURN,
+    VERTEX_FIRST_NODES as FIRST_NODES,
+    VERTEX_VAGUE as VAGUE,
+    WITHIN,
+)
 from gopfast.roundoff import ROUND
-
-RING = 3  # corners of the polygon around the cone of matrices: a triangle, for few vertices
-WITHIN = 1e-3  # a point is taken into a simplex where no barycentric coordinate is below this
-N_STARTS = 2  # of EM, beside a known solution
-FIRST_NODES = 64  # of the search behind a vertex
-VAGUE = 0.02  # it goes on at first while it lacks this part of the most that R can be,
-MOST_FIRST_NODES = 1024  # and has not taken so many nodes
-NODES_OF_A_SPLIT = 5000  # which take as long as a split: mostly for the search behind the new vertex
-LEAST_COST = 250  # nodes that going on takes at least as long as
-EARLY = 1000  # nodes, by which a search has told a good part of what is missing, if it does not take many times as many
-MOST_VERTICES = 2_000  # their searches take half a megabyte each where samples are few, and
-MOST_SAMPLES = 4_000_000  # more where they are many: of all vertices
-MIDDLE = 0.1  # least part of an edge that a split leaves
-SLACK = 1e-12  # relative, of a few operations
 
 
 class Vertex:

@@ -18,12 +18,11 @@ from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK
+from gopfast.mixtures.shared.tuning import CLOSER, MORE_DIRECTIONS, MOST_SCATTERED
 from gopfast.roundoff import ROUND
 
 LOG_2_PI = math.log(2.0 * math.pi)
-SLACK = 1e-9  # relative, of what a few operations derive: far above their rounding
-CLOSER, MORE_DIRECTIONS = 0.95, 3000  # it is looked for to this part of the least found, by so many splits per column
-MOST_SCATTERED = 6  # columns in which the least variance over all directions is looked for
 
 
 def rounded_down(terms):

@@ -4,12 +4,9 @@ import numpy as np
 
 from libc.math cimport INFINITY
 
+from gopfast.clustering.margins cimport LESS, MORE
 from gopfast.search.types cimport index, real
 
-
-# A sum that differs by less than this may differ by rounding alone.
-cdef real MORE = 1 + 1e-12
-cdef real LESS = 1 - 1e-12
 
 cdef inline real squared(const real *x, const real *y, int d) noexcept nogil:
     cdef real total = 0, z

@@ -20,15 +20,16 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
+from gopfast.clustering.tuning import MOST_KEPT
+
+from gopfast.clustering.margins cimport OUTWARD
+from gopfast.clustering.tuning cimport PRICING_GAINED as GAINED
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport index, real
 
-cdef real OUTWARD = 1 + 1e-12    # covers the rounding of a sum or a few operations
-cdef real GAINED = 1 + 1e-13     # a step that gains less than this ends an ascent
 cdef enum:
     MOST_DEPTH = 2000
 cdef real UNIT = 2.0 ** -53
-MOST_KEPT = 40  # centers above the limit after which a search ends
 
 
 cdef class CenterSearch:

@@ -8,6 +8,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from gopfast.lp.highs cimport CallbackIn, highs, load_api, run_highs
+from gopfast.lp.margins cimport SUM_SLACK, UNDERFLOW, UNDERFLOW_ERROR
+from gopfast.lp.tuning cimport FEW_ITERATIONS, ITERATIONS_EACH
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, index, real
 
@@ -29,12 +31,6 @@ cdef enum:
     STATUS_INTERRUPT = 17
 
 cdef real HIGHS_INFINITY = 1e20     # HiGHS takes larger bounds for infinite
-cdef real UNDERFLOW = 1e-280        # below this the rounding error of a product may not be a double itself
-cdef real UNDERFLOW_ERROR = 1e-300  # above the absolute error of any product that underflows
-cdef real SUM_SLACK = 1.001         # covers the rounding in a sum of 10^12 non-negative error terms
-# Simplex iterations of a program that is not cycling: so many, and so many for each of its rows and columns.
-cdef int FEW_ITERATIONS = 1000
-cdef int ITERATIONS_EACH = 20
 
 
 cdef class LpWorker:

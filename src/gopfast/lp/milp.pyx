@@ -18,6 +18,7 @@ from libc.string cimport memcpy
 
 from gopfast.lp.highs cimport highs, load_api, run_highs
 from gopfast.lp.lp cimport LpWorker, answer_interrupt
+from gopfast.lp.tuning cimport MOST_NODES
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, real
 
 cdef enum:
@@ -25,8 +26,6 @@ cdef enum:
     ROW_WISE = 2
     MINIMISE = 1
     SOLUTION_FEASIBLE = 2       # HiGHS's status of a primal solution
-# A program that is not solved by then has a combination that is good enough.
-cdef int MOST_NODES = 100
 
 
 cdef class MilpWorker:

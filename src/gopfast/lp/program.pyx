@@ -11,14 +11,11 @@ from libc.stdlib cimport calloc, free
 
 from gopfast.lp.lp cimport LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.lp.milp cimport MilpWorker
+from gopfast.lp.tuning cimport BEYOND
 from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport Node, Tree, node_high, node_low
 from gopfast.search.types cimport LP_FAILED, OK, real
-
-# How far beyond the cutoff, relative to the size of the objective, a solver goes on before it stops: so far that what
-# its duals then prove is above the cutoff although HiGHS keeps them feasible only to 1e-7.
-cdef real BEYOND = 1e-7
 
 
 cdef class ProgramWorker:

@@ -7,9 +7,7 @@ from gopfast.search.domain cimport NOTHING_LEFT, UNCUT
 from gopfast.search.meter cimport Work, add_work
 from gopfast.search.relaxation cimport N_STAGES, no_effort
 from gopfast.search.stop cimport clock
-
-# Fewer nodes are cut down faster on the caller's thread alone.
-cdef index CUT_IN_PARALLEL_FROM = 4
+from gopfast.search.tuning cimport CUT_IN_PARALLEL_FROM
 
 
 cdef class Batch:

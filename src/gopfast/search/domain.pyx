@@ -16,33 +16,11 @@ from gopfast.search.meter cimport Meter
 from gopfast.search.relaxation cimport no_effort
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport node_high, node_low, node_point
+from gopfast.search.tuning cimport (
+    COVER_AGAIN_BELOW, FACE_REACH, FEW_SIDES, LEARNING_SHARE, LONGEST_PAUSE, LONGEST_SILENCE, LOOKED_AT, PAYS,
+    REBOUND_BELOW, RESTART_BELOW, SETTLE_FROM, SHORTEST_PAUSE, UNCUT_ABOVE
+)
 from gopfast.search.types cimport STOP_NONE
-
-# A basin is looked for from so many nodes on: splitting at its faces pays where the nodes around the optimum are many.
-cdef int SETTLE_FROM = 64
-# Seconds of learning after which the bounds are told again, before nodes are bounded.
-cdef real LONGEST_SILENCE = 0.25
-# Passes spent on learning for each pass spent on nodes since it began. A reduction helps all nodes to come.
-cdef real LEARNING_SHARE = 8.0
-# A basin is asked to cover the reduction's box again once its widths sum up to this part of what they were.
-cdef real COVER_AGAIN_BELOW = 0.85
-# The tree begins again in the reduction's box once its volume is this part of where it began.
-cdef real RESTART_BELOW = 1e-3
-# A node is bounded again before it is split if an interval keeps less than this part of its width.
-cdef real REBOUND_BELOW = 0.7
-# Above this part of its width an interval counts as uncut. New nodes are looked at where it pays: where of so many that
-# were, this part was removed or cut down. Else those of some batches are not, twice as many batches each time.
-cdef real UNCUT_ABOVE = 0.98
-cdef index LOOKED_AT = 256
-cdef real PAYS = 0.02
-cdef index SHORTEST_PAUSE = 4
-cdef index LONGEST_PAUSE = 256
-# A parent is split at a basin's face that is no further from the middle than this part of the width: one further out
-# would be moved (tree.SPLIT_MARGIN).
-cdef real FACE_REACH = 0.4
-# A node that leaves the basin on at most so many sides per variable is cut down to it: its widest part outside is split
-# off, whatever the variable that its bound is worst in.
-cdef real FEW_SIDES = 0.75
 
 
 cdef class Domain:

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from gopfast.search.stop cimport clock
+from gopfast.search.tuning import MOST_ROWS
 
-# Beyond, every other row goes: a search of hours must not spend its memory on them.
-MOST_ROWS = 20_000
+from gopfast.search.stop cimport clock
 
 
 cdef class History:

@@ -8,8 +8,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
-# Local searches end, and a new incumbent must be better by this part of the tolerance: it then costs the proof nothing.
-cdef real LOCAL_TOLERANCE = 1e-3
+from gopfast.search.tuning cimport LOCAL_TOLERANCE
 
 
 cdef class Incumbent:

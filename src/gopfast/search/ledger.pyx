@@ -11,10 +11,8 @@ from libc.math cimport NAN
 from libc.string cimport memcpy
 
 from gopfast.search.tree cimport node_high, node_low, node_warm
+from gopfast.search.tuning cimport BLOCK
 
-# Splits, and leaves, that are told at a time.
-cdef enum:
-    BLOCK = 1024
 # Below all boxes: what is split there has nothing in its lower part.
 cdef real NOWHERE = -1e300
 

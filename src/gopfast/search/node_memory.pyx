@@ -14,24 +14,10 @@ from libc.stdlib cimport free, malloc
 from gopfast.search.nodes cimport nodes_to_arrays, push_arrays
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
+from gopfast.search.tuning cimport (
+    ASK_EVERY, DEPTH, FEWEST_IN_BLOCK, FEWEST_SPILLED, N_BLOCKS, RESERVE, RESERVED, SPACIOUS, SPILLED, TRY_AGAIN
+)
 from gopfast.search.types cimport STOP_INTERRUPTED, STOP_MEMORY_LIMIT, STOP_NONE
-
-# How often what the whole process takes is looked at: every so many batches.
-cdef index ASK_EVERY = 256
-# And how many batches later a disk is tried again that could not be written to.
-cdef index TRY_AGAIN = 4096
-# Share of what the nodes may take, or so many of them, that is kept for a dive; half of all where that is less.
-cdef real RESERVE = 0.1
-cdef index RESERVED = 256
-# A dive ends where so much is taken.
-cdef real SPACIOUS = 0.4
-# Each node split at a time in a dive leaves about so many open ones on its way down.
-cdef index DEPTH = 64
-# Of the open nodes, what goes to disk at a time, in so many blocks of not too few nodes. A block comes back as a whole.
-cdef real SPILLED = 0.5
-cdef index N_BLOCKS = 8
-cdef index FEWEST_IN_BLOCK = 256
-cdef index FEWEST_SPILLED = 64     # a folder is of no use below
 
 
 cdef class NodeMemory:

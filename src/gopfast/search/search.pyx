@@ -14,24 +14,17 @@ from gopfast.search.domain cimport CUT_DOWN, NOTHING_LEFT, Cut, Domain
 from gopfast.search.history cimport History
 from gopfast.search.incumbent cimport Incumbent
 from gopfast.search.ledger cimport Ledger
+from gopfast.search.margins cimport KNOWN_ROUNDING, UPPER_ROUNDING
 from gopfast.search.meter cimport Meter, Work, add_work
 from gopfast.search.relaxation cimport N_STAGES, Basin, Primal, Reduction, Relaxation, no_effort
 from gopfast.search.node_memory cimport NodeMemory
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_point, node_warm
+from gopfast.search.tuning cimport FIRST_BATCHES, LONGEST_WAIT
 from gopfast.search.types cimport (
     NO_MEMORY, STOP_CUTOFF, STOP_INFEASIBLE, STOP_INTERRUPTED, STOP_MEMORY_LIMIT, STOP_NODE_LIMIT, STOP_NONE,
     STOP_NUMERICAL, STOP_OPTIMAL, STOP_UNBOUNDED, index, real
 )
-
-# Local search from the best node of the batch: in each of the first batches, then in every so many.
-cdef int FIRST_BATCHES = 8
-# Most batches that a local search from a promising node waits after others have been in vain.
-cdef index LONGEST_WAIT = 1024
-# A known solution is that of its responsibilities up to so much rounding, relative to 1 + |x|.
-cdef real KNOWN_ROUNDING = 1e-9
-# LBD may exceed UBD by this part of it without an error: both have their own rounding, in sums of different terms.
-cdef real UPPER_ROUNDING = 1e-12
 
 
 cdef class Search:

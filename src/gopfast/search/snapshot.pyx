@@ -18,11 +18,11 @@ from gopfast.search.relaxation cimport Basin, no_effort
 from gopfast.search.search cimport Search
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree
+from gopfast.search.tuning cimport LEAST_ABOVE
 from gopfast.search.types cimport NO_MEMORY, STOP_INTERRUPTED, index, real
 
 cdef index NEVER = 1 << 62      # nodes after which learning begins
 cdef real MOST_WORK = 2.0 ** 53   # counts of work are kept as floats
-cdef real LEAST_ABOVE = 1e-3     # of a bound that exceeds the incumbent by no rounding
 cdef real MOST_FINITE = np.finfo(np.float64).max
 cdef real MOST_SECONDS = 1e12    # of all runs
 

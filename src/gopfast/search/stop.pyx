@@ -4,10 +4,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
+from gopfast.search.tuning cimport POLL_INTERVAL
 from gopfast.search.types cimport STOP_INTERRUPTED, STOP_NONE, STOP_TIME_LIMIT, real
-
-# The interpreter is asked for signals this often (seconds); a Ctrl-C waits no longer than this and one pass.
-cdef real POLL_INTERVAL = 0.02
 
 
 cdef real clock() noexcept nogil:

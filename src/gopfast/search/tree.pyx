@@ -7,11 +7,9 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
+from gopfast.search.tuning cimport SPLIT_MARGIN
 from gopfast.search.types cimport NO_MEMORY, OK, index, real
 
-# A split point is kept in the middle part of its interval: a child that equals its parent stalls the bound.
-# This part of its width is left on either side.
-cdef real SPLIT_MARGIN = 0.1
 # What the allocator takes for itself of a block, and what it rounds blocks up to, in bytes (glibc; others are alike).
 cdef size_t BLOCK_HEAD = 8
 cdef size_t BLOCK_STEP = 16

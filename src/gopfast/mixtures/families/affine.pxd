@@ -4,15 +4,6 @@ from gopfast.mixtures.families.balance cimport Balance
 from gopfast.mixtures.families.family cimport Family
 from gopfast.search.types cimport real
 
-cdef extern from *:
-    """
-    /* Error bound of a sum of products over the samples (pairwise, so whatever their number), in units of its terms'
-       sizes. */
-    #define GOPFAST_SUM_ROUNDING (128 * 0x1p-53)
-    """
-    const real SUM_ROUNDING "GOPFAST_SUM_ROUNDING"
-
-
 cdef class AffineFamily(Family):
     cdef readonly object axes, center       # core coordinates axes @ (x - center): (d, d), and (d,) in the user's units
     cdef readonly int d                     # coordinates; a family may have more columns: their products

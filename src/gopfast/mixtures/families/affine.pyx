@@ -11,7 +11,7 @@ import numpy as np
 from gopfast.mixtures.families.axes import coordinates
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.mixtures.families.balance cimport Balance
-from gopfast.mixtures.families.family cimport DERIVED_SLACK
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, SUM_ROUNDING
 from gopfast.mixtures.families.variance cimport bhatia_davis
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs
 
-from gopfast.mixtures.families.family cimport DERIVED_SLACK, TOTAL_SLACK
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, TOTAL_SLACK
 
 
 cdef class Balance:

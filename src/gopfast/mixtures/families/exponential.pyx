@@ -25,30 +25,17 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
 
-from gopfast.mixtures.families.family cimport (
-    LEAST_MULTIPLIER, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, half_width, has_width,
-    middle_of, order_components,
-)
+from gopfast.mixtures.families.family cimport bound_mean, half_width, has_width, middle_of, order_components
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
+from gopfast.mixtures.families.margins cimport LABEL_SLACK, ROOT_SLACK
+from gopfast.mixtures.families.tuning cimport (
+    EXPONENTIAL_SWEEPS as SWEEPS, FARTHEST, FARTHEST_LOG, LEAST_MULTIPLIER, LEAST_PROBABILITY, NOTHING,
+    TYPICAL_MULTIPLIER, TYPICAL_SLACK
+)
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
 
-# Probabilities and rates of 0 are evaluated here: no other parameter gives the samples concerned a density so small.
-cdef real LEAST_PROBABILITY = 1e-280
-# Shares below this are what the floor of the kernel's exponential leaves of 0.
-cdef real NOTHING = 1e-300
-# Where means have no upper bound (T = 0 and S = 0 with a prior moment alone) the root box ends at this many prior
-# moments per unit of mass, and cells that reach its end are endless.
-cdef real FARTHEST = 1e12
-# Sweeps over the columns when a cell is fitted to the samples' average; later ones hardly gain.
-cdef int SWEEPS = 3
-# Root cells are wider by this, relatively: 90 u, the rounding of the few operations and the logarithm that make them.
-cdef real ROOT_SLACK = 1e-14
-# Slack per label of sums of labels' means, which are at most 1: 900 u.
-cdef real LABEL_SLACK = 1e-13
-# Logarithms of the user's means are drawn into [-600, 600] or the root cell: means of 0 and infinity have none.
-cdef real FARTHEST_LOG = 600.0
 KINDS = {"bernoulli": BERNOULLI, "poisson": POISSON, "exponential": EXPONENTIAL, "label": LABEL}
 
 

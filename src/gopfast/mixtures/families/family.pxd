@@ -9,29 +9,6 @@ from gopfast.mixtures.data.passes cimport pass_costs, pass_sums
 from gopfast.mixtures.data.samples cimport Samples, SampleSet
 from gopfast.search.types cimport index, real
 
-cdef extern from *:
-    """
-    /* A range of a smaller half width, as a part of the magnitude of its ends, is rounding: it has no facets. */
-    #define GOPFAST_NEGLIGIBLE_WIDTH 1e-13
-    /* Where the interior-point method starts: a facet's multiplier as a part of the largest that the minorant's slopes
-       can ask for, its slack as a part of the half width times the mass. Chosen by counts of data passes. */
-    #define GOPFAST_TYPICAL_MULTIPLIER 0.2
-    #define GOPFAST_TYPICAL_SLACK 0.1
-    /* No multiplier starts lower: at 0 an interior-point method does not move. */
-    #define GOPFAST_LEAST_MULTIPLIER 1e-9
-    /* Relative slack of bounds that a few operations derive from others: thousands of times their rounding. */
-    #define GOPFAST_DERIVED_SLACK 1e-12
-    /* The same of a total weight, a compensated sum. */
-    #define GOPFAST_TOTAL_SLACK 1e-13
-    """
-    const real NEGLIGIBLE_WIDTH "GOPFAST_NEGLIGIBLE_WIDTH"
-    const real TYPICAL_MULTIPLIER "GOPFAST_TYPICAL_MULTIPLIER"
-    const real TYPICAL_SLACK "GOPFAST_TYPICAL_SLACK"
-    const real LEAST_MULTIPLIER "GOPFAST_LEAST_MULTIPLIER"
-    const real DERIVED_SLACK "GOPFAST_DERIVED_SLACK"
-    const real TOTAL_SLACK "GOPFAST_TOTAL_SLACK"
-
-
 # A qualifying constraint of a cell, linear in the statistics (S_k, T_k) of the components about the cell's centers:
 #     constant + e * prior + sum_s coefficients[s] * statistics[first + s] >= 0.
 cdef struct Facet:

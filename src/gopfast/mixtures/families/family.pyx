@@ -8,12 +8,11 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs
 
-from gopfast.search.rounding cimport ROUND
+from gopfast.mixtures.families.tuning import LEAST_VARIANCE
 
-# Of the sum of a constant's terms, each within 16 u of its magnitude.
-cdef real CONSTANT_ROUNDING = 64 * ROUND
-# Variances of columns in the distance that starts are drawn by are no smaller: a constant column counts for nothing.
-LEAST_VARIANCE = 1e-12
+from gopfast.mixtures.families.margins cimport CONSTANT_ROUNDING, NEGLIGIBLE_WIDTH
+from gopfast.mixtures.families.tuning cimport TYPICAL_SLACK
+from gopfast.search.rounding cimport ROUND
 
 
 cdef bint order_components(int n_components, int n_cell, real *low, real *high) noexcept nogil:

@@ -46,26 +46,16 @@ from libc.math cimport INFINITY, M_PI, fabs, log, sqrt
 
 from gopfast.mixtures.families.axes import eliminated, floats, log_abs
 
-from gopfast.mixtures.families.family cimport (
-    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, clear, half_width,
-    has_width, middle_of, order_components,
+from gopfast.mixtures.families.family cimport bound_mean, clear, half_width, has_width, middle_of, order_components
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, NEGLIGIBLE_WIDTH
+from gopfast.mixtures.families.tuning cimport (
+    LEAST_CURVATURE, LEAST_LOSS, LEAST_MULTIPLIER, LEAST_WIDTH, MOST_LOSS, RIDGE, SMALLEST_RANGE, SPLIT_RESIDUAL,
+    TYPICAL_MULTIPLIER, TYPICAL_SLACK, UNTOLD
 )
-from gopfast.mixtures.families.variance cimport LEAST_CURVATURE, line_cost, split_factor, split_inside, within
+from gopfast.mixtures.families.variance cimport line_cost, split_factor, split_inside, within
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
-
-cdef real RIDGE = 0.1       # in units of the first coordinate's floor
-# A residual's error is worth less than its size: while slopes are wide, a minorant cannot use the residual's range.
-cdef real SPLIT_RESIDUAL = 0.3
-# Cells are widened to at least this relative width, or this part of the floor, where slopes between corners are taken.
-cdef real LEAST_WIDTH = 1e-6
-cdef real SMALLEST_RANGE = 1e-300
-# Errors of the variables do not tell where to split once the minorant loses so many times their sum.
-cdef real UNTOLD = 2
-# Bounds of a factor's typical multiplier times the range of its facet, in nats per unit of mass.
-cdef real LEAST_LOSS = 1e-4
-cdef real MOST_LOSS = 0.1
 
 
 cdef inline real chord_slope(real v0, real v1, real floor) noexcept nogil:

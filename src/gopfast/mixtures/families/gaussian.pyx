@@ -16,19 +16,16 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, log, sqrt
 
-from gopfast.mixtures.families.family cimport (
-    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TOTAL_SLACK, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean,
-    clear, half_width, has_width, middle_of, order_components,
-)
+from gopfast.mixtures.families.family cimport bound_mean, clear, half_width, has_width, middle_of, order_components
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, GAUSSIAN_NARROW as NARROW, NEGLIGIBLE_WIDTH, TOTAL_SLACK
+from gopfast.mixtures.families.tuning cimport LEAST_MULTIPLIER, TYPICAL_MULTIPLIER, TYPICAL_SLACK
 from gopfast.search.types cimport clip
 from gopfast.search.rounding cimport ROUND
 
 # Half the second derivative of the cost of a sample by the mean, in units of the noise.
 cdef real CURVATURE = 0.5
-# The chord of log S over a range relatively narrower than this is its tangent: its slope would be mostly rounding.
-cdef real NARROW = 1e-9
 
 
 cdef class GaussianFamily(Family):

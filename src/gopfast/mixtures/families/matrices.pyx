@@ -16,17 +16,15 @@ import numpy as np
 from libc.math cimport fabs, sqrt
 
 from gopfast.mixtures.families.family cimport (
-    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, Subproblem, bound_mean, clear,
-    half_width, has_width, middle_of, order_components,
+    Subproblem, bound_mean, clear, half_width, has_width, middle_of, order_components
 )
-from gopfast.mixtures.families.matrix cimport (
-    FEW_COLUMNS, LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor,
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, NEGLIGIBLE_WIDTH
+from gopfast.mixtures.families.matrix cimport N_PLANES, entry_multiplier, entry_plane, fit_minor
+from gopfast.mixtures.families.tuning cimport (
+    FEW_COLUMNS, LEAST_MULTIPLIER, LEAST_SPAN, MATRICES_SWEEPS as SWEEPS, TYPICAL_MULTIPLIER, TYPICAL_SLACK
 )
 from gopfast.mixtures.families.variance cimport within
 from gopfast.search.rounding cimport ROUND
-
-# Sweeps over the coordinates when a box is fitted to the samples' average; later ones hardly gain.
-cdef int SWEEPS = 2
 
 
 cdef class MatrixFamily(AffineFamily):

@@ -2,17 +2,9 @@
 
 from gopfast.search.types cimport real
 
-cdef extern from *:
-    """
-    /* A typical slack of an entry's facets is that of a half width of at least this, in squared units of the floor. */
-    #define GOPFAST_LEAST_SPAN 1e-12
-    """
-    const real LEAST_SPAN "GOPFAST_LEAST_SPAN"
-
 cpdef enum:
     MOST_COLUMNS = 32
     MOST_ENTRIES = 528      # of a symmetric matrix: MOST_COLUMNS (MOST_COLUMNS + 1) / 2
-    FEW_COLUMNS = 6         # up to which boxes of entries are worth facets
     N_PLANES = 4            # facets per entry
 
 # IN/OUT: ranges of the entries of a positive semidefinite [x z; z y]; 0: there is none.

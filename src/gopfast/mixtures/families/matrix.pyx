@@ -24,37 +24,18 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 
 from gopfast.mixtures.families.axes import eliminated, floats, log_abs, rational
-from gopfast.mixtures.families.family cimport LEAST_MULTIPLIER, TYPICAL_MULTIPLIER
-from gopfast.mixtures.families.variance cimport LEAST_CURVATURE, line_cost, split_factor, split_inside, within
+from gopfast.mixtures.families.margins cimport CHORD_SLACK, CURVATURE_SLACK, EIGEN_ROUNDING, LEAST_PIVOT, RADIUS_SLACK
+from gopfast.mixtures.families.tuning cimport (
+    CONVERGED, FEW_COLUMNS, GAP_SHARE, LEAST_CURVATURE, LEAST_MULTIPLIER, MATRIX_NARROW as NARROW,
+    MATRIX_SWEEPS as SWEEPS, MOST_GAP, MOST_RADIUS, SMALL_RADIUS, TYPICAL_MULTIPLIER
+)
+from gopfast.mixtures.families.variance cimport line_cost, split_factor, split_inside, within
 from gopfast.search.rounding cimport ROUND
 
 # Boxes of at most so many entries are bounded at their vertices.
 cdef enum:
     MOST_SPLIT = 6
     MOST_VERTICES = 64      # 2^MOST_SPLIT
-# Rounding errors of eigenvalues and of what is built from them, in units of ROUND and of the matrices' size.
-cdef real EIGEN_ROUNDING = 512
-# Jacobi's method ends at this many sweeps, or where the squares beside the diagonal add up to this part of those on it,
-# far below EIGEN_ROUNDING. Either way what is left counts as an error.
-cdef int SWEEPS = 16
-cdef real CONVERGED = 1e-36
-# A pivot of Cholesky's method below this part of the diagonal entry is taken for rounding.
-cdef real LEAST_PIVOT = 1e-3
-# Relative slacks of the bound of the curvature and of a spectral radius in it: far above the rounding of their sums.
-cdef real CURVATURE_SLACK = 1e-8
-cdef real RADIUS_SLACK = 1e-9
-# (-log(1 - q) - q) / q^2 is computed as it stands from here on; below, where it cancels, from its power series.
-cdef real SMALL_RADIUS = 0.01
-# The tangent's loss is not bounded by M = (1 - t q) C0 from here on: it goes to infinity at 1.
-cdef real MOST_RADIUS = 0.9
-# Slopes between vertices are taken along entries of more than this relative width.
-cdef real NARROW = 1e-12
-# Absolute slack of a chord's constant beside the relative one, in nats per unit of mass.
-cdef real CHORD_SLACK = 1e-13
-# The least that a minorant is taken to lose where it is split, since G may lie below it where C is no covariance: this
-# part of what the second derivatives of G say, at most so many nats per unit of mass.
-cdef real GAP_SHARE = 0.25
-cdef real MOST_GAP = 1.0
 
 
 cdef int entry_plane(bint diagonal, int which, real a, real b, real *t, real *t_a, real *t_b) noexcept nogil:

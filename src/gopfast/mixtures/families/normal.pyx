@@ -23,9 +23,10 @@ import numpy as np
 
 from libc.math cimport M_PI, fabs, log, sqrt
 
-from gopfast.mixtures.families.family cimport (
-    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, bound_mean, clear,
-    half_width, has_width, middle_of, order_components,
+from gopfast.mixtures.families.family cimport bound_mean, clear, half_width, has_width, middle_of, order_components
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, NEGLIGIBLE_WIDTH
+from gopfast.mixtures.families.tuning cimport (
+    LEAST_MULTIPLIER, NORMAL_NARROW as NARROW, TANGENT_AT, TYPICAL_MULTIPLIER, TYPICAL_SHARE_OF_CAP, TYPICAL_SLACK
 )
 from gopfast.mixtures.families.variance cimport bhatia_davis, line_cost, split_factor, split_inside
 from gopfast.mixtures.data.passes cimport pass_costs
@@ -41,12 +42,6 @@ cdef enum:
     LOWER_TANGENT = 2
     UPPER_TANGENT = 3
     VARIANCE_FACETS = 4
-# Tangents are taken at this part of the half width on both sides of the middle.
-cdef real TANGENT_AT = 0.5
-# A typical multiplier of the second minorant, as a part of its cap.
-cdef real TYPICAL_SHARE_OF_CAP = 0.3
-# The second minorant is left out where the mean's range matters less than this beside the variance's.
-cdef real NARROW = 1e-6
 
 
 cdef inline real cost(real v) noexcept nogil:

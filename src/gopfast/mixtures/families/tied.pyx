@@ -25,22 +25,20 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, log, sqrt
 
-from gopfast.mixtures.families.scatter import MOST_WORK_OF_FAMILY, least_within
+from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.families.tuning import MOST_WORK_OF_FAMILY
 
-from gopfast.mixtures.families.affine cimport SUM_ROUNDING
 from gopfast.mixtures.families.family cimport (
-    DERIVED_SLACK, LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, Subproblem, bound_mean, clear,
-    half_width, has_width, middle_of, order_components,
+    Subproblem, bound_mean, clear, half_width, has_width, middle_of, order_components
 )
-from gopfast.mixtures.families.matrix cimport (
-    FEW_COLUMNS, LEAST_SPAN, N_PLANES, entry_multiplier, entry_plane, fit_minor
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, NEGLIGIBLE_WIDTH, SUM_ROUNDING
+from gopfast.mixtures.families.matrix cimport N_PLANES, entry_multiplier, entry_plane, fit_minor
+from gopfast.mixtures.families.tuning cimport (
+    FEW_COLUMNS, LEAST_MULTIPLIER, LEAST_SPAN, TIED_SWEEPS as SWEEPS, TYPICAL_MULTIPLIER, TYPICAL_SLACK
 )
 from gopfast.mixtures.families.variance cimport within
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.search.rounding cimport ROUND
-
-# Sweeps over the coordinates when a box is fitted to the samples' average; later ones hardly gain.
-cdef int SWEEPS = 2
 
 
 cdef real least_product(real x0, real x1, real y0, real y1) noexcept nogil:

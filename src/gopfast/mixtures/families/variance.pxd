@@ -5,28 +5,8 @@ Theory: (F3) and (F6) of docs/theory/families.md.
 
 from libc.math cimport M_PI, log, sqrt
 
+from gopfast.mixtures.families.tuning cimport SPLIT_INSIDE, SPLIT_PULL, SPLIT_PULL_MOST, SPLIT_WIDE
 from gopfast.search.types cimport clip, real
-
-cdef extern from *:
-    """
-    /* Split points of means and entries are drawn from the solution's towards the middle of the cell: by this part of
-       the way, at most so many standard deviations of the component, and not at all in cells of more of them (there a
-       mean sits on a cluster). Chosen by counts of nodes, as in families.gaussian. */
-    #define GOPFAST_SPLIT_PULL 0.3
-    #define GOPFAST_SPLIT_PULL_MOST 1.0
-    #define GOPFAST_SPLIT_WIDE 16.0
-    /* Both parts of a range that is split have at least this share of it. */
-    #define GOPFAST_SPLIT_INSIDE 0.3
-    /* What a mean's range costs is reckoned with at least this part of the exact cost's curvature: a minorant of the
-       whole cell may be flat where its parts will not be. */
-    #define GOPFAST_LEAST_CURVATURE 0.2
-    """
-    const real SPLIT_PULL "GOPFAST_SPLIT_PULL"
-    const real SPLIT_PULL_MOST "GOPFAST_SPLIT_PULL_MOST"
-    const real SPLIT_WIDE "GOPFAST_SPLIT_WIDE"
-    const real SPLIT_INSIDE "GOPFAST_SPLIT_INSIDE"
-    const real LEAST_CURVATURE "GOPFAST_LEAST_CURVATURE"
-
 
 # Cost in nats per unit of mass of a variance with a floor: least of 1/2 log(2 pi s) + v / (2 s) over s >= floor. Linear
 # in v below the floor.

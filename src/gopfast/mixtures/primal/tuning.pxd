@@ -55,8 +55,8 @@ cdef extern from *:
     int POLISH_STEPS "1000"
     # rate of decreases, which fall geometrically, so that their sum is foreseen | factor | (0, 1) | not measured
     real SLOWEST "0.999"
-    # a run above its target is given up where so many times that sum does not reach it | factor | [1, inf) | not
-    # measured
+    # a run above its target is given up where so many times that sum does not reach it | factor | [1, inf) |
+    # not measured
     real DOUBT "4.0"
     # step from which on that is done | steps | [2, inf) | not measured
     index FORESEEN_FROM "4L"
@@ -85,15 +85,15 @@ cdef extern from *:
     int LOOK_PASSES "16"
     # moves tried in vain before the search for them ends | moves | [1, inf) | not measured
     int MOST_TRIED "5"
-    # turns of long runs from more clusters, moves at random, crossings; half of K more | turns | [0, inf) | not
-    # measured
+    # turns of long runs from more clusters, moves at random, crossings; half of K more | turns | [0, inf) |
+    # not measured
     int N_RESTARTS "40"
     # turns in vain, one after the other, that end it where components have one parameter; two for any K leave K = 12
     # clusters, of which some fall together, 0.4 nats above | of the components | (0, inf) |
     # docs/notebook/small_problems.md
     real MOST_IN_VAIN "0.5"
-    # components from which on these are mostly moves, below mostly runs from clusters | components | [1, inf) | not
-    # measured
+    # components from which on these are mostly moves, below mostly runs from clusters | components | [1, inf) |
+    # not measured
     int MANY "8"
     # their tolerance | of the others' | (0, 1] | not measured
     real FINE "0.03"

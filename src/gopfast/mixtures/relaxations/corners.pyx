@@ -32,36 +32,18 @@ from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward,
 from gopfast.mixtures.relaxations.entropic cimport EntropicRelaxation
 from gopfast.mixtures.families.exponential cimport BERNOULLI, LABEL, ExponentialFamily
 from gopfast.mixtures.families.family cimport Family
+from gopfast.mixtures.relaxations.margins cimport OUTSIDE
+from gopfast.mixtures.relaxations.tuning cimport (
+    ABOVE, CORNERS_LEAST_WEIGHT as LEAST_WEIGHT, CORNERS_MOST_WORK as MOST_WORK, CORNERS_PATIENCE as PATIENCE, INSIDE,
+    LEAST_DENSITY, MOST_ENTRIES, MOST_LABELS, MOST_LEVELS, MOST_ROUNDS, MOST_STEPS, MOST_VARIABLES, NEAR, NEW_WEIGHT,
+    PULL, RIDGE, SPARE_COLUMNS, SPREAD_ROOM
+)
 from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport Node, Tree, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport clip, index, real
-
-cdef index MOST_ENTRIES = 16384     # of a table on its way from levels to corners
-# Patterns times K^2, beyond which the same time does more in the relaxed dual alone (by random tables).
-cdef index MOST_WORK = 600
-cdef enum:
-    MOST_VARIABLES = 64
-    MOST_LEVELS = 8
-cdef int MOST_LABELS = 5            # below MOST_LEVELS, of a variable: its intervals have up to m 2^(m - 1) corners
-cdef int MOST_ROUNDS = 40           # of columns for one node
-cdef int MOST_STEPS = 6            # of Newton's method for one round
-cdef int SPARE_COLUMNS = 24         # beyond one for each pattern
-cdef real OUTSIDE = 1e-12           # of an interval: by rounding
-cdef real ABOVE = 1e-7              # relative, by which D of a corner exceeds W that is worth a column
-cdef real NEW_WEIGHT = 1e-3
-cdef real LEAST_WEIGHT = 1e-12
-cdef real RIDGE = 1e-9              # of the Newton matrix
-cdef real LEAST_DENSITY = 1e-250
-# A node that is not to be closed is left once its bound is known to this part of what it lacks, or so many nats.
-cdef real PATIENCE = 0.5
-cdef real NEAR = 1e-4
-# Split points are drawn from the mean of the corners to the middle, as those of relaxed duals, within these parts.
-cdef real PULL = 0.4
-cdef real INSIDE = 0.2
-cdef real SPREAD_ROOM = 0.02        # of the variance of a probability near 0 or 1
 
 
 # Workspace of one worker. K classes, V variables, n patterns, A columns (corners with a weight) at most.

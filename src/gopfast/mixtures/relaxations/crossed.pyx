@@ -20,25 +20,18 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
+from gopfast.mixtures.relaxations.tuning import CROSSED_LEAST_SHARE as LEAST_SHARE, MOST_STATISTICS
+
 from gopfast.mixtures.relaxations.entropic cimport EntropicRelaxation, Newton
 from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_PAD, pass_costs, pass_data, pass_sums, run_pass
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs, take_sums
 from gopfast.mixtures.families.exponential cimport LABEL, ExponentialFamily
 from gopfast.mixtures.families.family cimport Facet, Family, Subproblem
+from gopfast.mixtures.relaxations.tuning cimport IMPLIED, NOTHING
 from gopfast.search.arena cimport Arena
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport real
-
-# A probability of 0 is one of at most this: an interval without width would have no facets.
-cdef real NOTHING = 1e-7
-# A label's limit that those of the others imply, but for so much, is no facet of its own.
-cdef real IMPLIED = 1e-9
-# Statistics of all components (k, a): the Newton system is dense.
-MOST_STATISTICS = 300
-# Part of a class's parameters that the free variable has at least, for each class. With one item in seven boxes of
-# three classes are hardly fewer, and the box around the incumbent, which is one of all parameters, closes more of them.
-LEAST_SHARE = 0.06
 
 
 def is_crossed(Family classes):

@@ -2,8 +2,6 @@
 
 from gopfast.search.types cimport index, real
 
-cdef real LEAST_RATIO
-
 
 cdef real touching_ratio(real tau, real weight) noexcept nogil
 cdef real tangent_value(int K, const real *tau, const real *weights, bint joint) noexcept nogil

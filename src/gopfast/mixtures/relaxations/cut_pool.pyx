@@ -7,11 +7,8 @@ import numpy as np
 
 from libc.math cimport INFINITY, log
 
+from gopfast.mixtures.relaxations.tuning cimport GREATEST_RATIO, LEAST_RATIO
 from gopfast.search.types cimport clip, index, real
-
-# Tangents touch at tau / pi within this range: vertical ones and huge coefficients help no simplex method.
-cdef real LEAST_RATIO = 1e-8
-cdef real GREATEST_RATIO = 1e6
 
 
 cdef real touching_ratio(real tau, real weight) noexcept nogil:

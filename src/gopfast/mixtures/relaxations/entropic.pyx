@@ -31,6 +31,10 @@ from gopfast.mixtures.mixing.weights cimport (
     central_slack, centering, damped, least_slack, take_weights, weights_center, weights_complementarity,
     weights_complementarity_after, weights_corrector, weights_longest, weights_move, weights_predictor
 )
+from gopfast.mixtures.relaxations.tuning cimport (
+    BACK, EARNED, ENTROPIC_PATIENCE as PATIENCE, ENTROPIC_SMALLEST as SMALLEST, FIRST_SLACK, FIXED, HOPELESS,
+    INSIDE_CAP, LOSSES, MOST_FLOATS, MOST_MARGINS, MOST_RETREATS, REFINED_PATIENCE, SOLVED, TIE, WORSE
+)
 from gopfast.search.arena cimport Arena
 from gopfast.search.relaxation cimport Effort, Relaxation
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
@@ -39,38 +43,9 @@ from gopfast.search.tree cimport Node, Tree, divisible, node_high, node_low, nod
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, index, real
 
-# An iterate begins with slacks of the weights that are this part of W, and a capped multiplier inside its range by
-# this part of it, from which a Newton step can move either way.
-cdef real FIRST_SLACK = 0.1
-cdef real INSIDE_CAP = 0.05
-# A summary is fine enough if what the parent's bound misses is so many times the summary's loss.
-cdef real LOSSES = 4.0
-# A step after which the gap is larger than so many times the last one goes back to a part of it, so often at most.
-cdef real WORSE = 2.0
-cdef real BACK = 0.25
-cdef int MOST_RETREATS = 4
-# The gap, relative to the bound, to which double precision lets a node be solved.
-cdef real SOLVED = 1e-12
-# Errors of variables that differ by less, relatively, are tied, as those of components that were not split yet.
-cdef real TIE = 1e-9
-# Diagonal of an absent facet, so that its multiplier stays where it is.
-cdef real FIXED = 1e200
-# Density ratio whose logarithm is taken where D_k underflows: a floor only loosens the bound.
-cdef real SMALLEST = 1e-300
-# A node is given up if its minorants lose less than this part of its bound's rounding margin, so that splitting it
-# would not help, and its bound misses no more than that many margins, so that rounding can be what keeps it open.
-cdef real HOPELESS = 1e-3
-cdef real MOST_MARGINS = 4.0
-# To what part of a margin the bound of such a node is known before it is given up.
-cdef real EARNED = 0.1
-# Multipliers that serve the parts of the cells too are worth more passes.
-cdef real PATIENCE = 0.5
-cdef real REFINED_PATIENCE = 0.25
 # The stage of bounding a node that what is evaluated on summaries counts for; the samples' is the first one.
 cdef enum:
     SUMMARISED = 3
-# Nodes that hand on more numbers than this keep them in half as many bits, so that a million fit in 1 GB.
-cdef int MOST_FLOATS = 48
 
 
 cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:

@@ -28,17 +28,12 @@ from gopfast.mixtures.relaxations.cut_pool cimport CutPool, tangent_value
 from gopfast.mixtures.relaxations.linear_branching cimport LinearBranching
 from gopfast.mixtures.families.family cimport order_components
 from gopfast.mixtures.families.gaussian cimport GaussianFamily, GaussianModel
+from gopfast.mixtures.relaxations.tuning cimport LEAST_ROOM, TANGENT_SHARE
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_choice, node_high, node_low, node_point
 from gopfast.search.types cimport OK, index, real
-
-# A tangent is added where the linear program falls short of a sample's entropy by more than this share of what the
-# node lacks to the cutoff, spread over all samples.
-cdef real TANGENT_SHARE = 0.01
-# Tangents that the pool keeps per sample at least.
-cdef int LEAST_ROOM = 4
 
 
 cdef class LinearWorker(LinearBranching):

@@ -2,14 +2,14 @@
 
 from libc.math cimport INFINITY, exp, log
 
-from gopfast.mixtures.relaxations.cut_pool cimport LEAST_RATIO, tangent_value
-from gopfast.mixtures.relaxations.linear_rows cimport LEAST_WEIGHT, LinearRows, square
+from gopfast.mixtures.relaxations.cut_pool cimport tangent_value
+from gopfast.mixtures.relaxations.linear_rows cimport LinearRows, square
 from gopfast.mixtures.families.gaussian cimport GaussianModel
+from gopfast.mixtures.relaxations.margins cimport SWITCH_ROUNDING
+from gopfast.mixtures.relaxations.tuning cimport LEAST_RATIO, ROWS_LEAST_WEIGHT as LEAST_WEIGHT
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.tree cimport Node, divisible, inside, node_choice, node_high, node_low, node_point
 from gopfast.search.types cimport clip, real
-
-cdef real SWITCH_ROUNDING = 1 + 1e-9    # of a product of widths, for rows that prove nothing
 
 
 cdef class LinearBranching(LinearRows):

@@ -8,8 +8,6 @@ from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport real
 
-cdef real LEAST_WEIGHT
-
 
 cdef inline real square(real x) noexcept nogil:
     return x * x

@@ -10,17 +10,14 @@ from libc.math cimport INFINITY, exp, fabs, log
 from gopfast.lp.program cimport ProgramWorker
 from gopfast.mixtures.relaxations.cut_pool cimport touching_ratio
 from gopfast.mixtures.families.gaussian cimport GaussianModel
+from gopfast.mixtures.relaxations.margins cimport OUTWARD
+from gopfast.mixtures.relaxations.tuning cimport N_PRECISION_CUTS, ONE_POINT, ROWS_LEAST_WEIGHT as LEAST_WEIGHT
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, node_high, node_low
 from gopfast.search.types cimport LP_FAILED, clip, index, real
 
-cdef int N_PRECISION_CUTS = 6       # tangents of -(Kd/2) log e that a node starts with
-# Below this a weight's Lagrange cut from its lower end has coefficients too large to be of use.
-cdef real LEAST_WEIGHT = 1e-6
-cdef real OUTWARD = 1e-12               # covers the rounding of the range of e, a quotient of sums of a few squares
-cdef real ONE_POINT = 1e-9              # relative width of a range of e that one tangent serves
 cdef index MOST_ENTRIES = 2147483647    # of a matrix in HiGHS, whose indices are int
 
 

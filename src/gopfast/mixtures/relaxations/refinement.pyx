@@ -32,6 +32,11 @@ from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.mixtures.data.passes cimport (
     PASS_AGAIN, PASS_KEEP, PASS_MOMENTS, PASS_WEIGHTS, pass_kept_size, pass_level, pass_scratch_size, run_pass
 )
+from gopfast.mixtures.relaxations.margins cimport MEAN_ROUNDING
+from gopfast.mixtures.relaxations.tuning cimport (
+    HOPE, KEPT, LEAST_START, MOST_DIVIDED, MOST_KEPT, MOST_PARTS, MOST_PASSES, REFINEMENT_LEAST_SHARE as LEAST_SHARE,
+    REFINEMENT_SMALLEST as SMALLEST, SPLIT_MARGIN
+)
 from gopfast.search.meter cimport Work
 from gopfast.search.relaxation cimport Effort
 from gopfast.mixtures.data.samples cimport SampleSet, Samples, summary_shift, take_costs, take_sums
@@ -43,29 +48,10 @@ from gopfast.search.types cimport index, real
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.mixing.weights cimport take_weights, weights_newton, weights_start
 
-# Exponentials of no more samples are kept from one pass to the next, where only weights change.
-cdef Py_ssize_t MOST_KEPT = 2048
 # Stages of bounding a node: its cells divided, and their parts divided again.
 cdef enum:
     DIVIDED = 1
     DIVIDED_AGAIN = 2
-cdef int MOST_PASSES = 10        # of one node, for each division of its cells
-# Divided again are the parts that lose at least this share of the mean part's loss, up to so many of a node, and so
-# many times as many as there were at first;
-cdef real LEAST_SHARE = 0.6
-cdef int MOST_PARTS = 64
-cdef int MOST_DIVIDED = 8
-# not if what the bound misses is more than so many times what the last division gained.
-cdef real HOPE = 2.0
-# What each division keeps of the node's multipliers.
-cdef real KEPT = 0.7
-cdef real LEAST_START = 1e-6     # weight of a component that its parts begin with at least
-# Density ratio whose logarithm is taken where D underflows: a floor only loosens the bound.
-cdef real SMALLEST = 1e-300
-# Covers the rounding of sum_ks pi_ks D_ks = W, of far fewer than 10^6 terms.
-cdef real MEAN_ROUNDING = 1 + 1e-9
-# A part is at least this share of its cell in the variable divided.
-cdef real SPLIT_MARGIN = 0.1
 
 
 cdef class Refinement:

@@ -1,0 +1,92 @@
+"""What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+# [shared] A parameter that components share, fixed at a few values: lines.
+
+# where phi is less than the cost, so that a proof is not to be expected | lines | [2, inf) | not measured
+MOST_LINES = 60
+# of the time, that making phi higher takes at most | part | (0, 1) | not measured
+REFINING = 0.4
+# by which slopes differ there at least | relative | (0, 1) | not measured
+APART = 0.05
+# of a line's search | nodes | [1, inf) | not measured
+LINE_FIRST_NODES = 128
+# a line's search goes on where it lacks this part of what is missing, else there is a new line | part | (0, 1) |
+# not measured
+SOLVING = 0.5
+# lines whose slopes differ by less are one | relative | (0, 1) | not measured
+SAME = 1e-7
+# a line's search goes on before there are others while it lacks this part of the most that R can be | part | (0, 1) |
+# not measured
+LINE_VAGUE = 0.1
+# than the steepest line, a new one is no steeper by more | factor | (1, inf) | not measured
+FARTHEST = 3.0
+
+# [shared, simplices] What lines and simplices have in common.
+
+# of the tolerance, to which mixtures of fixed parameter are solved | part | (0, 1) | not measured
+EXACT = 0.125
+# of the time that is left, which a search may take before another has its turn | part | (0, 1] | not measured
+TURN = 0.2
+
+# [simplices] Values in simplices of matrices.
+
+# of the polygon around the cone of matrices: a triangle, for few vertices | corners | [3, 64] | not measured
+RING = 3
+# a point is taken into a simplex where no barycentric coordinate is below | none | (0, 0.3) | not measured
+WITHIN = 1e-3
+# of EM, beside a known solution | starts | [0, inf) | not measured
+N_STARTS = 2
+# of the search behind a vertex | nodes | [1, inf) | not measured
+VERTEX_FIRST_NODES = 64
+# it goes on at first while it lacks this part of the most that R can be | part | (0, 1) | not measured
+VERTEX_VAGUE = 0.02
+# and has not taken so many | nodes | [1, inf) | not measured
+MOST_FIRST_NODES = 1024
+# which take as long as a split: mostly for the search behind the new vertex | nodes | [1, inf) | not measured
+NODES_OF_A_SPLIT = 5000
+# that going on takes at least as long as | nodes | [1, inf) | not measured
+LEAST_COST = 250
+# by which a search has told a good part of what is missing, if it does not take many times as many | nodes | [1, inf) |
+# not measured
+EARLY = 1000
+# of all simplices | vertices | [4, inf) | argument: their searches take half a megabyte each where samples are few
+MOST_VERTICES = 2_000
+# of all vertices' searches | samples | [1, inf) | argument: their memory, more where samples are many
+MOST_SAMPLES = 4_000_000
+# of an edge, the least that a split leaves | part | (0, 0.5] | not measured
+MIDDLE = 0.1
+
+# [slices] Bounds in all directions.
+
+# of the least variance found, to which it is looked for | part | (0, 1) | not measured
+CLOSER = 0.95
+# by so many splits per column | splits | [0, inf) | not measured
+MORE_DIRECTIONS = 3000
+# in which the least variance over all directions is looked for | columns | [1, 32] | not measured
+MOST_SCATTERED = 6
+
+# [barycentric] Where a function is least in simplices, by Newton's method on a barrier; any place bounds (T7).
+
+# of Newton's method | steps | [1, inf) | not measured
+N_STEPS = 40
+# weight of the barrier, at first | units of the function | (0, inf) | not measured
+FIRST = 1.0
+# the same at last | units of the function | (0, inf) | not measured
+LAST = 1e-8
+# from one weight to the next | factor | (0, 1) | not measured
+SHRINK = 0.2
+# of a step | steps | [1, inf) | not measured
+N_HALVINGS = 12
+# of a step that gains too little | factor | (0, 1) | not measured
+HALVING = 0.4
+# of the way to a face | part | (0, 1) | not measured
+BOUNDARY = 0.95
+# of the decrease that a step promises, the least that it must make | part | (0, 0.5) | not measured
+DECREASE = 1e-4
+# Newton decrement at which the weight falls | the barrier's weight | (0, inf) | not measured
+ENOUGH = 0.5
+# by which a step may seem to lose | units of the function | (0, 1) | argument: rounding of the function; nothing that
+# is proved rests on it
+ROUNDED = 1e-12
+# of the middle in what is tried as a start, the rest is one vertex | part | (0, 1] | not measured
+STARTS = (1.0, 0.5, 0.02)

@@ -1,0 +1,160 @@
+"""What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+# [mechanisms] When each mechanism begins, by counts of nodes and terms.
+
+# samples of which there are prices, one for each | samples | [0, inf) | docs/notebook/groups.md
+MOST_PRICED = 20_000
+# of their summaries, where there are more | points | [0, inf) | not measured
+MOST_POINTS = 50_000
+# from which on hitting sets are sought | nodes | [0, inf) | not measured
+REDUCED_FROM = 256
+# from which on prices are asked for, where the terms say so too | nodes | [0, inf) | docs/notebook/prices.md
+ASKED_FROM = 1
+# of the tree, before prices begin, for each sample: about half of what prices cost | terms | [0, inf) |
+# docs/notebook/confinement.md
+TERMS_OF_A_PRICE = 8_000
+# but at most so many | terms | [0, inf) | not measured
+MOST_BEFORE_PRICES = 8_000_000
+# times as many where corners, hitting sets or the tree itself close most problems, and for what shared parameters are
+# fixed at | factor | [0, inf) | not measured
+PATIENCE = 2.5
+# that a node has beside those of each sample, component and statistic | terms | [0, inf) | not measured
+TERMS_OF_A_NODE = 350
+# what a node whose corners are mixed costs | times the relaxed dual alone | [1, inf) | not measured
+CORNERS_COST = 6
+# at least; fewer while the tree is small | nodes | [1, inf) | not measured
+NODES_OF_A_BATCH = 8
+
+# [large] Summaries of data that come in chunks. Any grid gives a bound (I1).
+
+# of the tolerance, that the summary may lose where so many cells are enough | part | (0, 1) | not measured
+LOSS = 0.1
+# of the grid, by columns | cells | [1, 2**31) | argument: their memory, 16 bytes each, and about 170 where samples lie
+MOST_CELLS = {1: 2_000_000, 2: 1_000_000, 3: 2_000_000}
+# of the grid, by columns | cells | [1, 2**31) | not measured
+FEWEST_CELLS = {1: 1000, 2: 1000, 3: 8000}
+# of the column's standard deviation, over K, that components of free variance are taken to be wide | part | (0, inf) |
+# not measured
+TYPICAL_WIDTH = 0.5
+# that parts of the data are spread over before they are added | grids | [1, inf) | not measured
+MOST_GRIDS = 16
+# of a column, of which a resolution is looked for | values | [1, inf) | not measured
+MOST_DISTINCT = 100_000
+
+# [marginal] The marginal bound.
+
+# that it is looked for in | directions | [1, 32] | not measured
+N_DIRECTIONS = 2
+# of EM | nats | (0, inf) | not measured
+EM_TOLERANCE = 1e-8
+# of EM | steps | [1, inf) | not measured
+EM_STEPS = 2000
+# samples times components times steps: the next look at the time comes after them | terms | [1, inf) | not measured
+EM_TERMS = 20_000_000
+
+# [floor_components] Components on the floor.
+
+# the value of a spike and its neighbours | values | [1, inf) | not measured
+MOST_VALUES = 3
+# of a component's samples that lie on them | part | (0, 1] | not measured
+SHARE = 0.9
+# by which values differ that are one | the floor's root | (0, 1) | not measured
+EQUAL = 1e-6
+# components that a note names | components | [1, inf) | argument: what fits on a line
+MOST_SHOWN = 3
+# times is the floor smaller, of which it is told what it would give | factor | (1, inf) | not measured
+SMALLER = 16
+# samples times components times columns times steps of EM that are taken to find out | terms | [0, inf) | not measured
+FLOOR_MOST_TERMS = 20_000_000
+
+# [information] Standard errors, by differences.
+
+# of one component, beyond which differences of pairs take too long | coordinates | [1, inf) | not measured
+MOST_COORDINATES = 60
+# eigenvalue of the information below which a direction is not determined by the data | its diagonal | (0, 1) |
+# argument: the root of the error of differences
+SINGULAR = 1e-8
+# below which a component has none | weight | (0, 1) | not measured
+NO_WEIGHT = 1e-8
+
+# [coordinates] Coordinates in which standard errors are taken.
+
+# probabilities nearer to 0 or 1 are on the bound: what a fit that goes there reaches within its tolerance |
+# probability | (0, 0.1) | not measured
+NEAR_BOUND = 1e-6
+# of differences | the scale of the coordinate | (0, 0.1) | not measured
+STEP = 1e-3
+
+# [engine] Units.
+
+# difference of parameters that the core's and the user's units may make | relative | (0, 1) | argument: far above their
+# rounding
+ENGINE_SAME = 1e-9
+
+# [fits] Solutions that are handed in.
+
+# slack when covariances of one kind are read as another: fits are rounded | relative | (0, 1) | not measured
+SAME_TOL = 1e-9
+
+# [notes] What is told of a solution.
+
+# components of less are called unused | weight | (0, 1) | not measured
+UNUSED = 1e-9
+# components whose parameters differ by less are called the same | relative to the largest | (0, 1) | not measured
+NOTES_SAME = 1e-6
+
+# [summary, solution] What is printed.
+
+# of a summary | rows | [1, inf) | argument: a page
+MOST_ROWS_SHOWN = 80
+# of a solution | rows | [1, inf) | argument: a screen
+MAX_ROWS_SHOWN = 12
+# of a solution | columns | [1, inf) | argument: a line
+MAX_COORDINATES_SHOWN = 6
+# below which a covariance is shown as none | correlation | (0, 1) | argument: rounding
+ZERO_CORRELATION = 1e-12
+
+# [result] What is said of a bound.
+
+# gap that tells that no other fit is of use, although the tolerance is not reached | nats a sample | (0, 1) |
+# argument: what a likelihood-ratio statistic of a few units is in tens of thousands of samples
+TIGHT = 1e-4
+
+# [solve] Checkpoints, and what has no search.
+
+# of a checkpoint's objective: what evaluating it anew may change | relative | (0, 1) | argument: another machine's
+# exponentials differ by less
+SOLVE_SAME = 1e-6
+# by which a gap may exceed the tolerance | floats | [0, 1024] | argument: the bounds' own rounding to floats
+SPACINGS = 2
+
+# [proof, recording] Proofs of bounds by prices, in the user's units.
+
+# of one component relative to the others | nats | (-700, 0) | argument: inside what the checker takes
+LEAST_LOG_WEIGHT = -500.0
+# variance of the component by which prices are put into the user's units | the floor | [1, inf) | not measured
+SPREAD = 2.0
+# of `unfolded` | steps between the places where its function bends | (1, inf) | argument: any prices are a proof
+FURTHEST = 100.0
+# of an unused component, in place of infinity | the user's | [1e20, 1e150) | argument: its square is finite
+LARGEST_MEAN = 1e99
+
+# [recording, solve] What a search keeps back for a proof.
+
+# of a logarithm of a weight | nats | (0, 700) | argument: its exponential is finite
+MOST_GAINED = 100.0
+# of its tolerance that a search keeps back for the checker's margins | part | (0, 1) | not measured
+RECORDING_RESERVE = 1e-3
+
+# [representation, solve] The user's units.
+
+# margin of the core's value from which on the model's own formula is asked as well | relative | (0, 1) | not measured
+DOUBTFUL = 1e-10
+# of a tolerance that a search may be asked to prove more than the user wants, to make up for the loss | part | (0, 1) |
+# not measured
+MOST_OF_TOLERANCE = 0.5
+# that is always kept in reserve where there is any loss: bounds may meet the tolerance to the last digit | part |
+# (0, 1) | not measured
+REPRESENTATION_RESERVE = 1e-3
+# at a time, so that what is made of them stays in the cache | points | [1, inf) | not measured
+BLOCK = 8192

@@ -1,0 +1,23 @@
+"""What was tuned in the compiled modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+from gopfast.search.types cimport real
+
+cdef extern from *:
+    # [lp] Linear programs in HiGHS.
+
+    # of the simplex method, of a program that is not cycling: so many, and ITERATIONS_EACH for each row and column |
+    # iterations | [1, inf) | not measured
+    int FEW_ITERATIONS "1000"
+    # for each row and column | iterations | [1, inf) | not measured
+    int ITERATIONS_EACH "20"
+
+    # [milp] Mixed-integer programs.
+
+    # after which a program has a combination that is good enough | nodes | [1, inf) | not measured
+    int MOST_NODES "100"
+
+    # [program] Programs of nodes.
+
+    # how far beyond the cutoff a solver goes on before it stops: so far that what its duals then prove is above the
+    # cutoff | relative to the objective's size | (0, 1) | argument: HiGHS keeps duals feasible to 1e-7
+    real BEYOND "1e-7"

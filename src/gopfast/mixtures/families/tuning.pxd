@@ -1,0 +1,132 @@
+"""What was tuned in the compiled modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+from gopfast.search.types cimport real
+
+cdef enum:
+    # [matrix, matrices, tied] Facets of entries.
+
+    # up to which boxes of entries are worth facets; the size of rounding errors of eigenvalues is counted out up to so
+    # many | columns | [2, 32] | not measured
+    FEW_COLUMNS = 6
+
+cdef extern from *:
+    # [exponential] Counts, waiting times and labels.
+
+    # at which probabilities and rates of 0 are evaluated | none | (0, 1e-200] | argument: no other parameter gives the
+    # samples concerned a density so small
+    real LEAST_PROBABILITY "1e-280"
+    # share below which there is none | none | (0, 1e-200] | argument: what the floor of the kernel's exponential leaves
+    # of 0
+    real NOTHING "1e-300"
+    # at which the root box ends where means have no upper bound (T = 0 and S = 0 with a prior moment alone); cells that
+    # reach its end are endless | prior moments per unit of mass | [1e3, 1e100] | argument: an endless cell bounds all
+    # means beyond
+    real FARTHEST "1e12"
+    # over the columns when a cell is fitted to the samples' average; later ones hardly gain | sweeps | [0, inf) |
+    # not measured
+    int EXPONENTIAL_SWEEPS "3"
+    # into which logarithms of the user's means are drawn, or into the root cell: means of 0 and infinity have none |
+    # nats | (0, 690] | argument: exponentials of it are normal numbers
+    real FARTHEST_LOG "600.0"
+
+    # [full] Matrices of two columns, by factors.
+
+    # added to the variance that slopes are divided by | floor of the first coordinate | (0, inf) | not measured
+    real RIDGE "0.1"
+    # what a residual's error is worth: while slopes are wide, a minorant cannot use the residual's range | factor |
+    # (0, 1] | not measured
+    real SPLIT_RESIDUAL "0.3"
+    # to which cells are widened where slopes between corners are taken | relative, or part of the floor | (0, 1) |
+    # argument: a wider cell holds the narrower one (M3)
+    real LEAST_WIDTH "1e-6"
+    # stands for 0 in a divisor | none | (0, 1e-100] | argument: it decides where to split alone
+    real SMALLEST_RANGE "1e-300"
+    # errors of the variables do not tell where to split once the minorant loses so many times their sum | factor |
+    # (0, inf) | not measured
+    real UNTOLD "2.0"
+    # of a factor's typical multiplier times the range of its facet, at least | nats per unit of mass | (0, inf) |
+    # not measured
+    real LEAST_LOSS "1e-4"
+    # the same, at most | nats per unit of mass | (0, inf) | not measured
+    real MOST_LOSS "0.1"
+
+    # [matrices] Matrices of three columns and more.
+
+    # over the coordinates when a box is fitted to the samples' average; later ones hardly gain | sweeps | [0, inf) |
+    # not measured
+    int MATRICES_SWEEPS "2"
+
+    # [tied] One matrix for all components.
+
+    # over the coordinates when a box is fitted to the samples' average; later ones hardly gain | sweeps | [0, inf) |
+    # not measured
+    int TIED_SWEEPS "2"
+
+    # [matrix] The cost of a covariance matrix in a box of entries.
+
+    # of Jacobi's method | sweeps | [1, inf) | argument: what is left counts as an error
+    int MATRIX_SWEEPS "16"
+    # squares beside the diagonal at which it ends | of those on the diagonal | (0, 1e-20] | argument: what is left
+    # counts as an error
+    real CONVERGED "1e-36"
+    # from which (-log(1 - q) - q) / q^2 is computed as it stands; below, where it cancels, from its power series |
+    # none | (1e-4, 0.1) | argument: either is accurate there
+    real SMALL_RADIUS "0.01"
+    # from which the tangent's loss is not bounded by M = (1 - t q) C0: it goes to infinity at 1 | none | (0, 1) |
+    # not measured
+    real MOST_RADIUS "0.9"
+    # width of entries above which slopes between vertices are taken along them | relative | (0, 1) | argument: any
+    # slopes give a minorant (M5)
+    real MATRIX_NARROW "1e-12"
+    # of what the second derivatives of G say, the least that a minorant is taken to lose where it is split, since G may
+    # lie below it where C is no covariance | part | [0, 1] | not measured
+    real GAP_SHARE "0.25"
+    # the same, at most | nats per unit of mass | (0, inf) | not measured
+    real MOST_GAP "1.0"
+
+    # [normal] Free variances.
+
+    # of the half width on both sides of the middle, where tangents are taken | part | (0, 1] | not measured
+    real TANGENT_AT "0.5"
+    # of its cap that a multiplier of the second minorant typically is | part | (0, 1) | not measured
+    real TYPICAL_SHARE_OF_CAP "0.3"
+    # the second minorant is left out where the mean's range matters less beside the variance's | relative | (0, 1) |
+    # argument: leaving out a facet only loosens the bound
+    real NORMAL_NARROW "1e-6"
+
+    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, tied] What all families share.
+
+    # of the largest multiplier of a facet that the minorant's slopes can ask for, where the interior-point method
+    # starts | part | (0, 1) | argument: chosen by counts of data passes, which are not recorded
+    real TYPICAL_MULTIPLIER "0.2"
+    # of the half width times the mass, its slack there | part | (0, 1] | argument: chosen by counts of data passes,
+    # which are not recorded
+    real TYPICAL_SLACK "0.1"
+    # below which no multiplier starts: at 0 an interior-point method does not move | of its natural unit | (0, 1) |
+    # not measured
+    real LEAST_MULTIPLIER "1e-9"
+
+    # [variance] Where a range is split.
+
+    # of the way from the solution's split point of a mean or entry towards the middle of the cell | part | [0, 1] |
+    # argument: counts of nodes, as bench/parameters.py makes them of `gaussian`; not recorded
+    real SPLIT_PULL "0.3"
+    # at most so far | standard deviations of the component | [0, inf) | argument: counts of nodes, not recorded
+    real SPLIT_PULL_MOST "1.0"
+    # not at all in wider cells, where a mean sits on a cluster | standard deviations of the component | (0, inf) |
+    # argument: counts of nodes, not recorded
+    real SPLIT_WIDE "16.0"
+    # of a range that is split, that both its parts have at least | part | (0, 0.5) | not measured
+    real SPLIT_INSIDE "0.3"
+
+    # [variance, matrix, full] What a mean's range costs.
+
+    # of the exact cost's curvature, with which it is reckoned at least: a minorant of the whole cell may be flat where
+    # its parts will not be | part | [0, 1] | not measured
+    real LEAST_CURVATURE "0.2"
+
+    # [matrix, matrices, tied] Facets of entries.
+
+    # half width that the typical slack of an entry's facets is of, at least | squared units of the floor | (0, 1) |
+    # argument: where the method starts alone
+    real LEAST_SPAN "1e-12"

@@ -41,7 +41,7 @@ def problems():
         "matrices": gopfast.GaussianMixture(FAITHFUL[:40], 2, covariance="full"),
         "counts": gopfast.PoissonMixture(rng.poisson([2, 9], (60, 2)), 2),
         "binary": gopfast.BernoulliMixture(rng.integers(0, 2, (30, 3)), 2, prior=(1.1, 1.1)),
-        "labels": gopfast.CategoricalMixture(rng.integers(0, 3, (25, 4)), 2),
+        "labels": gopfast.CategoricalMixture(rng.integers(0, 3, (28, 4)), 2),
     }
 
 

@@ -36,6 +36,8 @@ def best_saved(weights, gains):
     """What a component saves whose samples gain so much, (P2), from below."""
     value, mass = saved(weights, gains)
     tau, S = mass / weights, mass.sum()
+    if not S > 0.0:
+        return 0.0, value
     return max(0.0, mass @ (gains - np.log(np.where(tau > 0, tau, 1.0))) + S * np.log(S / weights.sum())), value
 
 

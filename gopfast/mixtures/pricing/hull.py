@@ -5,7 +5,7 @@ Whatever the number of columns is, the distance of a sample from a component fol
 hull, the distances of both from it, and one angle, which `hull_cells` bounds over all angles at once. Around every
 component of the incumbent there is a ball, in one coordinate, the distance from it; cells in a ball have its bound.
 
-Theory: (Y1) to (Y6) of docs/theory/hull.md.
+Theory: (Y4) and (Y5) of docs/theory/hull.md.
 """
 
 import heapq
@@ -24,7 +24,7 @@ from gopfast.mixtures.pricing.pricing_root import total_of
 ABOVE = 2.5  # times what a component's price must be at least for its samples to save most at its own parameters
 AMBIGUOUS = 0.001  # nats that a sample of several components may lose by its price
 CLEAR = 0.03  # most that the other components may have of a cluster's sample
-RADII = np.concatenate([[0.0], np.geomspace(0.004, 6.0, 80)])  # of balls, in standard deviations
+RADII = np.concatenate([[0.0], np.geomspace(0.004, 6.0, 200)])  # of balls, in standard deviations
 WORTH = 1.3  # balls end where their bound is so many times that of their center
 SKIP_BALLS, SKIP_CELLS = 14.0, 8.0
 SHELLS, BATCH = 10, 64  # that are bounded at a time: shells, and children of cells

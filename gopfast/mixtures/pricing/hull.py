@@ -36,7 +36,8 @@ N_CLIMBS = 3  # steps of ascents in each of these turns
 N_LAST = 8  # and at the last prices
 N_EQUAL = 3  # turns of making what the incumbent's components save equal
 TOLERANCE = 1e-7  # nats a sample that suprema may lose
-FEWEST, FEWEST_COLUMNS, MOST_COLUMNS, MOST_COMPONENTS = 2_000, 4, 64, 10
+# What it is for: of fewer samples or columns prices of them all are as soon found.
+FEWEST, FEWEST_COLUMNS, MOST_COLUMNS, MOST_COMPONENTS = 5_000, 4, 64, 10
 
 
 class HullBound(Learner):

@@ -20,6 +20,7 @@ from gopfast.mixtures.mixing.hitting import HittingSets as HittingReduction
 from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided
 from gopfast.mixtures.pricing.confinement import Confinement as ConfinementQuestions
 from gopfast.mixtures.pricing.grouped import GroupedBound, is_grouped
+from gopfast.mixtures.pricing.hull import HullBound, has_hull
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
 from gopfast.mixtures.pricing.pricing_levels import LevelledBound, levels_of
 from gopfast.mixtures.pricing.pricing_root import PricingBound
@@ -419,14 +420,17 @@ class Groups(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of many samples of a few columns and free variances that components do not share."""
+        """Of many samples: free variances of a few columns, known ones of four and more."""
         if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
             return False
-        return is_grouped(plan.family, plan.family.one_component(plan.problem))
+        return has_hull(plan.family) or is_grouped(plan.family, plan.family.one_component(plan.problem))
 
     @staticmethod
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
+        if has_hull(plan.family):
+            plan.begun("single components are priced in the hull of the means")
+            return HullBound(plan.family, solution, limit, plan.threads)
         plan.begun("single components are priced by groups of samples")
         followed = plan.has(Pricing) and len(plan.priced) == 1
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)

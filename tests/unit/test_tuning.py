@@ -47,6 +47,12 @@ EXCEPTIONS = {
     "mixtures/families/stretches": ("size of an array in C", "MOST_BINS"),
     "mixtures/incumbent/matrix_charts": ("mathematics", "SQRT2"),
     "mixtures/learning/handover": ("a code", "BY_FIRST"),
+    "mixtures/pricing/hull": ("made of entries", "RADII"),
+    "mixtures/pricing/hull_cells": (
+        "size of a block in C, and places of moments",
+        "LANES MASS MEAN PRECISION SQUARE TOP SKEW VARIANCE_OF_SQUARE WITH_Z WITH_SQUARE VARIANCE N_MOMENTS",
+    ),
+    "mixtures/pricing/hull_frame": ("size of a block in C", "LEAF"),
     "mixtures/pricing/sample_groups": ("size of a C kernel: csrc/groups.h", "MOST_COLUMNS"),
     "mixtures/primal/em": (
         "codes, and the largest number that a checkpoint may say", "SEARCHING MOVING PERTURBING MOST_TURNS"

@@ -244,7 +244,7 @@ class GroupedBound(Learner):
         """
         costs = [self._costs(point) for point in points]
         for _ in range(N_EQUAL):
-            scales = [_scale(self.weights, prices - row) for row in costs]
+            scales = [scale_of(self.weights, prices - row) for row in costs]
             if not min(scales) > 0.0:
                 break
             gains = [prices - row + math.log(scale) for row, scale in zip(costs, scales, strict=True)]
@@ -338,7 +338,7 @@ def is_grouped(family, one):
     return n >= FEWEST and 2 <= one.n_columns <= most and family.has_blocks
 
 
-def _scale(weights, gains):
+def scale_of(weights, gains):
     """Return s in [0, 1] of sum w min(1, s exp(gain)) = W s, about; 0 where nothing pays."""
     total, u = math.fsum(weights), np.exp(np.minimum(gains, 600.0))
     if weights @ u <= total:

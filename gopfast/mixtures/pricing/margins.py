@@ -5,6 +5,11 @@
 # error of sums | relative to their terms | far above (K + N) u (R1), (C5)
 CONFINEMENT_SUMMING = 1e-12
 
+# [hull_frame] Moments of clusters.
+
+# error of moments that are sums of squares | relative to the sum | far above N u of the most samples, (Y6) and (R1)
+HULL_MARGIN = 1e-11
+
 # [pricing_root] The root bound.
 
 # error of a sum of few terms | relative to them | four roundings, u = 2^-53 each (R1)

@@ -228,3 +228,58 @@ LITTLE = 0.25
 STUCK = 0.3
 # of what is left, for the prices of all blocks | part | (0, 1] | not measured
 PART_OF_TIME = 0.5
+
+# [hull] Known variances in the hull of the means.
+
+# price over what a component's samples need to save most at its own parameters | factor | [1, inf) |
+# docs/notebook/groups.md
+ABOVE = 2.5
+# that a sample of several components may lose by its price | nats | [0, inf) | docs/notebook/groups.md
+AMBIGUOUS = 0.001
+# most that the other components may have of a cluster's sample | responsibility | (0, 1) | docs/notebook/groups.md
+CLEAR = 0.03
+# of the least ball, but for the center | standard deviations | (0, inf) | not measured
+LEAST_RADIUS = 0.004
+# of the largest | standard deviations | (0, inf) | not measured
+MOST_RADIUS = 6.0
+# of balls | radii | [2, inf) | not measured
+N_RADII = 200
+# balls end where their bound is so many times that of their center | factor | (1, inf) | not measured
+HULL_WORTH = 1.3
+# y below which a block of samples counts as out, of balls | nats below 0 | [0, inf) | not measured
+SKIP_BALLS = 14.0
+# the same of cells | nats below 0 | [0, inf) | not measured
+SKIP_CELLS = 8.0
+# that are bounded at a time | shells of balls | [1, inf) | not measured
+SHELLS = 10
+# that are bounded at a time | cells | [2, inf) | not measured
+HULL_BATCH = 64
+# of a step | batches | [1, inf) | not measured
+HULL_BATCHES = 8
+# at most | cells | [1, inf) | not measured
+HULL_MOST_CELLS = 300_000
+# of what is missing that is left where there is no progress | part | (0, 1) | not measured
+HULL_SLOW = 0.8
+# after so many, or twice as many as there were | cells | [1, inf) | not measured
+HULL_PATIENCE = 8_000
+# of ascents in each turn of making what components save equal | steps | [0, inf) | not measured
+HULL_N_CLIMBS = 3
+# and at the last prices | steps | [0, inf) | not measured
+HULL_N_LAST = 8
+# of making what the incumbent's components save equal | turns | [0, inf) | not measured
+HULL_N_EQUAL = 3
+# that suprema may lose | nats a sample | (0, inf) | not measured
+HULL_TOLERANCE = 1e-7
+# of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
+HULL_FEWEST = 5_000
+# of fewer cells of all coordinates do | columns | [2, inf) | not measured
+FEWEST_COLUMNS = 4
+# at most | columns | [4, inf) | not measured
+HULL_MOST_COLUMNS = 64
+# at most; cells are divided in as many coordinates | components | [2, inf) | not measured
+MOST_COMPONENTS = 10
+
+# [hull_frame] The frame, and blocks of samples.
+
+# singular values that are not along, below this part of the largest | part | (0, 1) | not measured
+HULL_SMALL = 1e-7

@@ -136,3 +136,22 @@ cdef extern from *:
     real GROUPS_LARGEST_EXPONENT "690.0"
     # a mean of exp(y) up to so far above its mean is bounded by the variance | nats | (0, 690] | not measured
     real GROUPS_NEAR "2.4"
+
+    # [hull_cells] Cells and balls in the hull of the means.
+
+    # of a range of precisions, each with a bound by moments of its own | parts | [1, inf) | not measured
+    int N_PARTS "8"
+    # of an interval in which a multiplier is sought | halvings | [1, inf) | argument: any of them gives a bound (Y2)
+    int N_HALVINGS "30"
+    # of finding a quadratic form and its largest value anew | turns | [1, inf) | argument: any gives a bound (Y2)
+    int HULL_MOST_TURNS "5"
+    # most that log scale may differ by direction in a ball | nats | [0, inf) | not measured
+    real MOST_SHIFT "0.25"
+    # a cell whose bound is so many times what would do is not looked at in earnest | factor | [1, inf) | not measured
+    real HOPELESS "1.5"
+    # a scale that changes by less is kept | relative | (0, 1) | not measured
+    real SAME_SCALE "3e-7"
+    # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
+    real LEAST_LOG "-36.0"
+    # least log scale | nats | (-700, 0) | argument: exp of it is a normal number
+    real LEAST_LOG_SCALE "-600.0"

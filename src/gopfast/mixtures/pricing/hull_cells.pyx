@@ -1,0 +1,636 @@
+"""What one component of equal variances can save, over cells in fewer coordinates than the data have columns.
+
+A frame divides the coordinates of a sample, less an origin, in those *along* some axes, h, and the rest, P. A cell is a
+box of the component's coordinates along, a range of its distance rho from the axes, and one of its precision s. For a
+component in it and the sample's y = log scale + price + (d / 2) log s - s |x - m|^2 / 2, with c the cosine of the
+angle of P and the component's part of the rest,
+
+    y  <=  top - slope (1 - c),    slope = s rho |P| at the least s and rho,
+
+top the largest that y can be in the cell. A quadratic in c that is nowhere below max(0, this) makes of the sum over
+samples a quadratic form of a unit vector, and its largest value is bounded by the largest eigenvalue, whatever the
+direction. Of a cluster of samples the moments give another bound, which is exact at its own component.
+
+Theory: (Y2), (Y3) and (Y4) of docs/theory/hull.md.
+"""
+
+import numpy as np
+
+from cython.parallel cimport prange, threadid
+from libc.math cimport INFINITY, exp, fabs, log, sqrt
+from libc.string cimport memset
+
+from gopfast.mixtures.pricing.tuning cimport (
+    HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, MOST_SHIFT, N_HALVINGS, N_PARTS, SAME_SCALE
+)
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.types cimport index, real
+
+# Samples of a block, which follow each other in memory.
+cdef enum:
+    LANES = 32
+# Columns of `moments`: a cluster's mass, its mean of the prices at its own precision, this precision, the mean of
+# |z|^2, the top eigenvalue of the covariance matrix of z, the length of the covariance of z and |z|^2, the variance of
+# |z|^2, covariances of the prices with z and |z|^2, and their variance.
+cdef enum:
+    MASS = 0
+    MEAN = 1
+    PRECISION = 2
+    SQUARE = 3
+    TOP = 4
+    SKEW = 5
+    VARIANCE_OF_SQUARE = 6
+    WITH_Z = 7
+    WITH_SQUARE = 8
+    VARIANCE = 9
+    N_MOMENTS = 10
+
+
+cdef struct Cell:
+    const real *low         # (q + 1,): along, and the distance from the axes
+    const real *high
+    real s_low, s_high, log_low, log_high   # precision, and d / 2 times its logarithm
+
+
+cdef struct Sums:
+    real *value     # (L,) of every label: samples by quadratics,
+    real *plain     # (L,) by ranges,
+    real *size      # (L,) and the terms' magnitudes
+    real *linear    # (L, p)
+    real *square    # (L, p (p + 1) / 2)
+    real *all_linear    # (p,) of those labels that are bounded so
+    real *all_square
+    real mass       # of min(1, exp(y)),
+    real mass_value     # and of a ball its quadratics
+    real mass_size
+    real *mass_linear   # (p,)
+    real *mass_square
+    # Of a ball, of its own cluster and of all others: a form of v, at most 1 long, and of the direction u.
+    real ball_value[2]
+    real ball_size[2]
+    real *of_v      # (2, p)
+    real *of_u      # (2, p)
+    real *square_of_u   # (2, p (p + 1) / 2)
+    real surely[2]      # mass of which y is surely not below MOST_SHIFT,
+    real nearly[2]      # and of all others that may be above minus that
+    real mass_curved    # the part of `mass_value` that is not counted as 1 or by ranges,
+    real mass_part      # and that by ranges, below 1
+    bint is_directed    # whether that was the better bound
+
+
+cdef class HullCells:
+    """
+    The samples in a frame, and bounds over its cells.
+
+    Parameters
+    ----------
+    along : ndarray, shape (q, n)
+    across : ndarray, shape (p, n)
+        All other coordinates; p = 1 is not allowed: let that be one of `along`.
+    weights : ndarray, shape (n,)
+    labels : ndarray of int, shape (n,)
+        From 0 to K - 1 of samples in clusters that have moments, K of all others. Sorted.
+    centers : ndarray, shape (K, q + 1)
+        Of the clusters: coordinates along, and the distance of the center from the axes.
+    n_columns : int
+        d, for the precision's logarithm; 0 where precisions are 1.
+    n_threads : int
+    skip : float
+        Blocks of which no sample has y above minus this are not looked into.
+    own : int
+        Of a ball, the cluster around whose component it is; -1 otherwise.
+    offset : ndarray, shape (p,), optional
+        Of a ball, where this cluster's center lies.
+    """
+
+    cdef readonly int n_along, n_across, n_labels, n_columns, n_threads
+    cdef readonly index n_samples, n_blocks, n_terms
+    cdef real total_weight, skip
+    cdef const real[:, :, ::1] along
+    cdef const real[:, :, ::1] across       # of unit length
+    cdef const real[:, ::1] norm
+    cdef const real[:, ::1] weight
+    cdef real[:, ::1] price
+    cdef const real[:, ::1] low             # ranges (blocks, q + 1)
+    cdef const real[:, ::1] high
+    cdef const real[::1] block_weight
+    cdef real[::1] block_price
+    cdef const int[::1] block_label
+    cdef const real[:, ::1] centers
+    cdef real[:, ::1] moments
+    cdef int own
+    cdef const real[::1] offset
+    cdef real offset_length, slopes_at_offset, slopes_length
+    cdef const real[::1] slopes
+    cdef index n_work
+    cdef real[:, ::1] work                  # (threads, n_work)
+    cdef object _source
+
+    def __init__(self, along, across, weights, labels, centers, int n_columns=0, int n_threads=1, real skip=14.0,
+                 int own=-1, offset=None):
+        cdef int q = along.shape[0], p = across.shape[0], K = centers.shape[0]
+        if p == 1:
+            raise ValueError("one coordinate across")
+        self.n_along, self.n_across, self.n_labels, self.n_samples = q, p, K + 1, along.shape[1]
+        self.n_columns, self.n_threads, self.skip, self.n_terms = n_columns, n_threads, skip, 0
+        self.total_weight = np.sum(weights)
+        at, used, starts = _in_blocks(np.asarray(labels), K + 1)
+        self.n_blocks = len(starts)
+        shape = (self.n_blocks, LANES)
+        # lengths rounded up, so that no cosine is above 1
+        norms = np.sqrt(np.square(across).sum(axis=0)) * (1 + (p + 8) * ROUND)
+        self.along = np.ascontiguousarray(along[:, at].reshape(q, *shape).transpose(1, 0, 2))
+        unit = across / np.maximum(norms, 1e-300)
+        self.across = np.ascontiguousarray(unit[:, at].reshape(p, *shape).transpose(1, 0, 2))
+        self.norm = np.ascontiguousarray(norms[at].reshape(shape))
+        self.weight = np.ascontiguousarray(np.where(used, np.asarray(weights)[at], 0.0).reshape(shape))
+        both = np.vstack([along, norms[None]])[:, at].reshape(q + 1, *shape)
+        self.low = np.ascontiguousarray(both.min(axis=2).T)
+        self.high = np.ascontiguousarray(both.max(axis=2).T)
+        self.block_weight = np.ascontiguousarray(np.asarray(self.weight).sum(axis=1) * (1 + LANES * ROUND))
+        self.block_label = np.ascontiguousarray(starts, dtype=np.intc)
+        self.centers = np.ascontiguousarray(centers, dtype=np.float64)
+        self.price, self.block_price = np.zeros(shape), np.zeros(self.n_blocks)
+        self.moments = np.zeros((K, N_MOMENTS))
+        self.own, self.offset = own, np.zeros(p) if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
+        self.offset_length = np.linalg.norm(self.offset) * (1 + (p + 8) * ROUND)
+        self.n_work = self.n_labels * (3 + p + p * (p + 1) // 2) + 4 * (2 * p + p * (p + 1) // 2) + LANES
+        self.work = np.zeros((n_threads, self.n_work + 64))
+        self._source = at, used
+
+    def set_prices(self, prices, moments, slopes=None):
+        """
+        Take prices, raised by all that coordinates were rounded by, and the clusters' moments at them.
+
+        Parameters
+        ----------
+        prices : ndarray, shape (n,)
+        moments : ndarray, shape (K, 10)
+            See the head of this module.
+        slopes : ndarray, shape (p,), optional
+            Of a ball, the covariance of its own cluster's prices with z.
+        """
+        self.slopes = np.zeros(self.n_across) if slopes is None else np.ascontiguousarray(slopes, dtype=np.float64)
+        self.slopes_length = np.linalg.norm(self.slopes) * (1 - (self.n_across + 8) * ROUND)
+        self.slopes_at_offset = -np.dot(self.slopes, self.offset)
+        at, used = self._source
+        found = np.where(used, np.asarray(prices)[at], -1e300).reshape(self.n_blocks, LANES)
+        self.price, self.block_price = np.ascontiguousarray(found), np.ascontiguousarray(found.max(axis=1))
+        self.moments = np.ascontiguousarray(moments, dtype=np.float64)
+
+    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY):
+        """
+        Bounds of what a component saves in cells.
+
+        Parameters
+        ----------
+        low, high : ndarray, shape (m, q + 1)
+        log_precision : ndarray, shape (m, 2)
+        log_scale : ndarray, shape (m,)
+            Where to begin; any is valid.
+        enough : float
+            A bound below this is not improved any more.
+
+        Returns
+        -------
+        values, log_scale : ndarray, shape (m,)
+        """
+        cdef const real[:, ::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
+        cdef const real[:, ::1] logs = np.ascontiguousarray(log_precision)
+        cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))
+        cdef index m = lows.shape[0], i, terms = 0
+        cdef real[:, ::1] s = np.exp(logs)
+        cdef real half = 0.5 * self.n_columns
+        for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
+            terms += self.bound_one(
+                &lows[i, 0], &highs[i, 0], s[i, 0] * (1 - 4 * ROUND), s[i, 1] * (1 + 4 * ROUND), half * logs[i, 0],
+                half * logs[i, 1], enough, &self.work[threadid(), 0], &values[i], &scales[i],
+            )
+        self.n_terms += terms
+        return np.asarray(values), np.asarray(scales)
+
+    cdef index bound_one(self, const real *low, const real *high, real s_low, real s_high, real log_low, real log_high,
+                         real enough, real *work, real *value, real *log_scale) noexcept nogil:
+        cdef Cell cell
+        cdef Sums sums
+        cdef int p = self.n_across, L = self.n_labels, turn
+        cdef index terms = 0
+        cdef real found, following, scale = log_scale[0]
+        cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
+        cell.log_low, cell.log_high = log_low, log_high
+        if self.n_columns == 0:
+            cell.s_low = cell.s_high = 1.0
+        sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
+        sums.square = sums.linear + L * p
+        sums.all_linear = sums.square + L * (p * (p + 1) // 2)
+        sums.all_square = sums.all_linear + p
+        sums.mass_linear = sums.all_square + p * (p + 1) // 2
+        sums.mass_square = sums.mass_linear + p
+        sums.of_v = sums.mass_square + p * (p + 1) // 2
+        sums.of_u = sums.of_v + 2 * p
+        sums.square_of_u = sums.of_u + 2 * p
+        value[0] = INFINITY
+        for turn in range(MOST_TURNS):
+            memset(work, 0, self.n_work * sizeof(real))
+            terms += self.add_up(&cell, scale, work + self.n_work - LANES, &sums)
+            found = self.total(&cell, scale, &sums)
+            if found < value[0]:
+                value[0], log_scale[0] = found, scale
+            elif turn:
+                break
+            found = sums.mass_value if sums.is_directed else sums.mass
+            following = min(0.0, log(max(found / self.total_weight, 1e-300)))
+            if value[0] < enough or (turn and value[0] > HOPELESS * enough > 0):
+                break
+            if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
+                break
+            scale = following
+        return terms
+
+    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
+        """The most of (d / 2) log s - s square / 2 over the cell's precisions."""
+        cdef real d = self.n_columns
+        if self.n_columns == 0:
+            return -0.5 * square
+        if square * cell.s_high <= d:
+            return cell.log_high - 0.5 * cell.s_high * square
+        if square * cell.s_low >= d:
+            return cell.log_low - 0.5 * cell.s_low * square
+        return 0.5 * d * log(d / square) - 0.5 * d
+
+    cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
+        """Add all samples; return how many were looked at."""
+        cdef int q = self.n_along, label, lane, j
+        cdef index block, terms = 0
+        cdef real square, t, x, low, high, most, mass = 0, total = 0
+        cdef real rho_low = cell.low[q], rho_high = cell.high[q]
+        cdef const real *row
+        cdef real exact[3]
+        cdef bint is_ball = self.own >= 0
+        sums.mass_value = sums.mass_size = 0
+        sums.surely[0] = sums.surely[1] = sums.nearly[0] = sums.nearly[1] = sums.mass_curved = sums.mass_part = 0
+        sums.ball_value[0] = sums.ball_value[1] = sums.ball_size[0] = sums.ball_size[1] = 0
+        for block in range(self.n_blocks):
+            square = 0
+            for j in range(q + 1):
+                t = max(0.0, max(cell.low[j] - self.high[block, j], self.low[block, j] - cell.high[j]))
+                square += t * t
+            most = self.block_price[block] + log_scale + self.gain(cell, square)
+            if most < -self.skip:
+                total += self.block_weight[block] * exp(most)
+                continue
+            terms += LANES
+            row = &self.norm[block, 0]
+            for lane in range(LANES):
+                x = row[lane]
+                low, high = x - rho_high, rho_low - x
+                t = low if low > high else high
+                t = t if t > 0 else 0
+                top[lane] = t * t
+            for j in range(q):
+                row = &self.along[block, j, 0]
+                low, high = cell.low[j], cell.high[j]
+                for lane in range(LANES):
+                    x = row[lane]
+                    t = low - x if low - x > x - high else x - high
+                    t = t if t > 0 else 0
+                    top[lane] += t * t
+            row = &self.price[block, 0]
+            if self.n_columns:
+                for lane in range(LANES):
+                    top[lane] = row[lane] + log_scale + self.gain(cell, top[lane])
+            else:
+                for lane in range(LANES):
+                    top[lane] = row[lane] + log_scale - 0.5 * top[lane]
+            label = self.block_label[block]
+            for lane in range(LANES):
+                t = top[lane]
+                if t <= 0:
+                    x = self.weight[block, lane] * exp(t if t > LEAST_LOG else LEAST_LOG)
+                    mass += x
+                    if is_ball:
+                        if t > -MOST_SHIFT:
+                            sums.nearly[0 if label == self.own else 1] += self.weight[block, lane]
+                        self.add_mass(t, x, cell.s_low * rho_low * self.norm[block, lane], self.weight[block, lane],
+                                      &self.across[block, 0, lane], label == self.own, sums)
+                    continue
+                t *= 1 + 8 * ROUND
+                mass += self.weight[block, lane]
+                if is_ball:
+                    self.add_mass(t, self.weight[block, lane] * exp(t), cell.s_low * rho_low * self.norm[block, lane],
+                                  self.weight[block, lane], &self.across[block, 0, lane], label == self.own, sums)
+                sums.plain[label] += self.weight[block, lane] * t
+                if self.n_across:
+                    if is_ball:
+                        x = self.norm[block, lane]
+                        exact[2] = 0.5 * cell.s_high * (x * x + rho_low * rho_low)
+                        exact[0] = self.price[block, lane] + log_scale + self.gain(cell, x * x + rho_low * rho_low)
+                        exact[1] = cell.s_high * rho_high * x
+                    self.add_quadratic(
+                        t, cell.s_low * rho_low * self.norm[block, lane], self.weight[block, lane],
+                        &self.across[block, 0, lane], label, exact, sums,
+                    )
+        sums.mass_value += total
+        sums.mass_part += total
+        sums.mass = (mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
+        return terms
+
+    cdef void add_quadratic(self, real top, real slope, real w, const real *unit, int label,
+                            const real *exact, Sums *sums) noexcept nogil:
+        """Add a quadratic in c that is at least max(0, top - slope (1 - c)) on [-1, 1].
+
+        `exact`: y is at most exact[0] + exact[1] times the product of the sample's direction and v.
+        """
+        cdef int p = self.n_across, i, one
+        cdef real middle = top - slope, e, constant, linear, square, x
+        cdef real *b = sums.linear + label * p
+        cdef real *M = sums.square + label * (p * (p + 1) // 2)
+        if middle >= slope:
+            constant, linear, square = middle, slope, 0
+        else:
+            e = sqrt(middle * middle + slope * slope / p)
+            if e <= top:
+                e = max(e, 1e-300)
+                x = 0.25 / e
+                constant, linear = (middle + e) * (middle + e) * x, 2 * (middle + e) * slope * x
+                square = slope * slope * x
+            else:  # touches the line where c = 1, 0 where c = -1 / p
+                x = 1.0 / p
+                square = top / ((1 + x) * (1 + x))
+                linear, constant = 2 * square * x, square * x * x
+        sums.value[label] += w * constant
+        sums.size[label] += w * (top + slope + fabs(constant) + fabs(linear) + square)
+        linear *= w
+        square *= w
+        if self.own >= 0:
+            one = 0 if label == self.own else 1
+            if exact[0] >= exact[1] + MOST_SHIFT:
+                sums.surely[one] += w
+                sums.ball_value[one] += w * exact[0]
+                sums.ball_size[one] += w * (exact[0] + exact[1] + exact[2])
+                for i in range(p):
+                    sums.of_v[one * p + i] += w * exact[1] * unit[i * LANES]
+            else:
+                sums.nearly[one] += w
+                sums.ball_value[one] += w * constant
+                sums.ball_size[one] += w * (top + slope + constant + fabs(linear) + square)
+                self.add_form(linear, square, unit, sums.of_u + one * p, sums.square_of_u + one * (p * (p + 1) // 2))
+            if one == 0:
+                return
+        self.add_form(linear, square, unit, b, M)
+
+    cdef void add_form(self, real linear, real square, const real *unit, real *b, real *M) noexcept nogil:
+        """Add linear c + square c^2, c the cosine with a unit vector."""
+        cdef int p = self.n_across, i, j
+        cdef real x, y
+        if square == 0:
+            for i in range(p):
+                b[i] += linear * unit[i * LANES]
+            return
+        for i in range(p):
+            x = unit[i * LANES]
+            b[i] += linear * x
+            y = x * square
+            for j in range(i + 1):
+                M[j] += y * unit[j * LANES]
+            M += i + 1
+
+    cdef void add_mass(self, real top, real most, real slope, real w, const real *unit, bint plain,
+                       Sums *sums) noexcept nogil:
+        """Add a quadratic in c that is at least min(1, exp(y)); `most`: w exp(top)."""
+        cdef real x, constant, linear, square
+        if plain or top - slope >= 0 or slope > 2 or slope < 1e-12:
+            x = min(w, most)
+            sums.mass_value += x
+            sums.mass_size += x
+            if most < w:
+                sums.mass_part += x
+            return
+        # exp(slope c) <= 1 + slope c + (exp(slope) - 1 - slope) c^2 for |c| <= 1
+        constant = most * exp(-slope)
+        linear = constant * slope
+        square = most - constant - linear
+        square = max(square, 0.0) + 16 * ROUND * most
+        sums.mass_value += constant
+        sums.mass_curved += constant
+        sums.mass_size += constant + linear + square
+        self.add_form(linear, square, unit, sums.mass_linear, sums.mass_square)
+
+    cdef real largest(self, const real *b, const real *M) noexcept nogil:
+        """At least b'u + u'M u of every unit vector u."""
+        cdef int p = self.n_across, i, _j
+        cdef real trace = 0, squares = 0, length = 0, mean
+        for i in range(p):
+            length += b[i] * b[i]
+            for _j in range(i):
+                squares += 2 * M[0] * M[0]
+                M += 1
+            trace += M[0]
+            squares += M[0] * M[0]
+            M += 1
+        mean = trace / p
+        # of a symmetric matrix no eigenvalue is above this (Wolkowicz and Styan)
+        squares = max(0.0, squares - trace * mean) + 64 * ROUND * p * p * squares
+        return (sqrt(length) + mean + sqrt(squares * (p - 1) / p)) * (1 + 16 * ROUND * (p + 4))
+
+    cdef real total(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
+        """The bound: the best of what is known."""
+        cdef real found = self.sum_up(cell, log_scale, sums), log_ratio, other
+        log_ratio = log(sums.mass / self.total_weight) - log_scale
+        if log_ratio > -1e-9:
+            found += self.total_weight * (max(0.0, log_ratio) + 16 * ROUND * (1 + fabs(log_scale)))
+        sums.is_directed = False
+        if self.own >= 0:
+            other = min(self.directed(cell, log_scale, sums, False), self.directed(cell, log_scale, sums, True))
+            if other < found:
+                found, sums.is_directed = other, True
+        return found * (1 + 16 * ROUND)
+
+    cdef real sum_up(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
+        """Of every cluster the best of ranges, moments and quadratics."""
+        cdef int p = self.n_across, L = self.n_labels, P = p * (p + 1) // 2, k, j
+        cdef real value = 0, own, guess, size = 0, error = 4 * ROUND * (self.n_samples + 64)
+        cdef real *b = sums.all_linear
+        cdef real *M = sums.all_square
+        cdef bint any_square = False
+        memset(b, 0, p * sizeof(real))
+        memset(M, 0, P * sizeof(real))
+        for k in range(L):
+            own = sums.plain[k] * (1 + error)
+            guess = INFINITY
+            if p and k != self.own:
+                guess = self.largest(sums.linear + k * p, sums.square + k * P) + sums.value[k] + error * sums.size[k]
+            if k < L - 1:
+                own = min(own, self.of_moments(k, cell, log_scale, min(own, guess)))
+            if not guess < own:
+                value += own
+                continue
+            any_square = True
+            value += sums.value[k]
+            size += sums.size[k]
+            for j in range(p):
+                b[j] += sums.linear[k * p + j]
+            for j in range(P):
+                M[j] += sums.square[k * P + j]
+        if any_square:
+            value += self.largest(b, M) + error * size
+        return value
+
+    cdef real directed(self, const Cell *cell, real log_scale, Sums *sums, bint by_moments) noexcept nogil:
+        """Of a ball, all in one form of v and u = v / |v|; `by_moments`: but the own cluster by its moments.
+
+        The scale depends on u as exp(g'u), so that to first order it is what the mass of that direction asks for.
+        """
+        cdef int p = self.n_across, P = p * (p + 1) // 2, j, end
+        cdef real *b = sums.all_linear
+        cdef real *M = sums.all_square
+        cdef real value, size = sums.ball_size[1], error = 4 * ROUND * (self.n_samples + 64), W = self.total_weight
+        cdef real ratio, found = -INFINITY, far = cell.high[0] * cell.s_high, of_offset = 0, of_slopes = 0
+        cdef real length = 0, curved, shift, growth, mass = max(sums.mass_value, 1e-300), taken, lacking, surely
+        memset(b, 0, p * sizeof(real))
+        curved = self.largest(b, sums.mass_square)
+        for j in range(p):
+            length += sums.mass_linear[j] * sums.mass_linear[j]
+        length = sqrt(length) * (1 + 4 * ROUND * (p + 4))
+        taken = mass - sums.mass_curved
+        shift = length / taken * (1 + 16 * ROUND) if length < MOST_SHIFT * taken else 0
+        growth = exp(shift) - 1
+        lacking = curved + sums.mass_curved * max(growth - shift, 0.0) + growth * (length + curved + sums.mass_part)
+        lacking += 16 * ROUND * mass * (1 + shift) + error * sums.mass_size + (length if shift == 0 else 0)
+        lacking *= W / mass
+        lacking += W * (log(mass / W) - log_scale + 32 * ROUND * (1 + fabs(log_scale)))
+        surely = sums.surely[1]
+        value = sums.ball_value[1] + shift * sums.nearly[1]
+        if by_moments:
+            if not self.toward(cell, log_scale, shift, &found, &of_offset, &of_slopes, &surely):
+                return INFINITY
+            value += found
+            size += 2 * fabs(found)
+            found = -INFINITY
+        else:
+            surely += sums.surely[0]
+            value += sums.ball_value[0] + shift * sums.nearly[0]
+            size += sums.ball_size[0]
+        ratio = cell.low[0] * cell.s_low / far if far > 0 else 0
+        surely = surely / taken if shift > 0 else 0
+        # the largest for |v| at either end
+        for j in range(P):
+            M[j] = sums.square_of_u[P + j] + (0 if by_moments else sums.square_of_u[j])
+        for end in range(2):
+            for j in range(p):
+                b[j] = sums.of_v[p + j] + (of_offset * self.offset[j] + of_slopes * self.slopes[j] if by_moments
+                                           else sums.of_v[j])
+                if end:
+                    b[j] *= ratio
+                b[j] += sums.of_u[p + j] + (0 if by_moments else sums.of_u[j]) + surely * sums.mass_linear[j]
+            found = max(found, self.largest(b, M))
+        return value + found + error * size + max(0.0, lacking)
+
+    cdef bint toward(self, const Cell *cell, real log_scale, real shift, real *value, real *offset, real *slopes,
+                     real *surely) noexcept nogil:
+        """OUT: of a ball's own cluster a bound, value + (offset o + slopes q)'v, of known variance.
+
+        ADDED to `surely`: the slope in what is added to log scale, at most `shift` in magnitude.
+
+        With o the cluster's center and q the covariance of prices and z, for any e > 0
+        max(0, y) <= (y + e)^2 / (4 e), whose mean is ((m + e)^2 + V) / (4 e); m = a - |w|^2 / 2 and
+        V = w'C w + 2 q'w + var for w = rho v - o.
+        """
+        cdef const real *at = &self.moments[self.own, 0]
+        cdef real o = self.offset_length, rho = cell.high[0], low = cell.low[0], a, middle, e, v, far = rho + o, size
+        if self.n_columns or not at[MASS] > 0:
+            return False
+        a = at[MEAN] + log_scale
+        middle = a - 0.5 * (low * low + o * o) * (1 - 64 * ROUND * self.n_across)
+        v = at[VARIANCE] + at[TOP] * (rho * rho + o * o) + 2 * self.slopes_at_offset
+        v += 2 * far * max(0.0, at[WITH_Z] - self.slopes_length)    # what the slopes' rounding can be
+        e = sqrt(middle * middle + max(v, 0.0))
+        if not e > 0 or not a - 0.5 * far * far + e > shift + 1e-9 * (fabs(a) + 1):
+            return False
+        value[0] = at[MASS] * ((middle + e) * (middle + e) + v + (rho * o + shift) * (rho * o + shift)) / (4 * e)
+        size = fabs(a) + e + far * far * (1 + at[TOP]) + far * at[WITH_Z]
+        value[0] += at[MASS] * 256 * ROUND * self.n_across * size
+        offset[0] = at[MASS] * rho * (0.5 * (middle + e) - 0.5 * at[TOP]) / e
+        slopes[0] = at[MASS] * rho * 0.5 / e
+        surely[0] += at[MASS] * 0.5 * (middle + e) / e
+        return True
+
+    cdef real of_moments(self, int k, const Cell *cell, real log_scale, real least) noexcept nogil:
+        """What cluster k saves, by its moments; INFINITY where that is more than `least`."""
+        cdef int q = self.n_along, j, part, n = N_PARTS if cell.s_high > cell.s_low * (1 + 1e-12) else 1
+        cdef real square = 0, t, r, s0, s1, s, own, a, v, c, far, ratio, found = 0, d = self.n_columns
+        cdef const real *at = &self.moments[k, 0]
+        if not at[MASS] > 0:
+            return 0
+        for j in range(q + 1):
+            t = max(0.0, max(cell.low[j] - self.centers[k, j], self.centers[k, j] - cell.high[j]))
+            square += t * t
+        r = sqrt(square) * (1 - 16 * ROUND * (q + 4))
+        ratio = exp(log(cell.s_high / cell.s_low) / n) if n > 1 else 1
+        s0 = cell.s_low
+        own = at[PRECISION]
+        for part in range(n):
+            s1 = cell.s_high if part == n - 1 else min(cell.s_high, s0 * ratio)
+            a = at[MEAN] + log_scale
+            if self.n_columns:
+                s = min(max(d / max(at[SQUARE], 1e-300), s0), s1)
+                a += 0.5 * d * log(s) - 0.5 * (s - own) * at[SQUARE] + 16 * ROUND * (fabs(a) + d + s * at[SQUARE])
+            far = max(fabs(s0 - own), fabs(s1 - own))
+            c = s1 * (at[WITH_Z] + 0.5 * far * at[SKEW])
+            v = at[VARIANCE] + far * (at[WITH_SQUARE] + 0.25 * far * at[VARIANCE_OF_SQUARE])
+            found = max(found, at[MASS] * _scarf(a, s0, s1 * s1 * at[TOP], c, v, r, least / at[MASS]))
+            if not found < least:
+                return INFINITY
+            s0 = s1
+        return found
+
+    def by_moments(self, int k, low, high, log_precision, real log_scale):
+        """For tests: what cluster k's moments say of a cell."""
+        cdef Cell cell
+        cdef const real[::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
+        cdef real[::1] s = np.exp(log_precision)
+        cell.low, cell.high, cell.s_low, cell.s_high = &lows[0], &highs[0], s[0], s[1]
+        return self.of_moments(k, &cell, log_scale, INFINITY)
+
+
+cdef bint _holds(real f, real a, real s, real top, real c, real v, real r) noexcept nogil:
+    """Whether V = top t^2 + 2 c t + v is at most 4 f (f - a + s t^2 / 2) for all t >= r."""
+    cdef real lead = 2 * f * s - top, at
+    if not lead > 0:
+        return False
+    at = max(r, c / lead)
+    return (lead * at - 2 * c) * at + 4 * f * (f - a) - v >= 1e-13 * (lead * at * at + 4 * f * (f + fabs(a)) + v)
+
+
+cdef real _scarf(real a, real s, real top, real c, real v, real r, real most) noexcept nogil:
+    """At least (m + sqrt(m^2 + V)) / 2 for m = a - s t^2 / 2 and V as above, all t >= r; INFINITY above `most`."""
+    cdef real low = 0, high = 1, middle
+    cdef int _turn
+    if most < INFINITY:
+        if not _holds(most, a, s, top, c, v, r):
+            return INFINITY
+        high = most
+    else:
+        while not _holds(high, a, s, top, c, v, r):
+            high *= 2
+            if high > 1e200:
+                return INFINITY
+    for _turn in range(N_HALVINGS):
+        middle = 0.5 * (low + high)
+        if _holds(middle, a, s, top, c, v, r):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _in_blocks(labels, n):
+    """Places of samples in blocks of one label each, whether they are the first of a sample, and the blocks' labels."""
+    places, used, starts = [], [], []
+    for k in range(n):
+        own = np.flatnonzero(labels == k)
+        blocks = (len(own) + LANES - 1) // LANES
+        places.append(own[np.minimum(np.arange(blocks * LANES), len(own) - 1)])
+        used.append(np.arange(blocks * LANES) < len(own))
+        starts.append(np.full(blocks, k))
+    return np.concatenate(places).astype(np.intp), np.concatenate(used), np.concatenate(starts)

@@ -1,0 +1,190 @@
+"""The search in the hull of the means: no bound of a cell or ball may be below what a component in it saves."""
+
+import math
+
+import numpy as np
+import pytest
+from gopfast.mixtures.pricing.hull_cells import HullCells
+from gopfast.mixtures.primal.em import MixturePrimal
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.pricing import hull
+from gopfast.mixtures.pricing.hull import HullBound, saved
+from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
+
+
+def shaped(shape, rng, n, d, K, gap=5.0):
+    """Samples (d, n) of clusters, their means (K, d) and labels."""
+    means, label = gap * rng.standard_normal((K, d)) / math.sqrt(2 * d), rng.integers(K, size=n)
+    noise = rng.standard_normal((d, n))
+    if shape == "heavy":
+        noise = rng.standard_t(3, (d, n))
+    elif shape == "skewed":
+        noise = rng.exponential(size=(d, n)) - 1.0
+    elif shape == "ties":
+        noise = np.round(noise)
+    elif shape == "constant":
+        noise[-1], means[:, -1] = 0.0, 1.5
+    elif shape == "dependent":
+        noise[-1], means[:, -1] = noise[0], means[:, 0]
+    columns = means[label].T + noise
+    return (columns + 2.0**40, means + 2.0**40, label) if shape == "offset" else (columns, means, label)
+
+
+def best_saved(weights, gains):
+    """What a component saves whose samples gain so much, (P2), from below."""
+    value, mass = saved(weights, gains)
+    tau, S = mass / weights, mass.sum()
+    if not S > 0.0:
+        return 0.0, value
+    return max(0.0, mass @ (gains - np.log(np.where(tau > 0, tau, 1.0))) + S * np.log(S / weights.sum())), value
+
+
+def priced(rng, z, means, weights, label):
+    """Prices near those that a search has, labels with some samples of no cluster, and moments."""
+    K = len(means)
+    own = np.square(z - means[label].T).sum(axis=0)
+    prices = rng.uniform(0.2, 3.0) + 0.5 * own * rng.choice([1.0, 0.9, 0.3])
+    prices += rng.choice([0.0, 0.5]) * rng.random(len(own))
+    labels = np.where(rng.random(len(label)) < rng.choice([0.02, 0.3, 1.0]), K, label)
+    return prices, labels
+
+
+@pytest.mark.parametrize("shape", ["normal", "heavy", "skewed", "ties", "constant", "dependent", "offset"])
+@pytest.mark.parametrize(("n", "d", "K", "free"), [(37, 2, 2, 0), (450, 5, 3, 0), (450, 5, 3, 1), (700, 9, 4, 0),
+                                                  (300, 4, 4, 1), (200, 3, 5, 0), (500, 12, 2, 0)])  # fmt: skip
+def test_no_component_saves_more_than_its_cell_says(shape, n, d, K, free):
+    rng = np.random.default_rng([n, d, K, free, len(shape)])
+    ratios = []
+    for _ in range(6):
+        columns, means, label = shaped(shape, rng, n, d, K)
+        weights = rng.choice([0.5, 1.0, 3.0], n)
+        frame = Frame(columns, means)
+        z, m, q = frame.samples, frame.means, frame.n_along
+        assert q == d or q <= min(K - 1, d - 2)
+        prices, labels = priced(rng, z, m, weights, label)
+        s_most = 1.5 if free else 1.0
+        raised = prices + frame.rounding(np.abs(prices).max(), s_most)
+        own_precision = 0.8 if free else 1.0
+        parts = [labels == k for k in range(K)]
+        made = [moments_of(z[:, own], weights[own], raised[own], own_precision, frame.diameter) for own in parts]
+        centers, rows = np.array([one[0] for one in made]), np.array([one[1] for one in made])
+        place = np.column_stack([centers[:, :q], np.linalg.norm(centers[:, q:], axis=1)])
+        order = frame.order(labels)
+        assert sorted(order) == list(range(n))
+        cells = HullCells(z[:q][:, order], z[q:][:, order], weights[order], labels[order], place, d * free)
+        cells.set_prices(raised[order], rows)
+        k = int(rng.integers(K))
+        atom = m[k] + rng.choice([0.0, 0.1]) * rng.standard_normal(d)
+        away = np.linalg.norm(centers - atom, axis=1)[:, None]
+        ball = HullCells(np.zeros((0, n)), z - atom[:, None], weights, labels, away, d * free,
+                         own=k, offset=centers[k] - atom)  # fmt: skip
+        ball.set_prices(raised, rows, made[k][2])
+        for _ in range(12):
+            # a component, and a cell and a shell that it lies in
+            point = m[rng.integers(K)] + rng.choice([0.0, 0.01, 0.3, 1.5]) * rng.standard_normal(d)
+            s = math.exp(rng.uniform(-1.0, math.log(s_most))) if free else 1.0
+            mean = frame.means_of(point)
+            point = frame.axes @ (mean - frame.origin)  # of what rounding has left of it
+            gains = prices - 0.5 * s * np.square(columns - mean[:, None]).sum(axis=0)
+            gains += 0.5 * d * free * math.log(s)
+            value, _ = best_saved(weights, gains)
+            logs = np.array([[math.log(s)] * 2])
+            if free:
+                logs += [[-rng.choice([0.0, 0.1]), rng.choice([0.0, 0.2])]]
+            for bound, at in ((cells, np.append(point[:q], np.linalg.norm(point[q:]))),
+                              (ball, np.array([np.linalg.norm(point - atom)]))):  # fmt: skip
+                width = rng.choice([0.0, 1e-3, 0.1, 1.0]) * rng.random((2, len(at)))
+                low, high = at - width[0] - 1e-12 * (1 + np.abs(at)), at + width[1] + 1e-12 * (1 + np.abs(at))
+                low[-1] = max(low[-1], 0.0)
+                if bound is cells and q == d:
+                    low[-1] = high[-1] = 0.0
+                found, _ = bound.bound(low[None], high[None], logs, np.array([rng.uniform(-3.0, 0.0)]))
+                assert found[0] >= value - 1e-9 * (1.0 + value), (shape, found[0], value)
+                if shape not in ("offset", "heavy") and width.max() < 2e-3:
+                    ratios.append(found[0] / max(value, 1.0))
+    # and it is of use
+    assert not ratios or min(ratios) < 3.0
+
+
+@pytest.mark.parametrize("shape", ["normal", "heavy", "skewed"])
+def test_a_cluster_saves_no_more_than_its_moments_say(shape):
+    rng = np.random.default_rng(len(shape))
+    for d in (2, 6):
+        columns, means, _ = shaped(shape, rng, 300, d, 1)
+        weights, precision = rng.choice([0.5, 2.0], 300), rng.uniform(0.3, 1.0)
+        prices = 1.0 + 0.5 * precision * np.square(columns - means.T).sum(axis=0) + 0.1 * rng.random(300)
+        center, row, _ = moments_of(columns, weights, prices, precision, 10.0)
+        z = columns - center[:, None]
+        cells = HullCells(np.zeros((0, 300)), z, weights, np.zeros(300, int), np.zeros((1, 1)), d)
+        cells.set_prices(prices, row[None])
+        for _ in range(60):
+            v = rng.standard_normal(d) * rng.choice([0.01, 0.3, 3.0])
+            s, log_scale = math.exp(rng.uniform(-2, 1)), rng.uniform(-2, 0)
+            y = prices + log_scale + 0.5 * d * math.log(s) - 0.5 * s * np.square(z - v[:, None]).sum(axis=0)
+            r = np.array([np.linalg.norm(v)])
+            logs = np.array([math.log(s) - rng.choice([0.0, 0.1]), math.log(s) + 1e-15])
+            found = cells.by_moments(0, r * (1 - 1e-12), r, logs, log_scale)
+            assert found >= weights @ np.maximum(0.0, y) * (1 - 1e-12)
+
+
+def problem(n, d, K, gap, seed=0):
+    rng = np.random.default_rng(seed)
+    columns, means, label = shaped("normal", rng, n, d, K, gap)
+    return gopfast.GaussianMixture(columns.T, K, covariance="known"), label
+
+
+def incumbent(family, label, K):
+    """EM from the labels: the vector and its value."""
+    columns, _ = family.data.arrays()
+    means = np.array([columns[:, label == k].mean(axis=1) for k in range(K)])
+    vector, (value, *_), _ = MixturePrimal(family).em(np.bincount(label) / len(label), means.ravel(), 0.0, 300)[:3]
+    return vector, value
+
+
+@pytest.mark.parametrize(("n", "d", "K", "gap"), [(2_000, 4, 2, 8.0), (2_500, 6, 3, 7.0), (2_000, 5, 3, 3.0)])
+def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, monkeypatch):
+    """Even where solutions below a limit above the optimum are sought: nothing may end by proof."""
+    monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
+    found, label = problem(n, d, K, gap, seed=n + d)
+    family = engine.family(found)
+    vector, value = incumbent(family, label, K)
+    bound = HullBound(family, vector, math.inf)
+    while bound.step(math.inf):
+        pass
+    assert -math.inf < bound.lower <= value
+    z, w = bound.frame.samples, bound.weights
+    rng = np.random.default_rng(0)
+    starts = [z[:, i] for i in rng.integers(n, size=20)] + list(bound.frame.means)
+    for m in starts:
+        for _ in range(30):
+            reached, mass = saved(w, bound.prices - 0.5 * np.square(z - m[:, None]).sum(axis=0))
+            m = z @ mass / max(mass.sum(), 1e-300)
+        assert bound.supremum >= reached * (1 - 1e-9) - 1e-9
+    if K == 2:
+        assert value - bound.lower < 0.02 * n
+
+
+def test_it_is_the_same_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(hull, "MOST_CELLS", 600)
+    found, label = problem(2_000, 5, 3, 6.0)
+    family = engine.family(found)
+    vector, value = incumbent(family, label, 3)
+    told = []
+    for threads in (1, 2):
+        bound = HullBound(family, vector, value, threads)
+        while bound.step(math.inf):
+            pass
+        told.append((bound.lower, bound.n_terms, bound.n_cells))
+    assert told[0] == told[1]
+
+
+def test_the_search_takes_it_and_agrees_with_the_one_without():
+    found, _ = problem(5_000, 4, 2, 9.0)
+    told = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
+    with gopfast.settings(groups=False):
+        other = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
+    assert told.lower_bound <= other.objective + 1e-6
+    assert other.lower_bound <= told.objective + 1e-6
+    assert told.profile["groups"].calls > 0

@@ -54,6 +54,7 @@ from gopfast.mixtures.problems import (
     LatentClass,
     LatentClassFit,
     PoissonMixture,
+    RegressionMixture,
 )
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
@@ -97,6 +98,7 @@ __all__ = [
     "MixtureSolution",
     "Optima",
     "PoissonMixture",
+    "RegressionMixture",
     "Proof",
     "ProofError",
     "Result",

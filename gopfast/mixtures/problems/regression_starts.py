@@ -32,7 +32,7 @@ def best_fit(problem):
 
 
 def lines(problem, rng):
-    """Return responsibilities (n, K) by the nearest of K regressions through as many random samples as determine one."""
+    """Return responsibilities (n, K) by the nearest of K regressions, each through a few random samples."""
     used, q = np.flatnonzero(problem.sample_weight > 0.0), problem._n_coefficients
     Z, away = problem._design(), []
     for _ in range(problem.n_components):

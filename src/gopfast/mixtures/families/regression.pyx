@@ -28,7 +28,7 @@ from gopfast.mixtures.families.family cimport (
     LEAST_MULTIPLIER, NEGLIGIBLE_WIDTH, TYPICAL_MULTIPLIER, TYPICAL_SLACK, Facet, Subproblem, clear, half_width,
     has_width, middle_of,
 )
-from gopfast.mixtures.families.variance cimport line_cost, split_factor
+from gopfast.mixtures.families.variance cimport line_cost, split_factor, within
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.rounding cimport ROUND
@@ -314,7 +314,8 @@ cdef class RegressionFamily(Family):
                 self.fit(s, of, b)
             for j in range(q):
                 b[j] = clip(b[j], low[a + j], high[a + j]) if s > 0 else cell.center[j]
-                away[j] = b[j] - cell.center[j]
+                away[j] = within(b[j], low[a + j], high[a + j]) - cell.center[j]
+            # away: facets are loose in wide boxes, and a fit on a face is no reason not to split there
             room, lost, unit = 1, 0, 1
             for j in range(q):
                 error[a + j] = 0

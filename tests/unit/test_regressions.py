@@ -168,3 +168,51 @@ def test_standard_errors_of_one_component_are_those_of_least_squares():
     assert [(one.parameter, one.place) for one in found[1:]] == [
         ("coefficient", "x0"), ("coefficient", "x1"), ("intercept", "")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_one_component_is_solved_by_least_squares(model):
+    problem = RegressionMixture(X, y, 1, sample_weight=w, **model)
+    result = gopfast.solve(problem)
+    assert result.success
+    assert result.relaxation == "closed form"
+    best = problem.maximize(np.ones((30, 1)))
+    assert result.objective == pytest.approx(problem.objective(**best), rel=1e-12)
+    assert result.gap < 1e-12 * (1 + abs(result.objective))
+    np.testing.assert_allclose(result.solution.coefficients, best["coefficients"], rtol=1e-6)
+
+
+def test_the_number_of_components_is_chosen_with_proof():
+    rows = datasets.load("co2data")
+    choice = gopfast.select(rows, [1, 2], model=lambda X, K: RegressionMixture(X, n_components=K))
+    assert (choice.n_components, choice.status) == (2, "PROVED")
+
+
+def test_a_search_goes_on_from_a_checkpoint(tmp_path):
+    problem = RegressionMixture(*datasets.load("co2data").T, 2, noise_variance=4.0)
+    gopfast.solve(problem, checkpoint=tmp_path / "file", max_nodes=50)
+    again = gopfast.resume(tmp_path / "file", problem.X)
+    assert again.success
+    assert again.objective == pytest.approx(69.60472, abs=1e-4)
+
+
+def test_proofs_are_refused_until_the_checker_has_an_entry():
+    problem = RegressionMixture(*datasets.load("co2data").T, 2, noise_variance=4.0)
+    with pytest.raises(InputError, match="proofs have no entry yet"):
+        gopfast.solve(problem, proof=True)
+
+
+@pytest.mark.parametrize("options, reference", [({}, -141.19840), ({"noise_variance": 0.005}, -103.23393)])
+def test_the_tone_data_are_proved(options, reference):
+    problem = RegressionMixture(*datasets.load_tonedata().T, 2, **options)
+    result = gopfast.solve(problem, time_limit=200)
+    assert result.success
+    assert result.objective == pytest.approx(reference, abs=1e-4)
+
+
+@pytest.mark.parametrize("options, reference", [({}, 704.05468), ({"noise_variance": 3.0}, 1254.12863)])
+def test_regressions_of_a_parabola_and_a_line_on_lines_are_proved(options, reference):
+    data = datasets.load_npreg()
+    result = gopfast.solve(RegressionMixture(data[:, 0], data[:, 1], 2, **options), time_limit=200)
+    assert result.success
+    assert result.objective == pytest.approx(reference, abs=1e-4)

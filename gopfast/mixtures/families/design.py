@@ -28,7 +28,7 @@ from gopfast.roundoff import ROUND
 MOST_COEFFICIENTS = 8
 # Sets of q samples of which fits are made, and of those that need fractions.
 MOST_FITS, MOST_EXACT = 20_000_000, 200_000
-CHUNK = 100_000  # of them at a time
+CHUNK = 20_000  # of them at a time
 # A determinant less than this many times its rounding error is computed in fractions.
 CERTAIN = 1000.0
 # Relative slack of bounds that a few operations derive from others.

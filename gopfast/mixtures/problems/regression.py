@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems import regression_starts
+from gopfast.mixtures.problems import regression_closed_form, regression_starts
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import LOG_2_PI, ON_FLOOR
 
@@ -59,6 +59,7 @@ class RegressionMixture(MixtureProblem):
         Read-only: the regressors, then the responses.
     regressors, response : ndarray, shape (n, p) and (n,)
         Its two parts.
+    variance : str
     noise_variance, variance_floor : float or None
     fit_intercept : bool
     parameter_names : tuple of str
@@ -81,6 +82,7 @@ class RegressionMixture(MixtureProblem):
     RegressionMixture(n_samples=6, n_features=2, n_components=2, fit_intercept=True, variance_floor=0.01)
     """
 
+    variance: str
     noise_variance: float | None
     variance_floor: float | None
     fit_intercept: bool
@@ -104,13 +106,15 @@ class RegressionMixture(MixtureProblem):
             columns = (*columns, _name_of(y)) if columns else ()
         elif rows.shape[1] < 2:
             raise InputError("y must be given: X has one column only")
-        checks.choice("variance", variance, ("free",))
+        if variance == "shared":
+            raise InputError("variance must be 'free': one variance for all components is not offered yet")
         self._store(
             rows,
             n_components,
             sample_weight,
             columns=columns,
             prior=None,
+            variance=checks.choice("variance", variance, ("free",)),
             fit_intercept=_flag(fit_intercept),
             noise_variance=None if noise_variance is None else checks.positive_number("noise_variance", noise_variance),
         )
@@ -145,11 +149,6 @@ class RegressionMixture(MixtureProblem):
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 weights, and the coefficients, intercept and variance of each component."""
         return self.n_components * (self._n_coefficients + 1 + (self.noise_variance is None)) - 1
-
-    @property
-    def variance(self) -> str:
-        """How the variances are: "free", or "known"."""
-        return "free" if self.noise_variance is None else "known"
 
     @property
     def column_names(self) -> list[str]:
@@ -220,6 +219,10 @@ class RegressionMixture(MixtureProblem):
         family = core.regression.RegressionFamily(design, self.n_components, self.noise_variance is None)
         return family.suggest(**regression_starts.best_fit(self))
 
+    def _closed_form(self, X, w):
+        """Take weighted least squares."""
+        return regression_closed_form.one_regression(self, X, w)
+
     def _ceiling(self):
         """Take the density at the regression of a component on the floor."""
         least = self.variance_floor if self.noise_variance is None else self.noise_variance
@@ -235,10 +238,6 @@ class RegressionMixture(MixtureProblem):
             names = ", ".join(map(str, low))
             text += f"; that of component {names} is on it, and a smaller floor would give another optimum"
         return [text]
-
-    def _points(self):
-        """Return regressors and responses, in units of their standard deviations."""
-        return super()._points()
 
     def _rows_like(self, X):
         """Check other samples: regressors, then the response."""

@@ -14,6 +14,8 @@ from gopfast.mixtures.problems.covariance import LOG_2_PI, ON_FLOOR
 
 # Share of the residual standard deviation of one regression below which no component's may fall by default.
 FLOOR_SHARE = 0.05
+# Residuals of one regression that are rounding, relative to the largest response.
+EXACT = 1e-10
 # Weight of all samples in a component's fit, relative to its own: coefficients that these leave open are determined.
 RIDGE = 1e-12
 # Singular values of the scaled regressors, relative to the largest, from which on they count as independent.
@@ -62,6 +64,8 @@ class RegressionMixture(MixtureProblem):
     variance : str
     noise_variance, variance_floor : float or None
     fit_intercept : bool
+    fits_all : bool
+        Whether one regression fits all samples, but for rounding.
     parameter_names : tuple of str
         "coefficients" (K, p), with an intercept "intercepts" (K,), with free variances "variances" (K,).
 
@@ -86,6 +90,7 @@ class RegressionMixture(MixtureProblem):
     noise_variance: float | None
     variance_floor: float | None
     fit_intercept: bool
+    fits_all: bool
 
     def __init__(
         self,
@@ -120,12 +125,13 @@ class RegressionMixture(MixtureProblem):
         )
         if noise_variance is not None and variance_floor is not None:
             raise InputError("variance_floor must be None with a noise_variance: no variance is estimated")
-        residuals = self._residuals_of_one()
+        square = float(self.sample_weight @ np.square(self._residuals_of_one())) / self.total_weight
+        self.__setstate__({"fits_all": not square > np.square(EXACT * np.abs(self.response).max())})
         floor = None
         if noise_variance is None and variance_floor is None:
-            floor = FLOOR_SHARE**2 * float(self.sample_weight @ np.square(residuals)) / self.total_weight
-            if not floor > np.square(1e-12 * np.abs(self.response).max()):
+            if self.fits_all:
                 raise InputError("variance_floor must be given: one regression fits all samples")
+            floor = FLOOR_SHARE**2 * square
         elif noise_variance is None:
             floor = checks.positive_number("variance_floor", variance_floor)
         self.__setstate__({"variance_floor": floor})

@@ -106,7 +106,7 @@ def design_of(X, y, weights, unit, fit_intercept):
     """
     rows = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
     unique, of = np.unique(rows, axis=0, return_inverse=True)
-    at = _places(unique)
+    at = _places(unique, fit_intercept)
     exact = rational(unique)
     places = [exact[i] for i in at]
     _, inverse = eliminated(places)
@@ -174,10 +174,14 @@ def hull(z, exact, low, high):
     return least - size, most + size
 
 
-def _places(rows):
+def _places(rows, fit_intercept):
     """Choose q of the rows (m, q) whose determinant no exchange of one of them enlarges much."""
-    scaled = rows / np.abs(rows).max(axis=0)
     q = rows.shape[1]
+    middle = 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)
+    if fit_intercept:  # the last column is constant: what is taken off the others changes no determinant
+        middle[-1] = 0.0
+        rows = rows - middle
+    scaled = rows / np.abs(rows).max(axis=0)
     at, left = [], scaled.copy()
     for _ in range(q):
         at.append(int(np.square(left).sum(axis=1).argmax()))

@@ -387,6 +387,11 @@ cdef class RegressionFamily(Family):
             if self.free_variance:
                 point[k * self.n_cell + q] = max(1.0, self.pooled[0] / (K * K))
 
+    @property
+    def returns_rounded(self):
+        """Coefficients are those of other coordinates."""
+        return True
+
     def metric(self):
         """Weights (F,) of the columns in the squared distance that starts are drawn by: those of y z_j."""
         weights = Family.metric(self)

@@ -11,7 +11,7 @@ cdef struct RegressionCell:
     real center[MOST_COEFFICIENTS]
     real half[MOST_COEFFICIENTS]
     real size           # E: no |y| + sum_j |z_j b_j| of a sample exceeds it for coefficients b in the box
-    real reach          # the square of at most sum_j h_j |z_j|
+    real reach          # the square of the most that sum_j h_j |z_j| is, about
     real moved          # delta: what rounding may move a residual by
     real part           # eta: relative part of a square that makes up for that
     real rest           # delta^2 / eta, the rest
@@ -31,11 +31,13 @@ cdef class RegressionFamily(Family):
     cdef real sign[MOST_COEFFICIENTS][MOST_COEFFICIENTS]
     cdef real[::1] low, high                        # (q,) box of all fits
     cdef real[::1] largest                          # (q,) of |z_j|
+    cdef real[:, ::1] sizes                         # (q, m) |z_j| of the distinct regressors
     cdef real largest_response                      # of |y|
     cdef real most_lost                             # what a minorant may lie below the cost of the least variance
     cdef real ceiling                               # of variances
     cdef real[::1] pooled                           # (F,) mean of the columns over all samples
     cdef object suggestion
+    cdef real farthest(self, const real *half) noexcept nogil
     cdef void open_cell(self, const real *low, const real *high, RegressionCell *cell) noexcept nogil
     # OUT to (1 + F,), added: `times` the squares about the coefficients b.
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil

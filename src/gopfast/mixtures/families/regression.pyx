@@ -48,13 +48,17 @@ cdef real MOVED = 8 * ROUND
 # What rounding of squares may cost a sample, in nats, before minorants are made flatter.
 cdef real MOST_ROUNDING = 1e-3
 # What the minorant of one component's wide box may lie below the cost of its least variance, in nats: flatter ones
-# bound it better (5,500 cells in place of 9,300 with 1, as many with 16; none suffice without). Mixtures do without.
+# bound it better (see docs/notebook/regressions.md). Mixtures do without.
 cdef real MOST_LOST = 4.0
 # What a box loses of a sample counts less and less from so many nats on: the sample is another component's.
 cdef real SATURATED = 9.0
 # Weights of all samples in a component's fit, relative to its mass: it is a fit of positive weights even where its own
 # leave coefficients open.
 cdef real RIDGE = 1e-12
+# E is never 0: what rounding moves a residual by divides.
+cdef real LEAST_SIZE = 1e-100
+# A component of less mass has no fit: its sums may have lost all digits to underflow.
+cdef real NO_MASS = 1e-280
 # Parts of a wide box lie at least this many deviations from the fit.
 cdef real WIDE = 16
 
@@ -114,6 +118,7 @@ cdef class RegressionFamily(Family):
         self.set_constant(data.total_weight * log(design.unit), 4 * ROUND * data.total_weight)
         self.low, self.high = np.array(design.low), np.array(design.high)
         self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
+        self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
         self.ceiling = design.largest_variance
         self.pooled = (columns * design.weights).sum(axis=1) / data.total_weight
         self.suggestion = None
@@ -138,15 +143,14 @@ cdef class RegressionFamily(Family):
     cdef void open_cell(self, const real *low, const real *high, RegressionCell *cell) noexcept nogil:
         cdef int j, q = self.n_coefficients
         cdef real slope
-        cell.reach = 0
         cell.size = self.largest_response
         for j in range(q):
             cell.center[j] = middle_of(low[j], high[j])
             cell.half[j] = half_width(low[j], high[j], cell.center[j])
             cell.size += self.largest[j] * (max(fabs(low[j]), fabs(high[j])) + cell.half[j])
-            cell.reach += self.largest[j] * cell.half[j]
+        cell.reach = self.farthest(cell.half)
         cell.reach *= cell.reach
-        cell.size *= 1 + 32 * ROUND
+        cell.size = cell.size * (1 + 32 * ROUND) + LEAST_SIZE
         cell.moved = MOVED * cell.size
         cell.part = min(0.5, cell.moved)
         cell.rest = cell.moved * cell.moved / cell.part
@@ -160,6 +164,18 @@ cdef class RegressionFamily(Family):
         cell.full = cell.slope = min(slope, MOST_ROUNDING / cell.rounding)
         if cell.reach * cell.slope > self.most_lost:
             cell.slope = self.most_lost / cell.reach
+
+    cdef real farthest(self, const real *half) noexcept nogil:
+        """At most sum_j h_j |z_j| over the samples, about."""
+        cdef index i
+        cdef int j
+        cdef real x, most = 0
+        for i in range(self.sizes.shape[1]):
+            x = 0
+            for j in range(self.n_coefficients):
+                x += half[j] * self.sizes[j, i]
+            most = max(most, x)
+        return most
 
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil:
         cdef int j, l, q = self.n_coefficients
@@ -264,15 +280,15 @@ cdef class RegressionFamily(Family):
         cdef int j, l, i, q = self.n_coefficients
         cdef real x
         for j in range(q):
-            b[j] = moments[1 + j] + RIDGE * mass * self.pooled[1 + j]
+            b[j] = moments[1 + j] / mass + RIDGE * self.pooled[1 + j]
             for l in range(j + 1):
-                x = moments[self.pair[j][l]] + RIDGE * mass * self.pooled[self.pair[j][l]]
+                x = moments[self.pair[j][l]] / mass + RIDGE * self.pooled[self.pair[j][l]]
                 for i in range(l):
                     x -= L[j][i] * L[l][i]
                 if l < j:
                     L[j][l] = x / L[l][l]
                 else:
-                    L[j][j] = sqrt(max(x, RIDGE * RIDGE * mass * self.pooled[self.pair[j][j]]))
+                    L[j][j] = sqrt(max(x, RIDGE * RIDGE * self.pooled[self.pair[j][j]]))
         for j in range(q):
             for i in range(j):
                 b[j] -= L[j][i] * b[i]
@@ -308,7 +324,7 @@ cdef class RegressionFamily(Family):
         cdef real v = 1, s, lost, room, unit, middle
         cdef const real *of
         for k in range(self.n_components):
-            a, s, of = k * self.n_cell, mass[k], moments + k * self.n_statistics
+            a, s, of = k * self.n_cell, mass[k] if mass[k] > NO_MASS else 0, moments + k * self.n_statistics
             self.open_cell(low + a, high + a, &cell)
             if s > 0:
                 self.fit(s, of, b)
@@ -362,7 +378,7 @@ cdef class RegressionFamily(Family):
         cdef int k, j, q = self.n_coefficients
         cdef real *at
         for k in range(self.n_components):
-            if not mass[k] > 0:
+            if not mass[k] > NO_MASS:
                 continue
             at = point + k * self.n_cell
             self.fit(mass[k], moments + k * self.n_statistics, at)

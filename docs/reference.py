@@ -16,7 +16,7 @@ SECTIONS = [
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
-            "LatentClass", "LatentClassFit",
+            "LatentClass", "LatentClassFit", "RegressionMixture",
         ]),
         ("gopfast.models", ["MixtureProblem"]),
     ]),
@@ -31,7 +31,7 @@ SECTIONS = [
     ("Estimators", "With scikit-learn's interface.", [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
-            "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalKMeans",
+            "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture", "GlobalKMeans",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
         ("gopfast.estimators.base", ["GlobalMixture"]),

@@ -49,6 +49,7 @@ from gopfast.mixtures.problems import (
     LatentClass,
     LatentClassFit,
     PoissonMixture,
+    RegressionMixture,
 )
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
@@ -81,6 +82,7 @@ __all__ = [
     "GlobalKMeans",
     "GlobalLatentClass",
     "GlobalPoissonMixture",
+    "GlobalRegressionMixture",
     "GopfastError",
     "InputError",
     "InputTypeError",
@@ -93,6 +95,7 @@ __all__ = [
     "NotProvedWarning",
     "Optima",
     "PoissonMixture",
+    "RegressionMixture",
     "Proof",
     "ProofError",
     "Result",
@@ -120,7 +123,7 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
-    "GlobalPoissonMixture": "counts_and_labels",
+    "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -133,6 +136,7 @@ if TYPE_CHECKING:
     )
     from gopfast.estimators.gaussian import GlobalGaussianMixture
     from gopfast.estimators.kmeans import GlobalKMeans
+    from gopfast.estimators.regression import GlobalRegressionMixture
 else:  # hidden from type checkers: every misspelt name would pass as Any
 
     def __getattr__(name):

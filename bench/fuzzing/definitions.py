@@ -7,6 +7,9 @@ Gaussian components are kept relative to `origin`, so that data far from 0 lose 
 Besides each value stands its *size*: the magnitude of the terms of its own sum, for the rounding of this module.
 """
 
+from fractions import Fraction
+from operator import mul
+
 import numpy as np
 
 LONG = np.longdouble
@@ -548,10 +551,102 @@ class Categorical(Separable):
         }
 
 
+class Regression(Definition):
+    """Normal errors, of known variance or free above a floor; fits by normal equations in fractions."""
+
+    def prepare(self):
+        columns = [self.X[:, :-1], np.ones((self.n, 1))] if self.problem.fit_intercept else [self.X[:, :-1]]
+        self.Z, self.y = np.hstack(columns).astype(self.dtype), self.X[:, -1].astype(self.dtype)
+        self.known = self.problem.noise_variance
+        self.exact = [[Fraction(x) for x in row] for row in np.column_stack([*columns, self.X[:, -1]]).tolist()]
+
+    def fit(self, mass):
+        """The exact coefficients (q,) of a component, and its sum of squares; all samples count a little."""
+        shares = [Fraction(float(m)) + Fraction(float(mass.max())) / 2**200 for m in mass]
+        q = self.Z.shape[1]
+        sums = [[sum(m * row[i] * row[j] for m, row in zip(shares, self.exact, strict=True)) for j in range(q + 1)]
+                for i in range(q + 1)]  # fmt: skip
+        rows = [row[:] for row in sums[:q]]
+        for i in range(q):
+            at = next(j for j in range(i, q) if rows[j][i])
+            rows[i], rows[at] = rows[at], rows[i]
+            rows[i] = [x / rows[i][i] for x in rows[i]]
+            for j in range(q):
+                if j != i:
+                    rows[j] = [x - rows[j][i] * y for x, y in zip(rows[j], rows[i], strict=True)]
+        b = [row[-1] for row in rows]
+        return b, sums[q][q] - sum(x * sums[i][q] for i, x in enumerate(b)), sum(shares)
+
+    def parameters(self, mass, S, former):
+        exact, least = [], self.problem.variance_floor if self.known is None else self.known
+        if self.dtype is not LONG:
+            state = {"coefficients": np.zeros((self.K, self.Z.shape[1])), "variances": np.full(self.K, least)}
+            for k in range(self.K):
+                root = np.sqrt(mass[:, k] + 1e-12 * max(mass[:, k].max(), 1e-300))
+                scale = np.abs(self.Z).max(axis=0)
+                b = np.linalg.lstsq(root[:, None] * self.Z / scale, root * self.y, rcond=None)[0] / scale
+                state["coefficients"][k] = b
+                if self.known is None:
+                    square = np.square(root * (self.y - self.Z @ b)).sum() / np.square(root).sum()
+                    state["variances"][k] = max(least, square)
+            return state
+        variances, coefficients, residuals = [], [], []
+        for k in range(self.K):
+            b, squares, total = self.fit(mass[:, k] if S[k] > 0 else self.w)
+            v = squares / total
+            exact.append((b, v))
+            variances.append(max(long(v), LONG(least))
+                             if self.known is None else LONG(least))
+            coefficients.append([long(x) for x in b])
+            residuals.append([long(row[-1] - sum(map(mul, b, row[:-1]))) for row in self.exact])
+        return {
+            "coefficients": np.array(coefficients), "variances": np.array(variances), "exact": exact,
+            "residuals": np.array(residuals).T,
+        }  # fmt: skip
+
+    def log_densities(self, state):
+        v, residuals = state["variances"], state.get("residuals")
+        if residuals is None:
+            residuals = self.y[:, None] - self.Z @ state["coefficients"].T
+        return -(self.log_2_pi + np.log(v) + np.square(residuals) / v) / 2
+
+    def sample_size(self, state):
+        if "residuals" in state:
+            return 0
+        reach = np.abs(self.y)[:, None] + np.abs(self.Z) @ np.abs(state["coefficients"]).T
+        return (reach * (reach + 1) / state["variances"]).max(axis=1)
+
+    def read(self, solution):
+        b = solution.coefficients
+        if self.problem.fit_intercept:
+            b = np.column_stack([b, solution.intercepts])
+        v = np.full(self.K, self.known) if self.known is not None else solution.variances
+        return {
+            "weights": solution.weights.astype(self.dtype), "coefficients": b.astype(self.dtype),
+            "variances": v.astype(self.dtype),
+        }  # fmt: skip
+
+    def point(self, state, family):
+        design = family.design
+        unit, cells = Fraction(design.unit), []
+        for b, v in state["exact"]:
+            values = zip(design.places, design.values, strict=True)
+            cell = [long((sum(map(mul, place, b)) - value) / unit) for place, value in values]
+            cells.append(cell + [long(v / unit**2)] * (self.known is None))
+        cells = np.array(cells)
+        return cells, 2.0**-50 * np.abs(cells), *EMPTY
+
+
+def long(x):
+    """A Fraction in extended precision."""
+    high = float(x)
+    return LONG(high) + LONG(float(x - Fraction(high)))
+
+
 MODELS = {
     "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
     "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
-    "LatentClass": Categorical,
+    "LatentClass": Categorical, "RegressionMixture": Regression,
 }  # fmt: skip
 
 

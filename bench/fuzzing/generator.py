@@ -185,6 +185,26 @@ def latent_class(rng, n, d, K, small, prior=False):
     )
 
 
+def regression(rng, n, d, K, small, known=False):
+    """A response on one or two regressors, often on lines that cross; of few samples, whose fits are exact."""
+    n, p = min(n, 40), 1 + (rng.random() < 0.25)
+    X = reals(rng, n, p)
+    unit = np.sqrt(spread(X))
+    Z = (X - X.mean(axis=0)) / unit
+    y = (Z * rng.normal(size=(n, p)).round(rng.integers(3))).sum(axis=1) if rng.random() < 0.2 else column(rng, n)
+    if rng.random() < 0.6:
+        y = (Z * rng.normal(size=(K, p))[rng.integers(K, size=n)]).sum(axis=1) + rng.choice([0.0, 0.1]) * y
+    if rng.random() < 0.3:
+        y = y * 10.0 ** rng.uniform(-6, 6) + rng.choice([0.0, 0.0, 2.0**20])
+    variance = float(spread(y[:, None])[0] * 10.0 ** rng.uniform(-4, 0.5))
+    given = {"noise_variance": variance} if known else {"variance_floor": variance}
+    if not known and rng.random() < 0.3:
+        given = {}
+    return gopfast.RegressionMixture(
+        X, y, min(n, K), fit_intercept=bool(rng.random() < 0.8), sample_weight=weights(rng, n), **given
+    )
+
+
 def _with_columns(make, least, most):
     """Of `least` to `most` columns."""
     return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
@@ -231,8 +251,9 @@ MANY = {
     "diag_many": _with_columns(_of(gaussian_free, covariance="diag"), 5, 9),
     "tied_three": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 2, 2), 3),
 }
-DRAWN = {**FAMILIES, **MISSING, **MANY}
-NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY)
+REGRESSIONS = {"regression": _of(regression), "regression_known": _of(regression, known=True)}
+DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS}
+NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS)
 
 
 def problem(family, rng, small=True):

@@ -18,6 +18,9 @@ name          rows columns what
 ``acidity``   155  1       log acid-neutralising capacity of lakes in Wisconsin
 ``enzyme``    245  1       enzymatic activity in blood
 ``faithful``  272  2       Old Faithful: length of an eruption and waiting time for the next, minutes
+``tonedata``  150  2       stretch ratio of a tone's overtones, and what a musician tuned it to
+``co2data``   28   2       gross national product and CO2 emission per head of 28 countries in 1996
+``npreg``     200  4       simulated regressions: x, a normal and a Poisson response, the class
 ============= ==== ======= ============================================================================
 
 Tables of labels for latent class models, by name for `load_labels`:
@@ -41,11 +44,14 @@ from gopfast.datasets.loaders import (
     load_acidity,
     load_carcinoma,
     load_cheating,
+    load_co2data,
     load_enzyme,
     load_faithful,
     load_galaxies,
     load_gss82,
     load_minimal,
+    load_npreg,
+    load_tonedata,
     load_values,
 )
 
@@ -62,13 +68,16 @@ __all__ = [
     "load_acidity",
     "load_carcinoma",
     "load_cheating",
+    "load_co2data",
     "load_enzyme",
     "load_faithful",
     "load_galaxies",
     "load_gss82",
     "load_labels",
     "load_minimal",
+    "load_npreg",
     "load_problem",
+    "load_tonedata",
     "load_values",
     "names",
     "problem_names",

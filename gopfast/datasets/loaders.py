@@ -105,6 +105,51 @@ def load_faithful(as_frame: bool = False) -> "FloatArray | DataFrame":
 
 
 @described
+def load_tonedata(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read 150 trials of an experiment on the perception of tones.
+
+    Columns "stretchratio" of the overtones, and "tuned", the ratio to the fundamental that a musician tuned to.
+
+    References
+    ----------
+    Cohen, "Inharmonic tone perception", dissertation, Stanford 1980; De Veaux, "Mixtures of linear regressions",
+    Computational Statistics & Data Analysis 8 (1989). As the R package mixtools has it.
+    """
+    return as_asked(*numbers("tonedata"), as_frame)
+
+
+@described
+def load_co2data(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read gross national product and CO2 emission of 28 countries in 1996.
+
+    Columns "GNP" and "CO2", both per head.
+
+    References
+    ----------
+    Hurn, Justel & Robert, "Estimating mixtures of regressions", Journal of Computational and Graphical Statistics 12
+    (2003). As the R package mixtools has it.
+    """
+    return as_asked(*numbers("co2data"), as_frame)
+
+
+@described
+def load_npreg(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read 200 simulated samples of two regressions.
+
+    Columns "x", "yn", normal on 5 x (class 1) or 40 - (x - 5)^2 (class 2), "yp", counts, and "class".
+
+    References
+    ----------
+    Leisch, "FlexMix: a general framework for finite mixture models and latent class regression in R", Journal of
+    Statistical Software 11 (2004). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("npreg"), as_frame)
+
+
+@described
 def load_carcinoma(as_frame: bool = False) -> "StrArray | DataFrame":
     """
     Read the ratings of 118 slides by seven pathologists.

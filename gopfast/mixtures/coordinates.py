@@ -154,7 +154,28 @@ def _prior_variance(problem, parameters):
     yield Coordinate(name="prior_variance", places=((),), steps=steps, on_bound=bound, shared=True)
 
 
+def _coefficients(problem, parameters):
+    value = parameters["coefficients"]
+    spread, free = np.ptp(problem.X, axis=0) / 4.0, np.zeros(len(value), dtype=bool)
+    for j in range(value.shape[1]):
+        step = STEP * spread[-1] / (spread[j] if spread[j] > 0.0 else np.abs(problem.X[:, j]).max())
+        yield Coordinate(name="coefficients", places=((j,),), steps=np.full(len(value), step), on_bound=free)
+
+
+def _intercepts(problem, parameters):
+    value = parameters["intercepts"]
+    steps = np.full(len(value), STEP * np.ptp(problem.response) / 4.0)
+    yield Coordinate(name="intercepts", places=((),), steps=steps, on_bound=np.zeros(len(value), dtype=bool))
+
+
+def _variances(problem, parameters):
+    value = parameters["variances"]
+    bound = value <= (1.0 + ON_FLOOR) * problem.variance_floor
+    yield Coordinate(name="variances", places=((),), steps=np.where(bound, 0.0, STEP * value), on_bound=bound)
+
+
 _MAKERS = {
     "means": _means, "covariances": _covariances, "rates": _rates, "probabilities": _probabilities,
+    "coefficients": _coefficients, "intercepts": _intercepts, "variances": _variances,
     "prior_variance": _prior_variance, "posterior_variances": lambda problem, parameters: (),
 }  # fmt: skip

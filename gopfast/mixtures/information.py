@@ -158,7 +158,8 @@ class _Layout:
 
 _SINGULAR_NAMES = {
     "means": "mean", "covariances": "variance", "rates": "rate", "probabilities": "probability",
-    "prior_variance": "prior variance",
+    "prior_variance": "prior variance", "coefficients": "coefficient", "intercepts": "intercept",
+    "variances": "variance",
 }  # fmt: skip
 
 

@@ -64,8 +64,8 @@ class Representation:
 
     def tolerance_kept(self, tolerance):
         """Part of a tolerance that a search has to prove so that the loss does not exceed it, by the pooled samples."""
-        if self.family.frame is not None:
-            return 1.0 - RESERVE  # what is returned are rounded matrices, and the value of these is reported
+        if self.family.returns_rounded:
+            return 1.0 - RESERVE  # matrices, or coefficients: the value of the rounded ones is reported
         if self.distance == 0.0:
             return 1.0
         columns, weights = self.family.data.arrays()

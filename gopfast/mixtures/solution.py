@@ -37,6 +37,10 @@ class MixtureSolution(Fitted):
         Variances of the Gaussian posterior of the means.
     prior_variance : float
         Gamma, in squared units of the data.
+    coefficients : ndarray, shape (K, p)
+        Of a mixture of regressions, in units of the response over those of the regressors.
+    intercepts, variances : ndarray, shape (K,)
+        Of a mixture of regressions.
     """
 
     problem: MixtureProblem = field(repr=False)
@@ -47,6 +51,9 @@ class MixtureSolution(Fitted):
     rates: FloatArray | None = None
     posterior_variances: FloatArray | None = None
     prior_variance: float | None = None
+    coefficients: FloatArray | None = None
+    intercepts: FloatArray | None = None
+    variances: FloatArray | None = None
 
     @classmethod
     def canonical(
@@ -137,6 +144,9 @@ _LABELS = {
     "probabilities": "probability",
     "posterior_variances": "posterior variance",
     "prior_variance": "prior variance",
+    "coefficients": "coefficients",
+    "intercepts": "intercept",
+    "variances": "variance",
 }
 
 

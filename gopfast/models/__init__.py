@@ -9,6 +9,7 @@ from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
 from gopfast.mixtures.problems.poisson import PoissonMixture
+from gopfast.mixtures.problems.regression import RegressionMixture
 
 __all__ = [
     "BernoulliMixture",
@@ -20,4 +21,5 @@ __all__ = [
     "LatentClassFit",
     "MixtureProblem",
     "PoissonMixture",
+    "RegressionMixture",
 ]

@@ -22,6 +22,9 @@ NODES = 150
 # What long runs found: kind, family, seed.
 FOUND = [
     ("searches", "full_2", 9700000034),  # OPTIMAL, then NUMERICAL from its own solution: rounded matrices
+    ("negative", "regression_known", 9),  # places of a column far from 0 were no places
+    ("searches", "regression", 40),  # rounded coefficients: OPTIMAL, then NUMERICAL from its own solution
+    ("searches", "regression_known", 61),  # two samples of weight, fitted exactly: a margin was 0 / 0
     ("searches", "full_1", 9700000121),  # one component far from 0: its objective stood above that of its solution
 ]
 

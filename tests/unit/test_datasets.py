@@ -6,7 +6,10 @@ import pytest
 import gopfast
 from gopfast import datasets
 
-SHAPES = {"acidity": (155, 1), "enzyme": (245, 1), "faithful": (272, 2), "galaxies": (82, 1), "minimal": (4, 1)}
+SHAPES = {
+    "acidity": (155, 1), "co2data": (28, 2), "enzyme": (245, 1), "faithful": (272, 2), "galaxies": (82, 1),
+    "minimal": (4, 1), "npreg": (200, 4), "tonedata": (150, 2),
+}  # fmt: skip
 
 
 def test_every_data_set_is_read_with_its_shape():

@@ -32,6 +32,8 @@ EXCEPTIONS = {
     "lp/milp": ("codes of HiGHS", "MIP_INTERRUPT ROW_WISE MINIMISE SOLUTION_FEASIBLE"),
     "mixtures/data/grid": ("size of an array in C", "MOST_COLUMNS"),
     "mixtures/data/passes": ("parts of a pass, in whose order sums are made: csrc/pass.h", "N_PARTS"),
+    "mixtures/families/design": ("size of an array in C", "MOST_COEFFICIENTS"),
+    "mixtures/families/regression": ("size of an array in C", "MOST_COEFFICIENTS"),
     "mixtures/families/full": (
         "places of variables, statistics and facets",
         "MEAN VARIANCE SLOPE RESIDUAL N_CELL N_COLUMNS OF_MASS OF_X OF_Y OF_XY OF_XX OF_YY OF_XY_SQUARED N_STATISTICS "

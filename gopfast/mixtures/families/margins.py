@@ -14,3 +14,11 @@ SCATTER_ROUNDING = 1e-9
 # of bins, which are summed sample after sample, for each sample | the range squared | a few u for each addition (M8),
 # (R1)
 BIN_ROUNDING = 16.0 * ROUND
+
+# [design] Coordinates of regressions.
+
+# a determinant that is less is computed in fractions | times its rounding error | so that the relative error of others
+# is a thousandth, which the box of fits is widened by (J1)
+CERTAIN = 1000.0
+# of bounds that a few operations derive from others | relative | 9,000 u (J1), (R1)
+DESIGN_SLACK = 1e-12

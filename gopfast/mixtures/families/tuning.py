@@ -29,3 +29,16 @@ CLOSE = 0.8
 MOST_DIRECTIONS = 400
 # samples times directions | terms | [1, inf) | argument: some seconds at the worst
 MOST_WORK = 10_000_000
+
+# [design] Coordinates of regressions.
+
+# sets of q samples of which fits are made | sets | [1, inf) | argument: some 10 s
+MOST_FITS = 20_000_000
+# of those that need fractions | sets | [1, inf) | argument: some 10 s
+MOST_EXACT = 200_000
+# at a time | sets | [1, inf) | not measured
+CHUNK = 20_000
+# of exchanges that the choice of places takes at most | sweeps | [0, inf) | not measured
+MOST_EXCHANGES = 100
+# by which an exchange must enlarge the determinant | factor | (1, inf) | not measured
+GAIN = 1.001

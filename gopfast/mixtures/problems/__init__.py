@@ -8,6 +8,7 @@ from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
 from gopfast.mixtures.problems.poisson import PoissonMixture
+from gopfast.mixtures.problems.regression import RegressionMixture
 
 __all__ = [
     "BernoulliMixture",
@@ -18,4 +19,5 @@ __all__ = [
     "LatentClassFit",
     "MixtureProblem",
     "PoissonMixture",
+    "RegressionMixture",
 ]

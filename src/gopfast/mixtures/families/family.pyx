@@ -188,6 +188,11 @@ cdef class Family:
         return False
 
     @property
+    def returns_rounded(self):
+        """Whether parameters in the user's units are rounded more than the samples' shift and scale say."""
+        return self.frame is not None
+
+    @property
     def discrete(self):
         """Whether samples have probabilities, not densities."""
         return False

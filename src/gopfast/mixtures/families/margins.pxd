@@ -38,7 +38,7 @@ cdef extern from *:
     # of a chord's constant, beside the relative one | nats per unit of mass | 900 u of terms near 1 (M5), (R1)
     real CHORD_SLACK "1e-13"
 
-    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, tied] What all families share.
+    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, regression, tied] All families.
 
     # half width of a range that is rounding: it has no facets | of the magnitude of its ends | 900 u; leaving out a
     # facet only loosens the bound (R1)
@@ -47,6 +47,15 @@ cdef extern from *:
     real DERIVED_SLACK "1e-12"
     # of a total weight, a compensated sum | relative | 900 u, where 2 u is its error (R1)
     real TOTAL_SLACK "1e-13"
+
+    # [regression] Regressions.
+
+    # of a sum of products of the columns | relative to the square of the most a sample's terms are | each product is
+    # rounded twice, its coefficient four times, and there are at most 1 + 2 * 8 + 2 * 36 of them (J4)
+    real SQUARES "(256 * GOPFAST_ROUND)"
+    # of a residual | relative to the most a sample's terms are | columns and coefficients are rounded once or twice
+    # each (J4)
+    real MOVED "(8 * GOPFAST_ROUND)"
 
     # [affine, tied] Sums of products over the samples.
 

@@ -84,7 +84,7 @@ cdef extern from *:
     # the same, at most | nats per unit of mass | (0, inf) | not measured
     real MOST_GAP "1.0"
 
-    # [normal] Free variances.
+    # [normal, regression] Free variances.
 
     # of the half width on both sides of the middle, where tangents are taken | part | (0, 1] | not measured
     real TANGENT_AT "0.5"
@@ -94,7 +94,7 @@ cdef extern from *:
     # argument: leaving out a facet only loosens the bound
     real NORMAL_NARROW "1e-6"
 
-    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, tied] What all families share.
+    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, regression, tied] All families.
 
     # of the largest multiplier of a facet that the minorant's slopes can ask for, where the interior-point method
     # starts | part | (0, 1) | argument: chosen by counts of data passes, which are not recorded
@@ -130,3 +130,29 @@ cdef extern from *:
     # half width that the typical slack of an entry's facets is of, at least | squared units of the floor | (0, 1) |
     # argument: where the method starts alone
     real LEAST_SPAN "1e-12"
+
+    # [regression] Regressions.
+
+    # beside the variance's range, of what the box matters, below which the second minorant is left out | part |
+    # (0, 1) | not measured
+    real REGRESSION_NARROW "1e-6"
+    # what rounding of squares may cost a sample before minorants are made flatter | nats | (0, inf) |
+    # docs/notebook/regressions.md
+    real MOST_ROUNDING "1e-3"
+    # what the minorant of one component's wide box may lie below the cost of its least variance: flatter ones bound it
+    # better; mixtures do without | nats | (0, inf) | docs/notebook/regressions.md
+    real MOST_LOST "4.0"
+    # what a box loses of a sample counts less and less from here on: the sample is another component's | nats |
+    # (0, inf) | docs/notebook/regressions.md
+    real SATURATED "9.0"
+    # weights of all samples in a component's fit: it is a fit of positive weights even where its own leave coefficients
+    # open | of its mass | (0, 1) | argument: any positive weights do (J1)
+    real REGRESSION_RIDGE "1e-12"
+    # least size of a sample's terms: what rounding moves a residual by divides | none | (0, 1e-50] | argument: its
+    # square is a normal number
+    real LEAST_SIZE "1e-100"
+    # of a component that has a fit: of less its sums may have lost all digits to underflow | mass | (0, 1e-200] |
+    # argument: near the least normal number
+    real NO_MASS "1e-280"
+    # at least, that parts of a wide box lie from the fit | deviations | (0, inf) | not measured
+    real WIDE "16.0"

@@ -154,7 +154,7 @@ cdef class CellPricing:
             at.low[j] = 0 if self.free[j] else low[j]
             at.high[j] = 1 if self.free[j] else high[j]
         self.family.relax(at.low, at.high, &at.sub)
-        for j in range(self.family.n_columns):
+        for j in range(n):
             if self.free[j]:  # shares of at least 0 and at most 1: no cost, nothing to multiply
                 at.sub.facets[2 * j].active = at.sub.facets[2 * j + 1].active = 0
         self.forget(at)

@@ -1,0 +1,194 @@
+"""Mixtures of regressions as a scikit-learn regressor: ``pip install gopfast[sklearn]``."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gopfast.annotations import FloatArray, IntArray
+from gopfast.mixtures.problems import RegressionMixture
+from gopfast.mixtures.result import Result
+from gopfast.result import Status
+from gopfast.solver import solve
+
+# Floor of the variances where one regression fits all samples, in units of the mean square of the responses.
+FLOOR_OF_EXACT_FITS = 1e-12
+
+
+class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
+    """
+    Mixture of linear regressions whose fit is proved globally optimal, as a scikit-learn regressor.
+
+    See `gopfast.RegressionMixture` for the model.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        Number of components K.
+    noise_variance : float, optional
+        Known variance of every component; by default each has a variance of its own.
+    variance_floor : float, optional
+        Least variance; by default the square of 0.05 residual standard deviations of one regression, or where one
+        regression fits all samples 1e-12 of the mean square of y (1 if y is 0).
+    fit_intercept : bool, default True
+        Whether regressions have an intercept.
+    epsilon : float, default 0.01
+        Absolute tolerance of the total log-likelihood, in nats.
+    time_limit : float or None, default 60
+        Seconds; None for no limit. A fit that it stops warns with `ConvergenceWarning`.
+    n_threads : int, optional
+        Threads; one per processor by default. The fit does not depend on it.
+    random_state : None, int or RandomState
+        For the local search. The proved optimum does not depend on it.
+    verbose : bool or int, default False
+        Whether to print a table of the progress.
+
+    Attributes
+    ----------
+    weights_ : ndarray, shape (K,)
+        Mixture weights.
+    coefficients_ : ndarray, shape (K, p)
+    intercepts_, variances_ : ndarray, shape (K,)
+    converged_ : bool
+        Whether the fit is proved globally optimal within `epsilon`.
+    n_iter_ : int
+        Nodes of the search, at least 1 as scikit-learn has it.
+    gap_ : float
+        What is not proved of the log-likelihood, per unit of sample weight.
+    result_ : gopfast.Result
+        The search's result; holds the training data.
+    n_features_in_ : int
+        Number of regressors p.
+    feature_names_in_ : ndarray of str
+        Names of the regressors, where X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gopfast import GlobalRegressionMixture
+    >>> x = np.arange(12.0)[:, np.newaxis]
+    >>> y = np.where(np.arange(12) % 2, x[:, 0], 10 - x[:, 0]) + 0.1 * np.cos(np.arange(12))
+    >>> model = GlobalRegressionMixture(2, variance_floor=0.01).fit(x, y)
+    >>> model.coefficients_.ravel().round(1).tolist(), model.converged_
+    ([-1.0, 1.0], True)
+    """
+
+    weights_: FloatArray
+    coefficients_: FloatArray
+    intercepts_: FloatArray
+    variances_: FloatArray
+    converged_: bool
+    n_iter_: int
+    gap_: float
+    result_: Result
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        noise_variance: float | None = None,
+        variance_floor: float | None = None,
+        fit_intercept: bool = True,
+        epsilon: float = 0.01,
+        time_limit: float | None = 60.0,
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_components = n_components
+        self.noise_variance = noise_variance
+        self.variance_floor = variance_floor
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.time_limit = time_limit
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "GlobalRegressionMixture":
+        """
+        Find the proved best mixture.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, p)
+        y : array_like, shape (n,)
+        sample_weight : array_like of shape (n,), optional
+            Weights, at least 0 and not all 0.
+
+        Returns
+        -------
+        GlobalRegressionMixture
+            The estimator itself.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        problem = self._make(X, np.asarray(y, dtype=np.float64), sample_weight)
+        silent = None if self.time_limit is None else False
+        result = solve(
+            problem, self.epsilon, time_limit=self.time_limit, n_threads=self.n_threads,
+            log=True if self.verbose else silent, random_state=check_random_state(self.random_state),
+        )  # fmt: skip
+        self.result_, self.weights_ = result, result.solution.weights
+        for name in problem.parameter_names:
+            setattr(self, f"{name}_", getattr(result.solution, name))
+        self.converged_, self.n_iter_ = bool(result.success), max(1, result.n_nodes)
+        self.gap_ = result.gap / problem.total_weight
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not result.success:
+            warnings.warn(
+                f"{type(self).__name__} is not proved optimal: {result.message}. The log-likelihood is at most "
+                f"{result.gap:.3g} nats below the best there is; raise time_limit or epsilon.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _make(self, X, y, sample_weight):
+        """Return the problem, with a floor also where one regression leaves no residuals."""
+        given = {
+            "noise_variance": self.noise_variance, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight,
+        }  # fmt: skip
+        floor = self.variance_floor
+        if floor is None and self.noise_variance is None:
+            one = RegressionMixture(X, y, 1, **{**given, "noise_variance": 1.0})
+            if one.fits_all:
+                floor = FLOOR_OF_EXACT_FITS * float(np.square(y).mean()) or 1.0
+        return RegressionMixture(X, y, self.n_components, variance_floor=floor, **given)
+
+    def predict_component(self, X: ArrayLike) -> FloatArray:
+        """Return each component's regression, shape (m, K); X of shape (m, p)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._problem.predict(X, self.coefficients_, getattr(self, "intercepts_", None))
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Return the mean of the response, shape (m,): the regressions, weighted; X of shape (m, p)."""
+        return self.predict_component(X) @ self.weights_
+
+    def predict_proba(self, X: ArrayLike, y: ArrayLike | None = None) -> FloatArray:
+        """Return the probability of each component for samples, (m, K); the weights where no responses are known."""
+        check_is_fitted(self)
+        if y is None:
+            X = validate_data(self, X, dtype=np.float64, reset=False)
+            return np.tile(self.weights_, (len(X), 1))
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
+        found = self._problem._log_densities_of(np.column_stack([X, y]), **self.result_.solution.parameters)
+        with np.errstate(divide="ignore"):
+            scores = found + np.log(self.weights_)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def classify(self, X: ArrayLike, y: ArrayLike) -> IntArray:
+        """Return the most probable component of samples with known responses, shape (m,)."""
+        return self.predict_proba(X, y).argmax(axis=1)
+
+    @property
+    def _problem(self):
+        return self.result_.solution.problem

@@ -1,0 +1,318 @@
+"""Mixtures of regressions with normal errors, of known or free variances."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gopfast import checks
+from gopfast.annotations import FloatArray
+from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.problems import regression_closed_form, regression_starts
+from gopfast.mixtures.problems.base import MixtureProblem
+from gopfast.mixtures.problems.covariance import LOG_2_PI, ON_FLOOR
+
+# Share of the residual standard deviation of one regression below which no component's may fall by default.
+FLOOR_SHARE = 0.05
+# Residuals of one regression that are rounding, relative to the largest response.
+EXACT = 1e-10
+# Weight of all samples in a component's fit, relative to its own: coefficients that these leave open are determined.
+RIDGE = 1e-12
+# Singular values of the scaled regressors, relative to the largest, from which on they count as independent.
+DEPENDENT = 1e-10
+
+
+class RegressionMixture(MixtureProblem):
+    """
+    Mixture of linear regressions with normal errors (clusterwise regression, switching regressions).
+
+    Component k says ``y ~ N(x'beta_k + a_k, v_k)``. The objective is the negative log-likelihood of the responses
+    given the regressors, with all constants::
+
+        f = - sum_i w_i log sum_k pi_k N(y_i; x_i'beta_k + a_k, v_k)
+
+    Variances are estimated, one for each component, unless `noise_variance` says what they are.
+    `gopfast.models.MixtureProblem` has the attributes that are not listed here.
+
+    Parameters
+    ----------
+    X : array_like, shape (n,) or (n, p)
+        Regressors, finite real numbers.
+    y : array_like of shape (n,), optional
+        Responses. By default the last column of X, as the attribute `X` has them.
+    n_components : int
+        Number of components K, from 1 to n.
+    variance : {"free"}
+        "free": a variance for each component. One variance for all ("shared") is not offered yet.
+    noise_variance : float, optional
+        Known variance of every component, in squared units of y; no variance is estimated then.
+    fit_intercept : bool
+        Whether regressions have an intercept.
+    sample_weight : array_like of shape (n,), optional
+        Weights w_i of the samples, at least 0 and not all 0; 1 by default.
+    variance_floor : float, optional
+        Lower bound of the free variances, in squared units of y. By default the square of 0.05 times the residual
+        standard deviation of one regression. It is part of the model: without it a component through as many samples
+        as it has coefficients has an unbounded likelihood, and a small one may make such a component the optimum.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, p + 1)
+        Read-only: the regressors, then the responses.
+    regressors, response : ndarray, shape (n, p) and (n,)
+        Its two parts.
+    variance : str
+    noise_variance, variance_floor : float or None
+    fit_intercept : bool
+    fits_all : bool
+        Whether one regression fits all samples, but for rounding.
+    parameter_names : tuple of str
+        "coefficients" (K, p), with an intercept "intercepts" (K,), with free variances "variances" (K,).
+
+    Raises
+    ------
+    InputError
+        A `ValueError` naming the argument with a bad value, such as regressors that depend on each other;
+        `InputTypeError` if it is of a wrong kind.
+
+    References
+    ----------
+    De Veaux, "Mixtures of linear regressions", Computational Statistics & Data Analysis 8 (1989).
+
+    Examples
+    --------
+    >>> from gopfast.models import RegressionMixture
+    >>> RegressionMixture([0, 1, 2, 0, 1, 2], [0, 1, 2, 5, 4.1, 3], n_components=2, variance_floor=0.01)
+    RegressionMixture(n_samples=6, n_features=2, n_components=2, fit_intercept=True, variance_floor=0.01)
+    """
+
+    variance: str
+    noise_variance: float | None
+    variance_floor: float | None
+    fit_intercept: bool
+    fits_all: bool
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        n_components: int = 2,
+        *,
+        variance: str = "free",
+        noise_variance: float | None = None,
+        fit_intercept: bool = True,
+        sample_weight: ArrayLike | None = None,
+        variance_floor: float | None = None,
+    ) -> None:
+        columns, rows = checks.column_names(X), checks.data_matrix("X", X)
+        if y is not None:
+            response = checks.of_shape("y", checks.real_array("y", y), (len(rows),))
+            rows = np.column_stack([rows, response])
+            columns = (*columns, _name_of(y)) if columns else ()
+        elif rows.shape[1] < 2:
+            raise InputError("y must be given: X has one column only")
+        if variance == "shared":
+            raise InputError("variance must be 'free': one variance for all components is not offered yet")
+        self._store(
+            rows,
+            n_components,
+            sample_weight,
+            columns=columns,
+            prior=None,
+            variance=checks.choice("variance", variance, ("free",)),
+            fit_intercept=_flag(fit_intercept),
+            noise_variance=None if noise_variance is None else checks.positive_number("noise_variance", noise_variance),
+        )
+        if noise_variance is not None and variance_floor is not None:
+            raise InputError("variance_floor must be None with a noise_variance: no variance is estimated")
+        square = float(self.sample_weight @ np.square(self._residuals_of_one())) / self.total_weight
+        self.__setstate__({"fits_all": not square > np.square(EXACT * np.abs(self.response).max())})
+        floor = None
+        if noise_variance is None and variance_floor is None:
+            if self.fits_all:
+                raise InputError("variance_floor must be given: one regression fits all samples")
+            floor = FLOOR_SHARE**2 * square
+        elif noise_variance is None:
+            floor = checks.positive_number("variance_floor", variance_floor)
+        self.__setstate__({"variance_floor": floor})
+
+    @property
+    def regressors(self) -> FloatArray:
+        """The regressors (n, p)."""
+        return self.X[:, :-1]
+
+    @property
+    def response(self) -> FloatArray:
+        """The responses (n,)."""
+        return self.X[:, -1]
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the parameters beside the weights."""
+        return ("coefficients", *["intercepts"] * self.fit_intercept, *["variances"] * (self.noise_variance is None))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: K - 1 weights, and the coefficients, intercept and variance of each component."""
+        return self.n_components * (self._n_coefficients + 1 + (self.noise_variance is None)) - 1
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns for tables and figures, the response's last; "x0", "x1", ... and "y" by default."""
+        if self.columns:
+            return list(self.columns)
+        p = self.n_features - 1
+        return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), "y"]
+
+    @property
+    def _n_coefficients(self):
+        """Coefficients of a component, the intercept among them."""
+        return self.n_features - 1 + self.fit_intercept
+
+    def _model_names(self):
+        return ("fit_intercept", "variance_floor" if self.noise_variance is None else "noise_variance")
+
+    def predict(self, X: ArrayLike, coefficients: FloatArray, intercepts: FloatArray | None = None) -> FloatArray:
+        """
+        Compute each component's regression.
+
+        Parameters
+        ----------
+        X : array_like, shape (m, p)
+        coefficients : ndarray, shape (K, p)
+        intercepts : ndarray of shape (K,), optional
+
+        Returns
+        -------
+        ndarray, shape (m, K)
+        """
+        fitted = np.asarray(X, dtype=np.float64) @ np.asarray(coefficients).T
+        return fitted if intercepts is None else fitted + intercepts
+
+    def _design(self):
+        """Return the regressors with a constant last if there is an intercept, (n, q)."""
+        return np.column_stack([self.regressors, np.ones(self.n_samples)]) if self.fit_intercept else self.regressors
+
+    def _residuals_of_one(self):
+        """Return the residuals of one regression; InputError where its coefficients are not determined."""
+        used = self.sample_weight > 0.0
+        Z, root = self._design()[used], np.sqrt(self.sample_weight[used])
+        centred = Z - np.where(np.ptp(Z, axis=0) > 0.0, Z.mean(axis=0), 0.0) if self.fit_intercept else Z
+        size = np.abs(centred).max(axis=0)
+        rank = 0
+        if size.min() > 0.0:
+            rank = int((np.linalg.svd(centred / size, compute_uv=False) > DEPENDENT * math.sqrt(len(Z))).sum())
+        if rank < self._n_coefficients:
+            raise InputError(
+                f"X must determine {self._n_coefficients} coefficients, but a column is constant or depends on the "
+                "others" + (", the intercept among them" if self.fit_intercept else "")
+            )
+        scaled = root[:, np.newaxis] * (centred / size)
+        fitted = np.linalg.lstsq(scaled, root * self.response[used], rcond=None)[0]
+        residuals = np.zeros(self.n_samples)
+        residuals[used] = self.response[used] - (centred / size) @ fitted
+        return residuals
+
+    # What the solver asks
+
+    def _family(self):
+        """Make a RegressionFamily, with the best of the local fits as a start."""
+        from gopfast.mixtures.families.design import design_of  # compiled is what it calls, as problems are not
+        from gopfast.mixtures.families.regression import RegressionFamily
+
+        used = self.sample_weight > 0.0
+        unit = math.sqrt(self.variance_floor if self.noise_variance is None else self.noise_variance)
+        design = design_of(
+            self.regressors[used], self.response[used], self.sample_weight[used], unit, self.fit_intercept
+        )
+        family = RegressionFamily(design, self.n_components, self.noise_variance is None)
+        return family.suggest(**regression_starts.best_fit(self))
+
+    def _closed_form(self, X, w):
+        """Take weighted least squares."""
+        return regression_closed_form.one_regression(self, X, w)
+
+    def _ceiling(self):
+        """Take the density at the regression of a component on the floor."""
+        least = self.variance_floor if self.noise_variance is None else self.noise_variance
+        return [0.5 * self.total_weight * LOG_2_PI, 0.5 * self.total_weight * math.log(least)], 0.0
+
+    def _notes(self, solution, proved):
+        """Tell the floor, and which components sit on it."""
+        if self.noise_variance is not None:
+            return []
+        low = np.flatnonzero(solution.variances <= (1.0 + ON_FLOOR) * self.variance_floor)
+        text = f"the variances are at least {self.variance_floor:.3g} (variance_floor), which is part of the model"
+        if low.size:
+            names = ", ".join(map(str, low))
+            text += f"; that of component {names} is on it, and a smaller floor would give another optimum"
+        return [text]
+
+    def _rows_like(self, X):
+        """Check other samples: regressors, then the response."""
+        return checks.of_columns("X", checks.data_matrix("X", X), self.n_features)
+
+    def _draw(self, rng, components, parameters):
+        """Draw responses at regressors that are drawn from the samples."""
+        share = self.sample_weight / self.total_weight
+        x = self.regressors[rng.choice(self.n_samples, len(components), p=share)]
+        fitted = self.predict(x, parameters["coefficients"], parameters.get("intercepts"))
+        variances = parameters.get("variances", np.full(self.n_components, self.noise_variance))
+        y = rng.normal(fitted[np.arange(len(x)), components], np.sqrt(variances[components]))
+        return np.column_stack([x, y])
+
+    # What a model defines
+
+    def _check_values(self, coefficients, *others):
+        p = self.n_features - 1
+        array = checks.real_array("coefficients", coefficients)
+        if p == 1 and array.ndim == 1:
+            array = array[:, np.newaxis]
+        checked = [checks.of_shape("coefficients", array, (self.n_components, p))]
+        for name, value in zip(self.parameter_names[1:], others, strict=True):
+            array = checks.of_shape(name, checks.real_array(name, value), (self.n_components,))
+            if name == "variances":
+                checks.at_least(name, array, self.variance_floor * (1.0 - 1e-9))
+            checked.append(array)
+        return tuple(checked)
+
+    def _log_kernel(self, parameters):
+        fitted = self.predict(self.regressors, parameters["coefficients"], parameters.get("intercepts"))
+        variances = parameters.get("variances", self.noise_variance)
+        squares = np.square(self.response[:, np.newaxis] - fitted)
+        return -0.5 * (LOG_2_PI + np.log(variances) + squares / variances)
+
+    def _m_step(self, mass, weights, former):
+        """Fit each component by weighted least squares, with a little weight of all samples."""
+        Z, y = self._design(), self.response
+        center = Z[:, :-1].mean(axis=0) if self.fit_intercept else np.zeros(Z.shape[1])
+        moved = Z.copy()
+        moved[:, : len(center)] -= center
+        size = np.abs(moved).max(axis=0)
+        moved /= size
+        rows = []
+        for column in mass.T:
+            root = np.sqrt(column + RIDGE * column.sum() * self.sample_weight / self.total_weight)
+            rows.append(np.linalg.lstsq(root[:, np.newaxis] * moved, root * y, rcond=1e-15)[0] / size)
+        fitted = np.array(rows)
+        found = {"coefficients": fitted[:, : self.n_features - 1]}
+        if self.fit_intercept:
+            found["intercepts"] = fitted[:, -1] - found["coefficients"] @ center
+        if self.noise_variance is None:
+            residuals = y[:, np.newaxis] - moved @ (fitted * size).T
+            variances = (mass * np.square(residuals)).sum(axis=0) / mass.sum(axis=0)
+            found["variances"] = np.maximum(variances, self.variance_floor)
+        return found
+
+
+def _flag(value):
+    """Check whether there is an intercept."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputTypeError(f"fit_intercept must be True or False; got {value!r}")
+    return bool(value)
+
+
+def _name_of(y):
+    """Return the name of a series, or "y"."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) else "y"

@@ -1,0 +1,81 @@
+"""Local fits of mixtures of regressions: EM from lines through random samples, and from splits by residuals."""
+
+import numpy as np
+
+from gopfast.errors import InputError
+
+# Short runs of EM, of which the best go on; half as many again begin from splits of a fit's residuals.
+N_RANDOM, N_SPLIT, N_LONG = 24, 12, 3
+SHORT_STEPS, LONG_STEPS = 12, 100
+# Most samples of which these are made.
+MOST_SAMPLES = 2000
+# Share of the nearest regression in a sample's responsibilities at the start.
+NEAREST_SHARE = 0.9
+SEED = 5
+
+
+def best_fit(problem):
+    """
+    Return the best state, a dict by name, of EM from many starts.
+
+    Parameters
+    ----------
+    problem : RegressionMixture
+    """
+    rng, K = np.random.default_rng(SEED), problem.n_components
+    part = _part(problem, rng)
+    starts = [lines(part, rng) for _ in range(N_RANDOM)] if K > 1 else []
+    starts += [split(part, rng) for _ in range(N_SPLIT)] if K > 1 else [np.ones((part.n_samples, 1))]
+    fits = sorted((run(part, tau, SHORT_STEPS) for tau in starts), key=lambda pair: pair[0])
+    fits = [run(problem, problem.responsibilities(**state), LONG_STEPS) for _, state in fits[:N_LONG]]
+    return min(fits, key=lambda pair: pair[0])[1]
+
+
+def lines(problem, rng):
+    """Return responsibilities (n, K) by the nearest of K regressions, each through a few random samples."""
+    used, q = np.flatnonzero(problem.sample_weight > 0.0), problem._n_coefficients
+    Z, away = problem._design(), []
+    for _ in range(problem.n_components):
+        rows = rng.choice(used, min(q, len(used)), replace=False)
+        fitted = np.linalg.lstsq(Z[rows], problem.response[rows], rcond=None)[0]
+        away.append(np.abs(problem.response - Z @ fitted))
+    return _shares(np.argmin(away, axis=0), problem.n_components)
+
+
+def split(problem, rng):
+    """Return responsibilities (n, K) by the order of the residuals of a regression of random weights."""
+    weights = rng.exponential(size=problem.n_samples) * problem.sample_weight
+    one = problem._with(n_components=1, sample_weight=weights)
+    state = one.maximize(np.ones((problem.n_samples, 1)))
+    fitted = problem.predict(problem.regressors, state["coefficients"], state.get("intercepts"))[:, 0]
+    order = np.argsort(np.argsort(problem.response - fitted))
+    ends = np.sort(rng.random(problem.n_components - 1))
+    return _shares(np.searchsorted(ends, order / problem.n_samples), problem.n_components)
+
+
+def run(problem, tau, n_steps):
+    """Return the objective and the state after steps of EM from responsibilities; infinity where these fail."""
+    state = problem.maximize(tau)
+    for _ in range(n_steps):
+        state = problem.maximize(problem.responsibilities(**state), **state)
+    return problem.objective(**state), state
+
+
+def _shares(nearest, n_components):
+    shares = np.full((len(nearest), n_components), (1.0 - NEAREST_SHARE) / n_components)
+    shares[np.arange(len(nearest)), nearest] += NEAREST_SHARE
+    return shares
+
+
+def _part(problem, rng):
+    """Return the problem of some of its samples, where they are many and those determine the coefficients."""
+    used = np.flatnonzero(problem.sample_weight > 0.0)
+    if len(used) <= MOST_SAMPLES:
+        return problem
+    rows = np.sort(rng.choice(used, MOST_SAMPLES, replace=False))
+    part = problem._with(X=problem.X[rows], sample_weight=problem.sample_weight[rows])
+    try:
+        part._residuals_of_one()
+    except InputError:
+        return problem
+    return part

@@ -1,0 +1,53 @@
+"""Components that regress a response on some columns."""
+
+from gopfast.mixtures.families.family cimport Facet, Family
+from gopfast.search.types cimport index, real
+
+cdef enum:
+    MOST_COEFFICIENTS = 8
+
+# A cell's boxes and minorant. All in core units; q coefficients.
+cdef struct RegressionCell:
+    real center[MOST_COEFFICIENTS]
+    real half[MOST_COEFFICIENTS]
+    real size           # E: no |y| + sum_j |z_j b_j| of a sample exceeds it for coefficients b in the box
+    real reach          # the square of the most that sum_j h_j |z_j| is, about
+    real moved          # delta: what rounding may move a residual by
+    real part           # eta: relative part of a square that makes up for that
+    real rest           # delta^2 / eta, the rest
+    real rounding       # of a square that is computed from the columns
+    real least, most    # of the variance
+    real value          # cost at the least variance, nats per unit of mass
+    real full           # largest slope of a minorant in the variance,
+    real slope          # and that of the one in use
+
+
+cdef class RegressionFamily(Family):
+    cdef readonly object design
+    cdef readonly bint free_variance
+    cdef readonly int n_coefficients                # q
+    cdef int pair[MOST_COEFFICIENTS][MOST_COEFFICIENTS]     # column of z_j z_l
+    cdef int size[MOST_COEFFICIENTS][MOST_COEFFICIENTS]     # column of |z_j z_l|, and its sign there
+    cdef real sign[MOST_COEFFICIENTS][MOST_COEFFICIENTS]
+    cdef real[::1] low, high                        # (q,) box of all fits
+    cdef real[::1] largest                          # (q,) of |z_j|
+    cdef real[:, ::1] sizes                         # (q, m) |z_j| of the distinct regressors
+    cdef real largest_response                      # of |y|
+    cdef real most_lost                             # what a minorant may lie below the cost of the least variance
+    cdef real ceiling                               # of variances
+    cdef real[::1] pooled                           # (F,) mean of the columns over all samples
+    cdef object suggestion
+    cdef real farthest(self, const real *half) noexcept nogil
+    cdef void open_cell(self, const real *low, const real *high, RegressionCell *cell) noexcept nogil
+    # OUT to (1 + F,), added: `times` the squares about the coefficients b.
+    cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil
+    # The same of `times` (sum_j h_j |z_j|)^2.
+    cdef void add_reach(self, real times, const real *half, real *to) noexcept nogil
+    # OUT b: the fit of a component's moments (F,) about 0.
+    cdef void least_squares(self, real mass, const real *moments, real *b) noexcept nogil
+    # Squares about b per unit of mass.
+    cdef real squares(self, real mass, const real *moments, const real *b) noexcept nogil
+    # Of products z_j z_l in the direction h, entry j: sum_l moment_jl h_l.
+    cdef real row(self, const real *moments, int j, const real *h, bint sizes) noexcept nogil
+    cdef Facet *bound_coefficients(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil
+    cdef Facet *bound_variance(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil

@@ -1,0 +1,419 @@
+"""Components that regress a response on some columns, with known or free variance of the errors.
+
+The core sees y and q columns z of regressors, in coordinates in which coefficients are values of the regression at q
+places (`families.design`), y in units of the noise or of the floor's square root. With squares Q(b) = sum_i w_i r_i
+(y_i - z_i'b)^2 and a fit m, which minimises Q, a component of mass S has the variance v = Q(m) / S and costs S g(v), g
+linear for known variance and concave and increasing for a free one (`families.variance`).
+
+In a cell, m in the box c +- h and v in [v0, v1], |z_i'(m - c)| <= sum_j h_j |z_ij|, so that
+
+    omega = Q(c) - sum_i w_i r_i (sum_j h_j |z_ij|)^2 <= Q(c) - sum_i w_i r_i (z_i'(m - c))^2 = S v,
+
+and the chord of g at omega is a minorant, linear in the sums of y^2, y z_j, z_j z_l and |z_j z_l|; so is g(v0). Facets:
+the normal equations sum_i w_i r_i (y_i - z_i'c) z_ij = sum_i w_i r_i z_ij z_i'(m - c), whose right side is within
+sum_l h_l sum_i w_i r_i |z_ij z_il|; omega <= S v1; Q(t) >= S v0 for any t.
+
+Rounding moves a residual by at most delta, in this cell: (y - z'b)^2 lies between (1 - eta) of the computed square less
+delta^2 / eta, and (1 + eta) of it plus (1 + 1 / eta) delta^2. A steep regression near two samples that nearly share
+their regressors would lose all digits: there the minorant is made flatter, as any smaller slope is valid too.
+
+Theory: (J2), (J3) and (J4) of docs/theory/regression.md.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
+
+from gopfast.mixtures.families.family cimport Facet, Subproblem, clear, half_width, has_width, middle_of
+from gopfast.mixtures.families.margins cimport MOVED, NEGLIGIBLE_WIDTH, SQUARES
+from gopfast.mixtures.families.tuning cimport (
+    LEAST_MULTIPLIER, LEAST_SIZE, MOST_LOST, MOST_ROUNDING, NO_MASS, REGRESSION_NARROW as NARROW,
+    REGRESSION_RIDGE as RIDGE, SATURATED, TANGENT_AT, TYPICAL_MULTIPLIER, TYPICAL_SHARE_OF_CAP, TYPICAL_SLACK, WIDE
+)
+from gopfast.mixtures.families.variance cimport line_cost, split_factor, within
+from gopfast.mixtures.data.passes cimport pass_costs
+from gopfast.mixtures.data.samples cimport Samples
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.types cimport clip
+
+
+cdef inline real chord_slope(real v0, real v1) noexcept nogil:
+    """At most the slope of the chord of g: a flatter line through (v0, g(v0)) is a minorant too."""
+    cdef real slope = 0.5 / max(v1, 1.0), g0, g1
+    if v1 > v0:
+        g0, g1 = line_cost(v0, 1.0), line_cost(v1, 1.0)
+        slope = max(slope, (g1 - g0 - 16 * ROUND * (1 + fabs(g0) + fabs(g1))) / (v1 - v0))
+    return slope * (1 - 8 * ROUND)
+
+
+cdef class RegressionFamily(Family):
+    """Regressions with errors of known variance, 1 in the core's units, or of free variances of at least 1.
+
+    Connected variables of a component: its coefficients (q), then with free variances its variance. The columns are
+    y^2, y z_j, z_j z_l for j <= l, and |z_j z_l| where the sign of that product varies.
+
+    Parameters
+    ----------
+    design : gopfast.mixtures.families.design.Design
+    n_components : int
+    free_variance : bool
+    """
+
+    def __init__(self, design, int n_components, bint free_variance):
+        cdef int q = design.z.shape[0], j, l, at
+        cdef Samples data = Samples.__new__(Samples)
+        y, z = design.y, design.z
+        self.design, self.n_components, self.n_coefficients, self.free_variance = design, n_components, q, free_variance
+        columns = [y * y, *(y * z)]
+        at = 1 + q
+        for j in range(q):
+            for l in range(j, q):
+                self.pair[j][l] = self.pair[l][j] = self.size[j][l] = self.size[l][j] = at
+                self.sign[j][l] = self.sign[l][j] = 1
+                columns.append(z[j] * z[l])
+                at += 1
+        for j in range(q):
+            for l in range(j + 1, q):
+                product = columns[self.pair[j][l]]
+                if product.max() <= 0:
+                    self.sign[j][l] = self.sign[l][j] = -1
+                elif product.min() < 0:
+                    self.size[j][l] = self.size[l][j] = at
+                    columns.append(np.abs(product))
+                    at += 1
+        columns = np.vstack(columns)
+        data.fill(columns, design.weights, False, np.zeros(at), 0.0)
+        self.data, self.n_columns, self.n_statistics = data, at, at
+        self.n_cell, self.n_shared = q + free_variance, 0
+        self.n_connected = n_components * self.n_cell
+        # two of each coefficient, the second minorant; of a variance its largest, two tangents of each coefficient
+        self.n_facets = n_components * (2 * q + 1 + (1 + 2 * q if free_variance else 0))
+        self.has_prior, self.e_power, self.divisible_cells = False, 0.0, True
+        self.set_constant(data.total_weight * log(design.unit), 4 * ROUND * data.total_weight)
+        self.low, self.high = np.array(design.low), np.array(design.high)
+        self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
+        self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
+        self.ceiling = design.largest_variance
+        self.pooled = (columns * design.weights).sum(axis=1) / data.total_weight
+        self.suggestion = None
+        self.most_lost = MOST_LOST if n_components == 1 else INFINITY
+
+    # Cells
+
+    cdef void root(self, real *low, real *high) noexcept nogil:
+        cdef int k, j, a
+        for k in range(self.n_components):
+            for j in range(self.n_coefficients):
+                a = k * self.n_cell + j
+                low[a], high[a] = self.low[j], self.high[j]
+            if self.free_variance:
+                a = k * self.n_cell + self.n_coefficients
+                low[a], high[a] = 0, self.ceiling
+
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
+        """Nothing is known of one component but its box."""
+        return 1
+
+    cdef void open_cell(self, const real *low, const real *high, RegressionCell *cell) noexcept nogil:
+        cdef int j, q = self.n_coefficients
+        cdef real slope
+        cell.size = self.largest_response
+        for j in range(q):
+            cell.center[j] = middle_of(low[j], high[j])
+            cell.half[j] = half_width(low[j], high[j], cell.center[j])
+            cell.size += self.largest[j] * (max(fabs(low[j]), fabs(high[j])) + cell.half[j])
+        cell.reach = self.farthest(cell.half)
+        cell.reach *= cell.reach
+        cell.size = cell.size * (1 + 32 * ROUND) + LEAST_SIZE
+        cell.moved = MOVED * cell.size
+        cell.part = min(0.5, cell.moved)
+        cell.rest = cell.moved * cell.moved / cell.part
+        cell.rounding = SQUARES * cell.size * cell.size
+        if self.free_variance:
+            cell.least, cell.most = low[q], high[q]
+            cell.value, slope = line_cost(low[q], 1.0), chord_slope(low[q], high[q])
+        else:
+            cell.least, cell.most = 0, INFINITY
+            cell.value, slope = line_cost(0, 1.0), 0.5
+        cell.full = cell.slope = min(slope, MOST_ROUNDING / cell.rounding)
+        if cell.reach * cell.slope > self.most_lost:
+            cell.slope = self.most_lost / cell.reach
+
+    cdef real farthest(self, const real *half) noexcept nogil:
+        """At most sum_j h_j |z_j| over the samples, about."""
+        cdef index i
+        cdef int j
+        cdef real x, most = 0
+        for i in range(self.sizes.shape[1]):
+            x = 0
+            for j in range(self.n_coefficients):
+                x += half[j] * self.sizes[j, i]
+            most = max(most, x)
+        return most
+
+    cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil:
+        cdef int j, l, q = self.n_coefficients
+        to[1] += times
+        for j in range(q):
+            to[2 + j] -= 2 * times * b[j]
+            for l in range(j, q):
+                to[1 + self.pair[j][l]] += (times if l == j else 2 * times) * b[j] * b[l]
+
+    cdef void add_reach(self, real times, const real *half, real *to) noexcept nogil:
+        cdef int j, l, q = self.n_coefficients
+        for j in range(q):
+            for l in range(j, q):
+                to[1 + self.size[j][l]] += self.sign[j][l] * (times if l == j else 2 * times) * half[j] * half[l]
+
+    cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
+        cdef int k, s, F = self.n_statistics
+        cdef real mass = self.data.core.total_weight / self.n_components
+        cdef pass_costs *costs = &out.minorant
+        cdef RegressionCell cell
+        cdef Facet *facet = out.facets
+        cdef real *linear
+        out.constant = out.prior = out.e_low = out.e_high = 0
+        for k in range(self.n_components):
+            self.open_cell(low + k * self.n_cell, high + k * self.n_cell, &cell)
+            linear = costs.linear + k * F
+            for s in range(F):
+                costs.centers[k * F + s] = costs.quadratic[k * F + s] = linear[s] = 0
+            # the coefficient of the mass comes first where these write
+            self.add_squares(cell.slope * (1 - cell.part), cell.center, linear - 1)
+            self.add_reach(-cell.slope * (1 + 8 * ROUND), cell.half, linear - 1)
+            costs.offsets[k] = cell.slope * (cell.least + cell.rest + cell.rounding) - cell.value
+            costs.offsets[k] += 32 * ROUND * (1 + fabs(cell.value) + cell.slope * (cell.least + cell.rest))
+            facet = self.bound_coefficients(facet, k, &cell, mass)
+            facet = self.bound_variance(facet, k, &cell, mass)
+
+    cdef Facet *bound_coefficients(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil:
+        """OUT: two facets for each coefficient, by the normal equations; returns the next."""
+        cdef int j, l, side, q = self.n_coefficients, F = self.n_statistics
+        cdef real *to
+        for j in range(q):
+            for side in range(-1, 2, 2):
+                clear(facet, has_width(cell.half[j], cell.center[j] - cell.half[j], cell.center[j] + cell.half[j]),
+                      k * (1 + F), 1 + F)
+                to = facet.coefficients
+                to[0] = (4 * cell.moved + SQUARES * cell.size) * self.largest[j]
+                to[2 + j] += side
+                for l in range(q):
+                    to[1 + self.pair[j][l]] -= side * cell.center[l]
+                    to[1 + self.size[j][l]] += self.sign[j][l] * cell.half[l] * (1 + 8 * ROUND)
+                facet.multiplier = max(TYPICAL_MULTIPLIER * cell.slope * cell.half[j], LEAST_MULTIPLIER)
+                facet.slack = TYPICAL_SLACK * mass * cell.half[j]
+                facet += 1
+        return facet
+
+    cdef Facet *bound_variance(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil:
+        """OUT: the second minorant, and the facets of a free variance; returns the next."""
+        cdef int j, l, side, q = self.n_coefficients, F = self.n_statistics
+        cdef real b[MOST_COEFFICIENTS]
+        cdef real *to
+        cdef real half = 0.5 * (cell.most - cell.least), multiplier, middle
+        cdef bint active
+        clear(facet, cell.reach > NARROW * (cell.most if self.free_variance else 1.0), k * (1 + F), 1 + F)
+        # exactly what the minorant holds: rounding up to the cap is in the minorant's margin
+        self.add_squares(1 - cell.part, cell.center, facet.coefficients)
+        self.add_reach(-1, cell.half, facet.coefficients)
+        facet.coefficients[0] = -cell.least
+        facet.cap, facet.multiplier = cell.slope * (1 - 8 * ROUND), TYPICAL_SHARE_OF_CAP * cell.slope
+        facet.slack = TYPICAL_SLACK * cell.reach * mass
+        facet += 1
+        if not self.free_variance:
+            return facet
+        middle = 0.5 * (cell.least + cell.most)
+        active = half > NEGLIGIBLE_WIDTH * cell.most
+        multiplier = max(0.0, line_cost(middle, 1.0) - 0.5 * (line_cost(cell.least, 1.0) + line_cost(cell.most, 1.0)))
+        multiplier = max(TYPICAL_MULTIPLIER * multiplier / half if half > 0 else 0.0,
+                         LEAST_MULTIPLIER / max(cell.most, 1.0))
+        clear(facet, active, k * (1 + F), 1 + F)
+        self.add_squares(-(1 - cell.part), cell.center, facet.coefficients)
+        self.add_reach(1 + 8 * ROUND, cell.half, facet.coefficients)
+        facet.coefficients[0] = cell.most * (1 + 8 * ROUND) + cell.rest + cell.rounding
+        facet.multiplier, facet.slack = multiplier, TYPICAL_SLACK * half * mass
+        facet += 1
+        for j in range(q):
+            for side in range(-1, 2, 2):
+                for l in range(q):
+                    b[l] = cell.center[l]
+                b[j] += side * TANGENT_AT * cell.half[j]
+                clear(facet, active and cell.least > 0, k * (1 + F), 1 + F)
+                to = facet.coefficients
+                self.add_squares(1 + cell.part, b, to)
+                to[0] = cell.rest + cell.moved * cell.moved + 2 * cell.rounding - cell.least * (1 - 8 * ROUND)
+                facet.multiplier, facet.slack = multiplier / (2 * q), TYPICAL_SLACK * half * mass
+                facet += 1
+        return facet
+
+    # Fits
+
+    cdef void least_squares(self, real mass, const real *moments, real *b) noexcept nogil:
+        """By Cholesky's factors of the sums of products; a little of all samples' keeps them definite."""
+        cdef real L[MOST_COEFFICIENTS][MOST_COEFFICIENTS]
+        cdef int j, l, i, q = self.n_coefficients
+        cdef real x
+        for j in range(q):
+            b[j] = moments[1 + j] / mass + RIDGE * self.pooled[1 + j]
+            for l in range(j + 1):
+                x = moments[self.pair[j][l]] / mass + RIDGE * self.pooled[self.pair[j][l]]
+                for i in range(l):
+                    x -= L[j][i] * L[l][i]
+                if l < j:
+                    L[j][l] = x / L[l][l]
+                else:
+                    L[j][j] = sqrt(max(x, RIDGE * RIDGE * self.pooled[self.pair[j][j]]))
+        for j in range(q):
+            for i in range(j):
+                b[j] -= L[j][i] * b[i]
+            b[j] /= L[j][j]
+        for j in range(q - 1, -1, -1):
+            for i in range(j + 1, q):
+                b[j] -= L[i][j] * b[i]
+            b[j] /= L[j][j]
+
+    cdef real squares(self, real mass, const real *moments, const real *b) noexcept nogil:
+        cdef int j, q = self.n_coefficients
+        cdef real total = moments[0]
+        for j in range(q):
+            total += b[j] * (self.row(moments, j, b, False) - 2 * moments[1 + j])
+        return max(0.0, total / mass)
+
+    cdef real row(self, const real *moments, int j, const real *h, bint sizes) noexcept nogil:
+        cdef int l
+        cdef real total = 0
+        for l in range(self.n_coefficients):
+            if sizes:
+                total += self.sign[j][l] * moments[self.size[j][l]] * h[l]
+            else:
+                total += moments[self.pair[j][l]] * h[l]
+        return total
+
+    cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, real e, real *point, real *error) noexcept nogil:
+        cdef int k, j, a, q = self.n_coefficients
+        cdef RegressionCell cell
+        cdef real b[MOST_COEFFICIENTS]
+        cdef real away[MOST_COEFFICIENTS]
+        cdef real v = 1, s, lost, room, unit, middle
+        cdef const real *of
+        for k in range(self.n_components):
+            a, s, of = k * self.n_cell, mass[k] if mass[k] > NO_MASS else 0, moments + k * self.n_statistics
+            self.open_cell(low + a, high + a, &cell)
+            if s > 0:
+                self.least_squares(s, of, b)
+            for j in range(q):
+                b[j] = clip(b[j], low[a + j], high[a + j]) if s > 0 else cell.center[j]
+                away[j] = within(b[j], low[a + j], high[a + j]) - cell.center[j]
+            # away: facets are loose in wide boxes, and a fit on a face is no reason not to split there
+            room, lost, unit = 1, 0, 1
+            for j in range(q):
+                error[a + j] = 0
+                if s > 0:
+                    error[a + j] = max(0.0, cell.half[j] * self.row(of, j, cell.half, True)
+                                       - away[j] * self.row(of, j, away, False))
+                lost += error[a + j]
+            if self.free_variance:
+                v = clip(self.squares(s, of, b) if s > 0 else 1.0, low[a + q], high[a + q])
+                error[a + q] = s * max(0.0, line_cost(v, 1.0) - cell.value
+                                       - chord_slope(cell.least, cell.most) * (v - cell.least))
+                point[a + q] = split_factor(v, low[a + q], high[a + q], 1.0)
+                unit = sqrt(max(1.0, point[a + q]))
+                if lost > 0:
+                    room = min(1.0, s * (v - cell.least) / lost)
+            for j in range(q):
+                if s > 0:
+                    error[a + j] = s * SATURATED * log1p(cell.full * room * error[a + j] / (SATURATED * s))
+                # in wide boxes, in which the fit may lie anywhere, a part around it that is far narrower
+                middle = cell.center[j] - b[j]
+                if cell.half[j] > WIDE * unit:
+                    point[a + j] = b[j] + (1 if middle >= 0 else -1) * sqrt(WIDE * unit * cell.half[j])
+                else:
+                    point[a + j] = b[j] + clip(0.3 * middle, -unit, unit)
+
+    # EM
+
+    cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
+        cdef int k, s, q = self.n_coefficients, F = self.n_statistics
+        cdef RegressionCell cell
+        cdef real v = 1
+        cdef const real *at
+        for k in range(self.n_components):
+            at = point + k * self.n_cell
+            self.open_cell(at, at, &cell)
+            v = max(1.0, at[q]) if self.free_variance else 1
+            for s in range(F):
+                out.centers[k * F + s] = out.linear[k * F + s] = out.quadratic[k * F + s] = 0
+            self.add_squares(0.5 / v * (1 + cell.part), at, out.linear + k * F - 1)
+            out.offsets[k] = -0.5 * (log(2 * M_PI * v) + (cell.rest + cell.moved * cell.moved + cell.rounding) / v)
+
+    cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
+                       real *point) noexcept nogil:
+        cdef int k, j, q = self.n_coefficients
+        cdef real *at
+        for k in range(self.n_components):
+            if not mass[k] > NO_MASS:
+                continue
+            at = point + k * self.n_cell
+            self.least_squares(mass[k], moments + k * self.n_statistics, at)
+            for j in range(q):
+                at[j] = clip(at[j], self.low[j], self.high[j])
+            if self.free_variance:
+                at[q] = max(1.0, self.squares(mass[k], moments + k * self.n_statistics, at))
+
+    cdef void seed(self, const real *centers, real *point) noexcept nogil:
+        """Shifted copies of the regression of all, through one sample each."""
+        cdef int k, j, q = self.n_coefficients, F = self.n_statistics
+        cdef real weight, K = self.n_components
+        cdef const real *of
+        for k in range(self.n_components):
+            of = centers + k * F
+            weight = 0
+            for j in range(q):
+                weight += of[self.pair[j][j]]
+            for j in range(q):
+                # the least change of all coefficients, as y^2 and y z_j tell of the sample
+                point[k * self.n_cell + j] = clip(of[1 + j] / weight if weight > 0 else 0.0, self.low[j], self.high[j])
+            if self.free_variance:
+                point[k * self.n_cell + q] = max(1.0, self.pooled[0] / (K * K))
+
+    @property
+    def returns_rounded(self):
+        """Coefficients are those of other coordinates."""
+        return True
+
+    def metric(self):
+        """Weights (F,) of the columns in the squared distance that starts are drawn by: those of y z_j."""
+        weights = Family.metric(self)
+        weights[:1] = weights[1 + self.n_coefficients:] = 0.0
+        return weights
+
+    def suggest(self, weights, **parameters):
+        """Take a fit in the user's units that local searches may start from; returns the family."""
+        self.suggestion = np.concatenate([weights, self.pack(**parameters)])
+        return self
+
+    def suggested(self):
+        """Weights (K,) and parameters (n_connected,) of a fit that is known, in one array, or None."""
+        return self.suggestion
+
+    def one_component(self, problem, data=None):
+        """The same of the same samples; they have no summaries."""
+        return RegressionFamily(self.design, 1, self.free_variance)
+
+    # The user's units
+
+    def parameters(self, vector):
+        """Coefficients (K, p), intercepts (K,) and variances (K,)."""
+        K, q = self.n_components, self.n_coefficients
+        cells = np.asarray(vector)[K:K + self.n_connected].reshape(K, self.n_cell)
+        return self.design.in_users(cells[:, :q], cells[:, q] if self.free_variance else None)
+
+    def pack(self, coefficients, intercepts=None, variances=None):
+        """Connected variables (n_connected,) of the user's parameters."""
+        K, q = self.n_components, self.n_coefficients
+        cells = np.empty((K, self.n_cell))
+        cells[:, :q] = self.design.in_core(coefficients, intercepts)
+        if self.free_variance:
+            cells[:, q] = 1.0 if variances is None else np.asarray(variances) / self.design.unit**2
+        return cells.ravel()

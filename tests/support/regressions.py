@@ -1,0 +1,125 @@
+"""Random mixtures of regressions on awkward data, and what responsibilities lead to in exact arithmetic."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.search.probe import probe, root_box
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.families.axes import eliminated
+from support.attack import DIGITS, GRAIN, boxes, exact, holds, responsibilities
+
+DATA = ("plain", "ties", "near ties", "lattice", "offset", "scales", "curve", "exact lines")
+
+
+def awkward(kind, rng, n, p):
+    """Regressors (n, p) and responses (n,) of a kind of `DATA`."""
+    X = rng.normal(size=(n, p)) * rng.choice([0.3, 1.0, 3.0], p)
+    y = X @ rng.normal(size=p) * rng.choice([-1.0, 1.0], n) + 0.3 * rng.normal(size=n)
+    if kind == "ties":
+        X = X[rng.integers(n // 2 + 1, size=n)]
+    elif kind == "near ties":
+        X = X[rng.integers(n // 2 + 1, size=n)] + 10.0 ** rng.uniform(-9, -3) * rng.normal(size=(n, p))
+    elif kind == "lattice":
+        X, y = np.rint(2 * X), np.rint(2 * y)
+    elif kind == "offset":
+        X, y = X + rng.choice([0.0, 2.0**10, 2.0**20], p), y + rng.choice([0.0, 2.0**20])
+    elif kind == "scales":
+        X, y = X * 10.0 ** rng.integers(-6, 7, p), y * 10.0 ** rng.integers(-6, 7)
+    elif kind == "curve" and p > 1:
+        X[:, 1] = X[:, 0] ** 2
+    elif kind == "exact lines":
+        y = X.sum(axis=1) * rng.choice([-1.0, 2.0], n)
+    return X, y
+
+
+def problem(kind, rng, n=10, K=2, p=1, known=False, fit_intercept=True):
+    """A mixture on such data, with floors from next to nothing to more than the spread."""
+    X, y = awkward(kind, rng, n, p)
+    spread = float(y.std()) or 1.0
+    variance = float((rng.choice([1e-3, 0.05, 0.3, 1.0]) * spread) ** 2)
+    weights = 10.0 ** rng.uniform(-2.0, 2.0, n) if rng.random() < 0.3 else rng.choice([0.5, 1.0, 3.0], n)
+    given = {"noise_variance": variance} if known else {"variance_floor": variance}
+    return gopfast.RegressionMixture(X, y, K, sample_weight=weights, fit_intercept=fit_intercept, **given)
+
+
+def design(case):
+    """Regressors with the constant, and responses, exact."""
+    columns = [case.regressors, np.ones((case.n_samples, 1))] if case.fit_intercept else [case.regressors]
+    return exact(np.hstack(columns)), exact(case.response)
+
+
+def fit(Z, y, mass):
+    """Exact weighted least squares: coefficients (q,) and the mean square; None where they are not determined."""
+    M = (Z * mass[:, None]).T @ Z
+    try:
+        _, inverse = eliminated([list(row) for row in M])
+    except ZeroDivisionError:
+        return None
+    b = np.array(inverse, dtype=object) @ ((Z * mass[:, None]).T @ y)
+    residuals = y - Z @ b
+    return b, (mass * residuals * residuals).sum() / mass.sum()
+
+
+def targets(case, family, counts):
+    """Exact connected variables of responsibilities, components in the tree's order, and the objective; or None."""
+    (Z, y), w = design(case), exact(case.sample_weight)
+    mass, unit = w[:, None] * exact(counts) / GRAIN, Fraction(family.design.unit)
+    total, value, cells = w.sum(), mpmath.mpf(0), []
+    for i, k in zip(*np.nonzero(counts), strict=True):
+        value += number(mass[i, k]) * mpmath.log(number(Fraction(int(counts[i, k]), GRAIN)))
+    for part in mass.T:
+        size = part.sum()
+        found = fit(Z, y, part) if size else None
+        if found is None:
+            return None
+        b, v = found
+        value -= number(size) * mpmath.log(number(size / total))
+        if case.noise_variance is None:
+            top = max(v, Fraction(case.variance_floor))
+        else:
+            top = Fraction(case.noise_variance)
+        value += number(size) * (mpmath.log(2 * mpmath.pi * number(top)) + number(v / top)) / 2
+        cells.append([
+            (sum(x * c for x, c in zip(place, b, strict=True)) - shift) / unit
+            for place, shift in zip(family.design.places, family.design.values, strict=True)
+        ] + [v / unit**2] * (case.noise_variance is None))  # fmt: skip
+    cells.sort(key=lambda cell: cell[0])
+    return [x for cell in cells for x in cell], value
+
+
+def number(x):
+    """A Fraction in mpmath."""
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def attacked(kind, seed, n_points=3, n_boxes=8, **model):
+    """Failures of random boxes around what random responsibilities lead to, as text, and the number of boxes."""
+    rng, found, tried = np.random.default_rng(seed), [], 0
+    case = problem(kind, rng, **model)
+    family = engine.family(case)
+    relaxation = EntropicRelaxation(family)
+    root = root_box(relaxation)
+    with mpmath.workdps(DIGITS):
+        for _ in range(n_points):
+            target = targets(case, family, responsibilities(case, rng))
+            if target is None:
+                continue
+            point, value = target
+            if (out := holds(*root, point)) >= 0:
+                found.append(f"{kind}, seed {seed}: the root lacks variable {out}")
+                continue
+            for low, high in boxes(rng, point, *root, n_boxes):
+                tried += 1
+                limit = rng.choice([np.inf, float(value + 1e-9 * (1 + abs(value)))])
+                left = probe(relaxation, low, high, limit)
+                if left is None:
+                    found.append(f"{kind}, seed {seed}: a box around a fit is emptied")
+                elif (out := holds(*left[:2], point)) >= 0:
+                    found.append(f"{kind}, seed {seed}: variable {out} is cut off")
+                elif left[2] > value:
+                    found.append(f"{kind}, seed {seed}: bound {left[2]!r} exceeds by {mpmath.nstr(left[2] - value, 4)}")
+    return found, tried

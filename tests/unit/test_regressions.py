@@ -1,0 +1,218 @@
+"""Mixtures of regressions: the problem, its local fits, and what is reported of them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.reference_em import em
+
+import gopfast
+from gopfast import datasets
+from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures import engine
+from gopfast.models import RegressionMixture
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 2)) + 3.0
+y = X @ [1.0, -2.0] * np.where(np.arange(30) % 2, 1.0, -0.5) + 0.2 * RNG.normal(size=30)
+w = RNG.uniform(0.5, 2.0, 30)
+MODELS = [{}, {"fit_intercept": False}, {"noise_variance": 0.1}, {"noise_variance": 0.1, "fit_intercept": False}]
+every_model = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+def random_state(problem, seed=0):
+    rng = np.random.default_rng(seed)
+    return problem.maximize(rng.dirichlet(np.ones(problem.n_components), problem.n_samples))
+
+
+@every_model
+def test_log_densities_are_those_of_normal_errors(model):
+    problem = RegressionMixture(X, y, 3, **model)
+    state = random_state(problem)
+    state.pop("weights")
+    fitted = X @ state["coefficients"].T + state.get("intercepts", 0.0)
+    scale = np.sqrt(state.get("variances", np.full(3, 0.1)))
+    np.testing.assert_allclose(
+        problem.log_densities(**state), stats.norm(fitted, scale).logpdf(y[:, np.newaxis]), rtol=1e-12
+    )
+    assert problem.n_parameters == 2 + sum(np.size(value) for value in state.values())
+
+
+@every_model
+def test_one_m_step_is_weighted_least_squares(model):
+    problem = RegressionMixture(X, y, 2, sample_weight=w, **model)
+    tau = np.random.default_rng(1).dirichlet(np.ones(2), 30)
+    state = problem.maximize(tau)
+    Z = X if not problem.fit_intercept else np.column_stack([X, np.ones(30)])
+    for k in range(2):
+        mass = w * tau[:, k]
+        expected = np.linalg.solve((Z.T * mass) @ Z, (Z.T * mass) @ y)
+        found = [*state["coefficients"][k], *state.get("intercepts", np.zeros((2, 0)))[k : k + 1].ravel()]
+        np.testing.assert_allclose(found[: len(expected)], expected, rtol=1e-8)
+        if "variances" in state:
+            variance = mass @ np.square(y - Z @ expected) / mass.sum()
+            assert state["variances"][k] == pytest.approx(max(variance, problem.variance_floor), rel=1e-9)
+
+
+@every_model
+def test_the_core_does_the_same_steps_of_em(model):
+    problem = RegressionMixture(X, y, 2, sample_weight=w, **model)
+    state = random_state(problem, 3)
+    found = gopfast.local.em(problem, state, tol=1e-10)
+    last, trace = em(problem, problem.responsibilities(**state), tol=1e-12)
+    assert found.objective == pytest.approx(trace[-1], abs=1e-6)
+    assert (np.diff(found.trace) >= -1e-9).all()  # of the log-likelihood
+
+
+def test_what_the_core_packs_comes_back():
+    problem = RegressionMixture(X, y, 2)
+    family, state = engine.family(problem), random_state(problem)
+    weights = state.pop("weights")
+    back = family.parameters(np.concatenate([weights, family.pack(**state), [0.0]]))
+    for name, value in state.items():
+        np.testing.assert_allclose(back[name], value, rtol=1e-12)
+
+
+def test_a_component_on_tied_regressors_has_a_fit():
+    problem = RegressionMixture([0.0, 0.0, 1.0, 2.0], [0.0, 1.0, 5.0, 9.0], 2, variance_floor=0.1)
+    state = problem.maximize([[1, 0], [1, 0], [0, 1], [0, 1]])
+    assert np.isfinite(problem.objective(**state))
+    fitted = problem.predict([[0.0]], state["coefficients"], state["intercepts"])
+    assert fitted[0, 0] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_rows_hold_regressors_and_response():
+    problem = RegressionMixture(X, y, 2)
+    np.testing.assert_array_equal(problem.X, np.column_stack([X, y]))
+    np.testing.assert_array_equal(problem.regressors, X)
+    np.testing.assert_array_equal(problem.response, y)
+    again = RegressionMixture(problem.X, n_components=2)
+    np.testing.assert_array_equal(again.X, problem.X)
+    assert again.variance_floor == problem.variance_floor
+    assert problem.column_names == ["x0", "x1", "y"]
+
+
+def test_the_default_floor_is_a_share_of_the_residuals_of_one_regression():
+    Z = np.column_stack([X, np.ones(30)])
+    residuals = y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
+    assert RegressionMixture(X, y, 2).variance_floor == pytest.approx(0.05**2 * np.mean(residuals**2), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (dict(X=np.ones((30, 1)), y=y), "X must determine 2 coefficients"),
+        (dict(X=np.column_stack([X, X.sum(axis=1)]), y=y), "depends on the others"),
+        (dict(X=X, y=y[:-1]), "y must have shape"),
+        (dict(X=X[:, :1]), "y must be given"),
+        (dict(X=X, y=X.sum(axis=1)), "one regression fits all samples"),
+        (dict(X=X, y=y, variance="shared"), "variance must be"),
+        (dict(X=X, y=y, noise_variance=-1.0), "noise_variance"),
+        (dict(X=X, y=y, noise_variance=1.0, variance_floor=1.0), "variance_floor must be None"),
+        (dict(X=X, y=y, variance_floor=0.0), "variance_floor"),
+        (dict(X=X, y=np.where(np.arange(30) == 3, np.nan, y)), "y"),
+    ],
+)
+def test_bad_arguments_are_named(given, message):
+    with pytest.raises(InputError, match=message):
+        RegressionMixture(n_components=2, **given)
+
+
+def test_fit_intercept_must_be_true_or_false():
+    with pytest.raises(InputTypeError, match="fit_intercept"):
+        RegressionMixture(X, y, 2, fit_intercept=2.0)
+
+
+def test_too_many_sets_of_samples_are_refused():
+    rng = np.random.default_rng(0)
+    problem = RegressionMixture(rng.normal(size=(3000, 2)), rng.normal(size=3000), 2)
+    with pytest.raises(InputError, match="sets of 3 rows"):
+        gopfast.solve(problem)
+
+
+@pytest.mark.parametrize(
+    "name, columns, options, reference",
+    [
+        ("co2data", (0, 1), {}, 66.93977), ("co2data", (0, 1), {"noise_variance": 4.0}, 69.60472),
+    ],
+)  # fmt: skip
+def test_reference_optima(name, columns, options, reference):
+    """No better one in 200 runs of EM, apart from the core, from random responsibilities."""
+    data = datasets.load(name)
+    problem = RegressionMixture(data[:, columns[:-1]], data[:, columns[-1]], 2, **options)
+    result = gopfast.solve(problem, time_limit=120)
+    assert result.success
+    assert result.objective == pytest.approx(reference, abs=1e-4)
+    rng, best = np.random.default_rng(0), np.inf
+    for _ in range(200):
+        _, trace = em(problem, rng.dirichlet(np.full(2, 0.2), problem.n_samples), tol=1e-9, max_iter=200)
+        best = min(best, trace[-1])
+    assert result.lower_bound <= best + 1e-9
+    assert result.objective <= best + 1e-6
+
+
+def test_a_result_names_the_parameters_and_the_floor():
+    result = gopfast.solve(RegressionMixture(*datasets.load("co2data").T, 2), time_limit=60)
+    text = str(result)
+    assert "coefficients" in text and "intercept" in text and "variance" in text
+    assert "variance_floor" in text
+    assert result.solution.coefficients.shape == (2, 1)
+    assert result.to_dict()["solution"]["intercepts"] == result.solution.intercepts.tolist()
+
+
+def test_standard_errors_of_one_component_are_those_of_least_squares():
+    problem = RegressionMixture(X, y, 1, noise_variance=0.5)
+    found = gopfast.solve(problem).summary().estimates
+    Z = np.column_stack([X, np.ones(30)])
+    errors = np.sqrt(0.5 * np.diag(np.linalg.inv(Z.T @ Z)))
+    np.testing.assert_allclose([one.error for one in found[1:]], errors, rtol=1e-5)
+    assert [(one.parameter, one.place) for one in found[1:]] == [
+        ("coefficient", "x0"), ("coefficient", "x1"), ("intercept", "")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_one_component_is_solved_by_least_squares(model):
+    problem = RegressionMixture(X, y, 1, sample_weight=w, **model)
+    result = gopfast.solve(problem)
+    assert result.success
+    assert result.relaxation == "closed form"
+    best = problem.maximize(np.ones((30, 1)))
+    assert result.objective == pytest.approx(problem.objective(**best), rel=1e-12)
+    assert result.gap < 1e-12 * (1 + abs(result.objective))
+    np.testing.assert_allclose(result.solution.coefficients, best["coefficients"], rtol=1e-6)
+
+
+def test_the_number_of_components_is_chosen_with_proof():
+    rows = datasets.load("co2data")
+    choice = gopfast.select(rows, [1, 2], model=lambda X, K: RegressionMixture(X, n_components=K))
+    assert (choice.n_components, choice.status) == (2, "PROVED")
+
+
+def test_a_search_goes_on_from_a_checkpoint(tmp_path):
+    problem = RegressionMixture(*datasets.load("co2data").T, 2, noise_variance=4.0)
+    gopfast.solve(problem, checkpoint=tmp_path / "file", max_nodes=50)
+    again = gopfast.resume(tmp_path / "file", problem.X)
+    assert again.success
+    assert again.objective == pytest.approx(69.60472, abs=1e-4)
+
+
+def test_proofs_are_refused_until_the_checker_has_an_entry():
+    problem = RegressionMixture(*datasets.load("co2data").T, 2, noise_variance=4.0)
+    with pytest.raises(InputError, match="proofs have no entry yet"):
+        gopfast.solve(problem, proof=True)
+
+
+@pytest.mark.parametrize("options, reference", [({}, -141.19840), ({"noise_variance": 0.005}, -103.23393)])
+def test_the_tone_data_are_proved(options, reference):
+    problem = RegressionMixture(*datasets.load_tonedata().T, 2, **options)
+    result = gopfast.solve(problem, time_limit=200)
+    assert result.success
+    assert result.objective == pytest.approx(reference, abs=1e-4)
+
+
+@pytest.mark.parametrize("options, reference", [({}, 704.05468), ({"noise_variance": 3.0}, 1254.12863)])
+def test_regressions_of_a_parabola_and_a_line_on_lines_are_proved(options, reference):
+    data = datasets.load_npreg()
+    result = gopfast.solve(RegressionMixture(data[:, 0], data[:, 1], 2, **options), time_limit=200)
+    assert result.success
+    assert result.objective == pytest.approx(reference, abs=1e-4)

@@ -24,6 +24,7 @@ from gopfast.annotations import (
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, LoggerStream, ProgressBar, ProgressLog
 from gopfast.switches import switched_off
+from gopfast.tuning import CHECKPOINT_EVERY, MOST_ORTHANT_VARIABLES, MOST_THREADS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,12 +34,8 @@ PARTITIONS = ("joint", "paper")
 BRANCHINGS = (None, "bisect", "orthant")
 SUBPROBLEMS = ("enumerate", "milp")
 BAR = "bar"
-MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per node
 LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
-MOST_THREADS = 1024
-CHECKPOINT_EVERY = 60.0  # seconds
-EPSILON = 0.01  # default of mixtures, nats
 # As in the signature of `gopfast.solve`.
 DEFAULTS = {
     **dict.fromkeys(("rel_tol", "relaxation", "branching", "n_threads", "time_limit", "max_nodes", "callback", "log")),

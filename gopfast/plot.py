@@ -13,21 +13,13 @@ from gopfast.inference.profiles import optima as optima, selection as selection
 from gopfast.mixtures.problems.base import log_zero
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.result import SearchResult
+from gopfast.tuning import GRID_POINTS, LEAST_WEIGHT, LOG_TIME_RATIO, MOST_POINTS, SHORT, THIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 UPPER_COLOUR = "#c0392b"
 LOWER_COLOUR = "#1f5fa8"
-# From this ratio of last to first time on, a linear axis hides the start.
-LOG_TIME_RATIO = 30.0
-SHORT = 0.1  # seconds; shorter searches are drawn in milliseconds
-MOST_POINTS = 20_000
-GRID_POINTS = 800
-# Components of less weight are not drawn: nothing of them would be seen.
-LEAST_WEIGHT = 1e-6
-# Share of the axis below which an interval is drawn as one line.
-THIN = 0.005
 
 
 def bounds(result: SearchResult, ax: "Axes | None" = None, elbo: bool = False) -> "Axes":

@@ -25,7 +25,6 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.mixtures.tuning import RECORDING_RESERVE as RESERVE, SOLVE_SAME as SAME, SPACINGS
 from gopfast.monitor import Monitor
-from gopfast.options import EPSILON
 from gopfast.profile import Profile
 from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
@@ -36,6 +35,7 @@ from gopfast.search.files import Spill
 from gopfast.search.memory import Memory
 from gopfast.search.search import Search
 from gopfast.search.threads import n_threads
+from gopfast.tuning import EPSILON
 
 SOLUTION = "incumbent.upper: incumbent.solution does not attain it"
 WITHOUT = (

@@ -6,6 +6,7 @@ import csv
 import gopfast
 from gopfast.mixtures.problems.covariance import KINDS
 from gopfast.options import FLAGS
+from gopfast.tuning import MOST_SIZES, SELECT_EPSILON, TIME_LIMIT
 
 EXIT_CODES = """exit codes:
   0    proved
@@ -21,8 +22,6 @@ FIT_EXAMPLES = """examples:
   gopfast fit messwerte.csv -k 3 --decimal , --na drop --time-limit none
   zcat data.csv.gz | gopfast fit - -k 3 --json - > fit.json
   gopfast fit big.npy -k 3 --checkpoint big.checkpoint --memory-limit 2GB --workers 2"""
-TIME_LIMIT = 60.0  # seconds
-MOST_SIZES = 100  # of a choice
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "blank": " ", "space": " "}
 CERTIFY_EXAMPLES = """examples:
   gopfast certify galaxies.csv fit.json
@@ -50,7 +49,6 @@ SELECT_EXAMPLES = """examples:
   gopfast select galaxies.csv
   gopfast select faithful.csv -k 1-4 --covariance diag,tied --time-limit 600 --json choice.json
   gopfast select galaxies.csv -k 2,3,4 --criterion icl --jobs 2 --plot choice.png"""
-SELECT_EPSILON = 1e-4  # nats, as of `gopfast.select`
 SOLVE_EXAMPLES = """examples:
   gopfast solve pooling.lp
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json

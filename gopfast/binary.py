@@ -11,9 +11,9 @@ from gopfast.errors import InputError
 from gopfast.mixtures.data.chunks import Chunks, of_array
 from gopfast.mixtures.data.tuning import ROWS
 from gopfast.reading.table import Table
+from gopfast.tuning import MOST_IN_MEMORY
 
 SUFFIXES = (".npy", ".parquet")
-MOST_IN_MEMORY = 1_000_000  # rows; more are read in chunks where that is possible
 
 
 def read_binary(path: str, columns: Sequence[str] | None = None, in_chunks: bool = False) -> Table:

@@ -11,23 +11,18 @@ from gopfast.annotations import Callback, CertifyOptions, FitLike
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering
 from gopfast.errors import InputTypeError
+from gopfast.margins import ROUNDING
 from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
-from gopfast.options import EPSILON
 from gopfast.result import Status
 from gopfast.solver import solve
+from gopfast.tuning import EPSILON, LEAST_EPSILON, SEARCH_SHARE
 from gopfast.words import Word
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-# Share of epsilon that the search leaves open: a fit this close to the search's own best needs no second search.
-SEARCH_SHARE = 0.9
-LEAST_EPSILON = 1e-300  # where the objective of k-means is 0, which proves itself
-# Relative width below which rounding decides and not the search.
-ROUNDING = 1e-12
 
 
 class Verdict(Word, enum.Enum):

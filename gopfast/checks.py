@@ -8,9 +8,8 @@ import re
 import numpy as np
 
 from gopfast.errors import InputError, InputTypeError
+from gopfast.tuning import SIMPLEX_TOL
 
-# Weights on the simplex are sums of n rounded terms; anything further off is a mistake of the caller.
-SIMPLEX_TOL = 1e-8
 MEMORY_UNITS = {None: 1.0, **{f"{prefix}{i}": (1024.0 if i else 1000.0) ** power
                               for power, prefix in enumerate("kMGT", 1) for i in ("", "i")}}  # fmt: skip
 

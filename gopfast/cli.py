@@ -24,6 +24,7 @@ from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
 from gopfast.search.checkpoint import Stored
+from gopfast.tuning import LIVE_INTERVAL
 
 EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD = 0, 1, 2, 3, 130, 141
 # What a record says of its model; the arguments of GaussianMixture.
@@ -33,7 +34,6 @@ MODEL_NAMES = (
 READING = ("columns", "separator", "decimal", "header", "na")  # options: how data are read
 STANDARD_OUTPUT = "-"
 PROBLEM_SUFFIXES = (".json", ".lp", ".mps", ".nl", ".qplib")
-LIVE_INTERVAL = 0.1  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,8 +24,8 @@ from gopfast.mixtures.data import readers
 from gopfast.mixtures.data.chunks import Chunks
 from gopfast.mixtures.data.tuning import ROWS
 from gopfast.mixtures.problems.large import LargeGaussianMixture
+from gopfast.tuning import EDGE
 
-EDGE = 1 << 16  # bytes of a Parquet file's end
 __all__ = ["Chunks", "LargeGaussianMixture", "chunks", "csv", "parquet"]
 
 

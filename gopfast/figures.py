@@ -8,19 +8,13 @@ import numpy as np
 from gopfast import checks, drawing
 from gopfast.annotations import Fit, HasHistory, HasSolution
 from gopfast.errors import InputError, InputTypeError
+from gopfast.tuning import GRID_POINTS, LEAST_WEIGHT, LOG_TIME_RATIO, MOST_POINTS, SHORT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 UPPER_COLOUR = "#c0392b"
 LOWER_COLOUR = "#1f5fa8"
-# From this ratio of last to first time on, a linear axis hides the start.
-LOG_TIME_RATIO = 30.0
-SHORT = 0.1  # seconds; shorter searches are drawn in milliseconds
-MOST_POINTS = 20_000
-GRID_POINTS = 800
-# Components of less weight are not drawn: nothing of them would be seen.
-LEAST_WEIGHT = 1e-6
 
 
 def bounds(result: HasHistory, ax: "Axes | None" = None, elbo: bool = False) -> "Axes":

@@ -4,9 +4,7 @@ import contextlib
 
 from gopfast.outlook import Outlook
 from gopfast.report import Heartbeat, Progress, ProgressLog
-
-# Samples times columns times components from which the first local search, and a batch, may take seconds.
-WATCHED_FROM = 1_000_000
+from gopfast.tuning import WATCHED_FROM
 
 
 class Monitor:

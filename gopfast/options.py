@@ -32,6 +32,7 @@ from gopfast.annotations import (
 from gopfast.errors import InputError, InputTypeError
 from gopfast.report import Heartbeat, LoggerStream, ProgressBar, ProgressLog
 from gopfast.switches import switched_off
+from gopfast.tuning import CHECKPOINT_EVERY, MOST_ORTHANT_VARIABLES, MOST_THREADS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,11 +42,8 @@ PARTITIONS = ("joint", "paper")
 BRANCHINGS = (None, "bisect", "orthant")
 SUBPROBLEMS = ("enumerate", "milp")
 BAR = "bar"
-MOST_ORTHANT_VARIABLES = 12  # 4096 relaxed dual subproblems per node
 LARGEST_SEED = 2**64 - 1
 MOST_NODES = 2**62  # fits the core's integers
-MOST_THREADS = 1024
-EPSILON = 0.01  # default of mixtures, nats
 
 
 def seed_from(random_state: Seed) -> int:
@@ -192,7 +190,7 @@ class Options:
         flag={"metavar": "FILE", "help": "write the state of the search there, for `gopfast resume`"},
     )  # fmt: skip
     checkpoint_every: float = option(
-        checks.nonnegative_number, 60.0,
+        checks.nonnegative_number, CHECKPOINT_EVERY,
         flag={"metavar": "S", "type": float, "help": "seconds between checkpoints (default: %(default)g)"},
     )  # fmt: skip
     executor: Executor | None = option(_check_executor, worker=None)

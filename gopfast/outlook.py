@@ -3,10 +3,8 @@
 import math
 from collections import deque
 
-FIRST = 10.0  # seconds: a search that takes less is never ended early
-SHARE = 0.5  # of the time limit, before which a search is not ended early, and of the time spent, which the pace is of
-FEWEST = 5  # reports in that part: of fewer the next may tell more
-PATIENCE = 10.0  # times the time limit, which the next factor of ten of the gap may take
+from gopfast.tuning import FEWEST, FIRST, PATIENCE, SHARE
+
 DECADE = math.log(10.0)
 
 

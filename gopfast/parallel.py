@@ -3,8 +3,7 @@
 import sys
 
 from gopfast import checks
-
-MOST_JOBS = 1024
+from gopfast.tuning import MOST_JOBS
 
 
 def n_processes(n_jobs) -> int:

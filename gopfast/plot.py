@@ -11,12 +11,10 @@ from gopfast.errors import InputError
 from gopfast.figures import LOWER_COLOUR, UPPER_COLOUR, bounds as bounds, density as density
 from gopfast.inference.profiles import optima as optima, selection as selection
 from gopfast.result import SearchResult
+from gopfast.tuning import THIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Share of the axis below which an interval is drawn as one line.
-THIN = 0.005
 
 
 def local_optima(

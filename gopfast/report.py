@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
-_T = TypeVar("_T")
+from gopfast.tuning import LEAST_WAIT
 
-LEAST_WAIT = 1e-3  # seconds, of the thread that watches searches
+_T = TypeVar("_T")
 
 
 class Stream(Protocol):

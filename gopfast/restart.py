@@ -9,7 +9,6 @@ import numpy as np
 
 from gopfast import checks
 from gopfast.annotations import FloatArray, Seed, StartLike
-from gopfast.certificate import SEARCH_SHARE
 from gopfast.errors import InputTypeError
 from gopfast.mixtures import local
 from gopfast.mixtures.problems.base import MixtureProblem
@@ -17,8 +16,7 @@ from gopfast.mixtures.result import Result
 from gopfast.options import seed_from
 from gopfast.parallel import n_processes, outcomes
 from gopfast.solver import solve
-
-ROUND = 4  # restarts of each process between two looks at whether there are enough
+from gopfast.tuning import RESTARTS_AT_ONCE as ROUND, SEARCH_SHARE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

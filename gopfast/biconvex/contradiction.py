@@ -15,15 +15,15 @@ import numpy as np
 
 from gopfast.biconvex.forms import convexity_defect, dense
 from gopfast.biconvex.interruption import check
+from gopfast.biconvex.tuning import (
+    CONTRADICTION_REACHES as REACHES,
+    CONTRADICTION_TOLERANCE as TOLERANCE,
+    DENOMINATOR,
+    LEAST_MULTIPLIER,
+    MOST_MEMBERS,
+    MOST_ROWS,
+)
 from gopfast.lp.lp import Lp
-
-LEAST_MULTIPLIER = 1e-9  # of those of a program, which add up to 1
-MOST_MEMBERS = 40  # rows with multipliers: elimination in rationals grows with their cube, and more
-MOST_ROWS = 5000  # of the program
-# Bounds that are taken along, up to these magnitudes: large ones hide small contradictions from the program
-REACHES = (0.0, 1e3, math.inf)
-TOLERANCE = 1e-10
-DENOMINATOR = 1000  # of the points of tangents
 
 
 def found(lifting, low, high):

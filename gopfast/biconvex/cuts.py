@@ -2,7 +2,7 @@
 
 import numpy as np
 
-MARGIN = 1e-12
+from gopfast.biconvex.margins import CUT_MARGIN as MARGIN
 
 
 class Cuts:

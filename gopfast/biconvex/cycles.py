@@ -18,10 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-LEAST_VIOLATION = 1e-4  # of 2
-LONGEST = 8  # products of a cycle
-MOST_SOURCES = 60  # variables whose shortest cycles are sought, those whose products miss most
-LEAST_HALF_WIDTH = 1e-7  # relative to the middle where that is above 1: narrower intervals have no cycles
+from gopfast.biconvex.tuning import CYCLE_VIOLATION as LEAST_VIOLATION, LEAST_HALF_WIDTH, LONGEST, MOST_SOURCES
 
 
 def has_any(pairs):

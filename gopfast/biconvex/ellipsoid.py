@@ -21,14 +21,8 @@ import numpy as np
 
 from gopfast.biconvex.forms import EXACT_UP_TO, components, dense, is_nonnegative, is_semidefinite
 from gopfast.biconvex.interruption import check
-
-ROUNDING = 2.0**-50
-EIGENVALUE_ERROR = 1e-13  # of a matrix with ones on its diagonal, per row of it
-LEAST_CURVATURE = 1e-9  # of the same: less is none
-MOST_FREE = 200  # unbounded variables of a row
-MOST_ROUNDS = 20
-MOST_TERMS = 30_000  # of all rows and rounds: rationals take about 30 microseconds each
-WIDEST = 1e15  # bounds beyond this are none: nothing can be computed with them
+from gopfast.biconvex.margins import EIGENVALUE_ERROR, ELLIPSOID_ROUNDING as ROUNDING
+from gopfast.biconvex.tuning import ELLIPSOID_ROUNDS as MOST_ROUNDS, LEAST_CURVATURE, MOST_FREE, MOST_TERMS, WIDEST
 
 
 def tighten(lifting, low, high, propagate, upper=math.inf, objectives=None):

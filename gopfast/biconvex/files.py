@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.biconvex.tuning import LIMIT, LIMIT_EACH
 from gopfast.errors import InputError
 
 # Read by SCIP; what compression it knows depends on how it was built, so that files must be unpacked.
@@ -26,8 +27,6 @@ SPACED_SQUARE = re.compile(r"\^\s+2")
 READER = Path(__file__).with_name("scip.py")
 # Runs a script without its folder in the path, whose modules could be taken for others
 RUN = "import runpy, sys; sys.argv[:1] = []; runpy.run_path(sys.argv[0], run_name='__main__')"
-# Seconds that reading a file may take, and for each of its bytes beside
-LIMIT, LIMIT_EACH = 60.0, 1e-4
 
 
 def read(path) -> BiconvexProblem:

@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-# Rounding of an eigenvalue: what counts as none, relative to the form's size
-EIGENVALUE_TOL = 1e-12
-EXACT_UP_TO = 12  # variables of a form whose convexity is decided in rationals
+from gopfast.biconvex.margins import EIGENVALUE_TOL
+from gopfast.biconvex.tuning import EXACT_UP_TO
 
 
 def dense(form):

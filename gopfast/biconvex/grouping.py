@@ -8,12 +8,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from gopfast.biconvex.forms import EIGENVALUE_TOL, dense
+from gopfast.biconvex.forms import dense
 from gopfast.biconvex.interruption import check
+from gopfast.biconvex.margins import EIGENVALUE_TOL
 from gopfast.biconvex.partition import two_colouring
-
-N_STARTS = 8
-MOST_EVALUATIONS = 400
+from gopfast.biconvex.tuning import MOST_EVALUATIONS, N_STARTS
 
 
 def find(forms, products, given, stop=None):

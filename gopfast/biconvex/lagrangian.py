@@ -17,13 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from gopfast.biconvex.interruption import check
-
-ACTIVE = 1e-6  # violation of a bound, or distance from it, relative to its terms
-SIMPLE = 1000  # denominator of a multiplier,
-ALMOST = 1e-6  # where it is as near as this, relative to 1 or to the multiplier
-MOST_ROUNDS = 5  # of least squares
-MOST_ENTRIES = 250_000  # of the matrix of gradients
-SMALLEST = 1e-9  # share of the objective's gradient that a row must take to have a multiplier
+from gopfast.biconvex.tuning import ACTIVE, ALMOST, LAGRANGIAN_ROUNDS as MOST_ROUNDS, MOST_ENTRIES, SIMPLE, SMALLEST
 
 
 class Lagrangian:

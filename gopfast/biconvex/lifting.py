@@ -14,19 +14,16 @@ from gopfast.biconvex.forms import components, convexity_defect, is_convex
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.partition import find as find_partition
 from gopfast.biconvex.problem import terms_of
-
-# Lifted rows (of inequalities; entries of those of equations) and the products that they add
-MOST_LIFTED_ROWS = 600
-MOST_LIFTED_ENTRIES = 30_000
-MOST_ADDED_PRODUCTS = 150
-# Sets of variables whose products are bounded together, as a positive semidefinite matrix: so many variables, and this
-# share of their pairs must be products of the problem, for the others are added
-MOST_IN_MOMENTS = 50
-LEAST_DENSITY = 0.2
-MOST_WITH_ALL_ROWS = 30  # variables of a set where products that are added have all of their Lagrange cuts
-# Of a variable, up or down: so that a coefficient (up to 1e100) of a product of two still is a number
-LARGEST_SCALE = 1e60
-LEAST_FLOOR = 1e-200  # of violations
+from gopfast.biconvex.tuning import (
+    LARGEST_SCALE,
+    LEAST_DENSITY,
+    LEAST_FLOOR,
+    MOST_ADDED_PRODUCTS,
+    MOST_IN_MOMENTS,
+    MOST_LIFTED_ENTRIES,
+    MOST_LIFTED_ROWS,
+    MOST_WITH_ALL_ROWS,
+)
 
 
 class Row:

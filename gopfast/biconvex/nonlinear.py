@@ -12,13 +12,14 @@ from scipy import sparse
 
 from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.problem import terms_of
-
-MOST_ITERATIONS = 200
-TOLERANCE = 1e-9  # of optimality and rows, which are scaled
-MOST_DENSE = 160  # variables and rows that SciPy's SLSQP takes: its iterations grow with the cube of them
-BARRIER_START = 1e-2
-NEAR = 1e-6  # distance within which a row or a bound holds a point, in units of a scaled row or variable
-NEWTON_STEPS = 3
+from gopfast.biconvex.tuning import (
+    BARRIER_START,
+    HELD_WITHIN as NEAR,
+    MOST_DENSE,
+    MOST_ITERATIONS,
+    NEWTON_STEPS,
+    NONLINEAR_TOLERANCE as TOLERANCE,
+)
 
 
 class NonlinearProgram:

@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from gopfast.biconvex.problem import FEASIBILITY_TOL
 from gopfast.biconvex.result import BiconvexSolution, make
+from gopfast.biconvex.tuning import FEASIBILITY_TOL, MOST_SHOWN, NOTEWORTHY, REL_TOL
 from gopfast.result import Status
-
-REL_TOL = 1e-6  # default
-MOST_SHOWN = 5  # variables in a note
-NOTEWORTHY = 1e-9  # of an objective: what the solution gains by the feasibility tolerance
 
 
 class Found:

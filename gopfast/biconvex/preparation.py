@@ -10,25 +10,22 @@ from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
+from gopfast.biconvex.margins import EXACT, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
-from gopfast.biconvex.outcome import REL_TOL, Found
-from gopfast.biconvex.problem import FEASIBILITY_TOL
+from gopfast.biconvex.outcome import Found
+from gopfast.biconvex.tuning import (
+    EPSILON_SHARE,
+    FEASIBILITY_TOL,
+    LEAST_SHARE,
+    MOST_NARROWINGS,
+    MUCH_NARROWER,
+    N_NEAR_STARTS,
+    N_RANDOM_STARTS,
+    NEAR,
+    REL_TOL,
+    WIDE,
+)
 from gopfast.search.stop import StopSignal
-
-# Default absolute tolerance, for an optimum of 0 needs one: shares of what the objective's terms amount to where
-# variables are 1, or as near to it as their bounds let them be, at most and at least; and what rounding makes of them
-# at the best point
-EPSILON_SHARE, LEAST_SHARE = 1e-8, 1e-12
-ROUNDING_SHARE = 1e-14
-WITHIN = 1 - 1e-6  # the gap must not exceed the tolerance by rounding
-N_RANDOM_STARTS = 20
-EXACT = 1e-14  # violations that are rounding errors of the row's terms
-# Where bounds are wider than this, local searches are made near 0 too: tolerances of programs are shares of a box
-WIDE = 1e4
-NEAR = (0.0, 0.5)  # powers of a bound to search within
-N_NEAR_STARTS = 6
-MUCH_NARROWER = 8.0  # where the cutoff leaves this part of a variable's range, everything is scaled anew
-MOST_NARROWINGS = 4
 
 
 class Preparation:

@@ -16,12 +16,10 @@ from scipy import sparse
 
 from gopfast import annotations, checks
 from gopfast.annotations import CsrArray, FloatArray, MatrixLike, QuadraticRowLike, Sense
+from gopfast.biconvex.margins import BLUR
 from gopfast.biconvex.terms import Terms
 from gopfast.errors import InputError, InputTypeError
 
-# Greatest violation of a solution, relative as in `BiconvexProblem.violations`
-FEASIBILITY_TOL = 1e-8
-BLUR = 1e-12  # rounding errors of a row, relative to what its violations are, beyond which rationals decide
 # Beyond these magnitudes products of coefficients and bounds are no doubles
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e100, 1e-100
 FILE_KEYS = {"name", "sense", "variables", "partition", "objective", "constraints", "optimum"}

@@ -11,17 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast.biconvex.tuning import (
+    ADDED_IN_PROOFS as MOST_ADDED_PRODUCTS,
+    IN_MOMENTS_OF_PROOFS as MOST_IN_MOMENTS,
+    MOST_LIFTED,
+    MOST_SQUARES,
+    PROGRAM_TOLERANCE as TOLERANCE,
+    SQUARE_VIOLATION as LEAST_VIOLATION,
+    SQUARES_A_ROUND,
+    TOO_SMALL,
+)
 from gopfast.lp.lp import Lp
 
-MOST_LIFTED = 600  # rows times bounds
-MOST_ADDED_PRODUCTS = 150
-MOST_SQUARES = 400
-SQUARES_A_ROUND = 12
-TOO_SMALL = 1e-11  # a multiplier, in the program's scale, that is left out
-LEAST_VIOLATION = 1e-7  # of a square, in the program's scale
-MOST_IN_MOMENTS = 30
 BASIC = 1  # HiGHS's status
-TOLERANCE = 1e-9
 
 
 class Solved(NamedTuple):

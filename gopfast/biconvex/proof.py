@@ -15,27 +15,25 @@ import time
 import numpy as np
 
 from gopfast.biconvex.cuts import Cuts
+from gopfast.biconvex.margins import GIVEN_AWAY as ROUNDING, PROOF_MARGIN as MARGIN
 from gopfast.biconvex.program import Program
+from gopfast.biconvex.tuning import (
+    GRIDS,
+    MIDDLE,
+    MOST_NODES_BESIDE as MOST_NODES,
+    MOST_NODES_EACH,
+    MOST_ROOT_ROUNDS,
+    NARROW,
+    PROOF_ROUNDS as MOST_ROUNDS,
+    SHARE,
+    SWEEPS,
+    WORTH_A_CUT,
+    WORTH_A_PROGRAM,
+)
 from gopfast.checker import ProofError, biconvex, file
 from gopfast.checker.certificate import Certificates
 from gopfast.proof import keep
 from gopfast.result import Status
-
-# Nodes, for each that the search took, and beside
-MOST_NODES_EACH, MOST_NODES = 5, 1000
-MARGIN = 1e-12  # by which certificates must hold, of what is proved: the checker's sums may be in another order
-MOST_ROUNDS = 12  # of tangents in a node, and of programs for a smaller box
-MOST_ROOT_ROUNDS = 40
-WORTH_A_CUT = 0.9  # share of an interval that is left by a cut worth an entry,
-WORTH_A_PROGRAM = 0.8  # and by one worth another program
-SWEEPS = 3  # of the rows for a node's box, and of linear programs for the root's
-MIDDLE = 0.1  # share of an interval that is left on either side of a split
-GRIDS = (2.0**8, 2.0**20, 2.0**30)  # multipliers that are multiples of their inverses
-NARROW = 1e-9  # relative: an interval that is not split
-
-
-ROUNDING = 1e-9  # of the bound: what a proof of one that a limit left may give away,
-SHARE = 1e-3  # and of the gap, or of the tolerance
 
 
 class Unproved(Exception):

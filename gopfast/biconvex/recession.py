@@ -23,15 +23,16 @@ from scipy import sparse
 
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.problem import BiconvexProblem, QuadraticRow
+from gopfast.biconvex.tuning import (
+    DENOMINATORS,
+    LEAST_FALL,
+    MOST_NODES,
+    MOST_SECONDS,
+    RAY_FEASIBLE as FEASIBLE,
+    RAY_REACHES as REACHES,
+    SMALL,
+)
 from gopfast.result import Status
-
-REACHES = (10.0, 1e3)  # half-widths of the box around the point, as multiples of the numbers of the problem
-MOST_NODES = 64
-MOST_SECONDS = 5.0
-LEAST_FALL = 1e-6  # of the objective along a ray with entries up to 1
-DENOMINATORS = (1, 2, 10, 1000, 10**6)
-SMALL = 1e-7  # entries of a ray that are taken for 0, and slopes of rows
-FEASIBLE = 1e-9  # violation of a point, see BiconvexProblem.violations
 
 
 def find(problem, solve, options, stop=None):

@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from gopfast.annotations import FloatArray, Json, Sense
+from gopfast.biconvex.tuning import MAX_VARIABLES_SHOWN
 from gopfast.result import SearchResult, Status, to_json_types
-
-MAX_VARIABLES_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,17 +9,15 @@ from gopfast import checks
 from gopfast.biconvex import recession
 from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
-from gopfast.biconvex.outcome import REL_TOL, Found, result_of
-from gopfast.biconvex.preparation import WITHIN, Preparation
+from gopfast.biconvex.margins import WITHIN
+from gopfast.biconvex.outcome import Found, result_of
+from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER
+from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WORTH_GROWING
 from gopfast.errors import InputError
 from gopfast.result import Status
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 
-# Of variables that nothing bounds, in the core's units: boxes to search, while the larger ones hold better points
-REACHES = (1e2, 1e4, 1e6, 1e8)
-SAME = 1e-5  # of a checkpoint's objective, in the core's units: what evaluating it anew may change
-WORTH_GROWING = 1e-6  # gain by a box, relative to the objective
 NO_RAY = "what seems to be a ray along which the objective has no bound is none in exact numbers"
 
 

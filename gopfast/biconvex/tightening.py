@@ -14,13 +14,8 @@ import numpy as np
 
 from gopfast.biconvex import ellipsoid, lagrangian
 from gopfast.biconvex.interruption import check
+from gopfast.biconvex.tuning import LARGEST_OBJECTIVE as LARGEST_BOUND, TRIAL_LIMITS, TRIAL_REACHES
 from gopfast.lp.lp import Lp
-
-# Half-widths of the boxes put around unbounded variables, as multiples of the magnitudes in their rows
-TRIAL_REACHES = (1e3, 1e6)
-LARGEST_BOUND = 1e300  # of an objective
-# Beyond which a variable is tried to be excluded, in the core's units
-TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 
 
 def tighten(lifting, stop):

@@ -27,13 +27,12 @@ import numpy as np
 from .certificate import Certificates
 from .entries import item, number, numbers
 from .errors import ProofError
+from .margins import BLUR
 from .rounding import UNIT, up
+from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION
 
 LEAF, CUT = -1, -2
-MOST_DEPTH = 100_000
-MOST_VIOLATION = 1e-6  # of a solution; searches keep to 1e-8
 LARGEST = 1e100
-BLUR = 1e-12  # rounding of a row, relative to its violations' size, beyond which rationals decide
 
 
 class BiconvexProblem:

@@ -29,8 +29,7 @@ import numpy as np
 
 from .errors import ProofError
 from .rounding import UNIT, down, up
-
-MOST_NUMBERS = 2**26  # of a table of factors
+from .tuning import TABLE_NUMBERS as MOST_NUMBERS
 
 
 class Certificates:

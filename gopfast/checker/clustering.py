@@ -23,8 +23,7 @@ from .entries import item, number, numbers, reals, whole
 from .errors import ProofError
 from .rounding import UNIT, down
 from .savings import Groups
-
-MOST_DEPTH = 10_000
+from .tuning import CLUSTERING_DEPTH as MOST_DEPTH
 
 
 class Problem:

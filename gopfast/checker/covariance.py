@@ -22,11 +22,9 @@ import numpy as np
 
 from .errors import ProofError
 from .rounding import UNIT, Interval
+from .tuning import MOST_CORNERS, MOST_TRIES
 
 LOG_2_PI = math.log(2.0 * math.pi)
-MOST_CORNERS = 6  # columns up to which the corners of a box of means are looked at one by one
-MOST_VERTICES = 6  # the same of the entries of a box of matrices
-MOST_TRIES = 40
 
 
 class Floor:

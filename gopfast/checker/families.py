@@ -42,12 +42,11 @@ import numpy as np
 
 from . import priors
 from .errors import ProofError
+from .margins import LABEL_SLACK, WIDER
 from .rounding import ULPS, UNIT, Interval, averages, down
+from .tuning import POSTERIOR_SWEEPS as SWEEPS
 
 LOG_2_PI = Interval(math.nextafter(math.log(2 * math.pi), 0.0), math.nextafter(math.log(2 * math.pi), 3.0))
-SWEEPS = 40  # at most, of `Posterior.tightened`
-WIDER = 1e-12  # relative: more than the rounding of the few operations that a root's cell takes
-LABEL_SLACK = 1e-12  # more than the rounding of a sum of thousands of means of labels
 
 
 class Rules:

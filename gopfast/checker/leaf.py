@@ -23,10 +23,7 @@ import math
 import numpy as np
 
 from .rounding import UNIT
-
-MOST_NUMBERS = 100_000  # leaves times samples times components in one piece of work: what a cache holds
-LARGEST_ERROR = 0.5
-BLOCK = 4096  # samples whose terms are summed in one go
+from .tuning import BLOCK, LARGEST_ERROR, LEAF_NUMBERS as MOST_NUMBERS
 
 
 def bounds(y, weights, intercepts, slopes, quadratic, log_weights, reach=None):

@@ -22,16 +22,15 @@ import math
 
 import numpy as np
 
-from .covariance import LOG_2_PI, MOST_VERTICES, Floor, UnitFloor, least_below_chord, least_bend
+from .covariance import LOG_2_PI, Floor, UnitFloor, least_below_chord, least_bend
 from .errors import ProofError
 from .families import Rules
+from .margins import WIDER
 from .rounding import UNIT, Interval, averages, down, up
+from .tuning import CELL_SWEEPS as SWEEPS, MOST_VERTICES, RIDGE
 from .within import least_within
 
-WIDER = 1e-12  # relative: more than the rounding of the few operations that bounds of a cell take
 FAMILIES = ("full", "tied")
-RIDGE = 0.1  # r, in units of F_11; any positive number would do
-SWEEPS = 4  # of steps that cut a cell, each by what the others left
 
 
 class Matrices(Rules):

@@ -13,9 +13,9 @@ from .entries import numbers
 from .errors import ProofError
 from .problem import FREE
 from .rounding import UNIT
+from .tuning import LARGEST_ERROR
 
 LOG_2_PI = math.log(2.0 * math.pi)
-LARGEST_ERROR = 0.5  # of one sample's cost; beyond, errors of logarithms are not proportional to it
 
 
 def attained(problem, columns, weights, solution):

@@ -32,11 +32,7 @@ from .entries import numbers
 from .errors import ProofError
 from .leaf import sum_from_below
 from .rounding import TINY, ULPS, UNIT, down, up
-
-MOST_NUMBERS = 400_000  # cells times samples in one piece of work
-LEAVES = 32  # looked up together: neighbours meet the same cells
-MOST_TURNS = 40  # of cutting: what one component loses lets the others lose more
-MOST_SCALE = 1e4
+from .tuning import LEAVES, MOST_SCALE, MOST_TURNS, PRICES_NUMBERS as MOST_NUMBERS
 
 
 class Prices:

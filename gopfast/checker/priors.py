@@ -23,10 +23,10 @@ import numpy as np
 
 from .entries import number, numbers
 from .errors import ProofError
+from .margins import GAMMA_ERROR
 from .rounding import ULPS, UNIT, Interval, down, up
 
 LOG_2_PI = math.log(2.0 * math.pi)
-GAMMA_ERROR = 1e-13  # of log Gamma, relative to 1 and its value: far above that of math.lgamma
 
 
 def pseudo_observations(problem):

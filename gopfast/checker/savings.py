@@ -21,9 +21,7 @@ Theory: (V10) of docs/theory/proofs.md.
 import numpy as np
 
 from .rounding import UNIT
-
-MOST_BOXES = 20_000_000
-MOST_NUMBERS = 1_000_000  # boxes times groups times columns at a time
+from .tuning import MOST_BOXES, SAVINGS_NUMBERS as MOST_NUMBERS
 
 
 class Groups:

@@ -16,9 +16,7 @@ from .errors import ProofError
 from .families import FAMILIES
 from .problem import Problem
 from .rounding import UNIT, down
-
-LEAST_LOG_WEIGHT = -600.0
-MOST_LEAVES = 4096  # whose bounds are worked out at a time
+from .tuning import LEAST_LOG_WEIGHT, MOST_LEAVES
 
 
 @dataclass(frozen=True)

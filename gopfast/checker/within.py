@@ -14,10 +14,7 @@ import itertools
 import numpy as np
 
 from .rounding import UNIT
-
-BOXES = {2: 128, 3: 16}  # along each side of a face; of more columns there are too many directions
-N_BINS = 64
-MOST_NUMBERS = 2_000_000
+from .tuning import BOXES, N_BINS, WITHIN_NUMBERS as MOST_NUMBERS
 
 
 def least_within(z, reach, moments, weights, n_groups):

@@ -10,13 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gopfast.annotations import FloatArray, IntArray
+from gopfast.estimators.tuning import FLOOR_OF_EXACT_FITS
 from gopfast.mixtures.problems import RegressionMixture
 from gopfast.mixtures.result import Result
 from gopfast.result import Status
 from gopfast.solver import solve
-
-# Floor of the variances where one regression fits all samples, in units of the mean square of the responses.
-FLOOR_OF_EXACT_FITS = 1e-12
 
 
 class GlobalRegressionMixture(RegressorMixin, BaseEstimator):

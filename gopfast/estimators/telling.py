@@ -4,13 +4,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gopfast import errors
 from gopfast.errors import InputError
+from gopfast.estimators.tuning import EVERY, USEFUL
 from gopfast.mixtures.tuning import TIGHT
 from gopfast.options import BAR
 from gopfast.report import Heartbeat
 
 HINT = "time_limit= or Ctrl-C ends it with its bounds, verbose=2 prints a table, verbose=0 nothing"
-EVERY = 5.0  # seconds between two lines of verbose=1
-USEFUL = 0.1  # nats a sample: a wider gap tells nothing of a fit
 
 
 class NotProvedWarning(errors.NotProvedWarning, ConvergenceWarning):

@@ -11,6 +11,18 @@ import numpy as np
 from gopfast import checks
 from gopfast.annotations import FitLike, FloatArray, IntArray, Seed
 from gopfast.errors import InputError, InputTypeError
+from gopfast.inference.tuning import (
+    EM_STEPS,
+    EM_TOLERANCE,
+    FINENESS,
+    SADDLE_GAIN,
+    SADDLE_STEP,
+    SAME,
+    STARTS,
+    STARTS_PER_REGION,
+    WEIGHT_STEPS,
+    WEIGHT_TOLERANCE,
+)
 from gopfast.mixtures import engine
 from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.primal.em import MixturePrimal
@@ -27,17 +39,6 @@ from gopfast.solver import solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# A box is as small as wanted once its sides are this part of the distance at which the objective has grown by `within`.
-FINENESS = 0.25
-# Local searches: from the middle of so many boxes of each region, and from samples.
-STARTS_PER_REGION = 40
-STARTS = 60
-EM_STEPS, EM_TOLERANCE = 5000, 1e-10
-# Ends of local searches nearer than this, in units of that distance, are one optimum.
-SAME = 0.02
-SADDLE_STEP, SADDLE_GAIN = 0.05, 1e-6
-WEIGHT_STEPS, WEIGHT_TOLERANCE = 300, 1e-6
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,6 +7,7 @@ import numpy as np
 from gopfast import drawing
 from gopfast.inference.candidates import OWN_NAME, Selection
 from gopfast.inference.landscape import Optima, in_users_units, profile
+from gopfast.inference.tuning import AROUND, CONTOURS, GRID
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,11 +60,6 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     ax.set_ylabel(f"{choice.criterion.upper()} (least is best)")
     ax.grid(alpha=0.25, linewidth=0.6)
     return drawing.finish(ax, fontsize="small")
-
-
-GRID = 60  # points of a landscape along each axis, and of a path
-CONTOURS = 12
-AROUND = 0.25  # how far a path goes on beyond its optima, in units of their distance
 
 
 def optima(found: Optima, ax: "Axes | None" = None) -> "Axes":

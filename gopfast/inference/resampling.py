@@ -9,6 +9,7 @@ import numpy as np
 from gopfast import checks
 from gopfast.annotations import FloatArray, Log, Seed
 from gopfast.errors import InputError, InputTypeError
+from gopfast.inference.tuning import EPSILON, MOST_RESAMPLES, TIME_LIMIT
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
@@ -19,10 +20,6 @@ from gopfast.solver import solve
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
-
-EPSILON = 0.01  # nats, as of `gopfast.solve`
-TIME_LIMIT = 60.0  # seconds of each search
-MOST_RESAMPLES = 10**7
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

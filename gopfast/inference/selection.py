@@ -15,6 +15,15 @@ from gopfast import checks
 from gopfast.annotations import Covariance, Criterion, Log, Seed
 from gopfast.errors import InputError, InputTypeError
 from gopfast.inference.candidates import Candidate, Selection, SelectionStatus
+from gopfast.inference.margins import ROUNDING
+from gopfast.inference.tuning import (
+    FIRST_FIT_SHARE,
+    FIRST_NODES,
+    FITS_SHARE,
+    GROWTH,
+    LEAST_TURN_SHARE,
+    OUTER_BOUND_FROM,
+)
 from gopfast.mixtures import engine
 from gopfast.mixtures.mixing.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
@@ -28,15 +37,6 @@ from gopfast.parallel import n_processes, outcomes, shares_memory
 from gopfast.report import Heartbeat
 from gopfast.result import Status
 
-# Nodes of each model's first turn, and how many times as many it has had after each further one.
-FIRST_NODES = 64
-GROWTH = 2
-# The bound of all numbers of components at once takes about as long as this many nodes.
-OUTER_BOUND_FROM = 4096
-ROUNDING = 2.0**-50
-# Of the time limit, what the first fits of all models may take together; of that of one search, what its first fit may
-# take (`gopfast.mixtures.primal.em`); of the whole, what a turn gets at least.
-FITS_SHARE, FIRST_FIT_SHARE, LEAST_TURN_SHARE = 0.5, 1.0 / 3.0, 0.02
 # After these a search can do no more: nothing is left to do below a cutoff, which never rises, nor in a full memory.
 _EXHAUSTED = (Status.NUMERICAL, Status.OPTIMAL, Status.CUTOFF, Status.MEMORY_LIMIT)
 

@@ -27,9 +27,9 @@ from gopfast.mixtures.mechanisms import (
     priced_families,
 )
 from gopfast.mixtures.primal.em import MixturePrimal
-from gopfast.options import EPSILON
 from gopfast.search.mechanism import Plan
 from gopfast.search.search import Search
+from gopfast.tuning import EPSILON
 
 
 class MixturePlan(Plan):

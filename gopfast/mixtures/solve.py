@@ -22,7 +22,6 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.mixtures.tuning import RECORDING_RESERVE as RESERVE, SOLVE_SAME as SAME, SPACINGS
 from gopfast.monitor import Monitor
-from gopfast.options import EPSILON
 from gopfast.profile import Profile
 from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
@@ -31,6 +30,7 @@ from gopfast.search.checkpoint import header
 from gopfast.search.search import Search
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 from gopfast.search.threads import n_threads
+from gopfast.tuning import EPSILON
 
 WITHOUT = (
     "the search did without what has no entry in proofs: summaries of the samples, boxes around the incumbent, divided "

@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from gopfast.errors import InputError
+from gopfast.reading.tuning import LONGEST_SHOWN
 
 # Without case; "." is SAS's and Stata's, "?" the UCI repository's, the others are those of R and pandas.
 MISSING = frozenset(
@@ -17,7 +18,6 @@ CHARACTERS = {mark: re.compile(rf"[0-9eE+\-{mark} ]*") for mark in ".,"}
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 GROUPED = re.compile(r"[+-]?[0-9]{1,3}(([,.' \u00a0\u202f])[0-9]{3})(\2[0-9]{3})*([.,][0-9]+)?")
 INTEGER = re.compile(r"[0-9]+")
-LONGEST_SHOWN = 40  # characters
 
 
 def number(field, decimal="."):

@@ -9,10 +9,9 @@ from gopfast.reading.header import header
 from gopfast.reading.numbers import is_numeric, is_text, numbers as parsed, value as parsed_value
 from gopfast.reading.rows import NAMES, SEPARATORS, rows
 from gopfast.reading.text import read_lines, shown
+from gopfast.reading.tuning import LEAST_COUNTED, MAX_NAMES_SHOWN
 
-MAX_NAMES_SHOWN = 12
 ON_MISSING = "fill it in, or leave such lines out with --na drop"
-LEAST_COUNTED = 5  # rows from which a column that counts them is no chance
 
 
 class Table(NamedTuple):

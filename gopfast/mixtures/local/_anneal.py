@@ -12,9 +12,8 @@ from gopfast.mixtures.local._coordinates import softmax
 from gopfast.mixtures.local._driver import fit
 from gopfast.mixtures.local._result import LocalResult
 from gopfast.mixtures.local._state import climb
+from gopfast.mixtures.local.tuning import SCHEDULE
 from gopfast.mixtures.problems.base import MixtureProblem, log_sum_exp, log_zero
-
-SCHEDULE = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.0)
 
 
 def anneal(

@@ -7,11 +7,8 @@ import numpy as np
 from gopfast.annotations import Seed, StartLike
 from gopfast.mixtures.local._driver import fit, in_coordinates
 from gopfast.mixtures.local._result import LocalResult
+from gopfast.mixtures.local.tuning import ARMIJO, CURVATURE, MOST_TRIALS
 from gopfast.mixtures.problems import MixtureProblem
-
-ARMIJO = 1e-4
-CURVATURE = 0.1
-MOST_TRIALS = 40  # of one line search
 
 
 def conjugate_gradient(

@@ -20,14 +20,8 @@ import sys
 import numpy as np
 from scipy.special import expit, logit
 
+from gopfast.mixtures.local.tuning import BEYOND, LEAST, LEAST_EXCESS, SOFTMAX_RANGE
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
-
-LEAST = 1e-12
-LEAST_EXCESS = 1e-4
-# Range of softmax coordinates, and how far means may go beyond the data and logarithms beyond what is natural:
-# it keeps trial steps of a line search finite, and no optimum lies outside.
-SOFTMAX_RANGE = 60.0
-BEYOND = 10.0
 
 
 class Coordinates:

@@ -8,12 +8,10 @@ import numpy as np
 from gopfast.annotations import Seed, StartLike
 from gopfast.mixtures.local._driver import fit, in_coordinates
 from gopfast.mixtures.local._result import LocalResult
+from gopfast.mixtures.local.tuning import FLAT, MEMORY
 from gopfast.mixtures.problems import MixtureProblem
 
-MEMORY = 10  # pairs that L-BFGS keeps
 OUT_OF_STEPS, NO_LOWER_POINT = 1, 2  # SciPy's status
-# Share of total weight and objective below which a slope is too small for a line search to show a gain.
-FLAT = 1e-5
 
 
 def quasi_newton(

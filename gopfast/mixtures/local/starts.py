@@ -9,13 +9,10 @@ from gopfast.annotations import Seed, StartLike, State
 from gopfast.mixtures.local._embedding import embedding, hard_assignment, scattered, squared_distances
 from gopfast.mixtures.local._kmeans import kmeans as cluster
 from gopfast.mixtures.local._state import check_problem, given_state
+from gopfast.mixtures.local.tuning import NEAREST_SHARE
 from gopfast.mixtures.problems import GaussianMixture, MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.options import seed_from
-
-# Share of the nearest drawn sample in a sample's responsibilities; the rest keeps probabilities away from 0,
-# which no local method leaves again.
-NEAREST_SHARE = 0.9
 
 
 def start(problem: MixtureProblem, strategy: str = "samples", random_state: Seed = 0) -> MixtureSolution:

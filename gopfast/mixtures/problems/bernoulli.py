@@ -8,6 +8,7 @@ from gopfast import checks
 from gopfast.annotations import PairPrior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems import closed_form
+from gopfast.mixtures.problems.margins import MOST
 from gopfast.mixtures.problems.priors import BetaPrior
 from gopfast.mixtures.problems.separable import SeparableMixture
 
@@ -119,7 +120,7 @@ class BernoulliMixture(SeparableMixture):
         constants, sizes = ([pair[i] for pair in self._prior_constants()] for i in range(2))
         # 1 where no zero allows it is impossible, and near 1 the floats are far apart as seen by a zero.
         p = ones / (ones + zeros)
-        p = np.where((zeros > 0.0) & (p > closed_form.MOST), closed_form.MOST, p)
+        p = np.where((zeros > 0.0) & (p > MOST), MOST, p)
         terms = [*closed_form.shares(ones, zeros), *closed_form.shares(zeros, ones), *constants]
         found = closed_form.settled({"probabilities": p[np.newaxis]}, terms, sizes)
         return closed_form.at_floats(found, [*-xlogy(ones, p), *-xlog1py(zeros, -p), *constants], sizes)

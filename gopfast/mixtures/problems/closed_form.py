@@ -10,16 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast.mixtures.problems.margins import ERROR
+from gopfast.mixtures.problems.tuning import BLOCK
 from gopfast.roundoff import ROUND
-
-BLOCK = 64
-ERROR = (BLOCK + 32) * ROUND
-# Of a sum of squares about the mean, relative to that about the point near it, which Cauchy and Schwarz compare.
-SQUARES_ERROR = 4 * ERROR
-# Sums of products below this may have lost digits to underflow.
-LEAST = 1e-280
-# The largest probability below 1.
-MOST = 1.0 - ROUND
 
 
 class Optimum(NamedTuple):

@@ -16,17 +16,9 @@ import numpy as np
 from gopfast import checks
 from gopfast.errors import InputError
 from gopfast.mixtures.problems.base import average
+from gopfast.mixtures.problems.margins import ENTRY_TOL
+from gopfast.mixtures.problems.tuning import FLOOR_TOL, MOST_COLUMNS_OF_MATRICES, MOST_FLOORS, NEAR_FLOOR, ON_FLOOR
 
-# Relative slack when a given covariance is compared with the floor: users' fits are rounded.
-FLOOR_TOL = 1e-9
-# What rounding a matrix's entries moves its eigenvalues by, in units of the largest entry.
-ENTRY_TOL = 1e-14
-# Range of a column over the root of its floor beyond which a full matrix may have no Cholesky factor in floats.
-MOST_FLOORS = 1e6
-# Relative excess over the floor that rounding may leave of a variance on it.
-ON_FLOOR = 1e-6
-# The same for the variances of columns in a matrix, whose directions need not be those of the columns.
-NEAR_FLOOR = 0.05
 LOG_2_PI = math.log(2.0 * math.pi)
 
 
@@ -554,9 +546,6 @@ class Tied(Full):
 
 # By name, in the order in which users are told of them.
 KINDS = {kind.name: kind for kind in (Known, Spherical, Diagonal, Tied, TiedSpherical, Full)}
-
-# Columns up to which matrices are solved for, as `families/matrix` has it.
-MOST_COLUMNS_OF_MATRICES = 32
 
 
 def default_kind(prior=None, posterior=None, noise_variance=None) -> type[CovarianceKind]:

@@ -11,14 +11,10 @@ from gopfast.annotations import PairPrior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems import closed_form
 from gopfast.mixtures.problems.base import log_zero
+from gopfast.mixtures.problems.margins import LEAST_SUM
 from gopfast.mixtures.problems.priors import GammaPrior
 from gopfast.mixtures.problems.separable import RateMixture
-
-# One over a smaller number is out of range.
-LEAST = 1e-300
-LEAST_DRAWN = 1e-6  # in a figure, relative to the largest
-# Data of a wider range cannot be scaled to it: their squares, and what they are divided by, would be out of range.
-MOST_DECADES = 140
+from gopfast.mixtures.problems.tuning import LEAST, LEAST_DRAWN, MOST_DECADES
 
 
 class ExponentialMixture(RateMixture):
@@ -110,7 +106,7 @@ class ExponentialMixture(RateMixture):
         """Match the mean."""
         shape, rate = self.prior or (1.0, 0.0)
         times, size = closed_form.totals(w[:, np.newaxis] * X) + rate, math.fsum(w) + (shape - 1.0)
-        if not times.min() > closed_form.LEAST:
+        if not times.min() > LEAST_SUM:
             return None
         d = self.n_features
         terms, sizes = [size * d, *(size * np.log(times / size))], []

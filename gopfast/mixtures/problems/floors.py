@@ -6,23 +6,19 @@ Theory: (A6) of docs/theory/problem.md.
 import numpy as np
 
 from gopfast.errors import InputError
-from gopfast.mixtures.problems.local_fits import ABOVE_FLOOR, below_fits
+from gopfast.mixtures.problems.local_fits import below_fits
+from gopfast.mixtures.problems.margins import DOUBLE_NOISE, SINGLE_NOISE
 from gopfast.mixtures.problems.row_sample import RowSample
-from gopfast.roundoff import ROUND
-
-# Share of a column's standard deviation below which no component's may fall, unless the user says otherwise or local
-# fits come near it (`local_fits`).
-FLOOR_SHARE = 0.05
-# What scikit-learn adds to every variance: the floor where all columns are constant, in squared units of X.
-CONSTANT_FLOOR = 1e-6
-# Distances that rounding makes between equal numbers, relative to the largest: of doubles, and of single precision.
-DOUBLE_NOISE, SINGLE_NOISE = 16 * ROUND, 16 * 2.0**-24
-# Distinct values from which equal distances show a resolution: those of three are equal too easily.
-FEWEST_VALUES = 4
-# A resolution must be this many times the noise, and distances may be this share of it away from its multiples.
-LEAST_STEP, OFF_STEP = 1000.0, 0.05
-LEAST_STEP_SHARE = 1e-4  # steps up to this share of the standard deviation do not matter, whatever local fits come to
-SAMPLE = 2000  # values that mostly tell already that the resolution is too fine to matter
+from gopfast.mixtures.problems.tuning import (
+    ABOVE_FLOOR,
+    CONSTANT_FLOOR,
+    FEWEST_VALUES,
+    FLOOR_SHARE,
+    LEAST_STEP,
+    LEAST_STEP_SHARE,
+    OFF_STEP,
+    SAMPLE,
+)
 
 
 def default_floors(X, weight, make_kind):

@@ -16,9 +16,7 @@ from gopfast.mixtures.problems.base import MixtureProblem, average
 from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, default_kind
 from gopfast.mixtures.problems.floors import constant_columns, default_floors
 from gopfast.mixtures.problems.gaussian_closed_form import free_variance, known_variance
-
-# Variances below this have too few digits, or none, once a posterior's or a product is formed.
-LEAST_VARIANCE = 1e-300
+from gopfast.mixtures.problems.tuning import LEAST_VARIANCE
 
 
 class GaussianMixture(MixtureProblem):

@@ -7,13 +7,10 @@ import math
 
 import numpy as np
 
-from gopfast.mixtures.problems.closed_form import ERROR, ROUND, SQUARES_ERROR, Optimum, moments, totals
+from gopfast.mixtures.problems.closed_form import ROUND, Optimum, moments, totals
 from gopfast.mixtures.problems.covariance import LOG_2_PI
-
-# Eigenvalues less exact than this, in units of the floor, may leave a covariance below it.
-LOOSEST = 5e-10
-# The same where no eigenvalue is near the floor.
-LOOSEST_ABOVE = 1e-3
+from gopfast.mixtures.problems.margins import ERROR, SQUARES_ERROR
+from gopfast.mixtures.problems.tuning import LOOSEST, LOOSEST_ABOVE
 
 
 def known_variance(problem, X, w):

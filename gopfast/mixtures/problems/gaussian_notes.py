@@ -4,16 +4,8 @@ import numpy as np
 
 from gopfast.mixtures import floor_components
 from gopfast.mixtures.data.squares import weighted_squares
-from gopfast.mixtures.problems.covariance import ON_FLOOR, Diagonal, Tied
-
-MOST_COLUMNS_SHOWN = 5
-# Ratio of the squares about the fitted means to a known variance, or its inverse, from which a note asks for the unit:
-# clusters of 30 standard deviations are not what anybody calls components.
-MOST_SPREAD = 1000.0
-# Distance of an estimate from its bound, relative to the bound, at which it counts as on it.
-ON_BOUND = 1e-9
-# Columns beyond which the bounds of one matrix for each component seldom close.
-MOST_COLUMNS_CLOSED = 2
+from gopfast.mixtures.problems.covariance import Diagonal, Tied
+from gopfast.mixtures.problems.tuning import MOST_COLUMNS_CLOSED, MOST_COLUMNS_SHOWN, MOST_SPREAD, ON_BOUND, ON_FLOOR
 
 
 def notes(problem, solution, proved) -> list[str]:

@@ -12,8 +12,8 @@ from gopfast.errors import InputError
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
 from gopfast.mixtures.problems.covariance import KINDS, Diagonal, Known, Spherical, TiedSpherical
 from gopfast.mixtures.problems.gaussian import GaussianMixture
+from gopfast.mixtures.problems.tuning import MOST_GRID_COLUMNS as MOST_COLUMNS
 
-MOST_COLUMNS = 3  # of a grid
 DATA = ("X", "sample_weight")
 ELSEWHERE = "the data stay where they were opened: a problem that was sent or stored has none of them"
 KINDS_IN_CHUNKS = (Known.name, Diagonal.name, Spherical.name, TiedSpherical.name)

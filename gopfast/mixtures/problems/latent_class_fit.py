@@ -10,11 +10,10 @@ from scipy.special import xlogy
 
 from gopfast.annotations import FloatArray
 from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.problems.tuning import MOST_ITEMS_SHOWN
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
-
-MOST_ITEMS_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

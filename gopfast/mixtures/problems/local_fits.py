@@ -11,21 +11,20 @@ Theory: (A6) of docs/theory/problem.md.
 import numpy as np
 
 from gopfast.mixtures.problems.base import average, log_sum_exp, log_zero
+from gopfast.mixtures.problems.tuning import (
+    ABOVE_FLOOR,
+    ABOVE_STEPS,
+    GAIN,
+    HELD,
+    LEAST_ROWS,
+    LEAST_SHARE,
+    LEAST_WEIGHT,
+    MOST_EM,
+    MOST_LLOYD,
+    MOST_VALUES,
+    N_STARTS,
+)
 
-N_STARTS = 4
-# Times the floor is the least variance of a sound component, or more; and where the steps of columns make the floor.
-ABOVE_FLOOR, ABOVE_STEPS = 4.0, 2.0
-MOST_LLOYD, MOST_EM = 10, 60  # steps of k-means and of EM from each start
-GAIN = 1e-3  # nats per unit of weight that a step of EM gains at least, unless it is the last; scikit-learn's `tol`
-# Variances that a run of EM may reach, in units of those within the clusters that it starts from.
-LEAST_SHARE = 1e-6
-# Of the greatest weight: rows that have less take no part.
-LEAST_WEIGHT = 2.0**-128
-# A component is sound if its responsibilities amount to so many distinct rows: on fewer its variances are those of the
-# choice of its rows. Of a matrix in d columns twice the d + 1 that it needs to be regular.
-LEAST_ROWS = 6
-# Values of one column that hold so much of a component make it a spike there, however many rows have them.
-MOST_VALUES, HELD = 3, 0.99
 # Of half a step's square, what rounding adds to the variance in every direction (Sheppard): step^2 / 12.
 ROUNDING = 1.0 / 3.0
 SEED = 0

@@ -17,14 +17,11 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from gopfast.mixtures.problems.tuning import LARGE, N_TERMS, NEAR
+
 LOG_2_PI = math.log(2.0 * math.pi)
-# From here on the series of `_rest` ends below 1e-17, and log Gamma is below 28.
-LARGE = 16.0
 # Bernoulli numbers B_2m / (2 m (2 m - 1)), highest first.
 SERIES = (-691.0 / 360360.0, 1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0)
-# Relative difference below which a deviance is summed as a series: the ratio of its terms is the square of this.
-NEAR = 0.3
-N_TERMS = 16
 
 
 def poisson_cost(x, m):

@@ -9,6 +9,7 @@ from gopfast import checks
 from gopfast.annotations import PairPrior
 from gopfast.errors import InputError
 from gopfast.mixtures.problems import closed_form, log_gamma
+from gopfast.mixtures.problems.margins import ERROR
 from gopfast.mixtures.problems.priors import GammaPrior
 from gopfast.mixtures.problems.separable import RateMixture
 
@@ -96,7 +97,7 @@ class PoissonMixture(RateMixture):
             constants = np.array([self._gamma_prior.cost_at(at) for at in rates])
             terms, sizes = [*terms, *constants[:, 0]], [*sizes, *constants[:, 1]]
         # The terms are those at the rounded rates: these miss the optimum by size * (m - m* - m* log(m / m*)).
-        sizes.append(closed_form.ERROR * counts.sum())
+        sizes.append(ERROR * counts.sum())
         return closed_form.settled({"rates": rates[np.newaxis]}, terms, sizes)
 
     def _family(self):

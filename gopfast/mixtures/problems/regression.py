@@ -10,16 +10,14 @@ from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems import regression_closed_form, regression_starts
 from gopfast.mixtures.problems.base import MixtureProblem
-from gopfast.mixtures.problems.covariance import LOG_2_PI, ON_FLOOR
-
-# Share of the residual standard deviation of one regression below which no component's may fall by default.
-FLOOR_SHARE = 0.05
-# Residuals of one regression that are rounding, relative to the largest response.
-EXACT = 1e-10
-# Weight of all samples in a component's fit, relative to its own: coefficients that these leave open are determined.
-RIDGE = 1e-12
-# Singular values of the scaled regressors, relative to the largest, from which on they count as independent.
-DEPENDENT = 1e-10
+from gopfast.mixtures.problems.covariance import LOG_2_PI
+from gopfast.mixtures.problems.tuning import (
+    DEPENDENT,
+    ON_FLOOR,
+    REGRESSION_EXACT as EXACT,
+    REGRESSION_FLOOR_SHARE as FLOOR_SHARE,
+    REGRESSION_RIDGE as RIDGE,
+)
 
 
 class RegressionMixture(MixtureProblem):

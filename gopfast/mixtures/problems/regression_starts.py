@@ -3,14 +3,16 @@
 import numpy as np
 
 from gopfast.errors import InputError
+from gopfast.mixtures.problems.tuning import (
+    LONG_STEPS,
+    N_LONG,
+    N_RANDOM,
+    N_SPLIT,
+    NEAREST_SHARE,
+    REGRESSION_MOST_SAMPLES as MOST_SAMPLES,
+    SHORT_STEPS,
+)
 
-# Short runs of EM, of which the best go on; half as many again begin from splits of a fit's residuals.
-N_RANDOM, N_SPLIT, N_LONG = 24, 12, 3
-SHORT_STEPS, LONG_STEPS = 12, 100
-# Most samples of which these are made.
-MOST_SAMPLES = 2000
-# Share of the nearest regression in a sample's responsibilities at the start.
-NEAREST_SHARE = 0.9
 SEED = 5
 
 

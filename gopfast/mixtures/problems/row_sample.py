@@ -8,8 +8,8 @@ are read changes the choice.
 
 import numpy as np
 
-MOST_ROWS = 2048
-BLOCK = 65_536  # rows that are looked at together
+from gopfast.mixtures.problems.tuning import MOST_ROWS, ROWS_AT_ONCE as BLOCK
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the constants of SplitMix64 (Steele, Lea & Flood 2014)
 MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
 LAST_SHIFT = np.uint64(31)

@@ -21,27 +21,16 @@ from libc.string cimport memcpy
 from gopfast.biconvex.convex_programs cimport FREE
 from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.settling cimport Settling
+from gopfast.biconvex.tuning cimport (
+    FEW_LPS, FIRST_RADIUS, FIRST_VAIN, HARDLY_LESS, LEAST_RADIUS, MOST_LINEARISATIONS, MOST_STEPS, NARROWER,
+    NEARLY_FEASIBLE, NONLINEAR_EACH, PENALTY, SHARE_OF_LPS, WIDER,
+)
 from gopfast.lp.lp cimport LP_OPTIMAL, LP_UNBOUNDED, LpStatus
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport OK, index, real
 
 MOST_FINITE = np.finfo(np.float64).max
-cdef real NEARLY_FEASIBLE = 1e-6    # before a point is settled
-cdef int FEW_LPS = 300               # linear programs that improve() may take in any case, and as a share of the others
-cdef real SHARE_OF_LPS = 0.5
-cdef int MOST_STEPS = 40             # of alternation
-cdef int MOST_LINEARISATIONS = 40
-cdef real HARDLY_LESS = 0.999       # share of the violations that alternation must not leave
-cdef real FIRST_RADIUS = 0.25       # of the trust region, in the core's units
-cdef real LEAST_RADIUS = 1e-11
-cdef real WIDER = 2.0               # radius after a step that helped, over the one before,
-cdef real NARROWER = 0.25           # and after one that did not
-cdef real PENALTY = 1e3             # of a violation, per unit of the (scaled) objective
-cdef index NONLINEAR_EACH = 10_000  # entries of programs that a nonlinear one follows on; more where it has not helped
-cdef int FIRST_VAIN = 4             # searches without a feasible point, each followed by a nonlinear program; then 2^k
-
-
 cdef int MOST_TURNS = 1 << 30       # that a file may say
 
 

@@ -2,18 +2,14 @@
 
 from libc.math cimport INFINITY, fabs, isfinite
 
+from gopfast.biconvex.margins cimport PRODUCT_ROUNDING
+from gopfast.biconvex.tuning cimport LEAST_MISS, LEAST_OFF, SMALLEST_DIVISOR as SMALLEST, WIDEST_SHARE
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, divisible, inside, node_choice, node_high, node_low, node_point
 from gopfast.search.types cimport real
 from gopfast.biconvex.bilinear_tightening cimport BilinearTightening
 from gopfast.biconvex.learnt_rows cimport reals
-
-cdef real LEAST_OFF = 1e-9          # distance of a switch's sides from 0 at the solution, for it to be split
-cdef real LEAST_MISS = 1e-9         # what products must miss at the solution for the Lagrangian to rank variables
-cdef real WIDEST_SHARE = 4.0        # of the root's widths, for the scores of variables
-cdef real SMALLEST = 1e-300         # stands for 0 in a quotient
-cdef real PRODUCT_ROUNDING = 1 + 1e-9   # covers that of a product of widths, for rows that prove nothing
 
 
 cdef class BilinearBranching(BilinearTightening):

@@ -5,6 +5,10 @@ Theory: (X4) of docs/theory/biconvex.md.
 
 from libc.math cimport INFINITY, fabs
 
+from gopfast.biconvex.tuning cimport (
+    CUT_PROGRESS, EXCESS_SHARE, FORMS_SHARE, LEAST_EXCESS, LEAST_TANGENT, MOST_CUT_ROUNDS, MOST_IDLE_ROUNDS, MOST_LIFTS,
+    TANGENT_SHARE, TANGENT_WITHOUT_CUTOFF, WORTH_OF_CYCLES,
+)
 from gopfast.lp.lp cimport LP_OPTIMAL, LpStatus
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.stop cimport StopSignal
@@ -12,21 +16,6 @@ from gopfast.search.tree cimport Node
 from gopfast.search.types cimport OK, real
 from gopfast.biconvex.bilinear_rows cimport BilinearRows
 from gopfast.biconvex.learnt_rows cimport reals
-
-# A tangent is added where a form is undercut by this share of what the node lacks to the cutoff, or by so much where
-# there is none; never where only LP_TOLERANCE shows.
-cdef real TANGENT_SHARE = 1e-3
-cdef real TANGENT_WITHOUT_CUTOFF = 1e-6
-cdef real LEAST_TANGENT = 1e-10
-cdef real FORMS_SHARE = 0.5         # of what products miss: forms that miss less wait for the children
-cdef int MOST_LIFTS = 30            # rounds of lifted rows
-cdef real LEAST_EXCESS = 1e-7       # by which a solution violates a lifted row that is taken,
-cdef real EXCESS_SHARE = 0.2        # and as a share of what it violates the worst by
-cdef real CUT_PROGRESS = 5e-3       # of the gap, or of the bound where there is no incumbent: what a round should gain
-cdef real WORTH_OF_CYCLES = 1e-2    # share of the root's gap that they must close, for nodes to have them
-cdef enum:
-    MOST_CUT_ROUNDS = 60
-    MOST_IDLE_ROUNDS = 4            # that gain little
 
 
 cdef class BilinearRounds(BilinearRows):

@@ -12,24 +12,22 @@ from gopfast.biconvex import cycles
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
+from gopfast.biconvex.margins cimport SUM_ROUNDING
+from gopfast.biconvex.tuning cimport (
+    LP_TOLERANCE, MOST_CUTS, NARROWEST_OF_CYCLES, N_TANGENTS, TANGENTS_EACH, WIDEST_OF_CYCLES,
+)
 from gopfast.lp.program cimport ProgramWorker
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, node_point, node_warm
 from gopfast.search.types cimport LP_FAILED, OK, real
-from gopfast.biconvex.learnt_rows cimport MOST_CUTS, ints, reals
+from gopfast.biconvex.learnt_rows cimport ints, reals
 from gopfast.biconvex.tangents cimport PACKED
 
-cdef real LP_TOLERANCE = 1e-9
-cdef int N_TANGENTS = 64            # tangents of a node's program, beside those that it starts with; and for each form
-cdef int TANGENTS_EACH = 2
 cdef enum:
     AT_LOWER = 0                    # HiGHS's statuses
     BASIC = 1
     LAST_STATUS = 4
-cdef real SUM_ROUNDING = 1 + 1e-12  # covers the rounding of a sum of squares
-cdef real NARROWEST_OF_CYCLES = 1e-8    # half-width, relative to the middle where that is above 1
-cdef real WIDEST_OF_CYCLES = 1e9    # greatest product of two half-widths over the least: HiGHS drops small entries
 
 
 cdef class BilinearRows(ProgramWorker):

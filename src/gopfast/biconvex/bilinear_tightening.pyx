@@ -6,6 +6,10 @@ Theory: (X7) of docs/theory/biconvex.md.
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
+from gopfast.biconvex.tuning cimport (
+    LEAST_REDUCED_COST, LEFT_WIDTH as NARROW, MOST_WORK, ON_BOUND, PRIMAL_SIMPLEX_BELOW, PROPAGATION_ROUNDS,
+    WORTH_A_ROUND_OF_PROGRAMS as WORTH_A_PROGRAM,
+)
 from gopfast.lp.lp cimport LP_INFEASIBLE, LP_OPTIMAL, LpStatus
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.rounding cimport ROUND
@@ -14,14 +18,6 @@ from gopfast.search.tree cimport Node, node_high, node_low
 from gopfast.search.types cimport OK, real
 from gopfast.biconvex.bilinear_rounds cimport BilinearRounds
 from gopfast.biconvex.learnt_rows cimport ints, reals
-
-cdef int PROPAGATION_ROUNDS = 10
-cdef real MOST_WORK = 3e7           # iterations times rows, of the programs for a node's bounds
-cdef int PRIMAL_SIMPLEX_BELOW = 300  # rows; on large programs the dual method takes a quarter of the iterations
-cdef real LEAST_REDUCED_COST = 1e-9  # beside LP_TOLERANCE a smaller one is no slope
-cdef real NARROW = 1e-9             # width of an interval, relative to its end where that is above 1, left as it is
-cdef real ON_BOUND = 1e-3           # share of an interval's width within which a solution shows its bound to be needed
-cdef real WORTH_A_PROGRAM = 0.9     # share of a box's width that tightening must leave for another round to stop
 
 
 cdef class BilinearTightening(BilinearRounds):

@@ -10,26 +10,14 @@ from libc.math cimport INFINITY, exp2, fabs, floor, isfinite, log2
 from libc.string cimport memcpy
 
 from gopfast.biconvex.data cimport BiconvexData
+from gopfast.biconvex.margins cimport CANCELLED, RAY_ROUNDING, RAY_SUM_ROUNDING as ROUNDING
+from gopfast.biconvex.tuning cimport (
+    CONVEX_LP_TOLERANCE as LP_TOLERANCE, CONVEX_N_TANGENTS as N_TANGENTS, FALLING, FEASIBLE, LEFT_BY_TANGENTS,
+    MOST_REPAIRS, MOST_ROUNDS, N_KEPT, RAY_ON_BOUND as ON_BOUND, TANGENT_TOLERANCE,
+)
 from gopfast.lp.lp cimport LP_ERROR, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.search.relaxation cimport Effort, Primal
 from gopfast.search.types cimport LP_FAILED, OK, real
-
-cdef real LP_TOLERANCE = 1e-10      # HiGHS takes no smaller one
-# Greatest violation of a point that counts as feasible, relative as in `BiconvexProblem.violations`; a fourth of what
-# the documents promise, as sizes of terms are rounded here
-cdef real FEASIBLE = 0.25e-8
-cdef real TANGENT_TOLERANCE = 1e-9
-cdef real LEFT_BY_TANGENTS = 5e-9   # violations of a row with forms
-cdef real CANCELLED = 1e-13         # of the terms' size
-cdef int MOST_ROUNDS = 60           # of tangents in one convex problem
-cdef int N_TANGENTS = 400
-cdef enum:
-    N_KEPT = 50                     # tangents from one problem to the next
-cdef int MOST_REPAIRS = 5           # of a solution that is not as feasible as asked for
-cdef real RAY_ROUNDING = 1e-11      # entries of a ray that are rounding errors of the factorisation
-cdef real ROUNDING = 1e-14          # of sums of a few terms
-cdef real ON_BOUND = 1e-10          # distance from a bound, relative to it where that is above 1, that is none
-cdef real FALLING = 1e-9            # least fall of the costs along a ray, relative to its terms
 
 
 cdef class ConvexPrograms(Primal):

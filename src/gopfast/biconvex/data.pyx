@@ -13,17 +13,10 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, fma, isfinite, isinf, sqrt
 
+from gopfast.biconvex.margins cimport IMPRECISE as BLUR, TINY, UNDERFLOW
+from gopfast.biconvex.tuning cimport BOX_ROUNDS, HALF_LINE_CHANGE, LARGEST_BOUND, LEAST_CHANGE, WORTH_A_ROUND
 from gopfast.search.types cimport real
 from gopfast.search.rounding cimport ROUND
-
-cdef real LEAST_CHANGE = 1e-3       # of an interval's width: smaller steps are not taken
-cdef real WORTH_A_ROUND = 0.05      # of an interval's width: what lets the rounds go on
-cdef real HALF_LINE_CHANGE = 0.01   # what a step of a half-line counts as: it could shrink for ever
-cdef int BOX_ROUNDS = 50            # of propagation, from Python
-cdef real UNDERFLOW = 1e-300        # far above what products of tiny numbers lose
-cdef real TINY = 1e-280             # terms may underflow where their sum is below this
-cdef real BLUR = 1e-10              # rounding of a row, relative to what its violations are, from which it is precise
-cdef real LARGEST_BOUND = 1e15      # bounds beyond this are not derived: nothing can be computed with them
 
 
 cdef inline real product(real a, real b) noexcept nogil:

@@ -1,10 +1,8 @@
 """Rows that the root's programs were found to need, for the programs of all nodes of a biconvex problem."""
 
 from gopfast.biconvex.data cimport BiconvexData
+from gopfast.biconvex.tuning cimport MOST_CUTS
 from gopfast.search.types cimport index, real
-
-cdef enum:
-    MOST_CUTS = 300                 # semidefinite
 
 
 cdef class LearntRows:

@@ -11,17 +11,10 @@ from gopfast.search import entries
 from libc.string cimport memcpy
 
 from gopfast.biconvex.data cimport BiconvexData
+from gopfast.biconvex.tuning cimport CUTS_A_ROUND, CUT_GRID, CYCLES_EACH, LEAST_EIGENVALUE, MOST_CYCLES
 from gopfast.search.types cimport index, real
 
-cdef real LEAST_EIGENVALUE = 1e-6   # in size, of a matrix with entries near 1
-# Entries of a cut's vector are rounded to multiples of its inverse: products of two are exact, and none is so small
-# that HiGHS leaves it out
-cdef real CUT_GRID = 16384.0
 cdef real LARGEST_ENTRY = 1e300     # of a cut's vector that was read from a file
-cdef enum:
-    CUTS_A_ROUND = 12               # of one set of variables
-    MOST_CYCLES = 1000
-    CYCLES_EACH = 4                 # for each product, on average
 
 
 cdef class LearntRows:

@@ -12,16 +12,13 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
-from gopfast.biconvex.convex_programs cimport CANCELLED, FEASIBLE, ConvexPrograms
+from gopfast.biconvex.convex_programs cimport ConvexPrograms
 from gopfast.biconvex.data cimport BiconvexData
+from gopfast.biconvex.margins cimport CANCELLED, SETTLED
+from gopfast.biconvex.tuning cimport FEASIBLE, MOST_CORRECTIONS, MOST_HALVINGS, WORTH_A_CORRECTION
 from gopfast.lp.lp cimport LP_OPTIMAL
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.types cimport LP_FAILED, OK, real
-
-cdef real SETTLED = 1e-14           # violations that are rounding errors of the row's terms
-cdef int MOST_CORRECTIONS = 40      # Newton steps; where rows are tangent to each other they converge linearly
-cdef real WORTH_A_CORRECTION = 0.7  # share of the violation that a step must not leave
-cdef int MOST_HALVINGS = 5          # of a correction that does not help
 
 
 cdef class Settling(ConvexPrograms):

@@ -9,10 +9,8 @@ from libc.math cimport isfinite
 
 from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.learnt_rows cimport reals
+from gopfast.biconvex.tuning cimport KEPT_EACH, MOST_KEPT_FLOATS
 from gopfast.search.types cimport real
-
-cdef int KEPT_EACH = 4              # tangents of a form, on average, that a child may begin with,
-cdef int MOST_KEPT_FLOATS = 4096    # in so much memory of a node
 
 
 cdef class Tangents:

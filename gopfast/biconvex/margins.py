@@ -1,0 +1,49 @@
+"""What rounding can cost in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+# [ellipsoid] Bounds by convex rows (X11).
+
+# of a few operations | relative | 8 u, with the factors that stand beside it (X11), (R1)
+ELLIPSOID_ROUNDING = 2.0**-50
+# of a matrix with ones on its diagonal, for each of its rows | none | 900 u a row: see the module's head (X11)
+EIGENVALUE_ERROR = 1e-13
+
+# [forms, grouping] What counts as convex.
+
+# of an eigenvalue: what counts as none | the form's size | thousands of u; a form that is convex but for this is
+# bounded by what it is, `block_defect` (X3), (R1)
+EIGENVALUE_TOL = 1e-12
+
+# [preparation] What comes before the search.
+
+# what rounding makes of the objective's terms at the best point: the absolute tolerance is no smaller | their range |
+# 90 u of a sum of terms (R1)
+ROUNDING_SHARE = 1e-14
+# violations that are errors of the row's terms | relative to these | 90 u; the problem's own formulas check the point
+# that is returned (X9), (R1)
+EXACT = 1e-14
+
+# [preparation, solve] Tolerances.
+
+# of the tolerance that the search may use | part | what is left covers the rounding of the gap, so that it does not
+# exceed the tolerance (R1)
+WITHIN = 1 - 1e-6
+
+# [problem] Rows in rationals.
+
+# of a row, beyond which rationals decide | relative to what its violations are | far below the violation that counts,
+# 1e-8 (X9), (R1)
+BLUR = 1e-12
+
+# [proof] Proofs (V9).
+
+# by which certificates must hold | of what is proved | the checker's sums may be in another order: thousands of u (V9),
+# (R1)
+PROOF_MARGIN = 1e-12
+# what a proof of a bound that a limit left may give away | relative to the bound | far above the rounding of the bound,
+# which was proved with margins of its own (V9)
+GIVEN_AWAY = 1e-9
+
+# [cuts] Bounds by single rows (V9).
+
+# of a row's other terms | relative to their sizes | thousands of u (V9), (R1)
+CUT_MARGIN = 1e-12

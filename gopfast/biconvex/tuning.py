@@ -1,0 +1,241 @@
+"""What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+import math
+
+# [contradiction] Rows that contradict each other.
+
+# of those of a program, which add up to 1 | none | (0, 1) | not measured
+LEAST_MULTIPLIER = 1e-9
+# with multipliers: elimination in rationals grows with their cube, and more | rows | [1, inf) | not measured
+MOST_MEMBERS = 40
+# of the program | rows | [1, inf) | not measured
+MOST_ROWS = 5000
+# magnitudes up to which bounds are taken along: large ones hide small contradictions from the program | the core's
+# units | [0, inf] | not measured
+CONTRADICTION_REACHES = (0.0, 1e3, math.inf)
+# of the program | the core's units | [1e-10, 1e-3] | argument: HiGHS takes no smaller one
+CONTRADICTION_TOLERANCE = 1e-10
+# of the points of tangents | none | [1, inf) | not measured
+DENOMINATOR = 1000
+
+# [cycles] Cycles of products (X5).
+
+# by which a cycle's length must be below 2, for its inequality to count as violated | length | (0, 2) | not measured
+CYCLE_VIOLATION = 1e-4
+# of a cycle | products | [3, inf) | not measured
+LONGEST = 8
+# whose shortest cycles are sought, those whose products miss most | variables | [1, inf) | not measured
+MOST_SOURCES = 60
+# narrower intervals have no cycles | relative to the middle where that is above 1 | (0, 1) | not measured
+LEAST_HALF_WIDTH = 1e-7
+
+# [ellipsoid] Bounds by convex rows (X11).
+
+# less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
+LEAST_CURVATURE = 1e-9
+# that nothing bounds, of a row | variables | [1, inf) | not measured
+MOST_FREE = 200
+# over all rows | rounds | [1, inf) | not measured
+ELLIPSOID_ROUNDS = 20
+# of all rows and rounds | terms | [1, inf) | argument: rationals take about 30 microseconds each
+MOST_TERMS = 30_000
+# beyond this bounds are none: nothing can be computed with them | the user's units | [1, 1e100] | argument: u of it is
+# 0.1 of a unit
+WIDEST = 1e15
+
+# [files] Problems in files.
+
+# that reading a file may take | seconds | [0, inf) | not measured
+LIMIT = 60.0
+# the same for each of its bytes beside | seconds | [0, inf) | not measured
+LIMIT_EACH = 1e-4
+
+# [forms] Convexity of forms (X3).
+
+# of a form whose convexity is decided in rationals | variables | [0, inf) | not measured
+EXACT_UP_TO = 12
+
+# [grouping] Groups in which forms are convex.
+
+# of the search for groups | starts | [1, inf) | not measured
+N_STARTS = 8
+# of groupings | evaluations | [1, inf) | not measured
+MOST_EVALUATIONS = 400
+
+# [lagrangian] Bounds by Lagrangians (X11).
+
+# violation of a bound, or distance from it, of a row that may have a multiplier | relative to its terms | (0, 1) | not
+# measured
+ACTIVE = 1e-6
+# of a multiplier that is taken for a simple fraction | denominator | [1, inf) | not measured
+SIMPLE = 1000
+# where it is as near as this | relative to 1 or to the multiplier | (0, 1) | not measured
+ALMOST = 1e-6
+# of least squares | rounds | [1, inf) | not measured
+LAGRANGIAN_ROUNDS = 5
+# of the matrix of gradients | numbers | [1, inf) | not measured
+MOST_ENTRIES = 250_000
+# of the objective's gradient that a row must take to have a multiplier | part | (0, 1) | not measured
+SMALLEST = 1e-9
+
+# [lifting] The core's form (X3), (X8).
+
+# of inequalities, times a variable or its distance from a bound | rows | [0, inf) | not measured
+MOST_LIFTED_ROWS = 600
+# of lifted rows of equations | entries | [0, inf) | not measured
+MOST_LIFTED_ENTRIES = 30_000
+# that lifted rows add | products | [0, inf) | not measured
+MOST_ADDED_PRODUCTS = 150
+# of a set whose products are bounded together, as a positive semidefinite matrix | variables | [0, inf) | not measured
+MOST_IN_MOMENTS = 50
+# of such a set's pairs, which must be products of the problem, for the others are added | part | [0, 1] | not measured
+LEAST_DENSITY = 0.2
+# of a set where products that are added have all of their Lagrange cuts | variables | [0, inf) | not measured
+MOST_WITH_ALL_ROWS = 30
+# of a variable, up or down | factor | [1, 1e100] | argument: a coefficient (up to 1e100) of a product of two still is a
+# number
+LARGEST_SCALE = 1e60
+# of what violations are relative to | the core's units | (0, 1) | argument: nothing is divided by 0
+LEAST_FLOOR = 1e-200
+
+# [nonlinear] Local solutions.
+
+# of Ipopt or SciPy | iterations | [1, inf) | not measured
+MOST_ITERATIONS = 200
+# of optimality and rows, which are scaled | none | (0, 1) | not measured
+NONLINEAR_TOLERANCE = 1e-9
+# that SciPy's SLSQP takes: its iterations grow with the cube of them | variables and rows | [0, inf) | not measured
+MOST_DENSE = 160
+# Ipopt's first barrier parameter | the scaled objective's units | (0, inf) | not measured
+BARRIER_START = 1e-2
+# distance within which a row or a bound holds a point | units of a scaled row or variable | (0, 1) | not measured
+HELD_WITHIN = 1e-6
+# onto what holds a point, after the program | steps | [0, inf) | not measured
+NEWTON_STEPS = 3
+
+# [outcome, preparation, solve] What a search ends with.
+
+# default of `rel_tol` | relative to the objective | (0, 1) | not measured
+REL_TOL = 1e-6
+
+# [outcome] Notes.
+
+# in a note | variables | [1, inf) | not measured
+MOST_SHOWN = 5
+# that the solution gains by the feasibility tolerance, from which on it has a note | relative to the objective | (0, 1)
+# | not measured
+NOTEWORTHY = 1e-9
+
+# [preparation] What comes before the search.
+
+# default of the absolute tolerance, which an optimum of 0 needs, at most | what the objective's terms amount to where
+# variables are 1, or as near to it as their bounds let them be | (0, 1) | not measured
+EPSILON_SHARE = 1e-8
+# the same at least | the same | (0, 1) | not measured
+LEAST_SHARE = 1e-12
+# of local searches | starts | [0, inf) | not measured
+N_RANDOM_STARTS = 20
+# bounds beyond which local searches are made near 0 too: tolerances of programs are shares of a box | the core's units
+# | [1, inf) | not measured
+WIDE = 1e4
+# powers of a bound to search within | none | [0, 1) | not measured
+NEAR = (0.0, 0.5)
+# of these local searches | starts | [0, inf) | not measured
+N_NEAR_STARTS = 6
+# where the cutoff leaves this part of a variable's range, everything is scaled anew | inverse of the part | (1, inf) |
+# not measured
+MUCH_NARROWER = 8.0
+# of all boxes, before the search | times | [0, inf) | not measured
+MOST_NARROWINGS = 4
+
+# [outcome, preparation] Violations.
+
+# greatest violation of a solution | relative, as of `BiconvexProblem.violations` | (0, 1e-6] | not measured
+FEASIBILITY_TOL = 1e-8
+
+# [program] Linear programs of proofs (V9).
+
+# of lifted rows | rows times bounds | [0, inf) | not measured
+MOST_LIFTED = 600
+# that lifted rows add | products | [0, inf) | not measured
+ADDED_IN_PROOFS = 150
+# in all | rows | [0, inf) | not measured
+MOST_SQUARES = 400
+# of one program | rows | [1, inf) | not measured
+SQUARES_A_ROUND = 12
+# a multiplier that is left out | the program's scale | [0, 1) | not measured
+TOO_SMALL = 1e-11
+# of a square that is taken | the program's scale | (0, 1) | not measured
+SQUARE_VIOLATION = 1e-7
+# of a set whose products are bounded together | variables | [0, inf) | not measured
+IN_MOMENTS_OF_PROOFS = 30
+# of HiGHS, of rows and of reduced costs | the program's scale | [1e-10, 1e-3] | not measured
+PROGRAM_TOLERANCE = 1e-9
+
+# [proof] Proofs (V9).
+
+# for each that the search took | nodes | [1, inf) | not measured
+MOST_NODES_EACH = 5
+# beside those | nodes | [0, inf) | not measured
+MOST_NODES_BESIDE = 1000
+# of tangents in a node, and of programs for a smaller box | rounds | [1, inf) | not measured
+PROOF_ROUNDS = 12
+# the same of the root | rounds | [1, inf) | not measured
+MOST_ROOT_ROUNDS = 40
+# of an interval that is left by a cut worth an entry | part | (0, 1) | not measured
+WORTH_A_CUT = 0.9
+# the same by one worth another program | part | (0, 1) | not measured
+WORTH_A_PROGRAM = 0.8
+# of the rows for a node's box, and of linear programs for the root's | sweeps | [1, inf) | not measured
+SWEEPS = 3
+# of an interval that is left on either side of a split | part | (0, 0.5] | not measured
+MIDDLE = 0.1
+# multipliers that are multiples of their inverses | inverse of the grid's step | [1, 2**52] | not measured
+GRIDS = (2.0**8, 2.0**20, 2.0**30)
+# of an interval that is not split | relative | [0, 1) | not measured
+NARROW = 1e-9
+# of the gap, or of the tolerance, that a proof may give away of a bound that a limit left | part | (0, 1) | not
+# measured
+SHARE = 1e-3
+
+# [recession] Rays along which a problem is unbounded (X11).
+
+# half-widths of the box around the point | the numbers of the problem | (0, inf) | not measured
+RAY_REACHES = (10.0, 1e3)
+# of a search for a ray | nodes | [1, inf) | not measured
+MOST_NODES = 64
+# the same | seconds | (0, inf) | not measured
+MOST_SECONDS = 5.0
+# of the objective along a ray with entries up to 1 | none | (0, 1) | not measured
+LEAST_FALL = 1e-6
+# of the rationals that a ray's entries are taken for | none | [1, inf) | not measured
+DENOMINATORS = (1, 2, 10, 1000, 10**6)
+# entries of a ray that are taken for 0, and slopes of rows | none | (0, 1) | not measured
+SMALL = 1e-7
+# violation of a point | as of `BiconvexProblem.violations` | (0, 1e-6] | not measured
+RAY_FEASIBLE = 1e-9
+
+# [result] What a result shows.
+
+# in its text | variables | [1, inf) | not measured
+MAX_VARIABLES_SHOWN = 20
+
+# [solve] The global solve.
+
+# of variables that nothing bounds: boxes to search, while the larger ones hold better points | the core's units | (0,
+# inf) | not measured
+REACHES = (1e2, 1e4, 1e6, 1e8)
+# of a checkpoint's objective: what evaluating it anew may change | the core's units | (0, 1) | not measured
+SAME = 1e-5
+# gain by a box | relative to the objective | (0, 1) | not measured
+WORTH_GROWING = 1e-6
+
+# [tightening] Bounds before the search (X7).
+
+# half-widths of the boxes put around variables that nothing bounds | the magnitudes in their rows | (0, inf) | not
+# measured
+TRIAL_REACHES = (1e3, 1e6)
+# of an objective that is derived | the user's units | [1, 1e308] | not measured
+LARGEST_OBJECTIVE = 1e300
+# beyond which a variable is tried to be excluded | the core's units | (0, inf) | not measured
+TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)

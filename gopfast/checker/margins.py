@@ -1,0 +1,22 @@
+"""What rounding can cost in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+# [biconvex] Biconvex problems (V9).
+
+# of a row, beyond which rationals decide | relative to its violations' size | far below the violation that counts, 1e-8
+# (V7), (V9)
+BLUR = 1e-12
+
+# [families, matrices] Cells (V3).
+
+# of the few operations that bounds of a cell take | relative | thousands of u (V3), (V7)
+WIDER = 1e-12
+
+# [families] Cells of families (V3).
+
+# of a sum of means of labels | none | thousands of u, for thousands of labels (V3), (V7)
+LABEL_SLACK = 1e-12
+
+# [priors] What a prior adds (V4).
+
+# of log Gamma | 1 and its value | 900 u, far above that of math.lgamma (V7)
+GAMMA_ERROR = 1e-13

@@ -1,0 +1,92 @@
+"""What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+# [biconvex] Biconvex problems (V9).
+
+# of a proof's tree | boxes that wait | [1, inf) | not measured
+BICONVEX_DEPTH = 100_000
+# of a solution; searches keep to 1e-8 | relative | (0, 1e-6] | not measured
+MOST_VIOLATION = 1e-6
+
+# [certificate] What multipliers prove (V9).
+
+# of a table of factors | numbers | [1, inf) | argument: half a gigabyte of memory
+TABLE_NUMBERS = 2**26
+
+# [clustering] k-means (V10).
+
+# of a proof's tree | boxes that wait | [1, inf) | not measured
+CLUSTERING_DEPTH = 10_000
+
+# [savings] The most that one cluster saves (V10).
+
+# of one search | boxes | [1, inf) | not measured
+MOST_BOXES = 20_000_000
+# boxes times groups times columns at a time | numbers | [1, inf) | not measured
+SAVINGS_NUMBERS = 1_000_000
+
+# [matrices] Boxes of matrices (V3).
+
+# of a box of matrices, up to which its corners are looked at one by one | entries | [1, 20] | argument: there are two
+# to their number
+MOST_VERTICES = 6
+
+# [covariance] Costs of covariance matrices (V3).
+
+# up to which the corners of a box of means are looked at one by one | columns | [1, 20] | argument: there are two to
+# their number
+MOST_CORNERS = 6
+# of margins, each twice the one before, for a factor that must be large enough | tries | [1, inf) | not measured
+MOST_TRIES = 40
+
+# [families] Cells of families (V3).
+
+# of `Posterior.tightened`, at most | sweeps | [0, inf) | not measured
+POSTERIOR_SWEEPS = 40
+
+# [matrices] Cells of matrices (V3).
+
+# what is added to a variance of a second column | F_11 | (0, inf) | argument: any positive number would do
+RIDGE = 0.1
+# of steps that cut a cell, each by what the others left | sweeps | [0, inf) | not measured
+CELL_SWEEPS = 4
+
+# [leaf, objective] Sums of costs (V4), (V6).
+
+# of one sample's cost: beyond, errors of logarithms are not proportional to it | nats | (0, 0.5] | argument: what is
+# derived for errors of logarithms holds up to here
+LARGEST_ERROR = 0.5
+
+# [leaf] What a leaf's functions bound (V4).
+
+# leaves times samples times components in one piece of work | numbers | [1, inf) | argument: what a cache holds
+LEAF_NUMBERS = 100_000
+# whose terms are summed in one go | samples | [1, inf) | not measured
+BLOCK = 4096
+
+# [prices] What prices prove (V5).
+
+# cells times samples in one piece of work | numbers | [1, inf) | not measured
+PRICES_NUMBERS = 400_000
+# looked up together: neighbours meet the same cells | leaves | [1, inf) | not measured
+LEAVES = 32
+# of cutting: what one component loses lets the others lose more | turns | [0, inf) | not measured
+MOST_TURNS = 40
+# of a proof's scales, in size | nats | (0, inf) | not measured
+MOST_SCALE = 1e4
+
+# [verify] The check of a proof (V6).
+
+# to which logarithms of probabilities are cut, and their negatives | nats | [-700, 0) | argument: their exponentials
+# are normal doubles
+LEAST_LOG_WEIGHT = -600.0
+# whose bounds are worked out at a time | leaves | [1, inf) | not measured
+MOST_LEAVES = 4096
+
+# [within] The least variance within K groups (V3).
+
+# along each side of a face, by columns; of more there are too many directions | boxes | [1, inf) | not measured
+BOXES = {2: 128, 3: 16}
+# of a direction | bins | [2, inf) | not measured
+N_BINS = 64
+# in one piece of work | numbers | [1, inf) | not measured
+WITHIN_NUMBERS = 2_000_000

@@ -11,7 +11,7 @@ from gopfast import select
 from gopfast.inference import selection
 from gopfast.inference.candidates import SelectionStatus
 from gopfast.inference.selection import FIRST_NODES, OUTER_BOUND_FROM
-from gopfast.mixtures.families import scatter
+from gopfast.mixtures.families import scatter, tuning
 from gopfast.mixtures.problems.covariance import MOST_COLUMNS_OF_MATRICES, compared
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
@@ -114,7 +114,7 @@ def test_without_time_families_are_made_with_counted_work(monkeypatch):
     X = np.random.default_rng(6).standard_normal((n, 5)) + 6.0 * np.eye(5)[np.arange(n) % 3]
     found = select(X, [2, 3], covariance="tied", time_limit=0.0)
     assert found.status == "UNDECIDED"
-    assert 0 < len(calls) <= 2 * (5 + 2 * scatter.MOST_WORK_OF_FAMILY // n)
+    assert 0 < len(calls) <= 2 * (5 + 2 * tuning.MOST_WORK_OF_FAMILY // n)
 
 
 def test_models_that_cannot_be_told_apart_are_undecided():

@@ -103,7 +103,7 @@ def attack_neighbourhood(problem, definition, family, chart, rng):
     else:
         size = 10.0 ** rng.uniform(-4, 0) * 10.0 ** rng.uniform(-1, 0, (2, len(point))) * (1 + np.abs(point))
         low, high = np.maximum(point - size[0], root[0]), np.minimum(point + size[1], root[1])
-        found = basin.covers(vector, tolerance, low, high)
+        found = basin.finds_box_over(vector, tolerance, low, high)
     if not found:
         return 0
     report = basin.report()

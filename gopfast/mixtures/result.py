@@ -14,7 +14,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.mixtures.summary import Summary, criteria, summary
 from gopfast.mixtures.tuning import TIGHT
-from gopfast.result import STOPPED, SearchResult, read_record
+from gopfast.result import STOPPED, SearchResult, Status, read_record
 
 if TYPE_CHECKING:
     from gopfast.annotations import DataFrame
@@ -213,6 +213,8 @@ class Result(Fitted, SearchResult):
         """Return one sentence that says what is proved, with numbers where the gap is small for so many samples."""
         if self.status not in STOPPED or self.solution is None or not self.gap_per_sample <= TIGHT:
             return super()._meaning()
+        if self.status is Status.NUMERICAL and self.rounding_margin > 0.0:
+            return super()._meaning()  # the margin's size, which a user can do something about
         problem, why = self.solution.problem, self.stopped or STOPPED[self.status]
         return (
             f"{why}, but it is proved that no mixture of {problem.n_components} components is better by more than "

@@ -42,10 +42,12 @@ def test_atoms_lead_to_an_optimum_that_random_starts_miss():
     while bound.phase is Phase.PRICES:
         bound.step(math.inf)
     found = []
-    for _ in range(4):
+    for _ in range(4):  # one time in twelve nothing below the limit is drawn
+        bound.found = None
         bound._round()
-        found.append(MixturePrimal(family).em(bound.found[:5], bound.found[5:-1], 1e-9, 400)[1][-1])
-    assert min(found) < 166.45
+        if bound.found is not None:
+            found.append(MixturePrimal(family).em(bound.found[:5], bound.found[5:-1], 1e-9, 400)[1][-1])
+    assert len(found) > 2 and min(found) < 166.45
     while bound.phase is not Phase.END:  # which comes last, once
         bound.found = None
         assert bound.step(math.inf) is (bound.phase is not Phase.END)

@@ -69,7 +69,6 @@ EXCEPTIONS = {
         "size of a block in C, and places of moments",
         "LANES MASS MEAN PRECISION SQUARE TOP SKEW VARIANCE_OF_SQUARE WITH_Z WITH_SQUARE VARIANCE N_MOMENTS",
     ),
-    "mixtures/pricing/hull_frame": ("size of a block in C", "LEAF"),
     "mixtures/pricing/sample_groups": ("size of a C kernel: csrc/groups.h", "MOST_COLUMNS"),
     "mixtures/primal/em": (
         "codes, and the largest number that a checkpoint may say", "SEARCHING MOVING PERTURBING MOST_TURNS"

@@ -17,7 +17,7 @@ from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
-from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, pick, total_of
+from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, less, pick, total_of
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     ALIKE_PLACES,
@@ -319,8 +319,7 @@ class GroupedBound(Learner):
         """Raise the lower bound to what the suprema prove."""
         saved = self.n_components * self.pricing.supremum
         if math.isfinite(saved):
-            proved = self.total - saved - 2.0**-51 * (abs(self.total) + abs(saved))
-            self.lower = max(self.lower, min(proved, self.limit))
+            self.lower = max(self.lower, min(less(self.total, saved), self.limit))
         elif saved < 0:
             self.lower = self.limit
 

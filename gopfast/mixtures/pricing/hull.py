@@ -19,7 +19,7 @@ from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.grouped import scale_of
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
-from gopfast.mixtures.pricing.pricing_root import total_of
+from gopfast.mixtures.pricing.pricing_root import less, total_of
 from gopfast.mixtures.pricing.tuning import (
     ABOVE,
     AMBIGUOUS,
@@ -257,8 +257,7 @@ class HullBound(Learner):
         """Raise the lower bound to what the suprema prove."""
         self.supremum = max(self.closed, -self.heap[0][0] if self.heap else -math.inf)
         savings = self.n_components * max(0.0, self.supremum)
-        proved = self.total - savings - 2.0**-51 * (abs(self.total) + abs(savings))
-        self.lower = max(self.lower, min(proved, self.limit))
+        self.lower = max(self.lower, min(less(self.total, savings), self.limit))
 
 
 def saved(weights, gains):

@@ -8,11 +8,10 @@ import math
 
 import numpy as np
 
+from gopfast.mixtures.pricing.hull_cells import LANES, N_MOMENTS
 from gopfast.mixtures.pricing.margins import HULL_MARGIN as MARGIN
 from gopfast.mixtures.pricing.tuning import HULL_SMALL as SMALL
 from gopfast.roundoff import ROUND
-
-LEAF = 32  # samples of a block
 
 
 class Frame:
@@ -76,12 +75,12 @@ class Frame:
             todo = [np.flatnonzero(labels == k)]
             while todo:
                 own = todo.pop()
-                if len(own) <= LEAF:
+                if len(own) <= LANES:
                     parts.append(own)
                     continue
                 side = places[:, own]
                 line = side[np.argmax(side.max(axis=1) - side.min(axis=1))]
-                half = LEAF * ((len(own) // LEAF + 1) // 2)
+                half = LANES * ((len(own) // LANES + 1) // 2)
                 cut = np.argpartition(line, half)
                 todo += [own[cut[half:]], own[cut[:half]]]
         return np.concatenate(parts)
@@ -102,7 +101,7 @@ def moments_of(z, w, prices, precision, reach):
     """
     d, n = z.shape
     if n == 0:
-        return np.zeros(d), np.zeros(10), np.zeros(d)
+        return np.zeros(d), np.zeros(N_MOMENTS), np.zeros(d)
     mass = math.fsum(w)
     center = z @ w / mass
     y = z - center[:, None]

@@ -397,7 +397,7 @@ class PricingBound(Learner):
     def _count(self):
         """Raise the lower bound to what the suprema prove of all solutions below the limit, at most to the limit."""
         total, saved = self.total, self.n_components * self.pricing.supremum
-        proved = total - saved - SUMMED * (abs(total) + abs(saved)) if math.isfinite(saved) else -saved
+        proved = less(total, saved) if math.isfinite(saved) else -saved
         self.lower = max(self.lower, min(proved, self.limit))
 
     def eliminate(self, share=0.25, deadline=math.inf):
@@ -439,6 +439,11 @@ def unlike(mass, most):
             if len(chosen) == most:
                 break
     return chosen
+
+
+def less(total, saved):
+    """Return a total less what all components save, rounded down: a lower bound (P1)."""
+    return total - saved - SUMMED * (abs(total) + abs(saved))
 
 
 def total_of(weights, prices, constant):

@@ -27,12 +27,12 @@ from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
 
 # Samples of a block, which follow each other in memory.
-cdef enum:
+cpdef enum:
     LANES = 32
 # Columns of `moments`: a cluster's mass, its mean of the prices at its own precision, this precision, the mean of
 # |z|^2, the top eigenvalue of the covariance matrix of z, the length of the covariance of z and |z|^2, the variance of
 # |z|^2, covariances of the prices with z and |z|^2, and their variance.
-cdef enum:
+cpdef enum:
     MASS = 0
     MEAN = 1
     PRECISION = 2

@@ -161,7 +161,10 @@ def _solver():
 def _by_scipy(program, x):
     from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
-    if program.n + program.n_rows > MOST_DENSE:
+    equal = program.lower == program.upper
+    # SLSQP takes no more equations than variables, and beside inequalities writes past its arrays (SciPy issue 25665).
+    is_large, is_dependent = program.n + program.n_rows > MOST_DENSE, equal.sum() > program.n
+    if is_large or is_dependent:
         rows = NonlinearConstraint(
             lambda z: program.values(z)[1:], program.lower, program.upper,
             jac=lambda z: sparse.csr_array(program.jacobian(z)[1:]), hess=lambda z, v: _hessian(program, 0.0, v),
@@ -170,9 +173,11 @@ def _by_scipy(program, x):
             lambda z: program.values(z)[0], x, jac=lambda z: program.jacobian(z)[0],
             hess=lambda z: _hessian(program, 1.0, np.zeros(program.n_rows)), method="trust-constr",
             bounds=Bounds(program.low, program.high), constraints=[rows] if program.n_rows else (),
-            options={"maxiter": MOST_ITERATIONS, "initial_barrier_parameter": BARRIER_START},
+            options={
+                "maxiter": MOST_ITERATIONS, "initial_barrier_parameter": BARRIER_START, "sparse_jacobian": is_large,
+                "factorization_method": None if is_large else "SVDFactorization",
+            },
         ).x  # fmt: skip
-    equal = program.lower == program.upper
     below, above = (np.flatnonzero(~equal & np.isfinite(ends)) for ends in (program.upper, program.lower))
     equal = np.flatnonzero(equal)
 

@@ -95,6 +95,19 @@ def test_scipy_finds_the_optimum_of_a_convex_problem(most_dense, monkeypatch):
     check_a_convex_problem(nonlinear._by_scipy, monkeypatch)
 
 
+def test_more_equations_than_variables_do_not_end_the_interpreter(monkeypatch):
+    # SLSQP, with inequalities beside them, wrote past the end of its arrays: "double free or corruption"
+    monkeypatch.setattr(nonlinear, "_solver", lambda: nonlinear._by_scipy)
+    rng = np.random.default_rng(0)
+    rows, point = rng.normal(size=(50, 10)), rng.normal(size=10)
+    values = rows @ point
+    problem = BiconvexProblem(
+        np.zeros(10), Q=np.eye(10), A=rows, row_lower=np.append(values[:30], np.full(20, -INF)),
+        row_upper=np.append(values[:30], values[30:] + 1.0), lower=-9, upper=9,
+    )  # fmt: skip
+    np.testing.assert_allclose(program(problem).search(np.zeros(10)), point, atol=1e-4)
+
+
 def test_ipopt_finds_the_optimum_of_a_convex_problem(monkeypatch):
     pytest.importorskip("cyipopt")
     check_a_convex_problem(nonlinear._by_ipopt, monkeypatch)

@@ -5,7 +5,6 @@ constants itself. Both are those of the pass that bounded the node best, which n
 """
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from gopfast.checker import file, objective, tree
 from gopfast.checker.rounding import UNIT
@@ -113,6 +112,9 @@ class Statement:
 
     def _same(self, samples, columns):
         """Return which of the core's columns (d, N) are nearest to samples (M, d)."""
+        # Here and not above: it takes a tenth of the time of importing gopfast.
+        from scipy.spatial import cKDTree
+
         return cKDTree(columns.T).query(samples)[1]
 
     def loss(self, slopes, logs, intercepts):

@@ -1,23 +1,16 @@
 """Mixtures of regressions as a scikit-learn regressor: ``pip install gopfast[sklearn]``."""
 
-import warnings
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
 from gopfast.annotations import FloatArray, IntArray
+from gopfast.estimators.base import BaseEstimator, ProvedFit, check_is_fitted, validate_data
 from gopfast.estimators.tuning import FLOOR_OF_EXACT_FITS
 from gopfast.mixtures.problems import RegressionMixture
-from gopfast.mixtures.result import Result
-from gopfast.result import Status
-from gopfast.solver import solve
 
 
-class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
+class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
     """
     Mixture of linear regressions whose fit is proved globally optimal, as a scikit-learn regressor.
 
@@ -42,8 +35,9 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
         Threads; one per processor by default. The fit does not depend on it.
     random_state : None, int or RandomState
         For the local search. The proved optimum does not depend on it.
-    verbose : bool or int, default False
-        Whether to print a table of the progress.
+    verbose : {0, 1, 2, "bar"}, optional
+        0: silence; 1: a line every 5 seconds; 2: a table; "bar": a bar of tqdm. By default a long fit says so
+        on one line of standard error after 5 seconds, and each time that the time has doubled.
 
     Attributes
     ----------
@@ -75,16 +69,9 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
     ([-1.0, 1.0], True)
     """
 
-    weights_: FloatArray
     coefficients_: FloatArray
     intercepts_: FloatArray
     variances_: FloatArray
-    converged_: bool
-    n_iter_: int
-    gap_: float
-    result_: Result
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
 
     def __init__(
         self,
@@ -97,7 +84,7 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
+        verbose: bool | int | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.noise_variance = noise_variance
@@ -126,26 +113,7 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        problem = self._make(X, np.asarray(y, dtype=np.float64), sample_weight)
-        silent = None if self.time_limit is None else False
-        result = solve(
-            problem, self.epsilon, time_limit=self.time_limit, n_threads=self.n_threads,
-            log=True if self.verbose else silent, random_state=check_random_state(self.random_state),
-        )  # fmt: skip
-        self.result_, self.weights_ = result, result.solution.weights
-        for name in problem.parameter_names:
-            setattr(self, f"{name}_", getattr(result.solution, name))
-        self.converged_, self.n_iter_ = bool(result.success), max(1, result.n_nodes)
-        self.gap_ = result.gap / problem.total_weight
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not result.success:
-            warnings.warn(
-                f"{type(self).__name__} is not proved optimal: {result.message}. The log-likelihood is at most "
-                f"{result.gap:.3g} nats below the best there is; raise time_limit or epsilon.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._solve(self._make(X, np.asarray(y, dtype=np.float64), sample_weight))
         return self
 
     def _make(self, X, y, sample_weight):
@@ -186,7 +154,3 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
     def classify(self, X: ArrayLike, y: ArrayLike) -> IntArray:
         """Return the most probable component of samples with known responses, shape (m,)."""
         return self.predict_proba(X, y).argmax(axis=1)
-
-    @property
-    def _problem(self):
-        return self.result_.solution.problem

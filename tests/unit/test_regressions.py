@@ -196,10 +196,17 @@ def test_a_search_goes_on_from_a_checkpoint(tmp_path):
     assert again.objective == pytest.approx(69.60472, abs=1e-4)
 
 
-def test_proofs_are_refused_until_the_checker_has_an_entry():
-    problem = RegressionMixture(*datasets.load("co2data").T, 2, noise_variance=4.0)
-    with pytest.raises(InputError, match="proofs have no entry yet"):
-        gopfast.solve(problem, proof=True)
+@pytest.mark.parametrize("options", [{}, {"noise_variance": 4.0}], ids=str)
+def test_a_proof_is_written_and_checked(tmp_path, options):
+    problem = RegressionMixture(*datasets.load("co2data").T, 2, **options)
+    result = gopfast.solve(problem, proof=tmp_path / "proof")
+    found = gopfast.check(tmp_path / "proof", problem.X, problem=problem)
+    assert result.success
+    assert found.gap <= 0.01
+    assert found.lower_bound == result.lower_bound
+    assert found.solution["coefficients"] == result.solution.coefficients.tolist()
+    with pytest.raises(gopfast.checker.ProofError, match="n_components is 2, not 3"):
+        gopfast.check(tmp_path / "proof", problem.X, problem=problem._with(n_components=3))
 
 
 @pytest.mark.parametrize("options, reference", [({}, -141.19840), ({"noise_variance": 0.005}, -103.23393)])

@@ -226,6 +226,14 @@ class RegressionMixture(MixtureProblem):
         family = RegressionFamily(design, self.n_components, self.noise_variance is None)
         return family.suggest(**regression_starts.best_fit(self))
 
+    def _record_of_proof(self):
+        known = self.noise_variance is not None
+        name, level = ("noise_variance", self.noise_variance) if known else ("variance_floor", self.variance_floor)
+        return {
+            "family": "known_regression" if known else "regression", "n_components": self.n_components,
+            name: [float(level)], "fit_intercept": self.fit_intercept,
+        }  # fmt: skip
+
     def _closed_form(self, X, w):
         """Take weighted least squares."""
         return regression_closed_form.one_regression(self, X, w)

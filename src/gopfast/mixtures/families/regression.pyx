@@ -397,6 +397,15 @@ cdef class RegressionFamily(Family):
         """Weights (K,) and parameters (n_connected,) of a fit that is known, in one array, or None."""
         return self.suggestion
 
+    def provable(self):
+        """Itself."""
+        return self
+
+    def use_box(self, low, high, real largest_variance):
+        """Take another box (q,), (q,) that holds all fits, and another bound of the variances, of which proofs speak."""
+        self.design = self.design._replace(low=low, high=high, largest_variance=largest_variance)
+        self.low, self.high, self.ceiling = np.array(low), np.array(high), largest_variance
+
     def one_component(self, problem, data=None):
         """The same of the same samples; they have no summaries."""
         return RegressionFamily(self.design, 1, self.free_variance)

@@ -15,8 +15,9 @@
     labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet.
                                    An entry that is None or NaN is missing: its column's factor is left out
 
-The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)``, of regressions f(y_i | x_i, k) with all constants,
-and the negative logarithm of the prior's density, without the constants ``sum_i w_i log(2 pi v_j) / 2`` and ``log(2 pi) / 2`` of known variances and their prior.
+The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)``, of regressions f(y_i | x_i, k) with all constants, and the
+negative logarithm of the prior's density, without the constants ``sum_i w_i log(2 pi v_j) / 2`` and
+``log(2 pi) / 2`` of known variances and their prior.
 """
 
 import math

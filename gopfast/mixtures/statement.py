@@ -1,6 +1,6 @@
 """Statements of families that have more than columns: Gaussian posteriors, covariance matrices and regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md.
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md.
 """
 
 import numpy as np

@@ -20,8 +20,10 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
     ----------
     n_components : int, default 1
         Number of components K.
+    variance : {"free", "shared"}, default "free"
+        Whether each component has a variance of its own, or all have one.
     noise_variance : float, optional
-        Known variance of every component; by default each has a variance of its own.
+        Known variance of every component; none is estimated then.
     variance_floor : float, optional
         Least variance; by default the square of 0.05 residual standard deviations of one regression, or where one
         regression fits all samples 1e-12 of the mean square of y (1 if y is 0).
@@ -45,6 +47,8 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         Mixture weights.
     coefficients_ : ndarray, shape (K, p)
     intercepts_, variances_ : ndarray, shape (K,)
+    variance_ : float
+        With ``variance="shared"`` in place of `variances_`.
     converged_ : bool
         Whether the fit is proved globally optimal within `epsilon`.
     n_iter_ : int
@@ -72,11 +76,13 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
     coefficients_: FloatArray
     intercepts_: FloatArray
     variances_: FloatArray
+    variance_: float
 
     def __init__(
         self,
         n_components: int = 1,
         *,
+        variance: str = "free",
         noise_variance: float | None = None,
         variance_floor: float | None = None,
         fit_intercept: bool = True,
@@ -87,6 +93,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         verbose: bool | int | str | None = None,
     ) -> None:
         self.n_components = n_components
+        self.variance = variance
         self.noise_variance = noise_variance
         self.variance_floor = variance_floor
         self.fit_intercept = fit_intercept
@@ -121,12 +128,13 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         given = {
             "noise_variance": self.noise_variance, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight,
         }  # fmt: skip
+        shared = {"variance": self.variance}
         floor = self.variance_floor
         if floor is None and self.noise_variance is None:
             one = RegressionMixture(X, y, 1, **{**given, "noise_variance": 1.0})
             if one.fits_all:
                 floor = FLOOR_OF_EXACT_FITS * float(np.square(y).mean()) or 1.0
-        return RegressionMixture(X, y, self.n_components, variance_floor=floor, **given)
+        return RegressionMixture(X, y, self.n_components, variance_floor=floor, **shared, **given)
 
     def predict_component(self, X: ArrayLike) -> FloatArray:
         """Return each component's regression, shape (m, K); X of shape (m, p)."""

@@ -115,5 +115,7 @@ class RegressionStatement(MatrixStatement):
 
     def solution(self, family, solution):
         """Weights, coefficients, intercepts and variances."""
-        found = {name: value.tolist() for name, value in solution.parameters.items() if value is not None}
+        found = {name: value.tolist() for name, value in solution.parameters.items() if name != "variance"}
+        if solution.variance is not None:  # of one component
+            found["variances"] = [solution.variance]
         return {"weights": solution.weights.tolist(), **found}

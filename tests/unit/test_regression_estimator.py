@@ -46,6 +46,13 @@ def test_the_fit_is_that_of_the_problem():
     np.testing.assert_array_equal(model.predict_proba(x[:3, np.newaxis]), np.tile(model.weights_, (3, 1)))
 
 
+def test_components_may_share_a_variance():
+    x, y = datasets.load_co2data().T
+    model = gopfast.GlobalRegressionMixture(2, variance="shared", epsilon=1.0).fit(x[:, np.newaxis], y)
+    assert model.variance_ == model.result_.solution.variance
+    assert model.predict_proba(x[:, np.newaxis], y).shape == (28, 2)
+
+
 def test_one_component_is_a_linear_regression():
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, 30)

@@ -4,9 +4,9 @@ Run: python bench/proofs.py [--quick] [--time-limit S] [--folder FOLDER] [--no-t
 
 About an hour; --quick: 300 random problems, 280 changes. FOLDER holds the data sets of bench/clustering.py.
 
-Rows are those of speed.md, real_data.md, shared_parameters.md, latent_classes.md, clustering.md and biconvex.md that
-proofs cover and that keep all samples in one pass of the checker, and some of Gaussian posteriors. Parts that were not
-asked for stay as they are in the file.
+Rows are those of speed.md, real_data.md, regressions.md, shared_parameters.md, latent_classes.md, clustering.md and
+biconvex.md that proofs cover and that keep all samples in one pass of the checker, and some of Gaussian posteriors.
+Parts that were not asked for stay as they are in the file.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import latent_classes
 import machine
 import numpy as np
 import real_table
+import regressions
 import shared_parameters
 import speed_table
 from sklearn.datasets import load_iris
@@ -68,6 +69,13 @@ def problems(folder):
             ),
             {},
         )
+    for name, X, y, given in regressions.cases():
+        if X.ndim == 1:
+            yield (
+                f"{name}, {'known' if given else 'free'} variance",
+                lambda X=X, y=y, given=given: gopfast.RegressionMixture(X, y, 2, **given),
+                {},
+            )
     for name, K in latent_classes.PUBLISHED:
         if K > 1:
             yield f"{name}, {K} classes", lambda name=name, K=K: gopfast.LatentClass(latent_classes.table(name), K), {}

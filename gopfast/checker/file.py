@@ -7,8 +7,9 @@ problem's data), ``claim`` (what is proved, and the solution) and
 
 - ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
   means, and what else `objective` takes); ``order``: the variable that the components are ordered by; ``reference``:
-  what samples are taken relative to (d,); ``axes``: null, or of covariance matrices the coordinates (d, d), see
-  `matrices`. ``splits`` (M, 4) and ``points`` (M,): the tree, see `tree`. ``leaves`` (L,): labels of leaves, with
+  what samples are taken relative to (d,); ``axes``: null, of covariance matrices the coordinates (d, d),
+  see `matrices`, or of regressions the places (q, d), see `regressions`. ``splits`` (M, 4) and ``points``
+  (M,): the tree, see `tree`. ``leaves`` (L,): labels of leaves, with
   ``slopes`` (L, K, number that the family has) and ``log_weights`` (L, K), see `Bounds.of`. ``prices`` (N,) of the
   different samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4) and ``cell_points`` (M',): the tree of
   one component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, that number) and ``cell_scales`` (C,), see

@@ -6,7 +6,7 @@
 # (V7), (V9)
 BLUR = 1e-12
 
-# [families, matrices] Cells (V3).
+# [families, matrices, regressions] Cells (V3), (J5).
 
 # of the few operations that bounds of a cell take | relative | thousands of u (V3), (V7)
 WIDER = 1e-12
@@ -20,3 +20,9 @@ LABEL_SLACK = 1e-12
 
 # of log Gamma | 1 and its value | 900 u, far above that of math.lgamma (V7)
 GAMMA_ERROR = 1e-13
+
+# [regressions] The box of all fits (J5).
+
+# a determinant that is less is computed in fractions | times the width of its interval | so that quotients by others
+# are wider by a thousandth at most; any number is valid (J5)
+CERTAIN_DETERMINANT = 1000.0

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from . import matrices, priors
+from . import matrices, priors, regressions
 from .covariance import eigenvalues
 from .entries import numbers
 from .errors import ProofError
@@ -30,15 +30,18 @@ def attained(problem, columns, weights, solution):
     solution : dict
         "weights" (K,), "means" (K, d) of the columns; for free variances "variances" (K, d), for covariance matrices
         "covariances" (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
-        "posterior_variances" (K, d). Weights, and labels' means, are divided by their sums.
+        "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
+        divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
-    p, means = numbers(solution, "weights", "solution", (K,), 0.0), numbers(solution, "means", "solution", (K, d))
+    p, means = numbers(solution, "weights", "solution", (K,), 0.0), None
+    if problem.family not in regressions.FAMILIES:
+        means = numbers(solution, "means", "solution", (K, d))
     if not p.sum() > 0:
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        if problem.family not in ("known", "posterior", *FREE):
+        if problem.family not in ("known", "posterior", *FREE, *regressions.FAMILIES):
             means = _in_range(problem, means)
         cost, size = _costs_of(problem, columns, means, solution)
         scores = np.log(p) - cost
@@ -59,6 +62,8 @@ def attained(problem, columns, weights, solution):
 
 def _costs_of(problem, X, means, solution):
     """Return costs (N, K) of the components and sizes of their errors, of parameters that a proof claims."""
+    if problem.family in regressions.FAMILIES:
+        return regressions.costs(problem, X, solution)
     if problem.family in matrices.FAMILIES:
         return _of_matrices(problem, X, means, solution)
     if problem.family in FREE:

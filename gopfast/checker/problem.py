@@ -10,11 +10,14 @@
                                    are positive semidefinite
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
+    regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
+    known_regression               the same; noise_variance (1,): the variance of all components
     labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet.
                                    An entry that is None or NaN is missing: its column's factor is left out
 
-The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)`` and the negative logarithm of the prior's density, without
-the constants ``sum_i w_i log(2 pi v_j) / 2`` and ``log(2 pi) / 2`` of known variances and their prior.
+The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)``, of regressions f(y_i | x_i, k) with all constants, and the
+negative logarithm of the prior's density, without the constants ``sum_i w_i log(2 pi v_j) / 2`` and
+``log(2 pi) / 2`` of known variances and their prior.
 """
 
 import math
@@ -26,8 +29,11 @@ from .errors import ProofError
 from .rounding import Interval
 
 FREE = ("diag", "spherical", "tied_spherical", "full", "tied")  # families of free variances, above a floor
-FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels")
-KEYS = {"known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
+FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
+            "regression", "known_regression")  # fmt: skip
+LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance"}
+KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
+        "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
         **dict.fromkeys(FREE, {"variance_floor"})}  # fmt: skip
 
 
@@ -82,6 +88,13 @@ class Problem:
             self.floor, self.prior = numbers(record, "variance_floor", "problem", (d,), 1 / 1e100), None
             if self.family in ("spherical", "tied_spherical") and (self.floor != self.floor[0]).any():
                 raise ProofError("problem", "a spherical component has one variance_floor")
+        elif self.family in LEVELS:
+            self.least_variance = float(numbers(record, LEVELS[self.family], "problem", (1,), 1 / 1e100)[0])
+            self.fit_intercept, self.prior = record["fit_intercept"], None
+            if self.fit_intercept is not True and self.fit_intercept is not False:
+                raise ProofError("problem", "fit_intercept must be true or false")
+            if d < 2:
+                raise ProofError("X", "must have regressors and a response")
         elif self.family != "labels":
             self.prior = None
             if record["prior"] is not None:
@@ -153,6 +166,11 @@ class Problem:
             return self.columns[used], weights
         parts = np.split(weights[np.argsort(index, kind="stable")], np.cumsum(np.bincount(index))[:-1])
         return rows, np.array([math.fsum(part) for part in parts])
+
+    def axes_shape(self):
+        """Return the shape of a proof's axes: of regressions a place for each coefficient."""
+        d = self.columns.shape[1]
+        return (d - 1 + self.fit_intercept if self.family in LEVELS else d, d)
 
     def constant(self):
         """Return what the objective has beside the samples' costs and the prior's: of counts sum w log x!."""

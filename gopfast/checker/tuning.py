@@ -74,6 +74,17 @@ MOST_TURNS = 40
 # of a proof's scales, in size | nats | (0, inf) | not measured
 MOST_SCALE = 1e4
 
+# [regressions] The box of all fits, and cells (J5).
+
+# sets of as many samples as there are coefficients, of which fits are made | sets | [1, inf) | argument: some minutes
+MOST_SETS = 20_000_000
+# of those that need fractions | sets | [1, inf) | argument: some 10 s
+MOST_EXACT_SETS = 200_000
+# at a time | sets | [1, inf) | not measured
+SETS = 20_000
+# cells times regressors in one piece of work | numbers | [1, inf) | not measured
+REGRESSION_NUMBERS = 200_000
+
 # [verify] The check of a proof (V6).
 
 # to which logarithms of probabilities are cut, and their negatives | nats | [-700, 0) | argument: their exponentials

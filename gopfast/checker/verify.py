@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, clustering, file, leaf, matrices, objective, prices, priors, tree
+from . import biconvex, clustering, file, leaf, matrices, objective, prices, priors, regressions, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
@@ -125,7 +125,7 @@ def _check(header, arrays, X, sample_weight, wanted):
         raise ProofError("digest", "the proof is of other data")
     d = problem.columns.shape[1]
     reference = numbers(header, "reference", "header", (d,))
-    axes = numbers(header, "axes", "header", (d, d)) if header["axes"] is not None else None
+    axes = numbers(header, "axes", "header", problem.axes_shape()) if header["axes"] is not None else None
     bounds = Bounds(problem, reference, axes)
     order = whole(header, "order", "header", 0, d - 1)
     lower = number(claim, "lower_bound", "claim")
@@ -179,7 +179,7 @@ class Bounds:
     reference : ndarray, shape (d,), optional
         What samples are taken relative to, and
     axes : ndarray, shape (d, d), optional
-        their coordinates, of covariance matrices; no others have any.
+        their coordinates, of covariance matrices, or the places of regressions; no others have any.
 
     Attributes
     ----------
@@ -193,9 +193,11 @@ class Bounds:
     def __init__(self, problem, reference=None, axes=None):
         self.problem, self.constant = problem, problem.constant()
         self.columns, self.weights = problem.merged()
-        if (axes is not None) != (problem.family in matrices.FAMILIES):
-            raise ProofError("axes", "must be given of covariance matrices, and of nothing else")
-        if axes is not None:
+        if (axes is not None) != (problem.family in (*matrices.FAMILIES, *regressions.FAMILIES)):
+            raise ProofError("axes", "must be given of covariance matrices and regressions, and of nothing else")
+        if problem.family in regressions.FAMILIES:
+            self.rules = regressions.Regressions(problem, self.columns.T, self.weights, axes)
+        elif axes is not None:
             self.rules = matrices.rules(problem, self.columns.T, self.weights, axes, reference)
         else:
             self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)

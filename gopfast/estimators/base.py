@@ -25,23 +25,76 @@ except ImportError as error:
 _Self = TypeVar("_Self", bound="GlobalMixture")
 
 
-class GlobalMixture(DensityMixin, BaseEstimator):
+class ProvedFit:
     """
-    Base of the estimators of mixtures whose fit is proved globally optimal.
+    How an estimator solves its problem and what it tells of the fit.
 
-    A subclass stores its arguments, makes the problem of checked data by ``_make`` and sets attributes of its own by
-    ``_take``.
+    A subclass stores its arguments and sets attributes of its own by ``_set_fitted``.
     """
 
     weights_: FloatArray
     converged_: bool
     n_iter_: int
-    lower_bound_: float
-    elbo_bound_: float
     gap_: float
     result_: Result
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    def _solve(self, problem):
+        """Solve the problem and set the fitted attributes; to be called by `fit` itself, whose caller is warned."""
+        result = solve(
+            problem,
+            self.epsilon,
+            start=self._start(problem),
+            time_limit=self.time_limit,
+            n_threads=self.n_threads,
+            log=log_of(self.verbose),
+            random_state=check_random_state(self.random_state),
+        )
+        self._take_all(problem, result)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self._warn(result)
+
+    def _start(self, problem):
+        """Return a start of the search, or None."""
+
+    def _set_fitted(self, problem, solution):
+        """Set the attributes that the model has beside the weights."""
+        for name in problem.parameter_names:
+            setattr(self, f"{name}_", getattr(solution, name))
+
+    def _take_all(self, problem, result):
+        """Set the fitted attributes."""
+        self.result_, self.weights_ = result, result.solution.weights
+        self._set_fitted(problem, result.solution)
+        self.converged_ = bool(result.success)
+        self.n_iter_ = max(1, result.n_nodes)
+        self.gap_ = result.gap / problem.total_weight
+
+    def _warn(self, result):
+        """Warn the caller of `fit` of a fit that is not proved, or of no use."""
+        name = type(self).__name__
+        if not result.success:
+            warnings.warn(advice(name, result, self.time_limit, self.epsilon), NotProvedWarning, stacklevel=4)
+        elif result.caution:
+            warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=4)
+
+    @property
+    def _problem(self):
+        return self.result_.solution.problem
+
+
+class GlobalMixture(ProvedFit, DensityMixin, BaseEstimator):
+    """
+    Base of the estimators of mixtures whose fit is proved globally optimal.
+
+    A subclass stores its arguments, makes the problem of checked data by ``_make`` and sets attributes of its own by
+    ``_set_fitted``.
+    """
+
+    lower_bound_: float
+    elbo_bound_: float
 
     def fit(
         self: _Self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
@@ -64,50 +117,17 @@ class GlobalMixture(DensityMixin, BaseEstimator):
             The estimator itself.
         """
         X = self._validated(X, ensure_min_samples=2)
-        problem = self._make(X, sample_weight)
-        result = solve(
-            problem,
-            self.epsilon,
-            start=self._start(problem),
-            time_limit=self.time_limit,
-            n_threads=self.n_threads,
-            log=log_of(self.verbose),
-            random_state=check_random_state(self.random_state),
-        )
-        self._take_all(problem, result)
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        self._warn(result)
+        self._solve(self._make(X, sample_weight))
         return self
-
-    def _warn(self, result):
-        """Warn of a fit that is not proved, or of no use."""
-        name = type(self).__name__
-        if not result.success:
-            warnings.warn(advice(name, result, self.time_limit, self.epsilon), NotProvedWarning, stacklevel=3)
-        elif result.caution:
-            warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=3)
 
     def _make(self, X, sample_weight):
         """Return the problem of checked data."""
         raise NotImplementedError
 
-    def _start(self, problem):
-        """Return a start of the search, or None."""
-
-    def _set_fitted(self, problem, solution):
-        """Set the attributes that the model has beside the weights."""
-        raise NotImplementedError
-
     def _take_all(self, problem, result):
-        """Set the fitted attributes."""
-        self.result_, self.weights_ = result, result.solution.weights
-        self._set_fitted(problem, result.solution)
-        self.converged_ = bool(result.success)
-        self.n_iter_ = max(1, result.n_nodes)
+        super()._take_all(problem, result)
         self.lower_bound_ = result.elbo / problem.total_weight
         self.elbo_bound_ = result.elbo_bound / problem.total_weight
-        self.gap_ = result.gap / problem.total_weight
 
     def _validated(self, X, **options):
         """Check data as scikit-learn does."""
@@ -176,10 +196,6 @@ class GlobalMixture(DensityMixin, BaseEstimator):
         X, y = self.result_.sample(n_samples, check_random_state(self.random_state))
         order = np.argsort(y, kind="stable")
         return X[order], y[order]
-
-    @property
-    def _problem(self):
-        return self.result_.solution.problem
 
     def _scores(self, X):
         """Log of weight times density, (m, K)."""

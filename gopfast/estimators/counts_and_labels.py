@@ -82,10 +82,6 @@ class GlobalFamilyMixture(GlobalMixture):
     def _make(self, X, sample_weight):
         return self._problem_class(X, self.n_components, prior=self.prior, sample_weight=sample_weight)
 
-    def _set_fitted(self, problem, solution):
-        for name in problem.parameter_names:
-            setattr(self, f"{name}_", getattr(solution, name))
-
     def _validated(self, X, **options):
         return validate_data(
             self, X, dtype=np.float64, ensure_non_negative="positive_only" in self._input_tags, **options

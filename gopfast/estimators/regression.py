@@ -1,23 +1,16 @@
 """Mixtures of regressions as a scikit-learn regressor: ``pip install gopfast[sklearn]``."""
 
-import warnings
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
 from gopfast.annotations import FloatArray, IntArray
+from gopfast.estimators.base import BaseEstimator, ProvedFit, check_is_fitted, validate_data
 from gopfast.estimators.tuning import FLOOR_OF_EXACT_FITS
 from gopfast.mixtures.problems import RegressionMixture
-from gopfast.mixtures.result import Result
-from gopfast.result import Status
-from gopfast.solver import solve
 
 
-class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
+class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
     """
     Mixture of linear regressions whose fit is proved globally optimal, as a scikit-learn regressor.
 
@@ -27,8 +20,10 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
     ----------
     n_components : int, default 1
         Number of components K.
+    variance : {"free", "shared"}, default "free"
+        Whether each component has a variance of its own, or all have one.
     noise_variance : float, optional
-        Known variance of every component; by default each has a variance of its own.
+        Known variance of every component; none is estimated then.
     variance_floor : float, optional
         Least variance; by default the square of 0.05 residual standard deviations of one regression, or where one
         regression fits all samples 1e-12 of the mean square of y (1 if y is 0).
@@ -42,8 +37,9 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
         Threads; one per processor by default. The fit does not depend on it.
     random_state : None, int or RandomState
         For the local search. The proved optimum does not depend on it.
-    verbose : bool or int, default False
-        Whether to print a table of the progress.
+    verbose : {0, 1, 2, "bar"}, optional
+        0: silence; 1: a line every 5 seconds; 2: a table; "bar": a bar of tqdm. By default a long fit says so
+        on one line of standard error after 5 seconds, and each time that the time has doubled.
 
     Attributes
     ----------
@@ -51,6 +47,8 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
         Mixture weights.
     coefficients_ : ndarray, shape (K, p)
     intercepts_, variances_ : ndarray, shape (K,)
+    variance_ : float
+        With ``variance="shared"`` in place of `variances_`.
     converged_ : bool
         Whether the fit is proved globally optimal within `epsilon`.
     n_iter_ : int
@@ -75,21 +73,16 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
     ([-1.0, 1.0], True)
     """
 
-    weights_: FloatArray
     coefficients_: FloatArray
     intercepts_: FloatArray
     variances_: FloatArray
-    converged_: bool
-    n_iter_: int
-    gap_: float
-    result_: Result
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
+    variance_: float
 
     def __init__(
         self,
         n_components: int = 1,
         *,
+        variance: str = "free",
         noise_variance: float | None = None,
         variance_floor: float | None = None,
         fit_intercept: bool = True,
@@ -97,9 +90,10 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
+        verbose: bool | int | str | None = None,
     ) -> None:
         self.n_components = n_components
+        self.variance = variance
         self.noise_variance = noise_variance
         self.variance_floor = variance_floor
         self.fit_intercept = fit_intercept
@@ -126,26 +120,7 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        problem = self._make(X, np.asarray(y, dtype=np.float64), sample_weight)
-        silent = None if self.time_limit is None else False
-        result = solve(
-            problem, self.epsilon, time_limit=self.time_limit, n_threads=self.n_threads,
-            log=True if self.verbose else silent, random_state=check_random_state(self.random_state),
-        )  # fmt: skip
-        self.result_, self.weights_ = result, result.solution.weights
-        for name in problem.parameter_names:
-            setattr(self, f"{name}_", getattr(result.solution, name))
-        self.converged_, self.n_iter_ = bool(result.success), max(1, result.n_nodes)
-        self.gap_ = result.gap / problem.total_weight
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not result.success:
-            warnings.warn(
-                f"{type(self).__name__} is not proved optimal: {result.message}. The log-likelihood is at most "
-                f"{result.gap:.3g} nats below the best there is; raise time_limit or epsilon.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._solve(self._make(X, np.asarray(y, dtype=np.float64), sample_weight))
         return self
 
     def _make(self, X, y, sample_weight):
@@ -153,12 +128,13 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
         given = {
             "noise_variance": self.noise_variance, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight,
         }  # fmt: skip
+        shared = {"variance": self.variance}
         floor = self.variance_floor
         if floor is None and self.noise_variance is None:
             one = RegressionMixture(X, y, 1, **{**given, "noise_variance": 1.0})
             if one.fits_all:
                 floor = FLOOR_OF_EXACT_FITS * float(np.square(y).mean()) or 1.0
-        return RegressionMixture(X, y, self.n_components, variance_floor=floor, **given)
+        return RegressionMixture(X, y, self.n_components, variance_floor=floor, **shared, **given)
 
     def predict_component(self, X: ArrayLike) -> FloatArray:
         """Return each component's regression, shape (m, K); X of shape (m, p)."""
@@ -186,7 +162,3 @@ class GlobalRegressionMixture(RegressorMixin, BaseEstimator):
     def classify(self, X: ArrayLike, y: ArrayLike) -> IntArray:
         """Return the most probable component of samples with known responses, shape (m,)."""
         return self.predict_proba(X, y).argmax(axis=1)
-
-    @property
-    def _problem(self):
-        return self.result_.solution.problem

@@ -174,8 +174,17 @@ def _variances(problem, parameters):
     yield Coordinate(name="variances", places=((),), steps=np.where(bound, 0.0, STEP * value), on_bound=bound)
 
 
+def _variance(problem, parameters):
+    value = parameters["variance"]
+    bound = np.array([value <= (1.0 + ON_FLOOR) * problem.variance_floor])
+    yield Coordinate(
+        name="variance", places=((),), steps=np.where(bound, 0.0, STEP * value), on_bound=bound, shared=True
+    )
+
+
 _MAKERS = {
     "means": _means, "covariances": _covariances, "rates": _rates, "probabilities": _probabilities,
     "coefficients": _coefficients, "intercepts": _intercepts, "variances": _variances,
+    "variance": _variance,
     "prior_variance": _prior_variance, "posterior_variances": lambda problem, parameters: (),
 }  # fmt: skip

@@ -159,7 +159,7 @@ class _Layout:
 _SINGULAR_NAMES = {
     "means": "mean", "covariances": "variance", "rates": "rate", "probabilities": "probability",
     "prior_variance": "prior variance", "coefficients": "coefficient", "intercepts": "intercept",
-    "variances": "variance",
+    "variances": "variance", "variance": "variance",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from gopfast.checker import ProofError, file, tree
 from gopfast.checker.prices import Prices
 from gopfast.checker.problem import Problem
+from gopfast.checker.tuning import MOST_SCALE
 from gopfast.errors import InputError
 from gopfast.mixtures.margins import ROUNDING, TOUCHING
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
@@ -329,6 +330,7 @@ class Cells:
         low, high = statement.bounds.rules.tightened(low, high)
         left = ~(low > high).any(axis=(1, 2))
         scales, linear, quadratic = pricing.pricing.explain(np.ascontiguousarray(warm[left]))
+        scales = np.clip(scales, -MOST_SCALE, MOST_SCALE)  # one above 0 bounds no better than 0 does
         none = np.zeros((len(scales), 0))
         slopes, _ = statement.slopes(np.zeros((len(scales), 1)), linear[:, np.newaxis], quadratic[:, np.newaxis], none)
         slopes = statement.unfolded(low[left], high[left], slopes)[:, 0]

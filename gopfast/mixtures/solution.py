@@ -41,6 +41,8 @@ class MixtureSolution(Fitted):
         Of a mixture of regressions, in units of the response over those of the regressors.
     intercepts, variances : ndarray, shape (K,)
         Of a mixture of regressions.
+    variance : float
+        Of a mixture of regressions with one variance for all components.
     """
 
     problem: MixtureProblem = field(repr=False)
@@ -54,6 +56,7 @@ class MixtureSolution(Fitted):
     coefficients: FloatArray | None = None
     intercepts: FloatArray | None = None
     variances: FloatArray | None = None
+    variance: float | None = None
 
     @classmethod
     def canonical(
@@ -147,6 +150,7 @@ _LABELS = {
     "coefficients": "coefficients",
     "intercepts": "intercept",
     "variances": "variance",
+    "variance": "variance of every component",
 }
 
 

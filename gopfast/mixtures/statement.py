@@ -1,16 +1,19 @@
-"""Statements of families that have more than columns: Gaussian posteriors, and covariance matrices.
+"""Statements of families that have more than columns: Gaussian posteriors, covariance matrices and regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md.
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md.
 """
 
 import numpy as np
 
+from gopfast.checker import regressions
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.proof import Statement
 
 
 def statement_of(family, one, problem):
     """Return the statement of a family; arguments as of `Statement`."""
+    if problem.family in regressions.FAMILIES:
+        return RegressionStatement(family, one, problem)
     if family.frame is not None:
         return MatrixStatement(family, one, problem)
     return (PosteriorStatement if problem.family == "posterior" else Statement)(family, one, problem)
@@ -78,3 +81,41 @@ class MatrixStatement(Statement):
         return {
             "weights": solution.weights.tolist(), "means": solution.means.tolist(), "covariances": matrices.tolist()
         }  # fmt: skip
+
+
+class RegressionStatement(MatrixStatement):
+    """The same of regressions: the checker is handed the places, and hands back the box of all fits."""
+
+    is_iterated = False  # both know of a component no more than that box
+
+    def __init__(self, family, one, problem):
+        design, d = family.design, problem.columns.shape[1]
+        self.data, self.one, self.problem = family.data, one, problem
+        places = [[*place[: d - 1], value] for place, value in zip(design.places, design.values, strict=True)]
+        self.reference, axes = np.zeros(d), np.array([[float(x) for x in row] for row in places])
+        self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
+        self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
+        self.is_plain = False
+        if self.n_components > 1:
+            rules = self.bounds.rules
+            family.use_box(rules.low[: rules.q], rules.high[: rules.q], rules.most)
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, F) of the squares and products, which are the core's columns."""
+        return linear, constants
+
+    def prices(self, prices):
+        """Prices (M,) of the checker's samples: averages of those of equal ones, in the core (N,)."""
+        problem, weights = self.problem, self.data.arrays()[1]
+        rows, index = np.unique(problem.columns[problem.weights > 0], axis=0, return_inverse=True)
+        if len(rows) == len(prices):
+            return prices
+        index = index.reshape(-1)
+        return np.bincount(index, weights * prices) / np.bincount(index, weights)
+
+    def solution(self, family, solution):
+        """Weights, coefficients, intercepts and variances."""
+        found = {name: value.tolist() for name, value in solution.parameters.items() if name != "variance"}
+        if solution.variance is not None:  # of one component
+            found["variances"] = [solution.variance]
+        return {"weights": solution.weights.tolist(), **found}

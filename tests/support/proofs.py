@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import gopfast
-from gopfast.checker import ProofError, check, file, matrices
+from gopfast.checker import ProofError, check, file, matrices, regressions
 from gopfast.checker.problem import Problem
 from gopfast.checker.verify import Bounds
 
@@ -13,7 +13,7 @@ FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
-    "posterior empirical",
+    "posterior empirical", "regression", "regression known", "regression parabola",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -45,6 +45,8 @@ def random_problem(rng, family):
             options |= {"covariance": kind, "variance_floor": rng.choice([0.1, 0.5])}
         return gopfast.GaussianMixture(X, K, **options)
     pair = {"prior": (rng.choice([1.0, 2.0, 1.5]), rng.choice([1.0, 3.0])) if prior else None}
+    if kind == "regression":
+        return random_regressions(rng, prior, K)
     if kind == "bernoulli":
         return gopfast.BernoulliMixture(rng.integers(0, 2, (n, d)), K, **pair, **options)
     if kind == "poisson":
@@ -62,6 +64,25 @@ def random_problem(rng, family):
     return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
 
 
+def random_regressions(rng, name, K):
+    """Regressions on a column or two of a few samples, some of whose regressors are tied."""
+    n, p = rng.integers(4, 9), 2 if name == "parabola" else rng.integers(1, 3)
+    X = np.round(rng.normal(size=(n, p)) * rng.choice([0.5, 3.0]), rng.integers(1, 3))
+    X[:4, 0] = rng.permutation(4)  # coefficients are determined
+    if name == "parabola":
+        X[:, 1] = X[:, 0] ** 2
+    elif p == 2:
+        X[:4, 1] = rng.permutation([0.0, 1.0, 1.0, 3.0])
+    y = np.round(X @ rng.normal(size=p) * rng.choice([-1.0, 1.0], n) + rng.normal(size=n), 2) + rng.choice([0.0, 50.0])
+    level = {"noise_variance" if name == "known" else "variance_floor": rng.choice([0.1, 0.5])}
+    weights = rng.choice([0.5, 1.0, 3.7], n) if rng.random() < 0.4 else None
+    intercept = bool(p > 1 or rng.random() < 0.8)
+    try:
+        return gopfast.RegressionMixture(X, y, K, sample_weight=weights, fit_intercept=intercept, **level)
+    except gopfast.InputError:  # of dependent columns
+        return gopfast.RegressionMixture(X[:, 0], y, K, sample_weight=weights, **level)
+
+
 def bounds_of(problem, rng):
     """The checker's bounds of a problem, about a reference and, of matrices, along random axes; and the reference."""
     stated = Problem(problem._record_of_proof(), *arguments(problem))
@@ -69,8 +90,19 @@ def bounds_of(problem, rng):
     for own in stated.partial:
         reference[own] = 0.0
     d = len(reference)
+    if stated.family in regressions.FAMILIES:
+        return Bounds(stated, reference, random_places(stated, rng)), reference
     axes = np.eye(d) + rng.normal(size=(d, d)) * rng.choice([0.0, 0.5]) if stated.family in matrices.FAMILIES else None
     return Bounds(stated, reference, axes), reference
+
+
+def random_places(stated, rng):
+    """Places (q, p + 1) of regressions that are independent: any will do."""
+    shape = stated.axes_shape()
+    axes = np.zeros(shape)
+    axes[:, : shape[1] - 1] = np.eye(*shape)[:, : shape[1] - 1] + 0.2 * rng.normal(size=(shape[0], shape[1] - 1))
+    axes[:, -1] = rng.normal(size=len(axes)) + stated.columns[:, -1].mean()
+    return axes
 
 
 def arguments(problem):
@@ -236,7 +268,7 @@ def other_axes(rng, header, arrays, X, weights):
     if header["axes"] is None or rng.random() < 0.3:
         header["reference"] = [x + rng.choice([-1.0, 1.0]) for x in header["reference"]]
     else:
-        header["axes"] = (np.array(header["axes"]) + 0.5 * rng.normal(size=(len(header["axes"]),) * 2)).tolist()
+        header["axes"] = (np.array(header["axes"]) + 0.5 * rng.normal(size=np.shape(header["axes"]))).tolist()
     return X, weights
 
 

@@ -1,5 +1,6 @@
 """Random mixtures of regressions on awkward data, and what responsibilities lead to in exact arithmetic."""
 
+import operator
 from fractions import Fraction
 
 import mpmath
@@ -36,13 +37,14 @@ def awkward(kind, rng, n, p):
     return X, y
 
 
-def problem(kind, rng, n=10, K=2, p=1, known=False, fit_intercept=True):
+def problem(kind, rng, n=10, K=2, p=1, known=False, fit_intercept=True, shared=False):
     """A mixture on such data, with floors from next to nothing to more than the spread."""
     X, y = awkward(kind, rng, n, p)
     spread = float(y.std()) or 1.0
     variance = float((rng.choice([1e-3, 0.05, 0.3, 1.0]) * spread) ** 2)
     weights = 10.0 ** rng.uniform(-2.0, 2.0, n) if rng.random() < 0.3 else rng.choice([0.5, 1.0, 3.0], n)
     given = {"noise_variance": variance} if known else {"variance_floor": variance}
+    given |= {"variance": "shared"} if shared else {}
     return gopfast.RegressionMixture(X, y, K, sample_weight=weights, fit_intercept=fit_intercept, **given)
 
 
@@ -68,7 +70,7 @@ def targets(case, family, counts):
     """Exact connected variables of responsibilities, components in the tree's order, and the objective; or None."""
     (Z, y), w = design(case), exact(case.sample_weight)
     mass, unit = w[:, None] * exact(counts) / GRAIN, Fraction(family.design.unit)
-    total, value, cells = w.sum(), mpmath.mpf(0), []
+    total, value, cells, variances, masses = w.sum(), mpmath.mpf(0), [], [], []
     for i, k in zip(*np.nonzero(counts), strict=True):
         value += number(mass[i, k]) * mpmath.log(number(Fraction(int(counts[i, k]), GRAIN)))
     for part in mass.T:
@@ -78,17 +80,22 @@ def targets(case, family, counts):
             return None
         b, v = found
         value -= number(size) * mpmath.log(number(size / total))
+        variances.append(v)
+        masses.append(size)
+        cells.append([
+            (sum(x * c for x, c in zip(place, b, strict=True)) - shift) / unit
+            for place, shift in zip(family.design.places, family.design.values, strict=True)
+        ] + [v / unit**2] * (case.noise_variance is None and not case.shared_names))  # fmt: skip
+    if case.shared_names:
+        variances = [sum(map(operator.mul, variances, masses)) / total] * len(masses)
+    for v, size in zip(variances, masses, strict=True):
         if case.noise_variance is None:
             top = max(v, Fraction(case.variance_floor))
         else:
             top = Fraction(case.noise_variance)
         value += number(size) * (mpmath.log(2 * mpmath.pi * number(top)) + number(v / top)) / 2
-        cells.append([
-            (sum(x * c for x, c in zip(place, b, strict=True)) - shift) / unit
-            for place, shift in zip(family.design.places, family.design.values, strict=True)
-        ] + [v / unit**2] * (case.noise_variance is None))  # fmt: skip
     cells.sort(key=lambda cell: cell[0])
-    return [x for cell in cells for x in cell], value
+    return [x for cell in cells for x in cell] + [variances[0] / unit**2] * len(case.shared_names), value
 
 
 def number(x):

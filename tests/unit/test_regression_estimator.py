@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gopfast
 from gopfast import datasets
+from gopfast.report import Heartbeat
 
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": "it has more regressors than samples",
@@ -45,6 +46,13 @@ def test_the_fit_is_that_of_the_problem():
     np.testing.assert_array_equal(model.predict_proba(x[:3, np.newaxis]), np.tile(model.weights_, (3, 1)))
 
 
+def test_components_may_share_a_variance():
+    x, y = datasets.load_co2data().T
+    model = gopfast.GlobalRegressionMixture(2, variance="shared", epsilon=1.0).fit(x[:, np.newaxis], y)
+    assert model.variance_ == model.result_.solution.variance
+    assert model.predict_proba(x[:, np.newaxis], y).shape == (28, 2)
+
+
 def test_one_component_is_a_linear_regression():
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, 30)
@@ -55,7 +63,38 @@ def test_one_component_is_a_linear_regression():
     assert model.score(X, y) == pytest.approx(peer.score(X, y))
 
 
-def test_a_fit_that_is_not_proved_warns():
+def test_a_fit_that_is_not_proved_warns_its_caller_what_to_do():
     data = datasets.load_tonedata()
-    with pytest.warns(ConvergenceWarning, match="GlobalRegressionMixture is not proved"):
+    with pytest.warns(ConvergenceWarning, match="GlobalRegressionMixture is not proved") as caught:
         gopfast.GlobalRegressionMixture(2, time_limit=0.0).fit(data[:, :1], data[:, 1])
+    (warning,) = caught
+    assert issubclass(warning.category, gopfast.NotProvedWarning)
+    assert warning.filename == __file__
+
+
+def test_ctrl_c_sets_the_attributes_and_is_raised(monkeypatch):
+    def interrupted(problem, *arguments, **options):
+        return gopfast.solve(problem, callback=lambda state: True)
+
+    monkeypatch.setattr("gopfast.estimators.base.solve", interrupted)
+    model, data = gopfast.GlobalRegressionMixture(2), datasets.load_tonedata()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data[:, :1], data[:, 1])
+    assert model.coefficients_.shape == (2, 1)
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("verbose, kind", [(None, Heartbeat), (0, bool), (1, Heartbeat), (2, bool), ("bar", str)])
+def test_verbose_is_that_of_all_estimators(monkeypatch, verbose, kind):
+    asked = []
+
+    def told(problem, epsilon, *, log, **options):
+        asked.append(log)
+        return gopfast.solve(problem, epsilon, log=False, **options)
+
+    monkeypatch.setattr("gopfast.estimators.base.solve", told)
+    x, y = datasets.load_co2data().T
+    gopfast.GlobalRegressionMixture(verbose=verbose).fit(x[:, np.newaxis], y)
+    assert isinstance(asked[0], kind)
+    with pytest.raises(gopfast.errors.InputError, match="verbose"):
+        gopfast.GlobalRegressionMixture(verbose=-1).fit(x[:, np.newaxis], y)

@@ -15,7 +15,8 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2)) + 3.0
 y = X @ [1.0, -2.0] * np.where(np.arange(30) % 2, 1.0, -0.5) + 0.2 * RNG.normal(size=30)
 w = RNG.uniform(0.5, 2.0, 30)
-MODELS = [{}, {"fit_intercept": False}, {"noise_variance": 0.1}, {"noise_variance": 0.1, "fit_intercept": False}]
+MODELS = [{}, {"fit_intercept": False}, {"noise_variance": 0.1}, {"noise_variance": 0.1, "fit_intercept": False},
+          {"variance": "shared"}]  # fmt: skip
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 
@@ -30,7 +31,7 @@ def test_log_densities_are_those_of_normal_errors(model):
     state = random_state(problem)
     state.pop("weights")
     fitted = X @ state["coefficients"].T + state.get("intercepts", 0.0)
-    scale = np.sqrt(state.get("variances", np.full(3, 0.1)))
+    scale = np.sqrt(state.get("variances", np.full(3, state.get("variance", 0.1))))
     np.testing.assert_allclose(
         problem.log_densities(**state), stats.norm(fitted, scale).logpdf(y[:, np.newaxis]), rtol=1e-12
     )
@@ -43,14 +44,18 @@ def test_one_m_step_is_weighted_least_squares(model):
     tau = np.random.default_rng(1).dirichlet(np.ones(2), 30)
     state = problem.maximize(tau)
     Z = X if not problem.fit_intercept else np.column_stack([X, np.ones(30)])
+    squares = 0.0
     for k in range(2):
         mass = w * tau[:, k]
         expected = np.linalg.solve((Z.T * mass) @ Z, (Z.T * mass) @ y)
         found = [*state["coefficients"][k], *state.get("intercepts", np.zeros((2, 0)))[k : k + 1].ravel()]
         np.testing.assert_allclose(found[: len(expected)], expected, rtol=1e-8)
+        squares += mass @ np.square(y - Z @ expected)
         if "variances" in state:
             variance = mass @ np.square(y - Z @ expected) / mass.sum()
             assert state["variances"][k] == pytest.approx(max(variance, problem.variance_floor), rel=1e-9)
+    if "variance" in state:
+        assert state["variance"] == pytest.approx(max(squares / w.sum(), problem.variance_floor), rel=1e-9)
 
 
 @every_model
@@ -105,7 +110,8 @@ def test_the_default_floor_is_a_share_of_the_residuals_of_one_regression():
         (dict(X=X, y=y[:-1]), "y must have shape"),
         (dict(X=X[:, :1]), "y must be given"),
         (dict(X=X, y=X.sum(axis=1)), "one regression fits all samples"),
-        (dict(X=X, y=y, variance="shared"), "variance must be"),
+        (dict(X=X, y=y, variance="equal"), "variance must be"),
+        (dict(X=X, y=y, variance="shared", noise_variance=1.0), "variance must be 'free' with a noise_variance"),
         (dict(X=X, y=y, noise_variance=-1.0), "noise_variance"),
         (dict(X=X, y=y, noise_variance=1.0, variance_floor=1.0), "variance_floor must be None"),
         (dict(X=X, y=y, variance_floor=0.0), "variance_floor"),
@@ -196,10 +202,17 @@ def test_a_search_goes_on_from_a_checkpoint(tmp_path):
     assert again.objective == pytest.approx(69.60472, abs=1e-4)
 
 
-def test_proofs_are_refused_until_the_checker_has_an_entry():
-    problem = RegressionMixture(*datasets.load("co2data").T, 2, noise_variance=4.0)
-    with pytest.raises(InputError, match="proofs have no entry yet"):
-        gopfast.solve(problem, proof=True)
+@pytest.mark.parametrize("options", [{}, {"noise_variance": 4.0}], ids=str)
+def test_a_proof_is_written_and_checked(tmp_path, options):
+    problem = RegressionMixture(*datasets.load("co2data").T, 2, **options)
+    result = gopfast.solve(problem, proof=tmp_path / "proof")
+    found = gopfast.check(tmp_path / "proof", problem.X, problem=problem)
+    assert result.success
+    assert found.gap <= 0.01
+    assert found.lower_bound == result.lower_bound
+    assert found.solution["coefficients"] == result.solution.coefficients.tolist()
+    with pytest.raises(gopfast.checker.ProofError, match="n_components is 2, not 3"):
+        gopfast.check(tmp_path / "proof", problem.X, problem=problem._with(n_components=3))
 
 
 @pytest.mark.parametrize("options, reference", [({}, -141.19840), ({"noise_variance": 0.005}, -103.23393)])
@@ -216,3 +229,38 @@ def test_regressions_of_a_parabola_and_a_line_on_lines_are_proved(options, refer
     result = gopfast.solve(RegressionMixture(data[:, 0], data[:, 1], 2, **options), time_limit=200)
     assert result.success
     assert result.objective == pytest.approx(reference, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name, reference", [("co2data", 69.42382), ("tonedata", -107.25670)]
+)  # fmt: skip
+def test_one_variance_for_all_is_proved(name, reference):
+    """No better one in 100 runs of EM, apart from the core, from random responsibilities."""
+    problem = RegressionMixture(*datasets.load(name).T, 2, variance="shared")
+    result = gopfast.solve(problem, time_limit=200)
+    assert result.success
+    assert result.objective == pytest.approx(reference, abs=1e-4)
+    rng, best = np.random.default_rng(0), np.inf
+    for _ in range(100):
+        _, trace = em(problem, rng.dirichlet(np.full(2, 0.2), problem.n_samples), tol=1e-9, max_iter=200)
+        best = min(best, trace[-1])
+    assert result.lower_bound <= best + 1e-9
+    assert result.objective <= best + 1e-6
+    assert "variance of every component" in str(result)
+    estimate = result.summary().estimates[-1]
+    assert (estimate.parameter, estimate.value) == ("variance", result.solution.variance)
+    assert estimate.error > 0
+
+
+def test_a_shared_variance_is_one_parameter():
+    free, shared = (RegressionMixture(X, y, 3, variance=name) for name in ("free", "shared"))
+    assert (free.n_parameters, shared.n_parameters) == (14, 12)
+    state = shared.maximize(np.random.default_rng(0).dirichlet(np.ones(3), 30))
+    own = {name: value for name, value in state.items() if name != "variance"}
+    same = free.objective(**own, variances=np.full(3, state["variance"]))
+    assert shared.objective(**state) == pytest.approx(same, rel=1e-12)
+    one = gopfast.solve(RegressionMixture(X, y, 1, variance="shared"), proof=True)
+    assert one.objective == pytest.approx(gopfast.solve(RegressionMixture(X, y, 1)).objective, rel=1e-12)
+    assert gopfast.check(one.proof, np.column_stack([X, y]), problem=one.solution.problem).gap < 1e-3
+    with pytest.raises(InputError, match="proofs have no entry yet"):
+        gopfast.solve(shared, proof=True)

@@ -62,7 +62,7 @@ class Design(NamedTuple):
             for row in rational(rows)
         ])  # fmt: skip
 
-    def in_users(self, cells, variances=None):
+    def in_users(self, cells, variances=None, name="variances"):
         """Return coefficients (K, p), intercepts (K,) and variances (K,) by name, of values (K, q) at the places."""
         _, inverse = eliminated(self.places)
         unit = Fraction(self.unit)
@@ -75,7 +75,7 @@ class Design(NamedTuple):
             "coefficients": rows
         }  # fmt: skip
         if variances is not None:
-            found["variances"] = np.maximum(1.0, variances) * self.unit**2
+            found[name] = np.maximum(1.0, variances) * self.unit**2
         return found
 
 

@@ -40,8 +40,8 @@ class RegressionMixture(MixtureProblem):
         Responses. By default the last column of X, as the attribute `X` has them.
     n_components : int
         Number of components K, from 1 to n.
-    variance : {"free"}
-        "free": a variance for each component. One variance for all ("shared") is not offered yet.
+    variance : {"free", "shared"}
+        "free": a variance for each component; "shared": one for all.
     noise_variance : float, optional
         Known variance of every component, in squared units of y; no variance is estimated then.
     fit_intercept : bool
@@ -65,7 +65,8 @@ class RegressionMixture(MixtureProblem):
     fits_all : bool
         Whether one regression fits all samples, but for rounding.
     parameter_names : tuple of str
-        "coefficients" (K, p), with an intercept "intercepts" (K,), with free variances "variances" (K,).
+        "coefficients" (K, p), with an intercept "intercepts" (K,), with free variances "variances" (K,), with a shared
+        one "variance".
 
     Raises
     ------
@@ -109,20 +110,20 @@ class RegressionMixture(MixtureProblem):
             columns = (*columns, _name_of(y)) if columns else ()
         elif rows.shape[1] < 2:
             raise InputError("y must be given: X has one column only")
-        if variance == "shared":
-            raise InputError("variance must be 'free': one variance for all components is not offered yet")
         self._store(
             rows,
             n_components,
             sample_weight,
             columns=columns,
             prior=None,
-            variance=checks.choice("variance", variance, ("free",)),
+            variance=checks.choice("variance", variance, ("free", "shared")),
             fit_intercept=_flag(fit_intercept),
             noise_variance=None if noise_variance is None else checks.positive_number("noise_variance", noise_variance),
         )
         if noise_variance is not None and variance_floor is not None:
             raise InputError("variance_floor must be None with a noise_variance: no variance is estimated")
+        if noise_variance is not None and variance != "free":
+            raise InputError("variance must be 'free' with a noise_variance: no variance is estimated")
         square = float(self.sample_weight @ np.square(self._residuals_of_one())) / self.total_weight
         self.__setstate__({"fits_all": not square > np.square(EXACT * np.abs(self.response).max())})
         floor = None
@@ -147,12 +148,23 @@ class RegressionMixture(MixtureProblem):
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the parameters beside the weights."""
-        return ("coefficients", *["intercepts"] * self.fit_intercept, *["variances"] * (self.noise_variance is None))
+        estimated = [] if self.noise_variance is not None else ["variance" if self._is_shared else "variances"]
+        return ("coefficients", *["intercepts"] * self.fit_intercept, *estimated)
+
+    @property
+    def shared_names(self) -> tuple[str, ...]:
+        """Names of the parameters that are one value for all components."""
+        return ("variance",) * self._is_shared
+
+    @property
+    def _is_shared(self):
+        return self.variance == "shared"
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 weights, and the coefficients, intercept and variance of each component."""
-        return self.n_components * (self._n_coefficients + 1 + (self.noise_variance is None)) - 1
+        """Number of free parameters: K - 1 weights, coefficients, intercepts, and the variances or the shared one."""
+        own = self.noise_variance is None and not self._is_shared
+        return self.n_components * (self._n_coefficients + 1 + own) - 1 + self._is_shared
 
     @property
     def column_names(self) -> list[str]:
@@ -168,7 +180,8 @@ class RegressionMixture(MixtureProblem):
         return self.n_features - 1 + self.fit_intercept
 
     def _model_names(self):
-        return ("fit_intercept", "variance_floor" if self.noise_variance is None else "noise_variance")
+        level = "variance_floor" if self.noise_variance is None else "noise_variance"
+        return (*["variance"] * self._is_shared, "fit_intercept", level)
 
     def predict(self, X: ArrayLike, coefficients: FloatArray, intercepts: FloatArray | None = None) -> FloatArray:
         """
@@ -223,8 +236,18 @@ class RegressionMixture(MixtureProblem):
         design = design_of(
             self.regressors[used], self.response[used], self.sample_weight[used], unit, self.fit_intercept
         )
-        family = RegressionFamily(design, self.n_components, self.noise_variance is None)
+        family = RegressionFamily(design, self.n_components, self.noise_variance is None, self._is_shared)
         return family.suggest(**regression_starts.best_fit(self))
+
+    def _record_of_proof(self):
+        if self._is_shared and self.n_components > 1:
+            return None
+        known = self.noise_variance is not None
+        name, level = ("noise_variance", self.noise_variance) if known else ("variance_floor", self.variance_floor)
+        return {
+            "family": "known_regression" if known else "regression", "n_components": self.n_components,
+            name: [float(level)], "fit_intercept": self.fit_intercept,
+        }  # fmt: skip
 
     def _closed_form(self, X, w):
         """Take weighted least squares."""
@@ -239,9 +262,11 @@ class RegressionMixture(MixtureProblem):
         """Tell the floor, and which components sit on it."""
         if self.noise_variance is not None:
             return []
-        low = np.flatnonzero(solution.variances <= (1.0 + ON_FLOOR) * self.variance_floor)
+        low = np.flatnonzero(self._variances_of(solution.parameters) <= (1.0 + ON_FLOOR) * self.variance_floor)
         text = f"the variances are at least {self.variance_floor:.3g} (variance_floor), which is part of the model"
-        if low.size:
+        if low.size and self._is_shared:
+            text = f"the variance is at least {self.variance_floor:.3g} (variance_floor), and on it"
+        elif low.size:
             names = ", ".join(map(str, low))
             text += f"; that of component {names} is on it, and a smaller floor would give another optimum"
         return [text]
@@ -255,7 +280,7 @@ class RegressionMixture(MixtureProblem):
         share = self.sample_weight / self.total_weight
         x = self.regressors[rng.choice(self.n_samples, len(components), p=share)]
         fitted = self.predict(x, parameters["coefficients"], parameters.get("intercepts"))
-        variances = parameters.get("variances", np.full(self.n_components, self.noise_variance))
+        variances = self._variances_of(parameters)
         y = rng.normal(fitted[np.arange(len(x)), components], np.sqrt(variances[components]))
         return np.column_stack([x, y])
 
@@ -268,15 +293,16 @@ class RegressionMixture(MixtureProblem):
             array = array[:, np.newaxis]
         checked = [checks.of_shape("coefficients", array, (self.n_components, p))]
         for name, value in zip(self.parameter_names[1:], others, strict=True):
-            array = checks.of_shape(name, checks.real_array(name, value), (self.n_components,))
-            if name == "variances":
+            shape = () if name == "variance" else (self.n_components,)
+            array = checks.of_shape(name, checks.real_array(name, value), shape)
+            if name in ("variance", "variances"):
                 checks.at_least(name, array, self.variance_floor * (1.0 - 1e-9))
-            checked.append(array)
+            checked.append(float(array) if name == "variance" else array)
         return tuple(checked)
 
     def _log_kernel(self, parameters):
         fitted = self.predict(self.regressors, parameters["coefficients"], parameters.get("intercepts"))
-        variances = parameters.get("variances", self.noise_variance)
+        variances = self._variances_of(parameters)
         squares = np.square(self.response[:, np.newaxis] - fitted)
         return -0.5 * (LOG_2_PI + np.log(variances) + squares / variances)
 
@@ -299,8 +325,16 @@ class RegressionMixture(MixtureProblem):
         if self.noise_variance is None:
             residuals = y[:, np.newaxis] - moved @ (fitted * size).T
             variances = (mass * np.square(residuals)).sum(axis=0) / mass.sum(axis=0)
-            found["variances"] = np.maximum(variances, self.variance_floor)
+            if self._is_shared:
+                variances = float(variances @ weights)
+            found[self.parameter_names[-1]] = np.maximum(variances, self.variance_floor)
         return found
+
+    def _variances_of(self, parameters):
+        """Return the variances of the components (K,)."""
+        if self.noise_variance is not None:
+            return np.full(self.n_components, self.noise_variance)
+        return np.broadcast_to(parameters[self.parameter_names[-1]], (self.n_components,))
 
 
 def _flag(value):

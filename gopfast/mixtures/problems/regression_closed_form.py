@@ -43,7 +43,7 @@ def one_regression(problem, rows, weights):
     if problem.noise_variance is None:
         variance = max(float(attained / W), problem.variance_floor)
         best = max(least / W, Fraction(problem.variance_floor))
-        parameters["variances"] = np.array([variance])
+        parameters[problem.parameter_names[-1]] = variance if problem.shared_names else np.array([variance])
     else:
         variance = problem.noise_variance
         best = Fraction(variance)

@@ -17,6 +17,7 @@ import numpy as np
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.families.regression import RegressionFamily
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK
 from gopfast.mixtures.shared.tuning import CLOSER, MORE_DIRECTIONS, MOST_SCATTERED
@@ -98,6 +99,38 @@ class SphericalSlices(Scaled):
     def slope(self, s):
         """Return 1 / v."""
         return 1.0 / max(1.0, 2.0 * s / self.number)
+
+
+class RegressionSlices(SphericalSlices):
+    """
+    One variance v >= 1 for all regressions: alpha = 1 / v, s = W v / 2.
+
+    A fit costs no more than the coefficients 0 do, so that the size of the responses bounds residuals (`Scaled.loss`).
+
+    Parameters
+    ----------
+    family : RegressionFamily
+        With a shared variance.
+    """
+
+    def __init__(self, family):
+        self.design = family.design
+        y = self.design.y[np.newaxis]
+        Scaled.__init__(self, family, y, self.design.weights, np.zeros_like(y))
+        self.number = self.total
+        self.least, self.most = 0.0, math.inf
+
+    def family(self, alpha):
+        """Return the family of responses in units of the standard deviation."""
+        root = math.sqrt(alpha)
+        low, high = (root * side for side in (self.design.low, self.design.high))
+        slack = SLACK * np.maximum(np.abs(low), np.abs(high))
+        design = self.design._replace(y=root * self.design.y, unit=1.0, low=low - slack, high=high + slack)
+        return RegressionFamily(design, self.n_components, False)
+
+    def shift(self, alpha):
+        """Return what the constant of densities adds there."""
+        return -0.5 * self.number * LOG_2_PI
 
 
 class MatrixSlices(Scaled):

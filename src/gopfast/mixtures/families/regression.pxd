@@ -38,7 +38,9 @@ cdef class RegressionFamily(Family):
     cdef real[::1] pooled                           # (F,) mean of the columns over all samples
     cdef object suggestion
     cdef real farthest(self, const real *half) noexcept nogil
-    cdef void open_cell(self, const real *low, const real *high, RegressionCell *cell) noexcept nogil
+    cdef int place_of_variance(self, int k) noexcept nogil
+    # OUT cell: of component k, of a box of all.
+    cdef void open_cell(self, int k, const real *low, const real *high, RegressionCell *cell) noexcept nogil
     # OUT to (1 + F,), added: `times` the squares about the coefficients b.
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil
     # The same of `times` (sum_j h_j |z_j|)^2.
@@ -50,4 +52,13 @@ cdef class RegressionFamily(Family):
     # Of products z_j z_l in the direction h, entry j: sum_l moment_jl h_l.
     cdef real row(self, const real *moments, int j, const real *h, bint sizes) noexcept nogil
     cdef Facet *bound_coefficients(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil
-    cdef Facet *bound_variance(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil
+    cdef real least_slope(self, const real *low, const real *high) noexcept nogil
+    cdef Facet *bound_variance(self, Facet *facet, int first, int n, const real *low, const real *high, real slope,
+                               real mass) noexcept nogil
+    # OUT point, error at a variance v; room: the part of what is lost that the second minorant leaves, unit: about the
+    # standard deviation.
+    cdef void split_variance(self, int at, real v, real mass, real lost, const real *low, const real *high, real *point,
+                             real *error, real *room, real *unit) noexcept nogil
+    # IN OUT point: the fit, then where to split; error: of the squares, then in nats.
+    cdef void split_coefficients(self, const RegressionCell *cell, int k, real mass, real room, real unit, real *point,
+                                 real *error) noexcept nogil

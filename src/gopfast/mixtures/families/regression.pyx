@@ -13,6 +13,9 @@ and the chord of g at omega is a minorant, linear in the sums of y^2, y z_j, z_j
 the normal equations sum_i w_i r_i (y_i - z_i'c) z_ij = sum_i w_i r_i z_ij z_i'(m - c), whose right side is within
 sum_l h_l sum_i w_i r_i |z_ij z_il|; omega <= S v1; Q(t) >= S v0 for any t.
 
+A variance that all components share has v = sum_k Q_k(m_k) / W: the minorants of all have one slope, and the facets of
+the variance are sums over the components.
+
 Rounding moves a residual by at most delta, in this cell: (y - z'b)^2 lies between (1 - eta) of the computed square less
 delta^2 / eta, and (1 + eta) of it plus (1 + 1 / eta) delta^2. A steep regression near two samples that nearly share
 their regressors would lose all digits: there the minorant is made flatter, as any smaller slope is valid too.
@@ -25,7 +28,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 
 from gopfast.mixtures.families.family cimport Facet, Subproblem, clear, half_width, has_width, middle_of
-from gopfast.mixtures.families.margins cimport MOVED, NEGLIGIBLE_WIDTH, SQUARES
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, MOVED, NEGLIGIBLE_WIDTH, SQUARES
 from gopfast.mixtures.families.tuning cimport (
     LEAST_MULTIPLIER, LEAST_SIZE, MOST_LOST, MOST_ROUNDING, NO_MASS, REGRESSION_NARROW as NARROW,
     REGRESSION_RIDGE as RIDGE, SATURATED, TANGENT_AT, TYPICAL_MULTIPLIER, TYPICAL_SHARE_OF_CAP, TYPICAL_SLACK, WIDE
@@ -49,7 +52,8 @@ cdef inline real chord_slope(real v0, real v1) noexcept nogil:
 cdef class RegressionFamily(Family):
     """Regressions with errors of known variance, 1 in the core's units, or of free variances of at least 1.
 
-    Connected variables of a component: its coefficients (q), then with free variances its variance. The columns are
+    Connected variables of a component: its coefficients (q), then with free variances its variance; or one variance for
+    all at the end. The columns are
     y^2, y z_j, z_j z_l for j <= l, and |z_j z_l| where the sign of that product varies.
 
     Parameters
@@ -57,9 +61,11 @@ cdef class RegressionFamily(Family):
     design : gopfast.mixtures.families.design.Design
     n_components : int
     free_variance : bool
+    shared : bool
+        Whether all components have one free variance.
     """
 
-    def __init__(self, design, int n_components, bint free_variance):
+    def __init__(self, design, int n_components, bint free_variance, bint shared=False):
         cdef int q = design.z.shape[0], j, l, at
         cdef Samples data = Samples.__new__(Samples)
         y, z = design.y, design.z
@@ -84,17 +90,22 @@ cdef class RegressionFamily(Family):
         columns = np.vstack(columns)
         data.fill(columns, design.weights, False, np.zeros(at), 0.0)
         self.data, self.n_columns, self.n_statistics = data, at, at
-        self.n_cell, self.n_shared = q + free_variance, 0
-        self.n_connected = n_components * self.n_cell
+        self.n_shared = shared and n_components > 1
+        self.n_cell = q + (free_variance and not self.n_shared)
+        self.n_connected = n_components * self.n_cell + self.n_shared
         # two of each coefficient, the second minorant; of a variance its largest, two tangents of each coefficient
-        self.n_facets = n_components * (2 * q + 1 + (1 + 2 * q if free_variance else 0))
-        self.has_prior, self.e_power, self.divisible_cells = False, 0.0, True
+        self.n_facets = 2 * n_components * q + (1 if self.n_shared else n_components) * (
+            1 + (1 + 2 * q if free_variance else 0)
+        )
+        self.has_prior, self.e_power, self.divisible_cells = False, 0.0, not self.n_shared
         self.set_constant(data.total_weight * log(design.unit), 4 * ROUND * data.total_weight)
         self.low, self.high = np.array(design.low), np.array(design.high)
         self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
         self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
         self.ceiling = design.largest_variance
         self.pooled = (columns * design.weights).sum(axis=1) / data.total_weight
+        if self.n_shared:  # that of one regression, about which y is
+            self.ceiling = max(1.0, min(self.ceiling, self.pooled[0] * (1 + DERIVED_SLACK)))
         self.suggestion = None
         self.most_lost = MOST_LOST if n_components == 1 else INFINITY
 
@@ -107,16 +118,21 @@ cdef class RegressionFamily(Family):
                 a = k * self.n_cell + j
                 low[a], high[a] = self.low[j], self.high[j]
             if self.free_variance:
-                a = k * self.n_cell + self.n_coefficients
+                a = self.place_of_variance(k)
                 low[a], high[a] = 0, self.ceiling
+
+    cdef int place_of_variance(self, int k) noexcept nogil:
+        return self.n_components * self.n_cell if self.n_shared else k * self.n_cell + self.n_coefficients
 
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
         """Nothing is known of one component but its box."""
         return 1
 
-    cdef void open_cell(self, const real *low, const real *high, RegressionCell *cell) noexcept nogil:
-        cdef int j, q = self.n_coefficients
-        cdef real slope
+    cdef void open_cell(self, int k, const real *low, const real *high, RegressionCell *cell) noexcept nogil:
+        cdef int j, q = self.n_coefficients, of = self.place_of_variance(k)
+        cdef real slope, v0 = low[of] if self.free_variance else 0, v1 = high[of] if self.free_variance else INFINITY
+        low += k * self.n_cell
+        high += k * self.n_cell
         cell.size = self.largest_response
         for j in range(q):
             cell.center[j] = middle_of(low[j], high[j])
@@ -129,12 +145,8 @@ cdef class RegressionFamily(Family):
         cell.part = min(0.5, cell.moved)
         cell.rest = cell.moved * cell.moved / cell.part
         cell.rounding = SQUARES * cell.size * cell.size
-        if self.free_variance:
-            cell.least, cell.most = low[q], high[q]
-            cell.value, slope = line_cost(low[q], 1.0), chord_slope(low[q], high[q])
-        else:
-            cell.least, cell.most = 0, INFINITY
-            cell.value, slope = line_cost(0, 1.0), 0.5
+        cell.least, cell.most, cell.value = v0, v1, line_cost(v0, 1.0)
+        slope = chord_slope(v0, v1) if self.free_variance else 0.5
         cell.full = cell.slope = min(slope, MOST_ROUNDING / cell.rounding)
         if cell.reach * cell.slope > self.most_lost:
             cell.slope = self.most_lost / cell.reach
@@ -172,9 +184,13 @@ cdef class RegressionFamily(Family):
         cdef RegressionCell cell
         cdef Facet *facet = out.facets
         cdef real *linear
+        cdef real slope = INFINITY
         out.constant = out.prior = out.e_low = out.e_high = 0
+        if self.n_shared:
+            slope = self.least_slope(low, high)
         for k in range(self.n_components):
-            self.open_cell(low + k * self.n_cell, high + k * self.n_cell, &cell)
+            self.open_cell(k, low, high, &cell)
+            cell.slope = min(slope, cell.slope)
             linear = costs.linear + k * F
             for s in range(F):
                 costs.centers[k * F + s] = costs.quadratic[k * F + s] = linear[s] = 0
@@ -184,7 +200,20 @@ cdef class RegressionFamily(Family):
             costs.offsets[k] = cell.slope * (cell.least + cell.rest + cell.rounding) - cell.value
             costs.offsets[k] += 32 * ROUND * (1 + fabs(cell.value) + cell.slope * (cell.least + cell.rest))
             facet = self.bound_coefficients(facet, k, &cell, mass)
-            facet = self.bound_variance(facet, k, &cell, mass)
+            if not self.n_shared:
+                facet = self.bound_variance(facet, k, 1, low, high, cell.slope, mass)
+        if self.n_shared:
+            facet = self.bound_variance(facet, 0, self.n_components, low, high, slope, self.data.core.total_weight)
+
+    cdef real least_slope(self, const real *low, const real *high) noexcept nogil:
+        """Of all components' minorants: one slope for those that share a variance."""
+        cdef int k
+        cdef real slope = INFINITY
+        cdef RegressionCell cell
+        for k in range(self.n_components):
+            self.open_cell(k, low, high, &cell)
+            slope = min(slope, cell.slope)
+        return slope
 
     cdef Facet *bound_coefficients(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil:
         """OUT: two facets for each coefficient, by the normal equations; returns the next."""
@@ -205,43 +234,55 @@ cdef class RegressionFamily(Family):
                 facet += 1
         return facet
 
-    cdef Facet *bound_variance(self, Facet *facet, int k, const RegressionCell *cell, real mass) noexcept nogil:
-        """OUT: the second minorant, and the facets of a free variance; returns the next."""
-        cdef int j, l, side, q = self.n_coefficients, F = self.n_statistics
+    cdef Facet *bound_variance(self, Facet *facet, int first, int n, const real *low, const real *high, real slope,
+                               real mass) noexcept nogil:
+        """OUT: the second minorant, and the facets of a free variance of n components; returns the next."""
+        cdef int j, k, l, side, q = self.n_coefficients, F = self.n_statistics
         cdef real b[MOST_COEFFICIENTS]
         cdef real *to
-        cdef real half = 0.5 * (cell.most - cell.least), multiplier, middle
+        cdef real half, multiplier, middle, reach = 0
         cdef bint active
-        clear(facet, cell.reach > NARROW * (cell.most if self.free_variance else 1.0), k * (1 + F), 1 + F)
-        # exactly what the minorant holds: rounding up to the cap is in the minorant's margin
-        self.add_squares(1 - cell.part, cell.center, facet.coefficients)
-        self.add_reach(-1, cell.half, facet.coefficients)
-        facet.coefficients[0] = -cell.least
-        facet.cap, facet.multiplier = cell.slope * (1 - 8 * ROUND), TYPICAL_SHARE_OF_CAP * cell.slope
-        facet.slack = TYPICAL_SLACK * cell.reach * mass
+        cdef RegressionCell cell
+        clear(facet, True, first * (1 + F), n * (1 + F))
+        for k in range(n):
+            self.open_cell(first + k, low, high, &cell)
+            reach = max(reach, cell.reach)
+            to = facet.coefficients + k * (1 + F)
+            # exactly what the minorant holds: rounding up to the cap is in the minorant's margin
+            self.add_squares(1 - cell.part, cell.center, to)
+            self.add_reach(-1, cell.half, to)
+            to[0] = -cell.least
+        facet.active = reach > NARROW * (cell.most if self.free_variance else 1.0)
+        facet.cap, facet.multiplier = slope * (1 - 8 * ROUND), TYPICAL_SHARE_OF_CAP * slope
+        facet.slack = TYPICAL_SLACK * reach * mass
         facet += 1
         if not self.free_variance:
             return facet
-        middle = 0.5 * (cell.least + cell.most)
+        half, middle = 0.5 * (cell.most - cell.least), 0.5 * (cell.least + cell.most)
         active = half > NEGLIGIBLE_WIDTH * cell.most
         multiplier = max(0.0, line_cost(middle, 1.0) - 0.5 * (line_cost(cell.least, 1.0) + line_cost(cell.most, 1.0)))
         multiplier = max(TYPICAL_MULTIPLIER * multiplier / half if half > 0 else 0.0,
                          LEAST_MULTIPLIER / max(cell.most, 1.0))
-        clear(facet, active, k * (1 + F), 1 + F)
-        self.add_squares(-(1 - cell.part), cell.center, facet.coefficients)
-        self.add_reach(1 + 8 * ROUND, cell.half, facet.coefficients)
-        facet.coefficients[0] = cell.most * (1 + 8 * ROUND) + cell.rest + cell.rounding
+        clear(facet, active, first * (1 + F), n * (1 + F))
+        for k in range(n):
+            self.open_cell(first + k, low, high, &cell)
+            to = facet.coefficients + k * (1 + F)
+            self.add_squares(-(1 - cell.part), cell.center, to)
+            self.add_reach(1 + 8 * ROUND, cell.half, to)
+            to[0] = cell.most * (1 + 8 * ROUND) + cell.rest + cell.rounding
         facet.multiplier, facet.slack = multiplier, TYPICAL_SLACK * half * mass
         facet += 1
         for j in range(q):
             for side in range(-1, 2, 2):
-                for l in range(q):
-                    b[l] = cell.center[l]
-                b[j] += side * TANGENT_AT * cell.half[j]
-                clear(facet, active and cell.least > 0, k * (1 + F), 1 + F)
-                to = facet.coefficients
-                self.add_squares(1 + cell.part, b, to)
-                to[0] = cell.rest + cell.moved * cell.moved + 2 * cell.rounding - cell.least * (1 - 8 * ROUND)
+                clear(facet, active and cell.least > 0, first * (1 + F), n * (1 + F))
+                for k in range(n):
+                    self.open_cell(first + k, low, high, &cell)
+                    for l in range(q):
+                        b[l] = cell.center[l]
+                    b[j] += side * TANGENT_AT * cell.half[j]
+                    to = facet.coefficients + k * (1 + F)
+                    self.add_squares(1 + cell.part, b, to)
+                    to[0] = cell.rest + cell.moved * cell.moved + 2 * cell.rounding - cell.least * (1 - 8 * ROUND)
                 facet.multiplier, facet.slack = multiplier / (2 * q), TYPICAL_SLACK * half * mass
                 facet += 1
         return facet
@@ -295,53 +336,77 @@ cdef class RegressionFamily(Family):
         cdef RegressionCell cell
         cdef real b[MOST_COEFFICIENTS]
         cdef real away[MOST_COEFFICIENTS]
-        cdef real v = 1, s, lost, room, unit, middle
+        cdef real v = 1, s, lost, room = 1, unit = 1, lost_by_all = 0, within_all = 0, total = 0
         cdef const real *of
         for k in range(self.n_components):
             a, s, of = k * self.n_cell, mass[k] if mass[k] > NO_MASS else 0, moments + k * self.n_statistics
-            self.open_cell(low + a, high + a, &cell)
+            self.open_cell(k, low, high, &cell)
             if s > 0:
                 self.least_squares(s, of, b)
             for j in range(q):
                 b[j] = clip(b[j], low[a + j], high[a + j]) if s > 0 else cell.center[j]
                 away[j] = within(b[j], low[a + j], high[a + j]) - cell.center[j]
             # away: facets are loose in wide boxes, and a fit on a face is no reason not to split there
-            room, lost, unit = 1, 0, 1
+            lost = 0
             for j in range(q):
                 error[a + j] = 0
                 if s > 0:
                     error[a + j] = max(0.0, cell.half[j] * self.row(of, j, cell.half, True)
                                        - away[j] * self.row(of, j, away, False))
                 lost += error[a + j]
-            if self.free_variance:
-                v = clip(self.squares(s, of, b) if s > 0 else 1.0, low[a + q], high[a + q])
-                error[a + q] = s * max(0.0, line_cost(v, 1.0) - cell.value
-                                       - chord_slope(cell.least, cell.most) * (v - cell.least))
-                point[a + q] = split_factor(v, low[a + q], high[a + q], 1.0)
-                unit = sqrt(max(1.0, point[a + q]))
-                if lost > 0:
-                    room = min(1.0, s * (v - cell.least) / lost)
-            for j in range(q):
-                if s > 0:
-                    error[a + j] = s * SATURATED * log1p(cell.full * room * error[a + j] / (SATURATED * s))
-                # in wide boxes, in which the fit may lie anywhere, a part around it that is far narrower
-                middle = cell.center[j] - b[j]
-                if cell.half[j] > WIDE * unit:
-                    point[a + j] = b[j] + (1 if middle >= 0 else -1) * sqrt(WIDE * unit * cell.half[j])
-                else:
-                    point[a + j] = b[j] + clip(0.3 * middle, -unit, unit)
+                point[a + j] = b[j]
+            if s > 0:
+                v = self.squares(s, of, b) if self.free_variance else 1
+                within_all += s * v
+                lost_by_all += lost
+                total += s
+            if self.free_variance and not self.n_shared:
+                self.split_variance(a + q, v if s > 0 else 1.0, s, lost, low, high, point, error, &room, &unit)
+            if not self.n_shared:
+                self.split_coefficients(&cell, k, s, room, unit, point, error)
+        if self.n_shared:
+            v = within_all / total if total > 0 else 1.0
+            self.split_variance(self.n_components * self.n_cell, v, total, lost_by_all, low, high, point, error, &room,
+                                &unit)
+            for k in range(self.n_components):
+                self.open_cell(k, low, high, &cell)
+                self.split_coefficients(&cell, k, mass[k] if mass[k] > NO_MASS else 0, room, unit, point, error)
+
+    cdef void split_variance(self, int at, real v, real mass, real lost, const real *low, const real *high, real *point,
+                             real *error, real *room, real *unit) noexcept nogil:
+        cdef real v0 = low[at], v1 = high[at]
+        v = clip(v, v0, v1)
+        error[at] = mass * max(0.0, line_cost(v, 1.0) - line_cost(v0, 1.0) - chord_slope(v0, v1) * (v - v0))
+        point[at] = split_factor(v, v0, v1, 1.0)
+        unit[0] = sqrt(max(1.0, point[at]))
+        room[0] = min(1.0, mass * (v - v0) / lost) if lost > 0 else 1.0
+
+    cdef void split_coefficients(self, const RegressionCell *cell, int k, real mass, real room, real unit, real *point,
+                                 real *error) noexcept nogil:
+        cdef int j, a
+        cdef real middle
+        for j in range(self.n_coefficients):
+            a = k * self.n_cell + j
+            if mass > 0:
+                error[a] = mass * SATURATED * log1p(cell.full * room * error[a] / (SATURATED * mass))
+            # in wide boxes, in which the fit may lie anywhere, a part around it that is far narrower
+            middle = cell.center[j] - point[a]
+            if cell.half[j] > WIDE * unit:
+                point[a] += (1 if middle >= 0 else -1) * sqrt(WIDE * unit * cell.half[j])
+            else:
+                point[a] += clip(0.3 * middle, -unit, unit)
 
     # EM
 
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
-        cdef int k, s, q = self.n_coefficients, F = self.n_statistics
+        cdef int k, s, F = self.n_statistics
         cdef RegressionCell cell
         cdef real v = 1
         cdef const real *at
         for k in range(self.n_components):
             at = point + k * self.n_cell
-            self.open_cell(at, at, &cell)
-            v = max(1.0, at[q]) if self.free_variance else 1
+            self.open_cell(k, point, point, &cell)
+            v = max(1.0, point[self.place_of_variance(k)]) if self.free_variance else 1
             for s in range(F):
                 out.centers[k * F + s] = out.linear[k * F + s] = out.quadratic[k * F + s] = 0
             self.add_squares(0.5 / v * (1 + cell.part), at, out.linear + k * F - 1)
@@ -350,6 +415,7 @@ cdef class RegressionFamily(Family):
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil:
         cdef int k, j, q = self.n_coefficients
+        cdef real v, squares = 0, of_all = 0
         cdef real *at
         for k in range(self.n_components):
             if not mass[k] > NO_MASS:
@@ -359,7 +425,13 @@ cdef class RegressionFamily(Family):
             for j in range(q):
                 at[j] = clip(at[j], self.low[j], self.high[j])
             if self.free_variance:
-                at[q] = max(1.0, self.squares(mass[k], moments + k * self.n_statistics, at))
+                v = self.squares(mass[k], moments + k * self.n_statistics, at)
+                squares += mass[k] * v
+                of_all += mass[k]
+                if not self.n_shared:
+                    at[q] = max(1.0, v)
+        if self.n_shared and of_all > 0:
+            point[self.n_components * self.n_cell] = max(1.0, squares / of_all)
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         """Shifted copies of the regression of all, through one sample each."""
@@ -375,7 +447,7 @@ cdef class RegressionFamily(Family):
                 # the least change of all coefficients, as y^2 and y z_j tell of the sample
                 point[k * self.n_cell + j] = clip(of[1 + j] / weight if weight > 0 else 0.0, self.low[j], self.high[j])
             if self.free_variance:
-                point[k * self.n_cell + q] = max(1.0, self.pooled[0] / (K * K))
+                point[self.place_of_variance(k)] = max(1.0, self.pooled[0] / (K * K))
 
     @property
     def returns_rounded(self):
@@ -397,23 +469,45 @@ cdef class RegressionFamily(Family):
         """Weights (K,) and parameters (n_connected,) of a fit that is known, in one array, or None."""
         return self.suggestion
 
+    def provable(self):
+        """Itself; no shared variance."""
+        return None if self.n_shared else self
+
+    def slices(self):
+        """A shared variance."""
+        from gopfast.mixtures.shared.slices import RegressionSlices
+
+        return RegressionSlices(self) if self.n_shared else None
+
+    def use_box(self, low, high, real largest_variance):
+        """Take another box (q,), (q,) that holds all fits, and another bound of variances, of which proofs speak."""
+        self.design = self.design._replace(low=low, high=high, largest_variance=largest_variance)
+        self.low, self.high, self.ceiling = np.array(low), np.array(high), largest_variance
+
     def one_component(self, problem, data=None):
-        """The same of the same samples; they have no summaries."""
-        return RegressionFamily(self.design, 1, self.free_variance)
+        """The same of the same samples, which have no summaries; None where all share one variance."""
+        return None if self.n_shared else RegressionFamily(self.design, 1, self.free_variance)
 
     # The user's units
 
     def parameters(self, vector):
         """Coefficients (K, p), intercepts (K,) and variances (K,)."""
         K, q = self.n_components, self.n_coefficients
-        cells = np.asarray(vector)[K:K + self.n_connected].reshape(K, self.n_cell)
+        vector = np.asarray(vector)[K:K + self.n_connected]
+        cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
+        if self.n_shared:
+            return self.design.in_users(cells[:, :q], vector[K * self.n_cell], "variance")
         return self.design.in_users(cells[:, :q], cells[:, q] if self.free_variance else None)
 
-    def pack(self, coefficients, intercepts=None, variances=None):
+    def pack(self, coefficients, intercepts=None, variances=None, variance=None):
         """Connected variables (n_connected,) of the user's parameters."""
         K, q = self.n_components, self.n_coefficients
+        if variance is not None and not self.n_shared:  # of one component
+            variances = [variance]
         cells = np.empty((K, self.n_cell))
         cells[:, :q] = self.design.in_core(coefficients, intercepts)
+        if self.n_shared:
+            return np.append(cells.ravel(), 1.0 if variance is None else variance / self.design.unit**2)
         if self.free_variance:
             cells[:, q] = 1.0 if variances is None else np.asarray(variances) / self.design.unit**2
         return cells.ravel()

@@ -1,0 +1,310 @@
+"""Components that regress a response on some columns: what affine functions lie below their costs in a cell.
+
+Regressors x, with a constant where there is an intercept, are taken as z = x P^-1, P the q *places* that the proof
+names (`axes`: each a row of regressors and a value), and the response as r = (y - z'values) / s, s the square root of
+the floor or of the known variance. Any P with an inverse will do, as all fits are the same in other coordinates; z and
+r are computed in fractions, and rounded once.
+
+A component of mass S with responsibilities tau_i, whose fit m minimises Q(b) = sum_i w_i tau_i (r_i - z_i'b)^2, costs
+S g(v) with v = Q(m) / S at its best parameters, g of the variance as in `families`. By the normal equations
+sum_i w_i tau_i z_i (r_i - z_i'm) = 0 the sums of r^2 and of r z are S v + sum w tau (z'm)^2 and sum w tau z (z'm), so
+that for slopes alpha of r^2, beta_j of r z_j, and others of z_j z_k and |z_j z_k|, which add up to c_i at sample i,
+
+    sum of all of these  =  S alpha v + sum_i w_i tau_i P_i(z_i'm),        P_i(t) = alpha t^2 + (beta'z_i) t + c_i.
+
+With m and v in a cell, z_i'm lies in an interval of its own, so that the cost is at least a S plus these sums if
+
+    a  <=  min over v of g(v) - alpha v   -   max over i and t of P_i(t):
+
+the first at an end of the cell, as g is concave; the second at an end of the interval or, for alpha < 0, where the
+parabola's top lies in it.
+
+The root holds all fits: each is a convex combination of the fits through q samples whose regressors are independent
+(Jacobi, with squared determinants as weights), in any coordinates; and variances up to the square of half the range of
+r, or of its largest magnitude where there is no constant.
+
+Theory: (J5) of docs/theory/regression.md.
+"""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from .entries import numbers
+from .errors import ProofError
+from .families import LOG_2_PI, Rules
+from .margins import CERTAIN_DETERMINANT, WIDER
+from .rounding import UNIT, Interval, down, up
+from .tuning import MOST_EXACT_SETS, MOST_SETS, REGRESSION_NUMBERS as MOST_NUMBERS, SETS
+
+FAMILIES = ("regression", "known_regression")
+
+
+class Regressions(Rules):
+    """
+    The rule of mixtures of regressions.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns, weights : ndarray, shape (p + 1, N) and (N,)
+        Regressors, then the response.
+    axes : ndarray, shape (q, p + 1)
+        Places: regressors, then a value.
+    """
+
+    def __init__(self, problem, columns, weights, axes):
+        self.free, level = problem.family == "regression", problem.least_variance
+        unit = Fraction(math.sqrt(level))
+        ratio = Fraction(level) / unit**2  # 1, but for rounding
+        self.floor = _enclosed([ratio])[0]
+        log = Interval(float(unit)).log()
+        W = math.fsum(weights)
+        self.constant = log * Interval(down(W), up(W))
+        exact = designs(problem, columns)
+        places, values = designs(problem, axes.T), [Fraction(x) for x in axes[:, -1].tolist()]
+        inverse = _inverse(places)
+        if inverse is None:
+            raise ProofError("axes", "have no inverse")
+        q = len(places)
+        rows = [[sum(x * inverse[i][j] for i, x in enumerate(row)) for j in range(q)] for row in exact]
+        found = [(Fraction(y) - sum(z * v for z, v in zip(row, values, strict=True))) / unit
+                 for row, y in zip(rows, columns[-1].tolist(), strict=True)]  # fmt: skip
+        self.z, self.r = np.array([[float(x) for x in row] for row in rows]), np.array([float(x) for x in found])
+        self.first, self.second = np.triu_indices(q)
+        products = self.z[:, self.first] * self.z[:, self.second]
+        signs = [np.sign(products[:, e]) for e in range(len(self.first))]
+        mixed = [e for e, own in enumerate(signs) if own.min() < 0 < own.max()]
+        self.y = np.column_stack([
+            np.square(self.r), self.r[:, np.newaxis] * self.z, products, np.abs(products[:, mixed])
+        ])  # fmt: skip
+        self.reach = np.abs(self.y).max(axis=0)
+        self.n_columns = self.n_features = self.n_slopes = self.y.shape[1]
+        self.q, self.n_cell = q, q + self.free
+        distinct = np.unique(self.z, axis=0, return_index=True)[1]
+        self.distinct, self.of_z = self.z[distinct], self.y[distinct][:, 1 + q :]
+        size = np.abs(self.r).max()
+        half = 0.5 * np.ptp(self.r) + 2 * UNIT * size if problem.fit_intercept else size
+        self.most = float(half * half * (1 + WIDER))
+        if problem.n_components == 1:
+            self.low, self.high = self._one(rows, found, weights)
+        else:
+            self.low, self.high = hull(rows, found)
+        if self.free and problem.n_components > 1:
+            self.low, self.high = np.append(self.low, 0.0), np.append(self.high, self.most)
+
+    def features(self, columns, reference):
+        """Return what costs are linear in (N, F), and numbers (F,) in whose 4 rounding errors each of them is."""
+        return self.y, self.reach
+
+    def quadratic(self, slopes):
+        """No squares beside the products."""
+        return np.zeros(slopes.shape[:-1] + (self.n_features,))
+
+    def intercepts(self, low, high, slopes, reference):
+        """Return a (L, K, 1) for cells (L, K, p) and slopes (L, K, F)."""
+        shape, q = slopes.shape[:-1], self.q
+        low, high, slopes = (part.reshape(-1, part.shape[-1]) for part in (low, high, slopes))
+        least = down(self._least_cost(low, high, slopes[:, :1])[:, 0] - self._most(low[:, :q], high[:, :q], slopes))
+        return least.reshape(*shape, 1)
+
+    def _least_cost(self, low, high, alpha):
+        """Return a lower bound of g(v) - alpha v over cells (C, p), for alpha (C, 1): (C, 1)."""
+        q = self.q
+        ends = (low[:, q:], high[:, q:]) if self.free else (np.zeros((1, 1)), np.full((1, 1), self.most))
+        floor, found = self.floor, []
+        for v in ends:
+            top = np.maximum(v, floor.low) if self.free else floor.low
+            cost = (LOG_2_PI + Interval(top).log()) * 0.5
+            cost = cost + Interval(0.5 * v).over(Interval(top, np.maximum(top, floor.high) if not self.free else top))
+            found.append((cost - Interval(alpha) * v).low)
+        return np.minimum(*np.broadcast_arrays(*found))
+
+    def _most(self, low, high, slopes):
+        """Return an upper bound of P_i(t) over samples and cells (C, q), (C,)."""
+        step, parts = max(1, MOST_NUMBERS // len(self.distinct)), [np.zeros(0)]
+        for i in range(0, len(slopes), step):
+            here = slice(i, i + step)
+            parts.append(self._most_of(low[here], high[here], slopes[here]))
+        return np.concatenate(parts)
+
+    def _most_of(self, low, high, slopes):
+        z, q = self.distinct, self.q
+        alpha, beta, rest = slopes[:, :1], slopes[:, 1 : 1 + q], slopes[:, 1 + q :]
+        center = 0.5 * low + 0.5 * high
+        half = np.maximum(high - center, center - low)
+        size_z = np.abs(z).T
+        reach = (np.abs(center) + half) @ size_z
+        middle, width = center @ z.T, half @ size_z
+        width = width * (1 + WIDER) + (4 * q + 16) * UNIT * reach  # of exact z, whose rounding counts too
+        b, c = beta @ z.T, rest @ self.of_z.T
+        ends = middle - width, middle + width
+        most = np.maximum(*((alpha * t + b) * t for t in ends))
+        with np.errstate(all="ignore"):
+            top = -0.5 * b / alpha
+            slack = WIDER * (np.abs(top) + np.abs(middle) + width)
+            inside = (alpha < 0) & (top > ends[0] - slack) & (top < ends[1] + slack)
+            most = np.where(inside, np.maximum(most, -0.25 * b * b / alpha), most)
+        far = reach * (1 + WIDER) + width
+        sizes = np.abs(alpha) * far * far + (np.abs(beta) @ size_z) * far + np.abs(rest) @ np.abs(self.of_z).T
+        # the top of the parabola is off by b's error, and b = -2 alpha t there, so that |alpha| t^2 counts that as well
+        return (most + c + (8 * self.n_features + 64) * UNIT * sizes).max(axis=1)
+
+    def _one(self, rows, response, weights):
+        """Return the cell of all samples' fit."""
+        w = [Fraction(x) for x in weights.tolist()]
+        q = range(self.q)
+        M = [[sum(x * row[j] * row[k] for x, row in zip(w, rows, strict=True)) for k in q] for j in q]
+        inverse = _inverse(M)
+        if inverse is None:
+            raise ProofError("X", "does not determine the coefficients")
+        right = [sum(x * row[j] * y for x, row, y in zip(w, rows, response, strict=True)) for j in q]
+        fitted = [sum(inverse[j][k] * right[k] for k in q) for j in q]
+        square = sum(x * y * y for x, y in zip(w, response, strict=True))
+        variance = (square - sum(b * y for b, y in zip(fitted, right, strict=True))) / sum(w)
+        box = _enclosed([*fitted, variance] if self.free else fitted)
+        return box.low, box.high
+
+
+def designs(problem, columns):
+    """Return regressors as rows of Fractions, with a constant last where there is an intercept; columns (p + 1, N)."""
+    one = [Fraction(1)] * problem.fit_intercept
+    return [[*map(Fraction, row), *one] for row in columns[:-1].T.tolist()]
+
+
+def hull(rows, response):
+    """
+    Return the box (q,), (q,) of all fits through q samples of independent regressors, rounded outward.
+
+    Parameters
+    ----------
+    rows : list of list of Fraction
+        Regressors.
+    response : list of Fraction
+    """
+    ranges = {}
+    for row, y in zip(map(tuple, rows), response, strict=True):
+        least, most = ranges.get(row, (y, y))
+        ranges[row] = min(least, y), max(most, y)
+    exact, q = list(ranges), len(rows[0])
+    if math.comb(len(exact), q) > MOST_SETS:
+        raise ProofError("X", f"has more than {MOST_SETS:,} sets of {q} rows, whose fits would have to be tried")
+    ends = list(zip(*ranges.values(), strict=True))
+    y = Interval(_enclosed(ends[0]).low, _enclosed(ends[1]).high)
+    z = [_enclosed([row[j] for row in exact]) for j in range(q)]
+    least, most, n_exact = np.full(q, np.inf), np.full(q, -np.inf), 0
+    sets = itertools.combinations(range(len(exact)), q)
+    while len(some := np.array(list(itertools.islice(sets, SETS)), dtype=int).reshape(-1, q)):
+        parts = [[z[j][some[:, i]] for j in range(q)] for i in range(q)]
+        det = _determinant(parts)
+        size = np.minimum(np.abs(det.low), np.abs(det.high))
+        sure = (np.sign(det.low) == np.sign(det.high)) & (size > CERTAIN_DETERMINANT * (det.high - det.low))
+        n_exact += int((~sure).sum())
+        if n_exact > MOST_EXACT_SETS:
+            raise ProofError("X", f"has more than {MOST_EXACT_SETS:,} sets of {q} rows that are nearly dependent")
+        found = [_fits([[x[sure] for x in row] for row in parts], det[sure], y, some[sure])] if sure.any() else []
+        found += [fits for own in some[~sure] if (fits := _exact_fits([exact[i] for i in own], y[own])) is not None]
+        for fits in found:
+            least = np.minimum(least, [np.min(fit.low) for fit in fits])
+            most = np.maximum(most, [np.max(fit.high) for fit in fits])
+    return least, most
+
+
+def _fits(parts, det, y, some):
+    """Return fits, of each coefficient an Interval (c,), through sets of rows whose determinants are not 0."""
+    q, sign = len(parts), np.sign(det.low)
+    size = Interval(np.minimum(np.abs(det.low), np.abs(det.high)), np.maximum(np.abs(det.low), np.abs(det.high)))
+    fits = []
+    for j in range(q):
+        terms = []
+        for i in range(q):
+            others = [row[:j] + row[j + 1 :] for k, row in enumerate(parts) if k != i]
+            minor = _determinant(others) * ((-1.0) ** (i + j) * sign)
+            terms.append(minor.over(size) * y[some[:, i]])
+        fits.append(_sum(terms))
+    return fits
+
+
+def _exact_fits(rows, y):
+    """Return the same of rows of Fractions and their responses, an Interval (q,); None where they are dependent."""
+    inverse = _inverse(rows)
+    if inverse is None:
+        return None
+    return [_sum([weights[i] * y[i] for i in range(len(rows))]) for weights in map(_enclosed, inverse)]
+
+
+def _determinant(parts):
+    """Return the determinant of a square matrix, as nested lists of Intervals."""
+    if not parts:
+        return Interval(1.0)
+    if len(parts) == 1:
+        return parts[0][0]
+    terms = []
+    for j, x in enumerate(parts[0]):
+        term = x * _determinant([row[:j] + row[j + 1 :] for row in parts[1:]])
+        terms.append(-term if j % 2 else term)
+    return _sum(terms)
+
+
+def _sum(terms):
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _inverse(rows):
+    """Return the inverse of a square matrix of Fractions, by elimination; None where there is none."""
+    n = len(rows)
+    work = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(rows)]
+    for i in range(n):
+        at = next((j for j in range(i, n) if work[j][i]), None)
+        if at is None:
+            return None
+        work[i], work[at] = work[at], work[i]
+        work[i] = [x / work[i][i] for x in work[i]]
+        for j, row in enumerate(work):
+            if j != i and row[i]:
+                work[j] = [x - row[i] * y for x, y in zip(row, work[i], strict=True)]
+    return [row[n:] for row in work]
+
+
+def _enclosed(numbers):
+    """Return Fractions as an Interval (n,): the floats that they are, or its neighbours'."""
+    rounded = np.array([float(x) for x in numbers])
+    same = np.array([Fraction(x) == y for x, y in zip(rounded.tolist(), numbers, strict=True)], dtype=bool)
+    return Interval(np.where(same, rounded, down(rounded)), np.where(same, rounded, up(rounded)))
+
+
+def costs(problem, X, solution):
+    """
+    Return costs (N, K) of the components of a solution, and sizes of their errors.
+
+    Parameters
+    ----------
+    problem : Problem
+    X : ndarray, shape (N, p + 1)
+    solution : dict
+        "coefficients" (K, p), with an intercept "intercepts" (K,), of free variances "variances" (K,).
+
+    Residuals are computed in fractions, and rounded once.
+    """
+    K, p = problem.n_components, X.shape[1] - 1
+    b = numbers(solution, "coefficients", "solution", (K, p))
+    if problem.fit_intercept:
+        b = np.column_stack([b, numbers(solution, "intercepts", "solution", (K,))])
+    variances = np.full(K, problem.least_variance)
+    if problem.family == "regression":
+        variances = numbers(solution, "variances", "solution", (K,), 0.0)
+        if (variances < problem.least_variance * (1 - 1e-9)).any():
+            raise ProofError("solution", "variances lie below the floor")
+        variances = np.maximum(variances, problem.least_variance)
+    rows, lines = designs(problem, X.T), [list(map(Fraction, line)) for line in b.tolist()]
+    residuals = np.array([
+        [float(Fraction(y) - sum(x * c for x, c in zip(row, line, strict=True))) for line in lines]
+        for row, y in zip(rows, X[:, -1].tolist(), strict=True)
+    ])  # fmt: skip
+    squares, logs = np.square(residuals) / (2.0 * variances), np.log(variances)
+    return squares + 0.5 * (LOG_2_PI.high + logs), squares + np.abs(logs) + 2

@@ -68,15 +68,15 @@ def advice(name, result, time_limit, epsilon):
     told = f"{name} is not proved optimal: {result.message}. "
     if result.gap_per_sample <= TIGHT:
         return f"{told}An epsilon of {result.gap:.2g} counts that as proved."
+    evidence = f"; no proof, but evidence: {result.evidence}" if result.evidence else ""
     gap = f"{result.gap:.3g} nats ({result.gap_per_sample:.2g} a sample)"
     if result.gap_per_sample <= USEFUL:
         limit = "None" if time_limit is None else f"{time_limit:g} s; None lifts it"
         return (
-            f"{told}The total {result._elbo_name} is at most {gap} below the best there is. To close the gap raise "
-            f"time_limit ({limit}) or epsilon ({epsilon:g}), or take fewer components."
+            f"{told}The total {result._elbo_name} is at most {gap} below the best there is{evidence}. To close the gap "
+            f"raise time_limit ({limit}) or epsilon ({epsilon:g}), or take fewer components."
         )
     return (
-        f"{told}The bound of the total {result._elbo_name} is {gap} above the fit's, which tells nothing: take the fit "
-        "as the best of the local searches made. Fewer components, columns or free variances are easier to bound; "
-        "more than a minute seldom helps."
+        f"{told}The bound of the total {result._elbo_name} is {gap} above the fit's, which tells nothing{evidence}. "
+        "Fewer components, columns or free variances are easier to bound; more than a minute seldom helps."
     )

@@ -34,7 +34,7 @@ CONTOURS = 12
 # how far a path goes on beyond its optima | their distance | (0, 0.5) | not measured
 AROUND = 0.25
 
-# [resampling] The bootstrap.
+# [likelihood_ratio, resampling] The bootstrap.
 
 # default tolerance of each search | nats | (0, inf) | argument: as of `gopfast.solve`
 EPSILON = 0.01

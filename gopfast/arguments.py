@@ -119,7 +119,8 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     )  # fmt: skip
     model.add_argument(
         "--covariance", "--covariance-type", dest="covariances", type=_names, metavar="A,B",
-        help=f"kinds of covariance, of {', '.join(KINDS)} (default: spherical, diag, tied and full, where they differ)",
+        help=f"kinds of covariance, of {', '.join(KINDS)} "
+        "(default: tied_spherical, spherical, diag, tied and full, where they differ)",
     )  # fmt: skip
     model.add_argument("--criterion", choices=("bic", "aic", "icl"), default="bic", help="least is best (default: bic)")
     _add_variances(model)

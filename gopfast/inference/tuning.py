@@ -31,14 +31,16 @@ WEIGHT_TOLERANCE = 1e-6
 GRID = 60
 # of a landscape | lines | [1, inf) | not measured
 CONTOURS = 12
+# of a choice, whose criteria the axis spans | models | [2, inf) | argument: those that a choice is between
+BEST_SHOWN = 5
 # how far a path goes on beyond its optima | their distance | (0, 0.5) | not measured
 AROUND = 0.25
 
-# [likelihood_ratio, resampling] The bootstrap.
+# [likelihood_ratio, resampling, selection] The bootstrap, and limits.
 
 # default tolerance of each search | nats | (0, inf) | argument: as of `gopfast.solve`
 EPSILON = 0.01
-# default of each search | seconds | (0, inf) | not measured
+# default of each search, and of all searches of a choice | seconds | (0, inf) | not measured
 TIME_LIMIT = 60.0
 # that may be asked for | resamples | [1, inf) | argument: their results must fit into memory
 MOST_RESAMPLES = 10**7

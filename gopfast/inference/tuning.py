@@ -33,6 +33,9 @@ GRID = 60
 CONTOURS = 12
 # of a choice, whose criteria the axis spans | models | [2, inf) | argument: those that a choice is between
 BEST_SHOWN = 5
+# of the kinds of covariance of one number of components, from one to the next | components | [0, 0.1] | argument: five
+# kinds must not reach the next number
+APART = 0.06
 # how far a path goes on beyond its optima | their distance | (0, 0.5) | not measured
 AROUND = 0.25
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gopfast
-from gopfast import GlobalGaussianMixture
+from gopfast import GlobalGaussianMixture, GlobalKMeans
 from gopfast.estimators.telling import EVERY, advice, log_of
 from gopfast.report import Heartbeat
 
@@ -231,6 +231,22 @@ def test_it_works_in_a_pipeline_and_a_grid_search():
     assert search.best_params_ == {"globalgaussianmixture__n_components": 2}
     assert len(np.unique(search.predict(X))) == 2
     pipeline.fit(X, globalgaussianmixture__sample_weight=np.ones(len(X)))
+
+
+@pytest.mark.parametrize("model", [GlobalGaussianMixture(time_limit=0.0), GlobalKMeans(time_limit=0.0)])
+def test_a_search_over_parameters_warns_once_each_time_it_is_fitted(model):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    name = "n_components" if hasattr(model, "n_components") else "n_clusters"
+    search = GridSearchCV(model, {name: [3, 4]}, cv=2)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            search.fit(X)
+        told = [one for one in caught if issubclass(one.category, gopfast.NotProvedWarning)]
+        assert len(told) == 1 and "Within this GridSearchCV only its first fit" in str(told[0].message)
+    with pytest.warns(gopfast.NotProvedWarning) as alone:  # outside of it every fit warns
+        clone(search.best_estimator_).fit(X)
+    assert len(alone) == 1 and "GridSearchCV" not in str(alone[0].message)
 
 
 def test_pickle_and_clone():

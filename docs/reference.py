@@ -8,6 +8,7 @@ SECTIONS = [
     ("Solve", "Problems in, results with bounds out.", [
         ("gopfast", ["solve", "Result", "MixtureSolution", "Status"]),
         ("gopfast.result", ["SearchResult"]), ("gopfast.profile", ["Profile", "Activity"]), ("gopfast", ["settings"]),
+        ("gopfast.starts", ["Starts"]),
         ("gopfast.mixtures.summary", ["Summary"]), ("gopfast.mixtures.information", ["Estimate"]),
     ]),
     ("Long searches and large data", "What survives, spreads and streams.", [

@@ -38,7 +38,8 @@ from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeE
 from gopfast.inference.candidates import Selection
 from gopfast.inference.certificates import certify_all
 from gopfast.inference.landscape import LocalOptimum, Optima, optima
-from gopfast.inference.resampling import Bootstrap, LikelihoodRatio, bootstrap, lrt
+from gopfast.inference.likelihood_ratio import LikelihoodRatio, lrt
+from gopfast.inference.resampling import Bootstrap, bootstrap
 from gopfast.inference.selection import select
 from gopfast.mechanisms import settings
 from gopfast.mixtures.problems import (

@@ -49,6 +49,12 @@ SELECT_EXAMPLES = """examples:
   gopfast select galaxies.csv
   gopfast select faithful.csv -k 1-4 --covariance diag,tied --time-limit 600 --json choice.json
   gopfast select galaxies.csv -k 2,3,4 --criterion icl --jobs 2 --plot choice.png"""
+KMEANS_EXAMPLES = """examples:
+  gopfast kmeans faithful.csv -k 3
+  gopfast kmeans data.csv -k 5 --columns length,width --rel-tol 0.001 --labels clusters.csv --json clusters.json"""
+CLASSES_EXAMPLES = """examples:
+  gopfast classes answers.csv -k 2
+  gopfast classes answers.csv -k 3 --columns q1,q2,q3,q4 --missing 9 --summary --labels classes.csv"""
 SOLVE_EXAMPLES = """examples:
   gopfast solve pooling.lp
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
@@ -57,13 +63,13 @@ SOLVE_EXAMPLES = """examples:
 .json files are those of BiconvexProblem.from_json; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, resume, certify, compare, select, solve, check) -> argparse.ArgumentParser:
+def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, resume, certify, compare, select, solve, check : callable
+    fit, resume, certify, compare, select, solve, check, kmeans, classes : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -119,13 +125,20 @@ def parser(fit, resume, certify, compare, select, solve, check) -> argparse.Argu
     )  # fmt: skip
     model.add_argument(
         "--covariance", "--covariance-type", dest="covariances", type=_names, metavar="A,B",
-        help=f"kinds of covariance, of {', '.join(KINDS)} (default: spherical, diag, tied and full, where they differ)",
+        help=f"kinds of covariance, of {', '.join(KINDS)} "
+        "(default: tied_spherical, spherical, diag, tied and full, where they differ)",
     )  # fmt: skip
     model.add_argument("--criterion", choices=("bic", "aic", "icl"), default="bic", help="least is best (default: bic)")
     _add_variances(model)
     search = _add_search(command, SELECT_EPSILON)
     search.add_argument("--jobs", type=int, metavar="N", help="searches at a time, -1 for one per processor")
     _add_labels(_add_outputs(command, "the criterion of every model"))
+
+    _add_kmeans(_add(commands, "kmeans", kmeans, "find the proved best clusters of k-means", KMEANS_EXAMPLES))
+    _add_classes(_add(
+        commands, "classes", classes, "find the proved best latent classes of a table of labels", CLASSES_EXAMPLES,
+        what="labels or codes", na="keep",
+    ))  # fmt: skip
 
     command = _command(commands, "solve", solve, "prove the optimum of a biconvex problem in a file", SOLVE_EXAMPLES)
     command.add_argument("problem", metavar="model.lp", help="a .lp, .mps, .nl or .json file; continuous variables")
@@ -163,23 +176,53 @@ def _command(commands, name, run, what, examples):
     return command
 
 
-def _add(commands, name, run, what, examples):
-    command = _command(commands, name, run, what, examples)
-    _add_data(command)
-    _add_reading(command)
+def _add(commands, name, run, summary, examples, what="numbers", na="refuse"):
+    command = _command(commands, name, run, summary, examples)
+    _add_data(command, what=what)
+    _add_reading(command, na)
     return command
 
 
-def _add_data(command, nargs=None):
+def _add_kmeans(command):
+    """Add what k-means takes beside the data."""
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "-k", "--clusters", dest="n_clusters", type=int, required=True, metavar="K", help="number of clusters"
+    )
+    search = _add_limits(command)
+    search.add_argument(
+        "--rel-tol", type=float, metavar="R", help="gap relative to the inertia (default: that of gopfast.solve)"
+    )
+    outputs = _add_outputs(command, "the bounds against time")
+    outputs.add_argument("--labels", metavar="FILE", help="write as CSV each sample's cluster")
+
+
+def _add_classes(command):
+    """Add what latent classes take beside the data."""
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "-k", "--classes", dest="n_classes", type=int, required=True, metavar="K", help="number of classes"
+    )
+    model.add_argument(
+        "--missing", type=_names, metavar="A,B", help="further codes of missing entries, such as 9 (default: none)"
+    )
+    model.add_argument("--prior", type=float, metavar="P", help="parameter of the Dirichlet prior (default: none)")
+    _add_search(command)
+    _add_fit_outputs(command)
+
+
+def _add_data(command, nargs=None, what="numbers"):
     left_out = "" if nargs is None else "; left out: what `gopfast fit` has read, from where it was"
     command.add_argument(
         "data", metavar="data.csv", nargs=nargs,
-        help="numbers, one sample per line, with or without a header; - for the standard input; also .npy and, with "
-        f"pyarrow, .parquet, of which more than a million rows are read in chunks{left_out}",
+        help=f"{what}, one sample per line, with or without a header; - for the standard input" + (
+            "; also .npy and, with pyarrow, .parquet, of which more than a million rows are read in chunks"
+            if what == "numbers" else ""
+        ) + left_out,
     )  # fmt: skip
 
 
-def _add_reading(command):
+def _add_reading(command, na="refuse"):
     reading = command.add_argument_group("reading the data")
     reading.add_argument(
         "--columns", type=_names, metavar="A,B", help="columns to use, by name or by place from 1 (default: all)"
@@ -195,8 +238,8 @@ def _add_reading(command):
         "--header", choices=("yes", "no"), help="whether line 1 has names (default: if none of its fields is a number)"
     )
     reading.add_argument(
-        "--na", choices=("refuse", "drop"), default="refuse",
-        help="lines where a value is missing are an error or left out (default: refuse)",
+        "--na", choices=(na, "drop"), default=na,
+        help=f"lines where a value is missing are {'kept' if na == 'keep' else 'an error'} or left out (default: {na})",
     )  # fmt: skip
 
 

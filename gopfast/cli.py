@@ -16,10 +16,13 @@ import gopfast
 from gopfast import checks
 from gopfast.arguments import parser
 from gopfast.binary import SUFFIXES as BINARY_SUFFIXES, read_binary
+from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.mixtures.record import READ_FROM
 from gopfast.options import FLAGS
+from gopfast.reading.labels import read_labels
+from gopfast.reading.numbers import number
 from gopfast.reading.table import read
 from gopfast.reading.text import STANDARD_INPUT, read_lines, shown
 from gopfast.result import Status, to_json_types
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        options = parser(fit, resume, certify, compare, select, solve, check).parse_args(arguments)
+        options = parser(fit, resume, certify, compare, select, solve, check, kmeans, classes).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -236,6 +239,56 @@ def select(options):
     if found.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_LIMIT if found.status == "UNDECIDED" else EXIT_PROVED
+
+
+def kmeans(options):
+    """Prove the best clusters of k-means."""
+    _check_outputs(options)
+    table = _read_table(options)
+    problem = gopfast.KMeans(table.data, options.n_clusters)
+    with _Progress(options) as progress:
+        result = gopfast.solve(
+            problem, rel_tol=options.rel_tol, time_limit=options.time_limit, n_threads=options.threads,
+            **progress.options,
+        )  # fmt: skip
+    record = {"model": {"n_clusters": problem.n_clusters}, **_data_record(table), **result.to_dict()}
+    _report(options, record, result.plot, f"{_data_line(options, table)}\n{problem!r}\n{result}", result)
+    if result.status is Status.TIME_LIMIT:
+        _warn(
+            f"not proved: the time limit of {options.time_limit:g} s came first; the inertia is proved to be at most "
+            f"{result.rel_gap:.3g} of itself above the least. Give more time (--time-limit "
+            f"{max(600.0, 10.0 * options.time_limit):g}, or none), a larger --rel-tol or fewer clusters"
+        )
+    return _exit_code(result.status)
+
+
+def classes(options):
+    """Prove the best latent classes of a table of labels."""
+    _check_outputs(options)
+    header = None if options.header is None else options.header == "yes"
+    table = read_labels(
+        options.data, options.columns, separator=options.separator, decimal=options.decimal, header=header,
+        na=options.na,
+    )  # fmt: skip
+    problem = gopfast.LatentClass(
+        table.data, options.n_classes, missing=_codes(options.missing), prior=options.prior, columns=table.columns
+    )
+    with _Progress(options) as progress:
+        result = gopfast.solve(problem, **_search(options), **progress.options)
+    model = {"n_classes": problem.n_components, "prior": problem.prior}
+    levels = {"categories": [to_json_types(levels) for levels in problem.categories]}
+    record = {"model": model, **_data_record(table), **levels, **result.to_dict()}
+    text = f"{_data_line(options, table)}\n{problem!r}\n{result}"
+    if options.summary:
+        text = f"{text}\n{result.summary()}\n{problem.fit_statistics(result)}"
+    _report(options, record, result.plot, text, result)
+    _warn_of_limit(options, result.status, "the fit", result.gap)
+    return _exit_code(result.status)
+
+
+def _codes(missing):
+    """Return codes of missing entries as text and, those that are numbers, as these: columns have either."""
+    return None if missing is None else [*missing, *(value for code in missing if (value := number(code)) is not None)]
 
 
 def solve(options):
@@ -470,9 +523,13 @@ def _write_json(path, record):
 
 def _write_labels(path, result):
     """Write each sample's most probable component and the probabilities of all."""
-    tau = result.predict_proba()
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
+        if isinstance(result, ClusteringResult):
+            rows.writerow(["cluster"])
+            rows.writerows([int(label)] for label in result.labels)
+            return
+        tau = result.predict_proba()
         rows.writerow(["component", *(f"p{k}" for k in range(tau.shape[1]))])
         rows.writerows([int(row.argmax()), *(f"{p:.6g}" for p in row)] for row in tau)
 

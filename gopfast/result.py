@@ -15,6 +15,7 @@ from gopfast.annotations import FloatArray, Json, PlotOptions
 from gopfast.errors import InputError
 from gopfast.profile import Profile
 from gopfast.proof import Proof
+from gopfast.starts import Starts
 from gopfast.words import Word
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ class SearchResult:
     profile : gopfast.profile.Profile or None
         What every mechanism of the search of a mixture has done: calls, work, nodes and gap closed; None of other
         problems.
+    starts : gopfast.starts.Starts or None
+        The local searches of the search of a mixture: their numbers, starts and ends; None of other problems.
     proof : str, gopfast.Proof or None
         A proof of the bounds, for `gopfast.check`, or the name of its file; None where none was asked for. Records have
         names of files alone.
@@ -142,6 +145,7 @@ class SearchResult:
     message: str = ""
     proof: str | Proof | None = None
     profile: Profile | None = None
+    starts: Starts | None = None
 
     def __post_init__(self) -> None:
         """Accept what the core hands over: a plain number as status, lists."""
@@ -164,6 +168,11 @@ class SearchResult:
         """Whether `solution` is proved globally optimal within the tolerance."""
         return self.status is Status.OPTIMAL
 
+    @property
+    def evidence(self) -> str:
+        """What the local searches say of a solution that is not proved: one sentence, which is no proof; else empty."""
+        return "" if self.starts is None or self.status not in STOPPED else self.starts.evidence
+
     def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """
         Convert to JSON types: infinities and NaN become None, arrays lists, the status its name.
@@ -182,6 +191,7 @@ class SearchResult:
         record["status"] = self.status.name
         record["proof"] = self.proof if isinstance(self.proof, str) else None
         record["profile"] = None if self.profile is None else self.profile.to_dict()
+        record["starts"] = None if self.starts is None else self.starts.to_dict()
         if self.solution is not None:
             record["solution"] = self.solution.to_dict(responsibilities)
         return record
@@ -223,7 +233,8 @@ class SearchResult:
             raise InputError(f"source must be what to_dict returned; {error!r}") from None
         kept = {name: record[name] for name in _KEPT if record.get(name) is not None}
         profile = None if record.get("profile") is None else Profile.from_dict(record["profile"])
-        return {**kept, **bounds, "status": status, "history": history, "profile": profile}
+        starts = None if record.get("starts") is None else Starts.from_dict(record["starts"])
+        return {**kept, **bounds, "status": status, "history": history, "profile": profile, "starts": starts}
 
     def plot(
         self,
@@ -292,7 +303,8 @@ _RECORDED = (
     "status", "success", "message", "caution", "stopped", "notes", "objective", "lower_bound", "gap", "elbo",
     "elbo_bound", "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems",
     "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
-    "history_columns", "history", "proof", "profile",
+    "history_columns", "history", "proof", "profile", "starts",
+    "evidence",
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 
-    from gopfast.estimators.telling import NotProvedWarning, advice, log_of
+    from gopfast.estimators.telling import advice, log_of, warn_not_proved
 except ImportError as error:
     raise ImportError("gopfast's estimators need scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
@@ -76,7 +76,7 @@ class ProvedFit:
         """Warn the caller of `fit` of a fit that is not proved, or of no use."""
         name = type(self).__name__
         if not result.success:
-            warnings.warn(advice(name, result, self.time_limit, self.epsilon), NotProvedWarning, stacklevel=4)
+            warn_not_proved(advice(name, result, self.time_limit, self.epsilon), stacklevel=4)
         elif result.caution:
             warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=4)
 

@@ -1,6 +1,5 @@
 """k-means with a proof as a scikit-learn estimator; needs scikit-learn: ``pip install gopfast[sklearn]``."""
 
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +16,7 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-    from gopfast.estimators.telling import NotProvedWarning, log_of
+    from gopfast.estimators.telling import log_of, warn_not_proved
 except ImportError as error:
     raise ImportError("gopfast.GlobalKMeans needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
@@ -132,10 +131,9 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not result.success:
-            warnings.warn(
+            warn_not_proved(
                 f"GlobalKMeans is not proved optimal: {result.message}. The inertia is at most {result.rel_gap:.3g} of "
                 "itself above the least. To close the gap raise time_limit or rel_tol.",
-                NotProvedWarning,
                 stacklevel=2,
             )
         return self

@@ -1,5 +1,9 @@
 """What estimators tell: lines while they fit, and the warning of a fit that is not proved."""
 
+import sys
+import warnings
+import weakref
+
 from sklearn.exceptions import ConvergenceWarning
 
 from gopfast import errors
@@ -14,6 +18,44 @@ HINT = "time_limit= or Ctrl-C ends it with its bounds, verbose=2 prints a table,
 
 class NotProvedWarning(errors.NotProvedWarning, ConvergenceWarning):
     """As `gopfast.NotProvedWarning`, for those who filter scikit-learn's class."""
+
+
+# Of searches over parameters that were told of a fit: the estimator that each has cloned from, one for each `fit`.
+_TOLD = weakref.WeakSet()
+
+
+def warn_not_proved(text, stacklevel):
+    """
+    Warn of a fit that is not proved; within a search over parameters of its first one, for all.
+
+    Parameters
+    ----------
+    text : str
+        Of this fit.
+    stacklevel : int
+        As of `warnings.warn`, from the caller.
+    """
+    search, model = _search_at_work()
+    if search is None:
+        warnings.warn(text, NotProvedWarning, stacklevel=stacklevel + 1)
+    elif model not in _TOLD:
+        _TOLD.add(model)
+        warnings.warn(
+            f"{text} Within this {search} only its first fit that is not proved is told.", NotProvedWarning,
+            stacklevel=stacklevel + 1,
+        )  # fmt: skip
+
+
+def _search_at_work():
+    """Return the name of the search over parameters that this thread runs in, and what it clones; else None twice."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "fit" and frame.f_globals.get("__name__") == "sklearn.model_selection._search":
+            model = frame.f_locals.get("base_estimator")
+            if model is not None:
+                return type(frame.f_locals["self"]).__name__, model
+        frame = frame.f_back
+    return None, None
 
 
 def log_of(verbose):
@@ -68,15 +110,15 @@ def advice(name, result, time_limit, epsilon):
     told = f"{name} is not proved optimal: {result.message}. "
     if result.gap_per_sample <= TIGHT:
         return f"{told}An epsilon of {result.gap:.2g} counts that as proved."
+    evidence = f"; no proof, but evidence: {result.evidence}" if result.evidence else ""
     gap = f"{result.gap:.3g} nats ({result.gap_per_sample:.2g} a sample)"
     if result.gap_per_sample <= USEFUL:
         limit = "None" if time_limit is None else f"{time_limit:g} s; None lifts it"
         return (
-            f"{told}The total {result._elbo_name} is at most {gap} below the best there is. To close the gap raise "
-            f"time_limit ({limit}) or epsilon ({epsilon:g}), or take fewer components."
+            f"{told}The total {result._elbo_name} is at most {gap} below the best there is{evidence}. To close the gap "
+            f"raise time_limit ({limit}) or epsilon ({epsilon:g}), or take fewer components."
         )
     return (
-        f"{told}The bound of the total {result._elbo_name} is {gap} above the fit's, which tells nothing: take the fit "
-        "as the best of the local searches made. Fewer components, columns or free variances are easier to bound; "
-        "more than a minute seldom helps."
+        f"{told}The bound of the total {result._elbo_name} is {gap} above the fit's, which tells nothing{evidence}. "
+        "Fewer components, columns or free variances are easier to bound; more than a minute seldom helps."
     )

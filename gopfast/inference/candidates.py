@@ -240,13 +240,17 @@ class Selection:
         sizes = sorted({K for _, K in cells})
         columns = [["K", *map(str, sizes)]] + [[kind, *(cells[kind, K] for K in sizes)] for kind in kinds]
         widths = [max(map(len, column)) for column in columns]
-        yield f"  {self.criterion.upper()}, least is best; * chosen, >= proved to lose, .. open: between the bounds"
+        name = self.criterion.upper()
+        yield (
+            f"  {name} of the best fit known, least is best; * chosen, >= what is proved of all fits, where it is not "
+            "exact, ? open"
+        )
         for row in zip(*columns, strict=True):
             yield "  " + "  ".join(map(str.rjust, row, widths))
 
     def _cell(self, one):
-        if one.coincides(self.best):
-            return f"*{self.best.upper:.3f}"
-        if one.result.success:
-            return f"{one.upper:.3f}"
-        return f">={one.lower:.3f}" if self.loses(one) else f"{one.lower:.1f}..{one.upper:.1f}"
+        chosen = one.coincides(self.best)
+        value = f"*{self.best.upper:.3f}" if chosen else f"{one.upper:.3f}"
+        if one.result.success or (chosen and self.best.result.success):
+            return value
+        return f"{value} >={one.lower:.3f}{'' if chosen or self.loses(one) else '?'}"

@@ -7,7 +7,7 @@ import numpy as np
 from gopfast import drawing
 from gopfast.inference.candidates import OWN_NAME, Selection
 from gopfast.inference.landscape import Optima, in_users_units, profile
-from gopfast.inference.tuning import AROUND, CONTOURS, GRID
+from gopfast.inference.tuning import APART, AROUND, BEST_SHOWN, CONTOURS, GRID
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib.axes.Axes
         One line for each kind of covariance through the criteria of the best fits known; a bar down to the bound where
-        that is below; a ring around the chosen one. The least is best.
+        that is below; a ring around the chosen one. The least is best; the axis is that of the best five.
 
     Raises
     ------
@@ -38,23 +38,27 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     ax = drawing.axes(ax)
     kinds = list(dict.fromkeys(one.covariance for one in choice.candidates))
     uppers = np.array([one.upper for one in choice.candidates])
-    # A bound that nobody has worked on may be anywhere: it runs out of the picture.
-    spread = max(np.ptp(uppers), 1e-3 * (1.0 + abs(uppers.min())))
+    # The axis is that of the best few: others, and bounds that nobody has worked on, may be anywhere and run out of it.
+    shown = np.sort(uppers)[:BEST_SHOWN]
+    spread = max(np.ptp(shown), 1e-3 * (1.0 + abs(uppers.min())))
     for i, kind in enumerate(kinds):
         mine = [one for one in choice.candidates if one.covariance == kind]
         K, upper = [one.n_components for one in mine], np.array([one.upper for one in mine])
         reach = upper - np.array([one.lower for one in mine])
+        beside = APART * (i - 0.5 * (len(kinds) - 1))  # bars of one number of components do not hide each other
         ax.errorbar(
-            K, upper, yerr=[reach, np.zeros_like(reach)], label=kind or OWN_NAME, color=drawing.of(drawing.COLOURS, i),
-            marker=drawing.of(drawing.MARKERS, i), linestyle=drawing.of(drawing.DASHES, i), linewidth=1.5, markersize=5,
-            capsize=3, elinewidth=1.0,
+            np.add(K, beside), upper, yerr=[reach, np.zeros_like(reach)], label=kind or OWN_NAME,
+            color=drawing.of(drawing.COLOURS, i), marker=drawing.of(drawing.MARKERS, i),
+            linestyle=drawing.of(drawing.DASHES, i), linewidth=1.5, markersize=5, capsize=3, elinewidth=1.0,
         )  # fmt: skip
     best = choice.best
     label = f"chosen ({'proved' if choice.status == 'PROVED' else 'best known'})"
+    beside = APART * (kinds.index(best.covariance) - 0.5 * (len(kinds) - 1))
     ax.plot(
-        best.n_components, best.upper, "o", markersize=13, markerfacecolor="none", markeredgecolor="black", label=label
-    )
-    ax.set_ylim(uppers.min() - 0.35 * spread, uppers.max() + 0.08 * spread)
+        best.n_components + beside, best.upper, "o", markersize=13, markerfacecolor="none", markeredgecolor="black",
+        label=label,
+    )  # fmt: skip
+    ax.set_ylim(uppers.min() - 0.35 * spread, shown.max() + 0.08 * spread)
     ax.set_xticks(sorted({one.n_components for one in choice.candidates}))
     ax.set_xlabel("number of components")
     ax.set_ylabel(f"{choice.criterion.upper()} (least is best)")

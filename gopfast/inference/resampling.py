@@ -1,6 +1,5 @@
-"""The bootstrap of a mixture, with a proved optimum of every resample; and the likelihood-ratio test by it."""
+"""The bootstrap of a mixture, with a proved optimum of every resample."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -186,7 +185,7 @@ def bootstrap(
     fit, problem = _fit_of(fit, epsilon, time_limit)
     n_resamples = checks.whole_number("n_resamples", n_resamples, 1, MOST_RESAMPLES)
     kind = checks.choice("kind", kind, ("nonparametric", "parametric"))
-    search = _search(epsilon, time_limit)
+    search = search_options(epsilon, time_limit)
     draw = _Resample(problem, None if kind == "nonparametric" else fit.solution, search)
     seeds = np.random.SeedSequence(seed_from(random_state)).spawn(n_resamples)
     with Tally(n_resamples, "resamples", log) as tally:
@@ -278,169 +277,15 @@ def _stacked(problem, states):
 def _fit_of(fit, epsilon, time_limit):
     """Return the result to start from and its problem."""
     if isinstance(fit, MixtureProblem):
-        fit = solve(fit, **_search(epsilon, time_limit))
+        fit = solve(fit, **search_options(epsilon, time_limit))
     if not isinstance(fit, Result) or not isinstance(fit.solution, MixtureSolution):
         raise InputTypeError(f"fit must be a Result or a mixture of gopfast.models; got {type(fit).__name__}")
     return fit, fit.solution.problem
 
 
-def _search(epsilon, time_limit):
+def search_options(epsilon: float, time_limit: float | None) -> dict[str, float | None]:
     """Return the options of each search: one thread, as there are many of them."""
     epsilon = checks.positive_number("epsilon", epsilon)
     if time_limit is not None:
         time_limit = checks.nonnegative_number("time_limit", time_limit, infinite=True)
     return {"epsilon": epsilon, "time_limit": time_limit, "n_threads": 1, "log": False}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LikelihoodRatio:
-    """
-    A bootstrap likelihood-ratio test of K components against K + 1.
-
-    Attributes
-    ----------
-    n_components : int
-        K.
-    statistic : float
-        Twice the difference of the log-likelihoods of the fits.
-    statistic_bounds : (float, float)
-        Where that of the global optima is proved to lie.
-    p_value : float
-        (1 + number of resamples whose statistic is no smaller) / (1 + number of resamples).
-    p_value_bounds : (float, float)
-        Between which it lies whatever the optima within their proved bounds.
-    resampled : ndarray, shape (B,)
-        Statistics of data drawn from the fit of K components.
-    proved : ndarray of bool, shape (B,)
-        Whether both optima of a resample are proved.
-    null, alternative : Result
-        The fits of K and of K + 1 components.
-    """
-
-    n_components: int
-    statistic: float
-    statistic_bounds: tuple[float, float]
-    p_value: float
-    p_value_bounds: tuple[float, float]
-    resampled: FloatArray = field(repr=False)
-    proved: FloatArray = field(repr=False)
-    null: Result = field(repr=False)
-    alternative: Result = field(repr=False)
-
-    def __str__(self) -> str:
-        """Return the statistic and the p-value with what is proved of them."""
-        K, B = self.n_components, len(self.resampled)
-        low, high = self.statistic_bounds
-        p_low, p_high = self.p_value_bounds
-        return (
-            f"bootstrap likelihood-ratio test of {K} against {K + 1} components, {B:,} resamples\n"
-            f"  2 log likelihood ratio {self.statistic:.4f}  (proved: {low:.4f} to {high:.4f})\n"
-            f"  p-value                {self.p_value:.4g}  (within the proved bounds: {p_low:.4g} to {p_high:.4g})\n"
-            f"  optima proved of       {int(self.proved.sum()):,} resamples, both of each"
-        )
-
-
-def lrt(
-    problem: MixtureProblem,
-    n_resamples: int = 99,
-    *,
-    epsilon: float = EPSILON,
-    time_limit: float | None = TIME_LIMIT,
-    n_jobs: int | None = None,
-    random_state: Seed = 0,
-    log: Log = None,
-) -> LikelihoodRatio:
-    """
-    Test K components against K + 1 by the bootstrap likelihood ratio, with proved optima of both in every resample.
-
-    The statistic's distribution under K components is no chi-square; data are drawn from the fit of K. A local optimum
-    on either side, of the data or of a resample, would move the p-value; here both are proved, and the bounds of the
-    p-value say what the tolerance leaves open.
-
-    Parameters
-    ----------
-    problem : MixtureProblem
-        Of K components, without a prior. Floors and known variances are kept for all resamples and for K + 1; a default
-        floor is one that suits K + 1.
-    n_resamples : int, default 99
-    epsilon, time_limit, n_jobs, random_state, log
-        As of `gopfast.bootstrap`.
-
-    Returns
-    -------
-    LikelihoodRatio
-
-    Raises
-    ------
-    InputError
-        If an argument is invalid, or the problem has a prior.
-
-    References
-    ----------
-    McLachlan, "On bootstrapping the likelihood ratio test statistic for the number of components in a normal mixture",
-    Applied Statistics 36 (1987).
-
-    Examples
-    --------
-    >>> import gopfast
-    >>> X = [-6.1, -5.2, -4.4, -5.0, 4.2, 5.1, 5.9, 6.3]
-    >>> test = gopfast.lrt(gopfast.GaussianMixture(X, 1, covariance="known"), 19)
-    >>> test.p_value, test.p_value_bounds
-    (0.05, (0.05, 0.05))
-    """
-    if not isinstance(problem, MixtureProblem):
-        raise InputTypeError(f"problem must be a mixture of gopfast.models; got {type(problem).__name__}")
-    if problem.prior is not None:
-        raise InputError("prior must be None: a likelihood ratio is of maximum likelihood")
-    if problem.n_samples <= problem.n_components:
-        raise InputError(f"problem must have more samples than its {problem.n_components} components")
-    n_resamples = checks.whole_number("n_resamples", n_resamples, 1, MOST_RESAMPLES)
-    search = _search(epsilon, time_limit)
-    larger = problem._enlarged(problem.n_components + 1)
-    null, alternative = (solve(one, **search) for one in (larger._with(n_components=problem.n_components), larger))
-    draw = _Ratio(null.solution, search)
-    seeds = np.random.SeedSequence(seed_from(random_state)).spawn(n_resamples)
-    with Tally(n_resamples, "resamples", log) as tally:
-        found = [tally.count(one) for one in outcomes(draw, seeds, n_jobs)]
-    observed = _ratio(null, alternative)
-    values, lows, highs = (np.array([one[i] for one in found]) for i in range(3))
-    return LikelihoodRatio(
-        n_components=problem.n_components,
-        statistic=observed[0],
-        statistic_bounds=observed[1:3],
-        p_value=_share(values, observed[0]),
-        p_value_bounds=(_share(lows, observed[2]), _share(highs, observed[1])),
-        resampled=values,
-        proved=np.array([one[3] for one in found]),
-        null=null,
-        alternative=alternative,
-    )
-
-
-class _Ratio:
-    """Draws data from a fit and solves both problems: a task for another process."""
-
-    def __init__(self, solution, search):
-        self.solution, self.search = solution, search
-
-    def __call__(self, seed):
-        rng = np.random.default_rng(seed)
-        problem = simulated(self.solution, rng)
-        return _ratio(*(solve(_of_size(problem, more), **self.search, random_state=rng) for more in (0, 1)))
-
-
-def _of_size(problem, more):
-    return problem._with(n_components=problem.n_components + more)
-
-
-def _ratio(null, alternative):
-    """Return the statistic, its proved bounds, and whether both optima are proved."""
-    value = 2.0 * (null.objective - alternative.objective)
-    low = 2.0 * (null.lower_bound - alternative.objective)
-    high = 2.0 * (null.objective - alternative.lower_bound)
-    return value, max(0.0, low), high, null.success and alternative.success
-
-
-def _share(values: Sequence[float], least: float) -> float:
-    """Return the p-value: the share of statistics that are no smaller, the observed one among them."""
-    return float((1 + np.count_nonzero(np.asarray(values) >= least)) / (1 + len(values)))

@@ -23,6 +23,7 @@ from gopfast.inference.tuning import (
     GROWTH,
     LEAST_TURN_SHARE,
     OUTER_BOUND_FROM,
+    TIME_LIMIT,
 )
 from gopfast.mixtures import engine
 from gopfast.mixtures.mixing.nonparametric import free_variance_bound
@@ -31,7 +32,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS, Known, compared
 from gopfast.mixtures.problems.gaussian import with_least_floor
 from gopfast.mixtures.representation import Representation
-from gopfast.mixtures.solve import MixtureSearch
+from gopfast.mixtures.solve import MixtureSearch, solve
 from gopfast.options import Options
 from gopfast.parallel import n_processes, outcomes, shares_memory
 from gopfast.report import Heartbeat
@@ -49,7 +50,7 @@ def select(
     *,
     covariances: Covariance | Sequence[Covariance] | None = None,
     epsilon: float = 1e-4,
-    time_limit: float | None = None,
+    time_limit: float | None = TIME_LIMIT,
     n_jobs: int | None = None,
     n_threads: int | None = None,
     random_state: Seed = 0,
@@ -81,14 +82,15 @@ def select(
     model : callable, default `gopfast.GaussianMixture`
         ``model(X, K, **model_args)`` makes the problem of one K; it must be maximum likelihood.
     covariances : str or sequence of str, optional
-        Kinds of covariance to choose from, see `gopfast.GaussianMixture`, which alone has them. By default "spherical",
-        "diag", "tied" and "full", without those that coincide with another in one column, and without matrices where
-        columns are too many for them; "known" where there is a `noise_variance`.
+        Kinds of covariance to choose from, see `gopfast.GaussianMixture`, which alone has them. By default
+        "tied_spherical", "spherical", "diag", "tied" and "full", without those that coincide with another in one
+        column, and without matrices where columns are too many for them; "known" where there is a `noise_variance`.
     epsilon : float, default 1e-4
         Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
-    time_limit : float, optional
-        Seconds. Every model gets its default floor, the same whatever the clock, and a few steps of EM, which so many
-        passes over the data may exceed; bounds begin once all models have a good fit, or after half of the time.
+    time_limit : float or None, default 60
+        Seconds of all searches together; None: no limit. Every model gets its default floor, the same whatever the
+        clock, and a few steps of EM, which so many passes over the data may exceed; bounds begin once all models have
+        a good fit, or after half of the time.
     n_jobs : int, optional
         Searches at a time; -1: one per processor; None: what `joblib.parallel_config` says, or 1. They run in threads,
         unless that has set a backend: then in its processes, or on its cluster. What is proved does not depend on it,
@@ -334,6 +336,10 @@ class _Run:
         Status or None
             Why the search stopped; None if it is as good as the target, and so may go on.
         """
+        if self.problem.n_components == 1:  # in closed form, as there is no prior
+            if self.result is None:
+                self.result = solve(self.problem, replace(self.options, time_limit=seconds))
+            return self.result.status
         if self.turns is None:
             self.turns = MixtureSearch(self.problem, replace(self.options, callback=self.goal))
             if self.state is not None:
@@ -384,7 +390,7 @@ def take_turn(turn):
     run = _Run(turn.problem, None, turn.criterion, turn.options, time.perf_counter() + turn.left)
     run.state = turn.state
     status = run.search(turn.max_nodes, turn.target, turn.seconds)
-    return status, run.result, run.turns.state()
+    return status, run.result, None if run.turns is None else run.turns.state()
 
 
 def _with_status(result, status):

@@ -31,14 +31,19 @@ WEIGHT_TOLERANCE = 1e-6
 GRID = 60
 # of a landscape | lines | [1, inf) | not measured
 CONTOURS = 12
+# of a choice, whose criteria the axis spans | models | [2, inf) | argument: those that a choice is between
+BEST_SHOWN = 5
+# of the kinds of covariance of one number of components, from one to the next | components | [0, 0.1] | argument: five
+# kinds must not reach the next number
+APART = 0.06
 # how far a path goes on beyond its optima | their distance | (0, 0.5) | not measured
 AROUND = 0.25
 
-# [resampling] The bootstrap.
+# [likelihood_ratio, resampling, selection] The bootstrap, and limits.
 
 # default tolerance of each search | nats | (0, inf) | argument: as of `gopfast.solve`
 EPSILON = 0.01
-# default of each search | seconds | (0, inf) | not measured
+# default of each search, and of all searches of a choice | seconds | (0, inf) | not measured
 TIME_LIMIT = 60.0
 # that may be asked for | resamples | [1, inf) | argument: their results must fit into memory
 MOST_RESAMPLES = 10**7

@@ -39,6 +39,10 @@ class Result(Fitted, SearchResult):
         What turns an objective into an ELBO, ``elbo = elbo_constant - objective``; None if there is no ELBO.
     profile : gopfast.profile.Profile or None
         What every mechanism of the search has done, see `gopfast.settings`; prints as a table.
+    starts : gopfast.starts.Starts or None
+        The local searches made: how many, from what kinds of starts, where each ended, how often the best was met, and
+        the chance that another start ends in an optimum not met; prints as a table. None of one component in closed
+        form.
     proof : str or None
         The file with a proof of the bounds, for `gopfast.check`; None where none was asked for.
     n_nodes, n_subproblems, n_lps, n_milps, n_passes : int
@@ -225,6 +229,8 @@ class Result(Fitted, SearchResult):
         """Name and text of the ELBO, which follows the objective in the summary."""
         if self.elbo is not None:
             yield self._elbo_name, f"{self.elbo:.8g}  (at most {self.elbo_bound:.8g})"
+        if self.evidence:
+            yield "evidence", self.evidence
 
     def __repr__(self) -> str:
         """Return status and bounds on one line."""

@@ -14,6 +14,7 @@ from gopfast.mixtures.margins import COUNTED
 from gopfast.mixtures.mechanisms import NAMES, REDUCED_FROM, ClosedForm
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.plan import MixturePlan
+from gopfast.mixtures.primal.endings import ENDINGS, KINDS
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import digest, record
 from gopfast.mixtures.recording import Recorder, of_one_component
@@ -30,6 +31,7 @@ from gopfast.search.checkpoint import header
 from gopfast.search.search import Search
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 from gopfast.search.threads import n_threads
+from gopfast.starts import Starts
 from gopfast.tuning import EPSILON
 
 WITHOUT = (
@@ -298,13 +300,22 @@ class MixtureSearch:
         stopped = self.session.monitor.verdict if status is Status.TIME_LIMIT else ""
         return _report(
             self.problem, solution, self.session.monitor, notes, status=status, stopped=stopped,
-            profile=profile_of(self.plan), **fields, **self.names,
+            profile=profile_of(self.plan), starts=starts_of(self.primal, upper, tolerance), **fields, **self.names,
         )  # fmt: skip
 
 
 def profile_of(plan):
     """Return what every mechanism of a search has done so far."""
     return Profile(NAMES, [(meter.name, meter.row()) for meter in plan.meters])
+
+
+def starts_of(primal, upper, tolerance):
+    """Return the local searches of a primal; ends that differ by less than the tolerance are one optimum."""
+    counts, kinds, endings, above = primal.searches(upper)
+    return Starts(
+        {kind: dict(zip(ENDINGS, row, strict=True)) for kind, row in zip(KINDS, counts.tolist(), strict=True)},
+        [KINDS[kind] for kind in kinds], [ENDINGS[ending] for ending in endings], above, tolerance,
+    )  # fmt: skip
 
 
 def _tolerance(options, upper):

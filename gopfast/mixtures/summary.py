@@ -184,7 +184,7 @@ def summary(result: SearchResult) -> Summary:
         class_sizes=problem.sample_weight @ tau,
         class_counts=counts,
         estimates=found.estimates,
-        notes=(*result.notes, *found.notes),
+        notes=(*result.notes, *([result.evidence] if result.evidence else ()), *found.notes),
     )
 
 

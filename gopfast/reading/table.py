@@ -89,7 +89,7 @@ def read(path, columns=None, *, separator=None, decimal=".", header=None, na="re
 def _read(lines, columns, separator, decimal, given, na):
     found = rows(lines, separator, decimal)
     top = header(found, lines, given, decimal, told=separator is not None)
-    places = _places(top, columns)
+    places = places_of(top, columns)
     if found.width == 1 and found.blank and na == "refuse":
         raise InputError(f"line {found.blank[0]}: empty, so that a value is missing; {ON_MISSING}")
     fields, numbers = found.fields[top.is_first_row :], found.lines[top.is_first_row :]
@@ -109,11 +109,11 @@ def _read(lines, columns, separator, decimal, given, na):
     n_blank = len(found.blank) if found.width == 1 else 0
     names = tuple(top.names[place] for place in places)
     n_dropped = len(data) - len(kept) + n_blank
-    details = _details(found, top, decimal, n_dropped)
+    details = details_of(found, top, decimal, n_dropped)
     return Table(kept, names, n_dropped, details, _counters(data, names))
 
 
-def _places(top, columns):
+def places_of(top, columns):
     """Places of the columns asked for, from 0."""
     names = top.names
     if columns is None:
@@ -175,7 +175,7 @@ def _listed(names):
     return ", ".join(names[:MAX_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _details(found, top, decimal, n_dropped):
+def details_of(found, top, decimal, n_dropped):
     """Say how a file was read, where it is not a plain one with commas and a header."""
     details = []
     if found.separator in SEPARATORS[1:]:

@@ -19,7 +19,8 @@ from gopfast import annotations
 PACKAGES = ["gopfast", "gopfast.data", "gopfast.datasets", "gopfast.local", "gopfast.models"]
 MODULES = [
     "gopfast.annotations", "gopfast.comparison", "gopfast.errors", "gopfast.figures", "gopfast.inference.candidates",
-    "gopfast.inference.landscape", "gopfast.inference.profiles", "gopfast.inference.resampling",
+    "gopfast.inference.landscape", "gopfast.inference.likelihood_ratio", "gopfast.inference.profiles",
+    "gopfast.inference.resampling",
     "gopfast.mixtures.local.starts", "gopfast.mixtures.summary", "gopfast.plot", "gopfast.report", "gopfast.restart",
     "gopfast.result",
 ]  # fmt: skip

@@ -73,9 +73,13 @@ def test_certify_and_compare_say_that_time_ran_out(tmp_path, capsys, hard, em_on
         assert "warning: not proved: the time limit of 0.1 s came first" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["fit x -k 2", "resume y x", "certify x y", "compare x -k 2"])
+COMMANDS = ("fit", "resume", "certify", "compare", "select", "solve", "check", "kmeans", "classes")
+LIMITED = ["fit x -k 2", "resume y x", "certify x y", "compare x -k 2", "kmeans x -k 2", "classes x -k 2", "select x"]
+
+
+@pytest.mark.parametrize("command", LIMITED)
 def test_the_time_limit_is_finite_unless_lifted(command):
-    parser = parser_of(cli.fit, cli.resume, cli.certify, cli.compare, cli.select, cli.solve, cli.check)
+    parser = parser_of(*(getattr(cli, name) for name in COMMANDS))
     assert parser.parse_args(command.split()).time_limit == 60.0
     assert parser.parse_args([*command.split(), "--time-limit", "none"]).time_limit is None
     assert parser.parse_args([*command.split(), "--time-limit", "5"]).time_limit == 5.0

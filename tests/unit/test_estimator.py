@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gopfast
-from gopfast import GlobalGaussianMixture
+from gopfast import GlobalGaussianMixture, GlobalKMeans
 from gopfast.estimators.telling import EVERY, advice, log_of
 from gopfast.report import Heartbeat
 
@@ -151,19 +151,22 @@ def test_a_fit_is_limited_by_default_and_the_warning_says_what_to_do(monkeypatch
     (5e-5, 60.0, "but it is proved that no mixture of 2 components is better by more than 0.003 nats in 60 samples "
                  "(5e-05 a sample). An epsilon of 0.003 counts that as proved."),
     (0.05, 60.0, "no more is proved. The total log-likelihood is at most 3 nats (0.05 a sample) below the best there "
-                 "is. To close the gap raise time_limit (60 s; None lifts it) or epsilon (0.01), or take fewer "
-                 "components."),
+                 "is; no proof, but evidence: {evidence}. To close the gap raise time_limit (60 s; None lifts it) or "
+                 "epsilon (0.01), or take fewer components."),
     (0.05, None, "To close the gap raise time_limit (None) or epsilon (0.01), or take fewer components."),
-    (2.0, 60.0, "The bound of the total log-likelihood is 120 nats (2 a sample) above the fit's, which tells nothing: "
-                "take the fit as the best of the local searches made. Fewer components, columns or free variances are "
-                "easier to bound; more than a minute seldom helps."),
+    (2.0, 60.0, "The bound of the total log-likelihood is 120 nats (2 a sample) above the fit's, which tells nothing; "
+                "no proof, but evidence: {evidence}. Fewer components, columns or free variances are easier to bound; "
+                "more than a minute seldom helps."),
 ])  # fmt: skip
 def test_the_warning_says_which_of_three_cases_it_is(per_sample, limit, told):
     X = np.random.default_rng(0).standard_normal((60, 1))
     result = gopfast.solve(gopfast.GaussianMixture(X, 2, covariance="diag"), time_limit=0.0)
     result = dataclasses.replace(result, lower_bound=result.objective - 60 * per_sample, message="")
     text = advice("GlobalGaussianMixture", result, limit, 0.01)
-    assert text.startswith("GlobalGaussianMixture is not proved optimal: time limit reached") and text.endswith(told)
+    assert text.startswith("GlobalGaussianMixture is not proved optimal: time limit reached") and text.endswith(
+        told.format(evidence=result.evidence)
+    )
+    assert "local search" in result.evidence
 
 
 @pytest.mark.parametrize("verbose, n_lines, table", [(None, 0, False), (0, 0, False), (False, 0, False), (2, 0, True)])
@@ -228,6 +231,22 @@ def test_it_works_in_a_pipeline_and_a_grid_search():
     assert search.best_params_ == {"globalgaussianmixture__n_components": 2}
     assert len(np.unique(search.predict(X))) == 2
     pipeline.fit(X, globalgaussianmixture__sample_weight=np.ones(len(X)))
+
+
+@pytest.mark.parametrize("model", [GlobalGaussianMixture(time_limit=0.0), GlobalKMeans(time_limit=0.0)])
+def test_a_search_over_parameters_warns_once_each_time_it_is_fitted(model):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    name = "n_components" if hasattr(model, "n_components") else "n_clusters"
+    search = GridSearchCV(model, {name: [3, 4]}, cv=2)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            search.fit(X)
+        told = [one for one in caught if issubclass(one.category, gopfast.NotProvedWarning)]
+        assert len(told) == 1 and "Within this GridSearchCV only its first fit" in str(told[0].message)
+    with pytest.warns(gopfast.NotProvedWarning) as alone:  # outside of it every fit warns
+        clone(search.best_estimator_).fit(X)
+    assert len(alone) == 1 and "GridSearchCV" not in str(alone[0].message)
 
 
 def test_pickle_and_clone():

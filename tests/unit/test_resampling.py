@@ -8,7 +8,8 @@ import pytest
 from support.datasets import galaxies
 
 import gopfast
-from gopfast.inference.resampling import _aligned, _share, resampled, simulated
+from gopfast.inference.likelihood_ratio import _share
+from gopfast.inference.resampling import _aligned, resampled, simulated
 from gopfast.report import Tally
 
 
@@ -138,6 +139,7 @@ def test_bounds_of_the_p_value_hold_what_the_tolerance_leaves_open():
     assert low <= wide.p_value <= high and low < high
     exact = gopfast.lrt(problem(2), 9, epsilon=0.01)
     assert low <= exact.p_value <= high
+    assert wide.proved.sum() < 9 and exact.proved.all()
     assert _share([1.0, 2.0, 3.0], 2.0) == 0.75
 
 

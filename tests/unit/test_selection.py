@@ -1,5 +1,6 @@
 """The chosen number of components is the one that full solves choose, and the intervals hold."""
 
+import inspect
 import math
 
 import numpy as np
@@ -175,6 +176,21 @@ def test_kinds_of_covariance_are_chosen_among(choice):
     assert "<table>" in choice._repr_html_() and "chosen" in choice._repr_html_()
 
 
+def test_losers_show_what_they_attain_beside_their_bounds_and_exact_ones_no_bound(choice):
+    text = str(choice)
+    for one in choice.candidates:
+        loser = f"{one.upper:.3f} >={one.lower:.3f}"
+        assert (loser in text) is (not one.result.success)
+        assert f"{one.upper:.3f}" in text and "?" not in text.split("open")[1]
+    ones = [one for one in choice.candidates if one.n_components == 1]
+    assert all(one.result.relaxation == "closed form" and one.result.success for one in ones)
+    assert all(one.upper - one.lower < 1e-6 for one in ones)
+
+
+def test_a_choice_has_a_limit_of_time_by_default():
+    assert inspect.signature(select).parameters["time_limit"].default == 60.0
+
+
 def test_searches_at_a_time_prove_the_same(choice):
     together = select(galaxies(), range(1, 5), variance_floor=0.09, n_jobs=3)
     assert (together.status, together.covariance, together.n_components) == ("PROVED", "diag", 3)
@@ -231,12 +247,12 @@ def test_kinds_that_coincide_or_cannot_be_solved_are_left_out_by_default():
 
     assert MOST_COLUMNS_OF_MATRICES == MOST_COLUMNS
     assert compared(1) == ("diag", "tied")
-    assert compared(2) == ("spherical", "diag", "tied", "full")
-    assert compared(33) == ("spherical", "diag")
+    assert compared(2) == ("tied_spherical", "spherical", "diag", "tied", "full")
+    assert compared(33) == ("tied_spherical", "spherical", "diag")
     X = np.column_stack([galaxies(), galaxies()[::-1]])[::8]
     found = select(X, [1], variance_floor=[0.09, 0.16])
     assert [one.covariance for one in found.candidates] == list(compared(2))
-    assert [np.min(one.problem.variance_floor) for one in found.candidates] == [0.09] * 4
+    assert [np.min(one.problem.variance_floor) for one in found.candidates] == [0.09] * 5
     known = select(galaxies(), [1, 2], noise_variance=4.0)
     assert known.covariance == "known" and known.best.problem.noise_variance == 4.0
 
@@ -256,7 +272,10 @@ def test_the_criterion_is_drawn(choice):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     ax = choice.plot()
     assert ax.get_ylabel().startswith("BIC") and "chosen (proved)" in ax.get_legend_handles_labels()[1]
-    assert ax.get_ylim()[0] < choice.best.upper < ax.get_ylim()[1]
+    low, high = ax.get_ylim()
+    assert low < choice.best.upper < high
+    uppers = sorted(one.upper for one in choice.candidates)
+    assert uppers[4] < high < uppers[-1]  # the axis is that of the best five
     pyplot.close("all")
 
 
@@ -328,7 +347,7 @@ def test_the_first_fit_alone_proves_nothing_and_the_search_goes_on_as_if_it_had_
 def test_tiny_limits_give_a_valid_choice(limit):
     X = np.random.default_rng(0).standard_normal((300, 3)) + 4.0 * np.eye(3)[np.arange(300) % 3]
     found = select(X, [1, 2, 3], time_limit=limit)
-    assert len(found.candidates) == 12 and str(found)
+    assert len(found.candidates) == 15 and str(found)
     for one in found.candidates:
         assert np.isfinite(one.upper) and one.lower <= one.upper
         assert one.result.status is not Status.INTERRUPTED

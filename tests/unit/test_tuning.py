@@ -54,6 +54,11 @@ EXCEPTIONS = {
         "MEAN VARIANCE SLOPE RESIDUAL N_CELL N_COLUMNS OF_MASS OF_X OF_Y OF_XY OF_XX OF_YY OF_XY_SQUARED N_STATISTICS "
         "MEAN_BOX VARIANCE_MOST VARIANCE_LEAST SLOPE_LEAST SLOPE_MOST RESIDUAL_MOST RESIDUAL_LEAST N_FACETS",
     ),
+    "mixtures/primal/endings": (
+        "codes and their numbers",
+        "N_KINDS N_ENDINGS GIVEN SUGGESTED TRIAL DRAWS CLUSTERS TIES MOVES CROSSINGS NODES CONVERGED OUT_OF_STEPS "
+        "GIVEN_UP OUT_OF_TIME FAILED",
+    ),
     "mixtures/families/gaussian": ("mathematics", "CURVATURE"),
     "mixtures/families/matrix": (
         "sizes of arrays in C, and of facets", "MOST_SPLIT MOST_VERTICES MOST_COLUMNS MOST_ENTRIES N_PLANES"

@@ -563,7 +563,7 @@ def compared(n_columns) -> tuple[str, ...]:
     if n_columns == 1:
         return Diagonal.name, Tied.name
     matrices = (Tied.name, Full.name) if n_columns <= MOST_COLUMNS_OF_MATRICES else ()
-    return Spherical.name, Diagonal.name, *matrices
+    return TiedSpherical.name, Spherical.name, Diagonal.name, *matrices
 
 
 def _columns_with_squares(problem, kind):

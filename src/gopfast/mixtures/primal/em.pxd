@@ -1,6 +1,7 @@
 """Primal problem of a mixture: EM and its starts, for any component family."""
 
 from gopfast.mixtures.primal.crossing cimport Crossing
+from gopfast.mixtures.primal.endings cimport Endings
 from gopfast.mixtures.primal.moves cimport Moves
 from gopfast.mixtures.families.family cimport Family
 from gopfast.mixtures.data.passes cimport N_PARTS, pass_sums
@@ -49,6 +50,8 @@ cdef class MixturePrimal(Primal):
     cdef int active, found_by       # which of them is at work, and has found the last solution
     cdef Moves moves
     cdef Crossing crossing
+    cdef readonly Endings endings
+    cdef int ending                 # of the last run of EM
     cdef int describe(self, ties) except -1
     cdef Samples draw(self, index n)
     cdef bint late(self) noexcept nogil
@@ -64,7 +67,8 @@ cdef class MixturePrimal(Primal):
     cdef void scatter(self) noexcept nogil
     cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil
     cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
-    cdef bint offer(self, real *candidate, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef bint offer(self, int kind, real *candidate, real *best, real tolerance, real *solution,
+                    Effort *effort) noexcept nogil
     cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
@@ -83,7 +87,7 @@ cdef class MixturePrimal(Primal):
     cdef real cross_over(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
-    cdef real descend(self, real best, real finest, int max_iter, real tolerance, real *solution,
+    cdef real descend(self, int kind, real best, real finest, int max_iter, real tolerance, real *solution,
                       Effort *effort) noexcept nogil
     cdef real relocate(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef int furnish(self) except -1

@@ -16,6 +16,10 @@ from libc.string cimport memcpy
 from gopfast.clustering.line import best_stretches
 from gopfast.mixtures.primal.clusters import clusterings
 from gopfast.mixtures.primal.crossing cimport Crossing
+from gopfast.mixtures.primal.endings cimport (
+    CLUSTERS, CONVERGED, CROSSINGS, DRAWS, FAILED, GIVEN, GIVEN_UP, MOVES, NODES, OUT_OF_STEPS, OUT_OF_TIME, SUGGESTED,
+    TIES, TRIAL, Endings
+)
 from gopfast.mixtures.primal.margins cimport OBJECTIVE_ROUNDING
 from gopfast.mixtures.primal.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
@@ -67,6 +71,7 @@ cdef class MixturePrimal(Primal):
                  start_weights=None, bint perturbed=True):
         cdef int K = family.n_components, d = family.n_columns, part
         self.moving, self.perturbing = Meter(), Meter()
+        self.endings, self.ending = Endings(), FAILED
         self.active, self.found_by, self.perturbed = SEARCHING, SEARCHING, perturbed
         self.family = family
         self.n_starts = n_starts
@@ -217,6 +222,7 @@ cdef class MixturePrimal(Primal):
         cdef real objective = INFINITY, previous = INFINITY, decrease = 0, last, ratio, rest
         cdef real *trial = &self.trial[0]
         memcpy(trial, solution, n * sizeof(real))
+        self.ending = OUT_OF_STEPS
         for iteration in range(max_iter):
             last = decrease
             memcpy(solution, trial, n * sizeof(real))  # the parameters that the objective belongs to
@@ -225,12 +231,14 @@ cdef class MixturePrimal(Primal):
             effort.n_passes += 1
             self.work().terms += data.n_samples * self.family.n_components
             if not objective < INFINITY:
+                self.ending = FAILED
                 return INFINITY
             decrease = previous - objective
             previous = objective
             if iteration < (1 if goes_on else 2):
                 continue
             if not decrease > 0:
+                self.ending = CONVERGED
                 break
             if iteration == 1:
                 ratio = self.rate
@@ -239,10 +247,13 @@ cdef class MixturePrimal(Primal):
             rest = decrease * ratio / (1 - ratio)
             self.rate = ratio
             if rest < max(tolerance, relative * fabs(objective)):
+                self.ending = CONVERGED
                 break
             if iteration >= FORESEEN_FROM and objective - DOUBT * rest > target:
+                self.ending = GIVEN_UP
                 break
             if self.late():
+                self.ending = OUT_OF_TIME
                 break
         return objective
 
@@ -351,6 +362,7 @@ cdef class MixturePrimal(Primal):
                     memcpy(candidate, solution, self.n_solution * sizeof(real))
                     self.concentrate(k, tie, candidate)
                     objective = self.run(&self.full, candidate, best - tolerance, tolerance, TIE_STEPS, effort)
+                    self.endings.add(TIES, self.ending, objective - self.coarse_loss)
                     if objective < best - tolerance:
                         best, better = objective, True
                         memcpy(solution, candidate, self.n_solution * sizeof(real))
@@ -358,9 +370,11 @@ cdef class MixturePrimal(Primal):
                 break
         return best
 
-    cdef bint offer(self, real *candidate, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
+    cdef bint offer(self, int kind, real *candidate, real *best, real tolerance, real *solution,
+                    Effort *effort) noexcept nogil:
         """A short run from a candidate; IN/OUT best, solution; whether it is better."""
         cdef real objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
+        self.endings.add(kind, self.ending, objective)
         if not objective < best[0]:
             return False
         best[0] = objective
@@ -388,7 +402,7 @@ cdef class MixturePrimal(Primal):
             if self.late():
                 return
             self.cluster(0 if attempt < 0 else CLUSTER_TURNS, &self.candidate[0], effort)
-            self.offer(&self.candidate[0], best, tolerance, solution, effort)
+            self.offer(TRIAL, &self.candidate[0], best, tolerance, solution, effort)
 
     cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
                                 Effort *effort) noexcept nogil:
@@ -403,7 +417,7 @@ cdef class MixturePrimal(Primal):
                 return
             self.moves.fit_to(&self.labels[attempt, 0], &self.candidate[0])
             self.until = until if attempt > 0 else INFINITY
-            self.offer(&self.candidate[0], best, tolerance, solution, effort)
+            self.offer(TRIAL, &self.candidate[0], best, tolerance, solution, effort)
             self.until = until
 
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil:
@@ -466,7 +480,7 @@ cdef class MixturePrimal(Primal):
         if self.suggested is None:
             return
         memcpy(&self.candidate[0], &self.suggested[0], self.suggested.shape[0] * sizeof(real))
-        self.offer(&self.candidate[0], best, tolerance, solution, effort)
+        self.offer(SUGGESTED, &self.candidate[0], best, tolerance, solution, effort)
 
     cdef void divide(self) noexcept:
         """OUT drawn: the centers of the best clusters of one column, by dynamic programming."""
@@ -494,6 +508,7 @@ cdef class MixturePrimal(Primal):
                 if self.late() or not self.moves.apply(solution, -INFINITY, candidate):
                     break
                 objective = self.run(&self.coarse, candidate, best - tolerance, tolerance, LONG, effort)
+                self.endings.add(MOVES, self.ending, objective)
                 if objective < best - tolerance:
                     best, better = objective, True
                     memcpy(solution, candidate, self.n_solution * sizeof(real))
@@ -505,6 +520,7 @@ cdef class MixturePrimal(Primal):
     cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what new draws, or their clusters, lead to."""
         cdef real *proposal = &self.proposal[0]
+        cdef int kind = CLUSTERS
         self.n_restarts += 1
         if self.n_restarts % 4 == (1 if self.family.n_components == 2 else 3) and self.has_axes:
             self.cluster_as_given(proposal, effort)
@@ -514,14 +530,16 @@ cdef class MixturePrimal(Primal):
             self.cluster(CLUSTER_TURNS, proposal, effort)
         else:
             self.start_from(0, proposal)
+            kind = DRAWS
         # to its end: where components overlap EM may stand nearly still before it falls
-        return self.descend(best, FINE * tolerance, 2 * LONG, tolerance, solution, effort)
+        return self.descend(kind, best, FINE * tolerance, 2 * LONG, tolerance, solution, effort)
 
-    cdef real descend(self, real best, real finest, int max_iter, real tolerance, real *solution,
+    cdef real descend(self, int kind, real best, real finest, int max_iter, real tolerance, real *solution,
                       Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what EM, of so many steps, and moves make of `proposal`."""
         cdef real *proposal = &self.proposal[0]
         cdef real objective = self.run(&self.coarse, proposal, INFINITY, finest, max_iter, effort)
+        self.endings.add(kind, self.ending, objective)
         self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:
             return best
@@ -540,6 +558,7 @@ cdef class MixturePrimal(Primal):
             if not self.moves.apply(solution, -INFINITY, proposal):
                 return best
         objective = self.run(&self.coarse, proposal, INFINITY, tolerance, LONG, effort)
+        self.endings.add(MOVES, self.ending, objective)
         objective = self.move(objective, tolerance, proposal, effort)
         self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:
@@ -559,14 +578,14 @@ cdef class MixturePrimal(Primal):
         effort.n_passes += LOOK_PASSES
         if not self.moves.relocate(solution, &self.seed, proposal):
             return best
-        return self.descend(best, tolerance, LONG, tolerance, solution, effort)
+        return self.descend(MOVES, best, tolerance, LONG, tolerance, solution, effort)
 
     cdef real cross_over(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: the better of it and what a crossing of two solutions leads to."""
         cdef real *proposal = &self.proposal[0]
         if not self.crossing.cross(solution, &self.seed, proposal):
             return best
-        return self.descend(best, tolerance, LONG, tolerance, solution, effort)
+        return self.descend(CROSSINGS, best, tolerance, LONG, tolerance, solution, effort)
 
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
@@ -603,7 +622,7 @@ cdef class MixturePrimal(Primal):
             STARTS_SHARE_OF_ALL if self.coarse.samples.columns == self.full.samples.columns else STARTS_SHARE)
         if self.start is not None:  # whatever the time
             self.start_from(-1, &self.candidate[0])
-            self.offer(&self.candidate[0], &best, tolerance, solution, effort)
+            self.offer(GIVEN, &self.candidate[0], &best, tolerance, solution, effort)
         if self.is_heavy:
             self.try_clusters(&best, tolerance, solution, effort)
         self.try_suggested(&best, tolerance, solution, effort)
@@ -611,7 +630,7 @@ cdef class MixturePrimal(Primal):
             if self.late() and best < INFINITY:
                 break
             self.start_from(attempt, &self.candidate[0])
-            self.offer(&self.candidate[0], &best, tolerance, solution, effort)
+            self.offer(TRIAL, &self.candidate[0], &best, tolerance, solution, effort)
         if self.deep and not self.is_heavy:
             self.try_clusters(&best, tolerance, solution, effort)
         if not self.late():
@@ -702,12 +721,14 @@ cdef class MixturePrimal(Primal):
         if self.coarse.n_samples < self.full.n_samples:
             target -= self.coarse_loss
             objective = self.run(&self.coarse, solution, target, tolerance, NODE_STEPS, effort)
+            self.endings.add(NODES, self.ending, objective)
             self.remember(objective, solution)
             if not objective < target:
                 return INFINITY
             target += self.coarse_loss
         objective = self.run(&self.full, solution, target, tolerance, NODE_STEPS, effort)
         if self.coarse.n_samples == self.full.n_samples:
+            self.endings.add(NODES, self.ending, objective)
             self.remember(objective, solution)
         return objective
 
@@ -716,6 +737,19 @@ cdef class MixturePrimal(Primal):
         return self.run(&self.full, solution, INFINITY, POLISHED, POLISH_STEPS, effort, False,
                         POLISHED_RELATIVE)
 
+    def searches(self, real upper):
+        """The local searches so far, where `upper` is UBD, which others may have found.
+
+        Returns
+        -------
+        counts (kinds, endings), kind and ending of each that was kept, its objective above the best one
+        """
+        kinds, endings, values = self.endings.rows()
+        best = min(self.known_value, values.min(initial=np.inf))
+        if self.coarse.samples.columns == self.truth.samples.columns:
+            best = min(best, upper)
+        return self.endings.table(), kinds, endings, values - best
+
     def state(self):
         """What earlier local searches have left behind: the generator's state, where perturbations begin."""
         return {
@@ -723,6 +757,7 @@ cdef class MixturePrimal(Primal):
             "known_value": self.known_value, "coarse_loss": self.coarse_loss,
             "turns": np.array([self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before,
                                self.perturbation_passes]),
+            **self.endings.state(),
         }
 
     def restore(self, state):
@@ -733,6 +768,7 @@ cdef class MixturePrimal(Primal):
         self.coarse_loss = entries.number(state, "coarse_loss")
         turns = entries.array(state, "turns", (5,), "iu", -1, MOST_TURNS).tolist()
         self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before, self.perturbation_passes = turns
+        self.endings.restore(state)
 
     def em(self, weights, point, tol, int max_iter):
         """EM from given weights (K,) and parameters (n_connected,) with its trace.

@@ -1,0 +1,87 @@
+"""The commands for clusters and latent classes: what they read, print, write and return."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast import cli
+from gopfast.errors import InputError
+from gopfast.reading.labels import read_labels
+
+DATA = Path(gopfast.__file__).resolve().parent / "datasets"
+FAITHFUL, CARCINOMA = str(DATA / "faithful.csv"), str(DATA / "labels" / "carcinoma.csv")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text):
+        path = tmp_path / "data.csv"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return written
+
+
+def test_kmeans_prints_and_writes_what_solve_returns(capsys, tmp_path):
+    record, labels = tmp_path / "clusters.json", tmp_path / "clusters.csv"
+    assert cli.main(["kmeans", FAITHFUL, "-k", "3", "-q", "--json", str(record), "--labels", str(labels)]) == 0
+    out, err = capsys.readouterr()
+    result = gopfast.solve(gopfast.KMeans(gopfast.datasets.load_faithful(), 3))
+    assert f"{result.inertia:.8g}" in out and "OPTIMAL" in out and err == ""
+    assert json.loads(record.read_text())["objective"] == pytest.approx(result.inertia, rel=1e-9)
+    assert json.loads(record.read_text())["model"] == {"n_clusters": 3}
+    with open(labels, encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["cluster"] and [int(row[0]) for row in rows[1:]] == result.labels.tolist()
+
+
+def test_a_limit_of_kmeans_is_told_in_its_own_units(capsys, tmp_path):
+    path = tmp_path / "hard.csv"
+    np.savetxt(path, np.random.default_rng(0).standard_normal((400, 6)), delimiter=",")
+    assert cli.main(["kmeans", str(path), "-k", "8", "--time-limit", "0.05", "-q"]) == 1
+    err = capsys.readouterr().err
+    assert "the inertia is proved to be at most" in err and "nats" not in err and "fewer clusters" in err
+
+
+def test_classes_print_and_write_what_solve_returns(capsys, tmp_path):
+    record, labels = tmp_path / "classes.json", tmp_path / "classes.csv"
+    options = ["-q", "--summary", "--json", str(record), "--labels", str(labels)]
+    assert cli.main(["classes", CARCINOMA, "-k", "2", *options]) == 0
+    out = capsys.readouterr().out
+    assert "columns A, B, C, D, E, F, G" in out and "G^2" in out and "BIC" in out
+    result = gopfast.solve(gopfast.LatentClass(gopfast.datasets.load_carcinoma(), 2))
+    written = json.loads(record.read_text())
+    assert written["objective"] == pytest.approx(result.objective, abs=0.02)
+    assert written["categories"][0] == [1.0, 2.0] and written["model"] == {"n_classes": 2, "prior": None}
+    with open(labels, encoding="utf-8") as file:
+        assert len(list(csv.reader(file))) == 119
+
+
+def test_missing_entries_stay_and_codes_of_missing_ones_are_taken(write, capsys):
+    path = write("a,b,c\nyes,no,1\nno,,2\nyes,yes,9\nno,no,1\n")
+    assert cli.main(["classes", path, "-k", "1", "-q", "--missing", "9,no"]) == 0
+    assert "n_categories=(1, 1, 2)" in capsys.readouterr().out
+    assert cli.main(["classes", path, "-k", "1", "-q", "--na", "drop"]) == 0
+    assert "3 samples" in capsys.readouterr().out
+
+
+def test_labels_are_text_or_whole_numbers(write):
+    table = read_labels(write("x,y,z\n10,1.5,NA\n2,2,b\n,3,a\n"))
+    assert table.columns == ("x", "y", "z")
+    assert table.data.tolist() == [[10.0, "1.5", None], [2.0, "2", "b"], [None, "3", "a"]]
+    assert read_labels(write("x,y\n1,\n2,3\n"), na="drop").data.tolist() == [[2.0, 3.0]]
+    assert read_labels(write("a,b\nc,d\n"), header=False).data.tolist() == [["a", "b"], ["c", "d"]]
+    assert read_labels(write("x,y\n1,2\n3,4\n"), ["y"]).data.tolist() == [[2.0], [4.0]]
+
+
+def test_what_cannot_be_read_is_named(write):
+    path = write("x,y\n1,\n2,\n")
+    with pytest.raises(InputError, match=r"data\.csv: no row has all its values"):
+        read_labels(path, na="drop")
+    with pytest.raises(InputError, match="there is no column 'w'"):
+        read_labels(path, ["w"])
+    assert cli.main(["classes", path, "-k", "9", "-q"]) == 2

@@ -201,7 +201,7 @@ class Preparation:
 
     def polished(self, point):
         """Return a point or, by Newton's method, a better one near it that is as feasible; in the user's units."""
-        if point is None or self.data is None or not self.lifting.in_forms():
+        if point is None or self.data is None or self.stop.stopped or not self.lifting.in_forms():
             return point
         sign, best = self.lifting.sign, point
         value, allowed = sign * self.problem.objective(point), self.problem.violations(point).max(initial=0.0)
@@ -209,8 +209,8 @@ class Preparation:
             return point
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                near = self._program(StopSignal()).polish(point)
-        except (KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
+                near = self._program(self.stop).polish(point)
+        except (Stopped, KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
             return point
         for trial in near:
             trial = np.clip(trial, self.problem.lower, self.problem.upper)

@@ -359,6 +359,11 @@ class Preparation:
         # proves nothing along an infinite range.
         return low, high, np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))).tolist()
 
+    def has_bounded_factors(self, low, high):
+        """Whether the tree can divide a bounded factor of every product; forms need no bounds of their variables."""
+        bounded = (np.isfinite(low) & np.isfinite(high))[self.lifting.place]
+        return all(bounded[i] or bounded[j] for i, j in self.lifting.undecided)
+
     def limited(self, low, high, free, reach):
         """Return a box cut where nothing bounds it, around the best point, and where: name -> magnitude."""
         low, high, limits = low.copy(), high.copy(), {}

@@ -16,7 +16,6 @@ Theory: (X5) of docs/theory/biconvex.md.
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from gopfast.biconvex.tuning import CYCLE_VIOLATION as LEAST_VIOLATION, LEAST_HALF_WIDTH, LONGEST, MOST_SOURCES
 
@@ -78,6 +77,9 @@ def violated(first, second, low, high, z, w, known):
     sources = np.argsort(-score, kind="stable")[: min(MOST_SOURCES, int((score > 0).sum()))]
     if not len(sources):
         return []
+    # Here and not above: it imports scipy.linalg, more than half of what a first solve imports, and few roots need it.
+    from scipy.sparse.csgraph import dijkstra
+
     distance, before = dijkstra(graph, indices=sources, return_predecessors=True, limit=2.0)
     number = {}
     for k, a, b in zip(edges.tolist(), i.tolist(), j.tolist(), strict=True):

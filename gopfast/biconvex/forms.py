@@ -46,10 +46,21 @@ def is_convex(form):
     """Whether z'Qz is convex, up to rounding in eigenvalues that the bounds then allow for."""
     if all(i == j for i, j in form):
         return all(value >= 0 for value in form.values())
-    if any(form.get((i, i), 0.0) <= 0 for pair in form for i in pair):
+    if any(form.get((i, i), 0.0) <= 0 for i in {i for pair in form for i in pair}):
         return False
-    matrix = dense(form)
-    return np.linalg.eigvalsh(matrix)[0] >= -EIGENVALUE_TOL * abs(matrix).max()
+    return is_nearly_semidefinite(dense(form))
+
+
+def is_nearly_semidefinite(matrix):
+    """Whether a symmetric matrix has no eigenvalue below 0 but for `EIGENVALUE_TOL`; a tenth of the time of those."""
+    size = abs(matrix).max(initial=0.0)
+    if size == 0:
+        return True
+    try:
+        np.linalg.cholesky(matrix + EIGENVALUE_TOL * size * np.eye(len(matrix)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def convexity_defect(form):

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from gopfast.biconvex.forms import dense
+from gopfast.biconvex.forms import dense, is_nearly_semidefinite
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.margins import EIGENVALUE_TOL
 from gopfast.biconvex.partition import two_colouring
@@ -76,8 +76,9 @@ class _Block:
         for side in (0, 1):
             chosen = [k for k, i in enumerate(self.members) if colour[i] == side]
             # diagonal entries are nonnegative
-            if len(chosen) > 1:
-                least = np.linalg.eigvalsh(self.dense[np.ix_(chosen, chosen)])[0] / self.size
+            block = self.dense[np.ix_(chosen, chosen)]
+            if len(chosen) > 1 and not is_nearly_semidefinite(block):
+                least = np.linalg.eigvalsh(block)[0] / self.size
                 total += max(0.0, -least) if least < -EIGENVALUE_TOL else 0.0
         return total
 

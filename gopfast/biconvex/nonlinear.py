@@ -6,6 +6,7 @@ from and nothing more: it is settled and valued as any other.
 """
 
 import functools
+import warnings
 
 import numpy as np
 from scipy import sparse
@@ -99,7 +100,9 @@ class NonlinearProgram:
         """
         x = np.clip(np.nan_to_num(point / self.scale), self.low, self.high)
         try:
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+                # of a singular Jacobian, or a step of 0: what is found is only a point to start from
+                warnings.simplefilter("ignore")
                 found = _solver()(self, x)
         except (Stopped, ArithmeticError, np.linalg.LinAlgError):
             return None
@@ -167,11 +170,12 @@ def _by_scipy(program, x):
     if is_large or is_dependent:
         rows = NonlinearConstraint(
             lambda z: program.values(z)[1:], program.lower, program.upper,
-            jac=lambda z: sparse.csr_array(program.jacobian(z)[1:]), hess=lambda z, v: _hessian(program, 0.0, v),
+            jac=lambda z: sparse.csr_array(program.jacobian(z)[1:]),
+            hess=lambda z, v: _operator(program, 0.0, v),
         )  # fmt: skip
         return minimize(
             lambda z: program.values(z)[0], x, jac=lambda z: program.jacobian(z)[0],
-            hess=lambda z: _hessian(program, 1.0, np.zeros(program.n_rows)), method="trust-constr",
+            hess=lambda z: _operator(program, 1.0, np.zeros(program.n_rows)), method="trust-constr",
             bounds=Bounds(program.low, program.high), constraints=[rows] if program.n_rows else (),
             options={
                 "maxiter": MOST_ITERATIONS, "initial_barrier_parameter": BARRIER_START, "sparse_jacobian": is_large,
@@ -209,6 +213,19 @@ def _hessian(program, factor, multipliers):
     weight = np.append(factor, multipliers)[program.number] * program.value
     pairs = np.concatenate([program.i, program.j]), np.concatenate([program.j, program.i])
     return sparse.csr_array((np.concatenate([weight, weight]), pairs), shape=(program.n, program.n))
+
+
+def _operator(program, factor, multipliers):
+    """Return the Hessian as what polls the stop signal: a step takes a product with it for every variable."""
+    from scipy.sparse.linalg import LinearOperator
+
+    matrix = _hessian(program, factor, multipliers)
+
+    def times(vector):
+        check(program.stop)
+        return matrix @ vector
+
+    return LinearOperator(matrix.shape, matvec=times, dtype=np.float64)
 
 
 def _by_ipopt(program, x):

@@ -201,7 +201,7 @@ class Preparation:
 
     def polished(self, point):
         """Return a point or, by Newton's method, a better one near it that is as feasible; in the user's units."""
-        if point is None or self.data is None or not self.lifting.in_forms():
+        if point is None or self.data is None or self.stop.stopped or not self.lifting.in_forms():
             return point
         sign, best = self.lifting.sign, point
         value, allowed = sign * self.problem.objective(point), self.problem.violations(point).max(initial=0.0)
@@ -209,8 +209,8 @@ class Preparation:
             return point
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                near = self._program(StopSignal()).polish(point)
-        except (KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
+                near = self._program(self.stop).polish(point)
+        except (Stopped, KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
             return point
         for trial in near:
             trial = np.clip(trial, self.problem.lower, self.problem.upper)
@@ -358,6 +358,11 @@ class Preparation:
         # What is left is linear, or the factor of a product that another one bounds. A dual that is off by rounding
         # proves nothing along an infinite range.
         return low, high, np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))).tolist()
+
+    def has_bounded_factors(self, low, high):
+        """Whether the tree can divide a bounded factor of every product; forms need no bounds of their variables."""
+        bounded = (np.isfinite(low) & np.isfinite(high))[self.lifting.place]
+        return all(bounded[i] or bounded[j] for i, j in self.lifting.undecided)
 
     def limited(self, low, high, free, reach):
         """Return a box cut where nothing bounds it, around the best point, and where: name -> magnitude."""

@@ -13,7 +13,7 @@ from gopfast.biconvex.margins import WITHIN
 from gopfast.biconvex.outcome import Found, result_of
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER
-from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WORTH_GROWING
+from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_GROWING
 from gopfast.errors import InputError
 from gopfast.result import Status
 from gopfast.search.session import UNLIMITED, Session, memory_notes
@@ -110,6 +110,11 @@ def _search(preparation, stored):
     if options.checkpoint is not None or options.executor is not None:
         session.note("boxes that grow are searched in this process, without checkpoints")
         options = replace(options, checkpoint=None, executor=None)
+    if preparation.has_bounded_factors(low, high):
+        found = _search_whole(preparation, options, low, high, found)
+        if found.status not in (Status.NUMERICAL, Status.NODE_LIMIT) or (
+                options.max_nodes is not None and found.fields["n_nodes"] >= options.max_nodes):
+            return found
     for reach in REACHES:
         before = preparation.value
         left = None if options.max_nodes is None else options.max_nodes - found.fields.get("n_nodes", 0)
@@ -126,6 +131,22 @@ def _search(preparation, stored):
         preparation.least = found.bound = max(found.bound, preparation.bound_all())
         if np.isfinite(preparation.value) and not gained > WORTH_GROWING * abs(preparation.value):
             break
+    return found
+
+
+def _search_whole(preparation, options, low, high, found):
+    """
+    Search without ends where a factor of every product has some: only such variables are divided.
+
+    It ends soon where it helps: along an infinite range a dual that is off by rounding proves nothing.
+    """
+    max_nodes = WHOLE_NODES if options.max_nodes is None else min(WHOLE_NODES, options.max_nodes)
+    within = preparation.session.within(replace(options, max_nodes=max_nodes))
+    found = _search_box(preparation, within, low, high, {}, found)
+    if found.status in (Status.NUMERICAL, Status.NODE_LIMIT):
+        preparation.keep(found.point)
+        preparation.go_on()
+        preparation.least = max(preparation.least, found.bound)
     return found
 
 

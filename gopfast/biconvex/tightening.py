@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import ellipsoid, lagrangian
+from gopfast.biconvex import ellipsoid, growth, lagrangian
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.tuning import LARGEST_OBJECTIVE as LARGEST_BOUND, TRIAL_LIMITS, TRIAL_REACHES
 from gopfast.lp.lp import Lp
@@ -47,6 +47,9 @@ def tighten(lifting, stop):
     box = None if (low > high).any() else _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:
         return box
+    box = growth.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high))
+    if box is None or lifting.unbounded(*box) is None:
+        return box
     return ellipsoid.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high))
 
 
@@ -70,6 +73,10 @@ def tighten_by_objective(lifting, low, high, value, point=None):
         None if no point is that good.
     """
     upper = math.nextafter(value - lifting.sign * lifting.problem.constant, math.inf)
+    box = growth.tighten(lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper)
+    if box is None:
+        return None
+    low, high = box
     for multiplied in (None, point):
         box = ellipsoid.tighten(
             lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper,

@@ -39,6 +39,9 @@ MOST_FREE = 200
 ELLIPSOID_ROUNDS = 20
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 30 microseconds each
 MOST_TERMS = 30_000
+
+# [ellipsoid, growth] Bounds by rows (X11).
+
 # beyond this bounds are none: nothing can be computed with them | the user's units | [1, 1e100] | argument: u of it is
 # 0.1 of a unit
 WIDEST = 1e15
@@ -61,6 +64,15 @@ EXACT_UP_TO = 12
 N_STARTS = 8
 # of groupings | evaluations | [1, inf) | not measured
 MOST_EVALUATIONS = 400
+
+# [growth] Bounds by rows that grow (X11).
+
+# over all rows | rounds | [1, inf) | not measured
+GROWTH_ROUNDS = 5
+# of all rows and rounds | terms | [1, inf) | argument: rationals take about 3 microseconds each
+MOST_GROWTH_TERMS = 100_000
+# denominators of linear rows' multipliers | none | [1, 2**53] | argument: coefficients that cancel must cancel exactly
+SIMPLE_MULTIPLIER = 10_000
 
 # [lagrangian] Bounds by Lagrangians (X11).
 
@@ -227,6 +239,9 @@ MAX_VARIABLES_SHOWN = 20
 REACHES = (1e2, 1e4, 1e6, 1e8)
 # of a checkpoint's objective: what evaluating it anew may change | the core's units | (0, 1) | not measured
 SAME = 1e-5
+# of a search without ends, before boxes are put around what nothing bounds | nodes | [0, inf) |
+# bench/biconvex_unbounded.py
+WHOLE_NODES = 300
 # gain by a box | relative to the objective | (0, 1) | not measured
 WORTH_GROWING = 1e-6
 

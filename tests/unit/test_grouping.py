@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 import gopfast
 from gopfast import BiconvexProblem, InputError
-from gopfast.biconvex import grouping
+from gopfast.biconvex import forms, grouping
 from gopfast.biconvex.lifting import Lifting
 
 
@@ -73,3 +73,13 @@ def test_bounds_bracket_a_search_from_many_starts(seed, sense):
     assert sign * result.bound <= best.min() + 1e-9
     assert sign * result.objective <= best.min() + 1e-6 * abs(best.min())
     assert problem.objective(result.solution.z) == pytest.approx(result.objective, rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([-1.0, -1e-9, 0.0, 1e-9, 1.0]))
+def test_elimination_says_of_a_matrix_what_its_eigenvalues_say(seed, n, shift):
+    root = np.random.default_rng(seed).integers(-3, 4, (n, n)).astype(float)
+    matrix = root.T @ root
+    size = max(1.0, abs(matrix).max())
+    matrix = matrix + (shift * size - np.linalg.eigvalsh(matrix)[0]) * np.eye(n)  # the least one is `shift`
+    assert forms.is_nearly_semidefinite(0.5 * (matrix + matrix.T)) == (shift >= 0)

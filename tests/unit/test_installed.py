@@ -89,3 +89,13 @@ def test_with_the_core_beside_the_sources_they_are_imported_in_their_folder_and_
 def test_dir_lists_the_names_that_are_loaded_on_first_use():
     assert set(gopfast.__all__) <= set(dir(gopfast))
     assert "GlobalGaussianMixture" in dir(gopfast)
+
+
+def test_a_first_biconvex_solve_does_without_what_few_need(tmp_path):
+    code = (
+        "import sys, gopfast\n"
+        "problem = gopfast.BiconvexProblem([0, 0], Q=[[0, 1], [0, 0]], lower=-1, upper=2)\n"
+        "assert gopfast.solve(problem, n_threads=1, log=False).success\n"
+        "sys.exit('scipy.linalg' in sys.modules or 'scipy.optimize' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path).returncode == 0

@@ -186,3 +186,14 @@ def voltages(seed, n=5):
     lower[2 * n :], upper[2 * n :] = [0.0] * n_generators + [-3.0] * n_generators, 4.0
     lower[0] = lower[n] = upper[n] = 0.0
     return BiconvexProblem(cost, quadratic_rows=rows, lower=lower, upper=upper)
+
+
+def test_products_with_the_hessian_poll_the_signal():
+    stop = StopSignal()
+    one = program(mixed(3), stop=stop)
+    operator = nonlinear._operator(one, 1.0, np.ones(one.n_rows))
+    expected = nonlinear._hessian(one, 1.0, np.ones(one.n_rows)).toarray()
+    assert np.array_equal(operator @ np.eye(one.n), expected)
+    stop.caught(KeyboardInterrupt())
+    with pytest.raises(nonlinear.Stopped):
+        operator @ np.ones(one.n)

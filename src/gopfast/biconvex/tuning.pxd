@@ -109,8 +109,9 @@ cdef extern from *:
 
     # [bilinear_rows] The program of a node.
 
-    # of HiGHS, of rows and of reduced costs | the core's units | [1e-10, 1e-3] | not measured
-    real LP_TOLERANCE "1e-9"
+    # of HiGHS, of rows and of reduced costs | the core's units | [1e-10, 1e-3] | argument: HiGHS
+    # takes no smaller one, and what it leaves keeps proofs from a gap of 1e-9
+    real LP_TOLERANCE "1e-10"
     # of a node's program, beside those that it starts with | tangents | [0, inf) | not measured
     int N_TANGENTS "64"
     # the same for each form | tangents | [0, inf) | not measured

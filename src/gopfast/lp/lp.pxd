@@ -23,7 +23,7 @@ cdef class LpWorker:
     cdef void* solver
     cdef StopSignal signal                  # polled while HiGHS runs; None: nothing interrupts it
     cdef int number                         # of the thread, for the signal
-    cdef bint loaded
+    cdef bint loaded, limited               # limited: HiGHS has a time limit
     cdef real objective_bound
     cdef readonly index n_lps               # calls of Highs_run, a repeat after a thread mismatch not counted
 
@@ -51,6 +51,7 @@ cdef class LpWorker:
     # GIL held: interrupts solve() soon after the signal; None: no longer. Before open() or on its thread.
     cdef int watch(self, StopSignal signal, int number) except -1
     cdef int poll_signal(self) noexcept nogil
+    cdef int limit_time(self) noexcept nogil
 
     cdef int load(self, int n_cols, int n_rows, const real* cost,
                   const real* col_lower, const real* col_upper, const real* row_lower, const real* row_upper,

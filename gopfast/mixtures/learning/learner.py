@@ -1,6 +1,9 @@
 """What is learnt beside a tree in steps of Python: the protocol that `StepwiseReduction` asks."""
 
 import math
+import time
+
+from gopfast.mixtures.learning.tuning import LEAST_STEP, LONGEST_STEP, SHARE_OF_TIME
 
 
 class Learner:
@@ -36,3 +39,18 @@ class Learner:
     def step(self, deadline):
         """Take a step, until `deadline` of the monotonic clock; return whether there are more."""
         raise NotImplementedError
+
+
+def end_of_step(deadline):
+    """
+    Return when a step is to end, of the monotonic clock, so that the tree and who watches it have their turn.
+
+    Parameters
+    ----------
+    deadline : float
+        Of the search; infinite: steps end by what they have done, and are the same in every run.
+    """
+    if not math.isfinite(deadline):
+        return math.inf
+    now = time.monotonic()
+    return min(deadline, now + min(LONGEST_STEP, max(LEAST_STEP, SHARE_OF_TIME * (deadline - now))))

@@ -15,10 +15,11 @@ import numpy as np
 
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
-from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
 from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, less, pick, total_of
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
+from gopfast.mixtures.pricing.scales import scale_of
 from gopfast.mixtures.pricing.tuning import (
     ALIKE_PLACES,
     BEFORE_OTHERS,
@@ -29,9 +30,7 @@ from gopfast.mixtures.pricing.tuning import (
     GROUPED_MOST_TURNS as MOST_TURNS,
     GROUPED_N_STARTS as N_STARTS,
     GROUPS,
-    LEAST_STEP,
     LEAST_TOLERANCE,
-    LONGEST_STEP,
     LOOKS,
     MANY,
     MANY_COLUMNS,
@@ -45,9 +44,7 @@ from gopfast.mixtures.pricing.tuning import (
     PATIENCE,
     SAMPLES_OF_A_GROUP,
     SEARCHED,
-    SHARE_OF_TIME,
     SLOW,
-    SOLVED,
     TOLERANCES,
 )
 
@@ -86,7 +83,7 @@ class GroupedBound(Learner):
         self.total_weight = math.fsum(self.weights)
         self.rng = np.random.default_rng(0)
         self.cells, self.table_total = None, -math.inf
-        self.pricing = self.part = self.groups = self.own_prices = None
+        self.pricing = self.part = self.groups = self.own_prices = self.shares = None
         self.phase, self.level, self.n_turns, self.terms = "groups", 0, 0, 0
 
     @property
@@ -107,12 +104,9 @@ class GroupedBound(Learner):
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
-        if math.isfinite(deadline):  # else steps end by what they have done, and are the same in every run
-            now = time.monotonic()
-            deadline = min(deadline, now + min(LONGEST_STEP, max(LEAST_STEP, SHARE_OF_TIME * (deadline - now))))
         if self.lower >= self.limit:
             return False
-        return getattr(self, f"_step_{self.phase}")(deadline)
+        return getattr(self, f"_step_{self.phase}")(end_of_step(deadline))
 
     def _step_groups(self, _deadline):
         """Make the groups of one more level, and price a few samples once there are all."""
@@ -156,9 +150,32 @@ class GroupedBound(Learner):
 
     def _step_whole(self, _deadline):
         """Carry them over to all samples."""
-        self._carry_over()
-        self.n_turns += 1
-        self.phase = "ascents"
+        part = self.part
+        if len(part.weights) == len(self.weights):
+            self.prices, self.n_equal = part.prices, N_EQUAL
+        else:
+            self.prices, self.n_equal = self._extended(part), 0
+        self.phase = "equal"
+        return True
+
+    def _step_equal(self, _deadline):
+        """Change them by a multiple of each component's part of the samples, so that all save the same; twice."""
+        if self.n_equal < N_EQUAL:
+            self.n_equal = self.n_equal + 1 if self._make_equal() else N_EQUAL
+        if self.n_equal == N_EQUAL:
+            self.shares = None
+            self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+            self.pricing.set_prices(self.prices, at_once=False)
+            self.phase = "moments"
+        return True
+
+    def _step_moments(self, _deadline):
+        """Find the moments of the groups of one more level, and what the atoms save once there are all."""
+        self.terms += len(self.weights)
+        if not self.groups.price():
+            self.sigma = self.pricing.climb(self.part.points, 0)[0].max()
+            self.n_turns += 1
+            self.phase = "ascents"
         return True
 
     def _step_ascents(self, deadline):
@@ -207,53 +224,40 @@ class GroupedBound(Learner):
             one = family.one_component(self.problem, made)
         return PricingBound(family, one, self.solution, self.limit, threads=self.threads, hasty=n > most, rounds=False)
 
-    def _carry_over(self):
-        """Prices of all samples from the master problem of a part of them."""
-        part = self.part
-        self.prices = part.prices if len(part.weights) == len(self.weights) else self._extended(part)
-        self.pricing.set_prices(self.prices)
-        self.terms += len(self.weights)
-        self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
-        self.sigma = self.pricing.climb(part.points, 0)[0].max()
-
     def _extended(self, part):
         """Prices of all samples: what a sample's exceeds the incumbent's by is that of its nearest in the part."""
         n, most = len(self.weights), len(part.weights)
         used = self.solution[: self.n_components] > 0.0
         own = np.asarray(self.solution[self.n_components : -1]).reshape(self.n_components, -1)[used]
-        logs = np.log(self.solution[: self.n_components][used])[:, None] - np.array([self._costs(p) for p in own])
-        top = logs.max(axis=0)
-        parts = np.exp(logs - top)
+        costs = np.array([self._costs(point) for point in own])
+        parts = np.log(self.solution[: self.n_components][used])[:, None] - costs
+        top = parts.max(axis=0)
+        np.exp(parts - top, out=parts)
         total = parts.sum(axis=0)
+        parts /= total
         prices = -(top + np.log(total))
         order, drawn = self.pricing.groups.ordered(), _drawn(n, most)
         excess = part.prices - prices[order[drawn]]
-        prices[order] += excess[np.searchsorted(drawn, np.arange(n), side="right") - 1]
-        return self._made_equal(prices, own, parts / total)
-
-    def _made_equal(self, prices, points, parts):
-        """Change prices by a multiple of each component's part of the samples, so that all save the same.
-
-        Parameters
-        ----------
-        prices : ndarray, shape (n,)
-        points : ndarray, shape (K, n_cell)
-            The incumbent's components.
-        parts : ndarray, shape (K, n)
-            Their responsibilities.
-        """
-        costs = [self._costs(point) for point in points]
-        for _ in range(N_EQUAL):
-            scales = [scale_of(self.weights, prices - row) for row in costs]
-            if not min(scales) > 0.0:
-                break
-            gains = [prices - row + math.log(scale) for row, scale in zip(costs, scales, strict=True)]
-            values = np.array([self.weights @ np.maximum(0.0, gain) for gain in gains])
-            taken = np.array([self.weights * np.exp(np.minimum(0.0, gain)) for gain in gains])
-            change = np.linalg.lstsq(taken @ parts.T, values.mean() - values, rcond=1e-6)[0]
-            prices = prices + np.clip(change, -1.0, 1.0) @ parts
-            self.terms += len(points) * len(self.weights)
+        prices[order] += np.repeat(excess, np.diff(np.append(drawn, n)))
+        self.shares = costs, parts
         return prices
+
+    def _make_equal(self):
+        """Take a Newton step to prices at which the incumbent's components save the same; whether there was one."""
+        costs, parts = self.shares  # (K, n) each: of the samples in the components, and their responsibilities
+        values, taken = np.empty(len(costs)), np.empty_like(costs)
+        for k, row in enumerate(costs):
+            gain = self.prices - row
+            scale = scale_of(self.weights, gain)
+            if not scale > 0.0:
+                return False
+            gain += math.log(scale)
+            values[k] = self.weights @ np.maximum(0.0, gain)
+            taken[k] = self.weights * np.exp(np.minimum(0.0, gain))
+        change = np.linalg.lstsq(taken @ parts.T, values.mean() - values, rcond=1e-6)[0]
+        self.prices = self.prices + np.clip(change, -1.0, 1.0) @ parts
+        self.terms += costs.size
+        return True
 
     def _costs(self, point):
         """Return the costs (n,) of the samples in one component."""
@@ -335,24 +339,6 @@ def is_grouped(family, one):
     n = family.data.n_samples
     most = MANY_COLUMNS if n >= MANY else MOST_COLUMNS
     return n >= FEWEST and 2 <= one.n_columns <= most and family.has_blocks
-
-
-def scale_of(weights, gains):
-    """Return s in [0, 1] of sum w min(1, s exp(gain)) = W s, about; 0 where nothing pays."""
-    total, u = math.fsum(weights), np.exp(np.minimum(gains, 600.0))
-    if weights @ u <= total:
-        return 0.0
-    s = 1.0
-    for _ in range(SOLVED):
-        full = s * u >= 1.0
-        rest = total - weights[~full] @ u[~full]
-        if not rest > 0.0:
-            return s
-        following = min(1.0, weights[full].sum() / rest)
-        if abs(following - s) <= 1e-7 * s or following <= 0.0:
-            break
-        s = following
-    return s
 
 
 def _drawn(n, most):

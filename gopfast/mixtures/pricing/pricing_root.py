@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.margins import SUMMED
 from gopfast.mixtures.pricing.master import Master
 from gopfast.mixtures.pricing.price_cell import MOST_CURVED_COSTS
@@ -150,6 +150,8 @@ class PricingBound(Learner):
         self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
+        self.n_rounds, self.prices_until = 0, math.inf  # of prices at one tolerance
+        self.n_shaved = self.n_shaving = 0  # cells and passes to drop cells
         self.solution, self.confine, self.confinement = np.array(solution), confine, None
         self.rounds, self.rounding = rounds and family.n_components > 2, rounding or Meter()
         self.found, self.rounding_passes = None, 0
@@ -191,11 +193,16 @@ class PricingBound(Learner):
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
-        self.rest = 0
+        self.rest, end = 0, end_of_step(deadline)
         if self.phase is Phase.PRICES:
-            # whatever the prices, time must be left to prove something with them
-            now = time.monotonic()
-            self.improve_prices(self.aim, now + PART_FOR_PRICES * (deadline - now))
+            if self.n_rounds == 0:
+                # whatever the prices, time must be left to prove something with them
+                now = time.monotonic()
+                self.prices_until = now + PART_FOR_PRICES * (deadline - now)
+            while self._add_round(self.aim, self.prices_until):
+                if time.monotonic() > end:
+                    return True
+            self.n_rounds = 0
             if self.aim_higher():
                 return True
             self.atoms = self.prices, self.points[: len(self.multipliers)], self.multipliers
@@ -204,8 +211,10 @@ class PricingBound(Learner):
                 self.tolerance = self.first = max(self.aim, min(self.coarse, SHARE_OF_EXCESS * excess))
         elif self.phase is Phase.SUPREMA:
             before = self.pricing.n_cells
-            reason = self.prove(self.tolerance, MORE_CELLS, deadline)
+            reason = self.prove(self.tolerance, MORE_CELLS, deadline, end)
             self.n_proved += self.pricing.n_cells - before
+            if reason == "time" and time.monotonic() < deadline:
+                return True
             self.tight = reason == "tight"
             first = self.tolerance == self.first
             if first:
@@ -214,7 +223,9 @@ class PricingBound(Learner):
             if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
                 return True
         elif self.phase is Phase.CELLS:
-            self.eliminate(deadline=deadline)
+            if self.eliminate(deadline=end) and time.monotonic() < deadline:
+                return True
+            self.n_shaved = self.n_shaving = 0
             if self.tight and self.tolerance > self.aim:
                 # what is left of the cells is divided at the same prices
                 self.tolerance, self.phase = max(self.aim, FINER * self.tolerance), Phase.SUPREMA
@@ -272,18 +283,24 @@ class PricingBound(Learner):
 
         Returns whether there was something to add in the last of the rounds.
         """
-        for _ in range(n_rounds):
-            self.solve_master(tolerance, deadline)
-            self.pricing.set_prices(self.prices)
-            if time.monotonic() > deadline:
-                return True
-            starts = np.concatenate([self.points, self._draw(self.n_draws)]) if self.draws else self.points
-            found = self._add(*self._climb(starts, tolerance), tolerance)
-            if not found and self.draws and not self.is_small:
-                found = self._add(*self._climb_from_above(starts, tolerance), tolerance)
-            if not found:
-                return False
-        return True
+        return all(self._improve_once(tolerance, deadline) for _ in range(n_rounds))
+
+    def _add_round(self, tolerance, deadline):
+        """Take one more of the rounds; whether there are more."""
+        self.n_rounds += 1
+        return self._improve_once(tolerance, deadline) and self.n_rounds < N_ROUNDS and time.monotonic() <= deadline
+
+    def _improve_once(self, tolerance, deadline):
+        """Find prices for the atoms at hand, and more atoms; whether there were any."""
+        self.solve_master(tolerance, deadline)
+        self.pricing.set_prices(self.prices)
+        if time.monotonic() > deadline:
+            return True
+        starts = np.concatenate([self.points, self._draw(self.n_draws)]) if self.draws else self.points
+        found = self._add(*self._climb(starts, tolerance), tolerance)
+        if not found and self.draws and not self.is_small:
+            found = self._add(*self._climb_from_above(starts, tolerance), tolerance)
+        return found
 
     def _climb_from_above(self, starts, tolerance):
         """Climb after an ascent at higher prices: where no column pays G is flat, and nothing leads elsewhere."""
@@ -337,11 +354,11 @@ class PricingBound(Learner):
         """Of given parameters those of the largest values whose columns differ."""
         return pick(self.pricing, self.prices, values, points, least, MOST_ADDED)
 
-    def prove(self, tolerance, max_cells=100_000, deadline=math.inf):
+    def prove(self, tolerance, max_cells=100_000, deadline=math.inf, end=math.inf):
         """
         Bound the suprema over the cells that are left; prices improve where they exceed the master's.
 
-        Goes on where it stopped.
+        Goes on where it stopped, at the `end` of a step or at the deadline of the search.
 
         Returns
         -------
@@ -357,7 +374,7 @@ class PricingBound(Learner):
             last |= self.is_recorded and self.cells is not None
             reason = self.pricing.search(
                 self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, max_cells,
-                deadline,
+                min(end, deadline),
             )  # fmt: skip
             self._count()
             # the cells that are left are those of the prices that are left
@@ -370,10 +387,12 @@ class PricingBound(Learner):
             points = pick(self.pricing, self.prices, values, points, -math.inf, MOST_CLIMBED)
             values, points = self._climb(np.concatenate([points, self.pricing.best()[None]]), tolerance)
             if self._add(values, points, tolerance):
-                self._follow(points, tolerance, deadline)
+                self._follow(points, tolerance, min(end, deadline))
                 self._open_root(tolerance)
             else:
                 self.n_turns = MOST_TURNS
+            if time.monotonic() > end:
+                return "time"
 
     def _open_root(self, tolerance):
         """Begin with the root's cell at the prices at hand."""
@@ -401,12 +420,17 @@ class PricingBound(Learner):
         self.lower = max(self.lower, min(proved, self.limit))
 
     def eliminate(self, share=0.25, deadline=math.inf):
-        """Drop cells; what is left is what nodes of the tree look up."""
+        """Drop cells; what is left is what nodes of the tree look up. Whether the deadline is why no more were."""
         pricing = self.pricing
-        pricing.shave(self.total, self.limit, self.n_components, share, MOST_SHAVED, deadline, MOST_PASSES)
+        cells, passes, most, most_passes = pricing.n_cells, pricing.n_passes, MOST_SHAVED, MOST_PASSES
+        pricing.shave(self.total, self.limit, self.n_components, share, most - self.n_shaved, deadline,
+                      most_passes - self.n_shaving)  # fmt: skip
+        self.n_shaved += pricing.n_cells - cells
+        self.n_shaving += pricing.n_passes - passes
         self._count()
         low, high, upper, _ = pricing.cells()
         self.cells, self.table_total = (low, high, upper), self.total
+        return time.monotonic() > deadline and self.n_shaved < most and self.n_shaving < most_passes
 
     def begin_at(self, prices, points):
         """Begin with prices (N,) that are nearly the best, and with the atoms (A, n) that they are for."""

@@ -134,12 +134,6 @@ BEFORE_OTHERS = 3
 SEARCHED = 0.3
 # of a tolerance of all samples | nats | (0, inf) | not measured
 LEAST_TOLERANCE = 5e-3
-# of what is left, for a step, at most | part | (0, 1] | not measured
-SHARE_OF_TIME = 0.1
-# the same | seconds | (0, inf) | not measured
-LONGEST_STEP = 2.0
-# the same, at least | seconds | (0, inf) | not measured
-LEAST_STEP = 0.02
 # that it is for: of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
 GROUPED_FEWEST = 5_000
 # the same | columns | [2, 16] | docs/notebook/groups.md
@@ -181,8 +175,6 @@ LOOKS = 0.5
 SAMPLES_OF_A_GROUP = 24
 # of making the atoms' values equal | turns | [1, inf) | not measured
 N_EQUAL = 2
-# to an atom's scale | steps | [1, inf) | not measured
-SOLVED = 30
 
 # [sample_groups] Moments of groups.
 

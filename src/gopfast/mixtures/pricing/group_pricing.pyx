@@ -89,10 +89,10 @@ cdef class GroupedPricing(ComponentPricing):
                 cut.least, cut.block = arena.take(n), arena.take(4 * GROUPS_LANES)
         return 0
 
-    def set_prices(self, prices):
-        """New prices (n_samples,); all cells are forgotten."""
+    def set_prices(self, prices, bint at_once=True):
+        """New prices (n_samples,), all cells are forgotten; unless `at_once` groups have them by `SampleGroups.price`."""
         super().set_prices(prices)
-        self.groups.set_prices(prices)
+        self.groups.set_prices(prices, at_once)
 
     cdef index terms(self) noexcept nogil:
         """Of samples and of groups."""
@@ -206,6 +206,8 @@ cdef class GroupedPricing(ComponentPricing):
                 break
             if (not self.refine(at, mine, worth)
                     or mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP > self.groups.n_samples):
+                if mine.share == SHARE_OF_ASCENTS:  # which ends by samples anyway
+                    break
                 mine.exact, mine.lost = True, 0
                 ComponentPricing.run(self, at)
                 return
@@ -241,7 +243,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef Cut *cut = &mine.cut
         cdef index i
         cdef real total = 0, W = self.family.data.core.total_weight, s, log_s, value = 0, sigma = 0, y, low, high
-        cdef real bound, lost, margin = 1 + SUMS * (self.groups.n_samples + 64)
+        cdef real bound, lost, least, margin = 1 + SUMS * (self.groups.n_samples + 64)
         mine.lost = 0
         for i in range(cut.n):
             total += cut.weight[i] * min(cut.most[i], 1e300)
@@ -263,9 +265,13 @@ cdef class GroupedPricing(ComponentPricing):
                 bound += 16 * ROUND * (fabs(y) + fabs(low) + high)
                 lost = bound - max(0.0, y)
             value += cut.weight[i] * bound
+            # of exponentials below 1 the mean is at least this: (exp(z) - 1 - z) / z^2 lies above 1 / 2 + z / 6
+            least = s * cut.least[i]
+            if high <= 0:
+                least *= 1 + cut.variance[i] * max(0.0, 0.5 + (low - y) / 6)
             y = min(1.0, s * cut.most[i])
             sigma += cut.weight[i] * y
-            lost += y - min(1.0, s * cut.least[i])
+            lost += y - min(1.0, least)
             lost *= cut.weight[i]
             cut.lost[i] = lost
             mine.lost += lost

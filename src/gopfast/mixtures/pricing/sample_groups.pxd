@@ -34,10 +34,14 @@ cdef struct Cut:
 cdef class SampleGroups:
     cdef readonly int n_columns, n_levels, n_rows
     cdef readonly int n_made            # levels so far
+    cdef readonly int n_priced          # of which moments are known, at the prices that were set last
     cdef object points                  # (n, d) while there are more to make
     cdef readonly index n_samples, n_nodes
     cdef real[:, ::1] columns           # (d, n)
     cdef real[::1] weights
+    cdef real[:, ::1] ordered_columns   # (d, n), these, the weights and the prices in the order of the groups
+    cdef real[::1] ordered_weights
+    cdef real[::1] ordered_prices
     cdef index[::1] order               # (n,) samples, those of every group one after the other
     cdef real[::1] rows                 # (n_nodes / 8, n_rows, 8): the children of the root, theirs, and so on
     cdef index[::1] begins              # (n_nodes + 1,) of each level: first block

@@ -88,8 +88,11 @@ cdef class SampleGroups:
         if self.n_made < self.n_levels:
             self.divide(self.points)
             ordered = np.ascontiguousarray(np.asarray(self.columns)[:, self.order])
-            self.measure(self.n_made, ordered, np.ascontiguousarray(np.asarray(self.weights)[self.order]))
+            weights = np.ascontiguousarray(np.asarray(self.weights)[self.order])
+            self.measure(self.n_made, ordered, weights)
             self.n_made += 1
+            if self.n_made == self.n_levels:
+                self.ordered_columns, self.ordered_weights = ordered, weights
         if self.n_made == self.n_levels:
             self.points = None
         return self.n_made < self.n_levels
@@ -167,20 +170,27 @@ cdef class SampleGroups:
                 at[(GROUPS_CENTER + 5 * d + j) * GROUPS_LANES] = low - center
                 at[(GROUPS_CENTER + 6 * d + j) * GROUPS_LANES] = high - center
 
-    def set_prices(self, prices):
+    def set_prices(self, prices, bint at_once=True):
         """
         Take prices apart, and find all moments.
 
         Parameters
         ----------
         prices : ndarray, shape (n,)
+        at_once : bool
+            Of all levels; else `price` does it for one at a time.
         """
-        cdef int level
-        ordered = np.ascontiguousarray(np.asarray(prices, dtype=np.float64)[self.order])
-        columns = np.ascontiguousarray(np.asarray(self.columns)[:, self.order])
-        weights = np.ascontiguousarray(np.asarray(self.weights)[self.order])
-        for level in range(self.n_levels):
-            self._moments(level, columns, weights, ordered)
+        self.ordered_prices = np.ascontiguousarray(np.asarray(prices, dtype=np.float64)[self.order])
+        self.n_priced = 0
+        while at_once and self.price():
+            pass
+
+    def price(self):
+        """Find the moments of the next level at the prices that were set; whether there are more."""
+        if self.n_priced < self.n_levels:
+            self._moments(self.n_priced, self.ordered_columns, self.ordered_weights, self.ordered_prices)
+            self.n_priced += 1
+        return self.n_priced < self.n_levels
 
     def _moments(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
         cdef int d = self.n_columns, D = 2 * d + 1, C = GROUPS_CENTER, L = GROUPS_LANES, j, a, b

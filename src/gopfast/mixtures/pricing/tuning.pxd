@@ -137,6 +137,15 @@ cdef extern from *:
     # a mean of exp(y) up to so far above its mean is bounded by the variance | nats | (0, 690] | not measured
     real GROUPS_NEAR "2.4"
 
+    # [scales] Scales of columns, about.
+
+    # of Newton's method to the scale of a column | steps | [1, inf) | argument: any prices give a bound (P1)
+    int SCALES_STEPS "30"
+    # at which these end | relative change of the scale | (0, 1) | argument: any prices give a bound (P1)
+    real SCALES_CLOSE "1e-7"
+    # gains are cut off here | nats | (0, 700] | argument: exp(700) is finite
+    real SCALES_LARGEST "600.0"
+
     # [hull_cells] Cells and balls in the hull of the means.
 
     # of a range of precisions, each with a bound by moments of its own | parts | [1, inf) | not measured

@@ -283,3 +283,25 @@ MOST_COMPONENTS = 10
 
 # singular values that are not along, below this part of the largest | part | (0, 1) | not measured
 HULL_SMALL = 1e-7
+
+# [cover] Blocks of columns that overlap.
+
+# of blocks: the smaller ones first, which are sooner done | columns | [1, 3] | docs/notebook/groups.md
+SIZES = (2, 3)
+# that blocks may have | powers of 2 | [1, inf) | docs/notebook/groups.md
+COPIES = (1, 2, 4)
+# samples that blocks are chosen by | samples | [1, inf) | not measured
+DRAWN = 2_000
+# of EM in a chosen block, from the incumbent, of all samples | steps | [1, inf) | not measured
+LAST_STEPS = 50
+# sets of columns that are compared | sets | [2, inf) | not measured
+MOST_BLOCKS = 60
+# of a block that is left out | weight | (0, 1) | not measured
+UNUSED = 1e-6
+# of what blocks of a size lose when all are known, what is still missing of them where larger ones follow | part |
+# (0, 1) | not measured
+ENOUGH = 0.1
+# of fewer samples `blocks` knows the prices of all | samples | [1, inf) | docs/notebook/groups.md
+COVER_FEWEST = 5_000
+# of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/groups.md
+COVER_FEWEST_COLUMNS = 4

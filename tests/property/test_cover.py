@@ -34,12 +34,13 @@ def samples(shape, rng, n, d, apart):
     return X + 2.0**40 if shape == "offset" else X
 
 
-def problem_of(seed, shape, n, d, K, apart=4.0):
+def problem_of(seed, shape, n, d, K, apart=4.0, covariance="diag"):
     rng = np.random.default_rng(seed)
     X = samples(shape, rng, n, d, apart)
     floor = np.maximum(0.02 * X.var(axis=0), 1e-3)
+    floor = floor if covariance == "diag" else floor.mean()
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], n)
-    return gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=floor, sample_weight=weights)
+    return gopfast.GaussianMixture(X, K, covariance=covariance, variance_floor=floor, sample_weight=weights)
 
 
 def least_known(problem, seed=0, starts=20):
@@ -63,17 +64,20 @@ def learnt(bound, most, limits=None, enough=math.inf):
     return bound
 
 
+def g(variances):
+    """Cost of a column per unit of mass, at a component's variance, in units of the floor."""
+    return 0.5 * np.log(2 * np.pi * np.maximum(variances, 1)) + variances / (2 * np.maximum(variances, 1))
+
+
 def costs(r, columns, weights):
-    """I(r) and E_a(r), (d,), of responsibilities (K, n), by definition."""
+    """I(r), variances (K, d) and masses (K,) of responsibilities (K, n), by definition."""
     mass = r * weights
     S = mass.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         information = np.nansum(mass * np.log(r * weights.sum() / S[:, None]))
     means = mass @ columns.T / S[:, None]
     spread = np.square(columns - means[:, :, None])
-    variances = np.einsum("kn,kdn->kd", mass, spread) / S[:, None]
-    g = 0.5 * np.log(2 * np.pi * np.maximum(variances, 1)) + variances / (2 * np.maximum(variances, 1))
-    return information, S @ g
+    return information, np.einsum("kn,kdn->kd", mass, spread) / S[:, None], S
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -100,28 +104,37 @@ def test_weights_are_the_best():
     np.testing.assert_allclose(best_weights(np.zeros(3), members), 0.0)
 
 
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
 @pytest.mark.parametrize("seed", range(10))
-def test_no_responsibilities_cost_less_than_the_blocks_together(seed):
+def test_no_responsibilities_cost_less_than_the_blocks_together(seed, covariance):
     """The inequality itself, of random responsibilities and blocks."""
     rng = np.random.default_rng(seed)
     n, d, K = 40, int(rng.integers(4, 8)), int(rng.integers(2, 5))
-    columns, weights = 3.0 * rng.standard_normal((d, n)), rng.choice([0.5, 1.0, 2.0], n)
+    columns = rng.uniform(0.2, 9.0, d)[:, None] * rng.standard_normal((d, n))
+    weights = rng.choice([0.5, 1.0, 2.0], n)
     tried = [(block, copies) for block in subsets(d, 2 + seed % 2, np.arange(d), rng) for copies in (1, 2, 4)]
     for _ in range(10):
         r = rng.dirichlet(np.full(K, 10.0 ** rng.uniform(-2, 1)), n).T
-        information, each = costs(r, columns, weights)
-        assert information >= -1e-9 and each.min() > 0.0
-        values = np.array([information + copies * each[list(block)].sum() for block, copies in tried])
-        total = information + each.sum()
+        information, variances, S = costs(r, columns, weights)
+        assert information >= -1e-9
+
+        def cost(block, variances=variances, S=S):
+            own = variances[:, list(block)]
+            return S @ (g(own).sum(axis=1) if covariance == "diag" else len(block) * g(own.mean(axis=1)))
+
+        values = np.array([information + copies * cost(block) for block, copies in tried])
+        total = information + cost(range(d))
         found = best_weights(values * rng.uniform(0.5, 1.0, len(tried)), members_of(tried, d)) @ values
         assert 0.5 * total < found <= total * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("seed", "d", "K"), [(0, 4, 2), (1, 5, 3)])
-def test_no_mixture_costs_less(seed, d, K, shape):
+@pytest.mark.parametrize(
+    ("seed", "d", "K", "covariance"), [(0, 4, 2, "diag"), (1, 5, 3, "diag"), (2, 5, 2, "spherical")]
+)  # fmt: skip
+def test_no_mixture_costs_less(seed, d, K, covariance, shape):
     """Limits are far above the optima, the blocks' too, so that they do not hide bounds that are too high."""
-    problem = problem_of(seed, shape, 240, d, K)
+    problem = problem_of(seed, shape, 240, d, K, covariance=covariance)
     family, solution, objective = least_known(problem, seed)
     bound = learnt(CoverBound(family, solution, objective + 1e4), 60, limits=1e7)
     assert np.isfinite(bound.lower)
@@ -163,13 +176,14 @@ def test_a_search_has_it_as_its_bound(monkeypatch, capsys):
     assert without.lower_bound < result.lower_bound <= result.objective
 
 
-def test_it_is_for_many_samples_of_diagonal_components():
+def test_it_is_for_many_samples_of_free_variances():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((cover.FEWEST, 5))
     assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="diag")))
     assert not is_covered(engine.family(gopfast.GaussianMixture(X[1:], 2, covariance="diag")))
     assert not is_covered(engine.family(gopfast.GaussianMixture(X[:, :3], 2, covariance="diag")))
-    assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="spherical")))
+    assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="spherical")))
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="tied_spherical")))
     assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="full")))
     assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, noise_variance=1.0)))
 

@@ -1,5 +1,5 @@
 """
-A bound of diagonal mixtures of many samples in four and more columns: what blocks that overlap prove, put together.
+A bound of many samples in four and more columns: what blocks of columns that overlap prove, put together.
 
 For responsibilities r the objective is f = I(r) + sum_a E_a(r): the mutual information of samples and components, and
 what each column costs, both nonnegative in units of the floor. A block b of columns, each counted c_b times, has the
@@ -8,7 +8,8 @@ optimum F_b = min over r of I(r) + c_b (sum over its columns of E_a(r)). So for 
     f  >=  sum_b alpha_b F_b,   where   sum_b alpha_b <= 1   and   sum over b with a in b of alpha_b c_b <= 1 for all a.
 
 The best weights are a linear program, whatever has been proved of each block so far. Where blocks overlap, every column
-is seen beside several others, and each counts fewer times than in blocks that share none: less is lost.
+is seen beside several others, and each counts fewer times than in blocks that share none: less is lost. Spherical
+components have a variance of their own in each block.
 
 Theory: (I6) of docs/theory/many.md.
 """
@@ -20,7 +21,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gopfast.mixtures.learning.learner import Learner
-from gopfast.mixtures.pricing.blocks import Partitions
+from gopfast.mixtures.pricing.blocks import Partitions, work_of_pass
 from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.margins import COVERED
 from gopfast.mixtures.pricing.tuning import (
@@ -30,10 +31,11 @@ from gopfast.mixtures.pricing.tuning import (
     DRAWN,
     ENOUGH,
     LAST_STEPS,
+    LITTLE,
     MOST_BLOCKS,
+    PARAMETERS,
     ROUGH,
     ROUGH_STEPS,
-    SIZES,
     UNUSED,
 )
 from gopfast.roundoff import ROUND
@@ -46,7 +48,7 @@ class CoverBound(Learner):
     Parameters
     ----------
     family : NormalFamily
-        Of K components, a variance for each column.
+        Of K components, no shared variance.
     solution : ndarray
         An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
     limit : float
@@ -65,20 +67,21 @@ class CoverBound(Learner):
         n = len(family.data.arrays()[1])
         drawn = np.sort(self.rng.choice(n, DRAWN, replace=False)) if n > DRAWN else np.arange(n)
         self.all, self.part = Partitions(family, solution), Partitions(family, solution, drawn)
-        self.unit = n * family.n_components
-        self.sizes = [size for size in SIZES if size < family.n_columns]
-        self.blocks, self.done, self.terms_before = [], [], 0
+        self.unit = n * family.n_components * work_of_pass(family) / LITTLE
+        sizes = [n // 2 if family.per_column else n - 1 for n in PARAMETERS]
+        self.sizes = [size for size in sizes if size < family.n_columns]
+        self.blocks, self.done = [], []
 
     @property
     def n_terms(self):
         """Terms so far; a column less counts no less."""
-        at_work = sum(block.bound.n_terms for block in self.blocks)
-        return self.terms_before + at_work + self.all.n_terms + self.part.n_terms
+        of_blocks = sum(block.n_terms for block in [*self.done, *self.blocks])
+        return of_blocks + self.all.n_terms + self.part.n_terms
 
     @property
     def n_passes(self):
-        """Passes over all samples and components that would have cost as much."""
-        return self.n_terms // self.unit
+        """Passes over all columns so far, as many as those of blocks would have taken the time."""
+        return int(sum(block.n_terms * block.work for block in [*self.done, *self.blocks]) / self.unit)
 
     def step(self, deadline):
         """Next thing to learn, of the block of which most is missing; whether there is more."""
@@ -110,7 +113,6 @@ class CoverBound(Learner):
 
     def _end(self):
         """Keep what the blocks have proved, and nothing else of them."""
-        self.terms_before += sum(block.bound.n_terms for block in self.blocks)
         self.done += [ProvedBlock(block) for block in self.blocks]
         self.blocks = []
 
@@ -160,6 +162,8 @@ class CoverBlock:
     ----------
     weight : float
         Of its optimum in the objective's bound, about.
+    work : int
+        Multiplications for each term, about.
     more : bool
         Whether there is more to learn.
     """
@@ -168,7 +172,12 @@ class CoverBlock:
         self.columns, self.copies, self.weight, self.more = columns, copies, 0.0, True
         family, block = of.family_of(list(columns), copies)
         solution, objective = min(of.mixtures(family, block, of.starts, ROUGH, LAST_STEPS), key=lambda one: one[1])
-        self.bound = GroupedBound(family, None, solution, objective, threads=threads)
+        self.bound, self.work = GroupedBound(family, None, solution, objective, threads=threads), work_of_pass(family)
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.bound.n_terms
 
     @property
     def lower(self):
@@ -190,13 +199,14 @@ class ProvedBlock:
 
     def __init__(self, block):
         self.columns, self.copies, self.lower = block.columns, block.copies, block.lower
+        self.n_terms, self.work = block.n_terms, block.work
 
 
 def is_covered(family):
-    """Whether the bound is for this family: many samples of four and more columns, a variance for each."""
+    """Whether the bound is for this family: many samples of four and more columns, free variances."""
     if not family.has_blocks or family.data.is_summary or family.has_prior or family.n_components < 2:
         return False
-    return family.per_column and family.n_columns >= FEWEST_COLUMNS and family.data.n_samples >= FEWEST
+    return family.n_columns >= FEWEST_COLUMNS and family.data.n_samples >= FEWEST
 
 
 def best_weights(values, members):

@@ -286,8 +286,8 @@ HULL_SMALL = 1e-7
 
 # [cover] Blocks of columns that overlap.
 
-# of blocks: the smaller ones first, which are sooner done | columns | [1, 3] | docs/notebook/groups.md
-SIZES = (2, 3)
+# of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] | docs/notebook/groups.md
+PARAMETERS = (4, 6)
 # that blocks may have | powers of 2 | [1, inf) | docs/notebook/groups.md
 COPIES = (1, 2, 4)
 # samples that blocks are chosen by | samples | [1, inf) | not measured

@@ -26,10 +26,10 @@ from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.margins import COVERED
 from gopfast.mixtures.pricing.tuning import (
     COPIES,
+    COVER_ENOUGH as ENOUGH,
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
     DRAWN,
-    ENOUGH,
     LAST_STEPS,
     LITTLE,
     MOST_BLOCKS,

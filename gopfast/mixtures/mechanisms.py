@@ -19,6 +19,7 @@ from gopfast.mixtures.marginal import MarginalBound
 from gopfast.mixtures.mixing.hitting import HittingSets as HittingReduction
 from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided
 from gopfast.mixtures.pricing.confinement import Confinement as ConfinementQuestions
+from gopfast.mixtures.pricing.cover import CoverBound, is_covered
 from gopfast.mixtures.pricing.grouped import GroupedBound, is_grouped
 from gopfast.mixtures.pricing.hull import HullBound, has_hull
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
@@ -423,7 +424,9 @@ class Groups(Learning):
         """Of many samples: free variances of a few columns, known ones of four and more."""
         if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
             return False
-        return has_hull(plan.family) or is_grouped(plan.family, plan.family.one_component(plan.problem))
+        if has_hull(plan.family) or is_covered(plan.family):
+            return True
+        return is_grouped(plan.family, plan.family.one_component(plan.problem))
 
     @staticmethod
     def learner(plan, solution, limit):
@@ -431,6 +434,9 @@ class Groups(Learning):
         if has_hull(plan.family):
             plan.begun("single components are priced in the hull of the means")
             return HullBound(plan.family, solution, limit, plan.threads)
+        if is_covered(plan.family):
+            plan.begun("blocks of columns are priced by groups of samples")
+            return CoverBound(plan.family, solution, limit, plan.threads)
         plan.begun("single components are priced by groups of samples")
         followed = plan.has(Pricing) and len(plan.priced) == 1
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)

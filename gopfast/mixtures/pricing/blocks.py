@@ -15,6 +15,7 @@ Theory: (I3) and (I4) of docs/theory/many.md.
 
 import math
 import time
+from functools import cached_property
 
 import numpy as np
 
@@ -162,15 +163,23 @@ class Partitions:
     family : NormalFamily
     solution : ndarray
         An incumbent.
+    drawn : ndarray of int, optional
+        Samples that stand for all.
     """
 
-    def __init__(self, family, solution):
+    def __init__(self, family, solution, drawn=None):
         self.family, self.rng, self.n_terms = family, np.random.default_rng(0), 0
         self.columns, self.weights = family.data.arrays()
+        if drawn is not None:
+            self.columns, self.weights = self.columns[:, drawn], self.weights[drawn]
         K, d = family.n_components, family.n_columns
         cells = solution[K:-1].reshape(K, -1)
         self.starts = [(solution[:K], cells[:, :d], np.broadcast_to(cells[:, d:], (K, d)))]
-        self.order = by_separation(self.columns, *self.starts[0])
+
+    @cached_property
+    def order(self):
+        """Columns in the order in which they tell the incumbent's components apart."""
+        return by_separation(self.columns, *self.starts[0])
 
     def best(self, n_blocks, deadline=math.inf):
         """Return the columns of each block; none is sought after the deadline, of the monotonic clock."""

@@ -5,6 +5,11 @@
 # error of sums | relative to their terms | far above (K + N) u (R1), (C5)
 CONFINEMENT_SUMMING = 1e-12
 
+# [cover] Blocks of columns that overlap.
+
+# of sums of their weights | relative | far above (B + 2) u of any number B of blocks, (I6) and (R1)
+COVERED = 1e-12
+
 # [hull_frame] Moments of clusters.
 
 # error of moments that are sums of squares | relative to the sum | far above N u of the most samples, (Y6) and (R1)

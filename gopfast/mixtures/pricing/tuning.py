@@ -199,10 +199,6 @@ MOST_PARAMETERS = 12
 EM_TOLERANCE = 1e-8
 # of EM | steps | [1, inf) | not measured
 EM_STEPS = 2000
-# of EM that compares partitions | nats | (0, inf) | not measured
-ROUGH = 1e-4
-# the same | steps | [1, inf) | not measured
-ROUGH_STEPS = 300
 # ways to divide columns that are tried | partitions | [1, inf) | not measured
 N_PARTITIONS = 24
 # samples times these, at most | samples | [1, inf) | not measured
@@ -213,13 +209,20 @@ N_CHECKED = 6
 BLOCKS_N_STARTS = 12
 # by which a mixture is better | nats | (0, inf) | not measured
 LOWER = 0.1
-# what a pass counts where a tree of so many parameters has little to tell | passes | (0, 1] | not measured
-LITTLE = 0.25
 # of what is open that cells of the blocks leave open, from which on blocks are too large | part | (0, 1) |
 # not measured
 STUCK = 0.3
 # of what is left, for the prices of all blocks | part | (0, 1] | not measured
 PART_OF_TIME = 0.5
+
+# [blocks, cover] The choice of blocks, and the time for them.
+
+# of EM that compares partitions | nats | (0, inf) | not measured
+ROUGH = 1e-4
+# the same | steps | [1, inf) | not measured
+ROUGH_STEPS = 300
+# what a pass counts where a tree of so many parameters has little to tell | passes | (0, 1] | not measured
+LITTLE = 0.25
 
 # [hull] Known variances in the hull of the means.
 
@@ -275,3 +278,25 @@ MOST_COMPONENTS = 10
 
 # singular values that are not along, below this part of the largest | part | (0, 1) | not measured
 HULL_SMALL = 1e-7
+
+# [cover] Blocks of columns that overlap.
+
+# of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] | docs/notebook/groups.md
+PARAMETERS = (4, 6)
+# that blocks may have | powers of 2 | [1, inf) | docs/notebook/groups.md
+COPIES = (1, 2, 4)
+# samples that blocks are chosen by | samples | [1, inf) | not measured
+DRAWN = 2_000
+# of EM in a chosen block, from the incumbent, of all samples | steps | [1, inf) | not measured
+LAST_STEPS = 50
+# sets of columns that are compared | sets | [2, inf) | not measured
+MOST_BLOCKS = 60
+# of a block that is left out | weight | (0, 1) | not measured
+UNUSED = 1e-6
+# of what blocks of a size lose when all are known, what is still missing of them where larger ones follow | part |
+# (0, 1) | not measured
+COVER_ENOUGH = 0.1
+# of fewer samples `blocks` knows the prices of all | samples | [1, inf) | docs/notebook/groups.md
+COVER_FEWEST = 5_000
+# of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/groups.md
+COVER_FEWEST_COLUMNS = 4

@@ -1,0 +1,247 @@
+"""
+A bound of many samples in four and more columns: what blocks of columns that overlap prove, put together.
+
+For responsibilities r the objective is f = I(r) + sum_a E_a(r): the mutual information of samples and components, and
+what each column costs, both nonnegative in units of the floor. A block b of columns, each counted c_b times, has the
+optimum F_b = min over r of I(r) + c_b (sum over its columns of E_a(r)). So for all weights alpha_b >= 0
+
+    f  >=  sum_b alpha_b F_b,   where   sum_b alpha_b <= 1   and   sum over b with a in b of alpha_b c_b <= 1 for all a.
+
+The best weights are a linear program, whatever has been proved of each block so far. Where blocks overlap, every column
+is seen beside several others, and each counts fewer times than in blocks that share none: less is lost. Spherical
+components have a variance of their own in each block.
+
+Theory: (I6) of docs/theory/many.md.
+"""
+
+import math
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import linprog
+
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.pricing.blocks import Partitions, work_of_pass
+from gopfast.mixtures.pricing.grouped import GroupedBound
+from gopfast.mixtures.pricing.margins import COVERED
+from gopfast.mixtures.pricing.tuning import (
+    COPIES,
+    COVER_ENOUGH as ENOUGH,
+    COVER_FEWEST as FEWEST,
+    COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
+    DRAWN,
+    LAST_STEPS,
+    LITTLE,
+    MOST_BLOCKS,
+    PARAMETERS,
+    ROUGH,
+    ROUGH_STEPS,
+    UNUSED,
+)
+from gopfast.roundoff import ROUND
+
+
+class CoverBound(Learner):
+    """
+    A lower bound of a mixture by those of blocks of its columns that overlap, each by groups of samples.
+
+    Parameters
+    ----------
+    family : NormalFamily
+        Of K components, no shared variance.
+    solution : ndarray
+        An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
+    limit : float
+        Solutions below it are sought.
+    threads : int
+
+    Attributes
+    ----------
+    lower : float
+        Proved, in nats.
+    """
+
+    def __init__(self, family, solution, limit, threads=1):
+        self.family, self.limit, self.threads, self.lower = family, limit, threads, -math.inf
+        self.rng = np.random.default_rng(0)
+        n = len(family.data.arrays()[1])
+        drawn = np.sort(self.rng.choice(n, DRAWN, replace=False)) if n > DRAWN else np.arange(n)
+        self.all, self.part = Partitions(family, solution), Partitions(family, solution, drawn)
+        self.unit = n * family.n_components * work_of_pass(family) / LITTLE
+        sizes = [n // 2 if family.per_column else n - 1 for n in PARAMETERS]
+        self.sizes = [size for size in sizes if size < family.n_columns]
+        self.blocks, self.done = [], []
+
+    @property
+    def n_terms(self):
+        """Terms so far; a column less counts no less."""
+        of_blocks = sum(block.n_terms for block in [*self.done, *self.blocks])
+        return of_blocks + self.all.n_terms + self.part.n_terms
+
+    @property
+    def n_passes(self):
+        """Passes over all columns so far, as many as those of blocks would have taken the time."""
+        return int(sum(block.n_terms * block.work for block in [*self.done, *self.blocks]) / self.unit)
+
+    def step(self, deadline):
+        """Next thing to learn, of the block of which most is missing; whether there is more."""
+        if self.lower >= self.limit:
+            return False
+        if not self.blocks:
+            if not self.sizes:
+                return False
+            self._begin(self.sizes.pop(0))
+            return True
+        todo = [block for block in self.blocks if block.more]
+        missing = sum(block.weight * block.missing for block in todo)
+        if todo and (missing > ENOUGH * self.loss or not self.sizes):
+            max(todo, key=lambda block: block.weight * block.missing).step(deadline)
+            self._count()
+            return True
+        self._end()
+        return bool(self.sizes)
+
+    def _begin(self, size):
+        """Choose blocks of so many columns, and make them ready."""
+        chosen = self._chosen(size)
+        self.blocks = [CoverBlock(self.all, columns, copies, self.threads) for columns, copies in chosen]
+        objectives = np.array([block.bound.limit for block in self.blocks])
+        weights = best_weights(objectives, self._members(self.blocks))
+        for block, weight in zip(self.blocks, weights, strict=True):
+            block.weight = weight
+        self.loss = max(0.0, self.limit - self._added(weights, objectives))
+
+    def _end(self):
+        """Keep what the blocks have proved, and nothing else of them."""
+        self.done += [ProvedBlock(block) for block in self.blocks]
+        self.blocks = []
+
+    def _chosen(self, size):
+        """Return the blocks, columns and copies, whose optima would add up to the most, as far as EM knows them."""
+        candidates = subsets(self.family.n_columns, size, self.part.order, self.rng)
+        tried = [(columns, copies) for columns in candidates for copies in COPIES]
+        values = []
+        for columns, copies in tried:
+            family, block = self.part.family_of(list(columns), copies)
+            found = self.part.mixtures(family, block, self.part.starts, ROUGH, ROUGH_STEPS)
+            values.append(min(value for _, value in found))
+        weights = best_weights(np.array(values), members_of(tried, self.family.n_columns))
+        return [one for one, weight in zip(tried, weights, strict=True) if weight > UNUSED]
+
+    def _count(self):
+        """Put together what has been proved."""
+        proved = [block for block in [*self.done, *self.blocks] if math.isfinite(block.lower)]
+        if proved:
+            lower = np.array([block.lower for block in proved])
+            weights = best_weights(lower, self._members(proved))
+            self.lower = max(self.lower, min(self._added(weights, lower), self.limit))
+
+    def _members(self, blocks):
+        """Return the copies of each column in each block, (B, d)."""
+        return members_of([(block.columns, block.copies) for block in blocks], self.family.n_columns)
+
+    def _added(self, weights, values):
+        """Return the weighted sum of values of blocks for the objective, rounded down."""
+        terms = [*(weights * values), self.family.constant]
+        return math.fsum(terms) - self.family.constant_error - 8 * ROUND * math.fsum(np.abs(terms))
+
+
+class CoverBlock:
+    """
+    Some columns of a mixture, each of which counts several times, by groups of samples.
+
+    Parameters
+    ----------
+    of : Partitions
+    columns : sequence of int
+    copies : int
+        A power of 2.
+    threads : int
+
+    Attributes
+    ----------
+    weight : float
+        Of its optimum in the objective's bound, about.
+    work : int
+        Multiplications for each term, about.
+    more : bool
+        Whether there is more to learn.
+    """
+
+    def __init__(self, of, columns, copies, threads):
+        self.columns, self.copies, self.weight, self.more = columns, copies, 0.0, True
+        family, block = of.family_of(list(columns), copies)
+        solution, objective = min(of.mixtures(family, block, of.starts, ROUGH, LAST_STEPS), key=lambda one: one[1])
+        self.bound, self.work = GroupedBound(family, None, solution, objective, threads=threads), work_of_pass(family)
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.bound.n_terms
+
+    @property
+    def lower(self):
+        """Proved of the block, in nats of all copies."""
+        return self.bound.lower
+
+    @property
+    def missing(self):
+        """How much higher the bound can become, in nats of all copies."""
+        return self.bound.limit - self.bound.lower
+
+    def step(self, deadline):
+        """Next thing to learn."""
+        self.more = self.bound.step(deadline)
+
+
+class ProvedBlock:
+    """What has been proved of a block that is no longer at work."""
+
+    def __init__(self, block):
+        self.columns, self.copies, self.lower = block.columns, block.copies, block.lower
+        self.n_terms, self.work = block.n_terms, block.work
+
+
+def is_covered(family):
+    """Whether the bound is for this family: many samples of four and more columns, free variances."""
+    if not family.has_blocks or family.data.is_summary or family.has_prior or family.n_components < 2:
+        return False
+    return family.n_columns >= FEWEST_COLUMNS and family.data.n_samples >= FEWEST
+
+
+def best_weights(values, members):
+    """
+    Return weights (B,) >= 0 of the blocks: their sum and, times copies, those of every column are at most 1.
+
+    Parameters
+    ----------
+    values : ndarray, shape (B,)
+        Lower bounds of the blocks' optima; those below 0 have no weight.
+    members : ndarray, shape (B, d)
+        How many times each column counts in each block.
+    """
+    rows = np.column_stack([np.ones(len(values)), members]).T
+    scale = max(np.abs(values).max(), 1e-300)
+    found = linprog(-np.maximum(values, 0.0) / scale, A_ub=rows, b_ub=np.ones(len(rows)), method="highs")
+    weights = np.zeros(len(values)) if found.x is None else np.where(values > 0.0, np.maximum(found.x, 0.0), 0.0)
+    return weights / (max(1.0, (rows @ weights).max()) * (1.0 + COVERED))
+
+
+def members_of(blocks, n_columns):
+    """Return the copies of each column in each block, (B, d), of pairs of columns and copies."""
+    members = np.zeros((len(blocks), n_columns))
+    for row, (columns, copies) in zip(members, blocks, strict=True):
+        row[list(columns)] = copies
+    return members
+
+
+def subsets(n_columns, size, order, rng):
+    """Return sets of so many columns: all, or where these are too many random ones that have every column."""
+    if math.comb(n_columns, size) <= MOST_BLOCKS:
+        return list(combinations(range(n_columns), size))
+    found = set()
+    n_parts = -(-n_columns // size)
+    while len(found) < MOST_BLOCKS:
+        found.update(tuple(sorted(int(j) for j in part)) for part in np.array_split(order, n_parts))
+        order = rng.permutation(n_columns)
+    return sorted(found)

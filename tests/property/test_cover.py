@@ -1,0 +1,196 @@
+"""The bound of many samples in many columns by blocks that overlap."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from gopfast.mixtures.primal.em import MixturePrimal
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.pricing import cover
+from gopfast.mixtures.pricing.cover import CoverBound, best_weights, is_covered, members_of, subsets
+from tests.support.problems import objectives_on_the_way
+
+SHAPES = ["normal", "heavy", "ties", "constant", "offset", "skewed"]
+
+
+def samples(shape, rng, n, d, apart):
+    """Two or three clusters (n, d), of which some columns are not normal."""
+    label = rng.integers(3, size=n)
+    X = apart * rng.standard_normal((3, d))[label]
+    if shape == "heavy":
+        X += rng.standard_t(1.5, (n, d))
+    elif shape == "ties":
+        X = np.round(X + rng.standard_normal((n, d)))
+    elif shape == "skewed":
+        X += np.exp(rng.standard_normal((n, d)))
+    else:
+        X += rng.standard_normal((n, d)) * rng.uniform(0.5, 2.0, d)
+    if shape == "constant":
+        X[:, 1] = 3.25
+        X[:, 2] = 3.25 + 1e-9 * X[:, 2]
+    return X + 2.0**40 if shape == "offset" else X
+
+
+def problem_of(seed, shape, n, d, K, apart=4.0, covariance="diag"):
+    rng = np.random.default_rng(seed)
+    X = samples(shape, rng, n, d, apart)
+    floor = np.maximum(0.02 * X.var(axis=0), 1e-3)
+    floor = floor if covariance == "diag" else floor.mean()
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], n)
+    return gopfast.GaussianMixture(X, K, covariance=covariance, variance_floor=floor, sample_weight=weights)
+
+
+def least_known(problem, seed=0, starts=20):
+    """The family, the best mixture that EM finds from many starts, and its objective."""
+    family = engine.family(problem)
+    primal, rng = MixturePrimal(family), np.random.default_rng(seed)
+    even = np.full(problem.n_components, 1.0 / problem.n_components)
+    found = [primal.em(even, family.seeded(rng), 1e-8, 1000) for _ in range(starts)]
+    solution, trace, _ = min(found, key=lambda one: one[1][-1])
+    return family, solution, trace[-1]
+
+
+def learnt(bound, most, limits=None, enough=math.inf):
+    """Take steps; `limits`, if given, takes the place of those of the blocks, which would hide bounds too high."""
+    for _ in range(most):
+        if not bound.step(math.inf) or bound.lower >= enough:
+            break
+        for block in bound.blocks:
+            if limits is not None:
+                block.bound.limit = limits
+    return bound
+
+
+def g(variances):
+    """Cost of a column per unit of mass, at a component's variance, in units of the floor."""
+    return 0.5 * np.log(2 * np.pi * np.maximum(variances, 1)) + variances / (2 * np.maximum(variances, 1))
+
+
+def costs(r, columns, weights):
+    """I(r), variances (K, d) and masses (K,) of responsibilities (K, n), by definition."""
+    mass = r * weights
+    S = mass.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        information = np.nansum(mass * np.log(r * weights.sum() / S[:, None]))
+    means = mass @ columns.T / S[:, None]
+    spread = np.square(columns - means[:, :, None])
+    return information, np.einsum("kn,kdn->kd", mass, spread) / S[:, None], S
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_sum_of_weights_exceeds_one(seed):
+    """In exact arithmetic, of blocks of any values."""
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.integers(3, 9)), int(rng.integers(1, 40))
+    blocks = [(rng.choice(d, rng.integers(1, d), replace=False), 2 ** int(rng.integers(3))) for _ in range(n)]
+    values = rng.normal(size=n) * 10.0 ** rng.uniform(-6, 9)
+    weights = best_weights(values, members_of(blocks, d))
+    exact = [Fraction(float(weight)) for weight in weights]
+    assert min(exact) >= 0 and sum(exact) <= 1
+    for a in range(d):
+        counted = (weight * copies for weight, (columns, copies) in zip(exact, blocks, strict=True) if a in columns)
+        assert sum(counted) <= 1
+    assert all(weight == 0 for weight, value in zip(exact, values, strict=True) if value < 0)
+
+
+def test_weights_are_the_best():
+    """Three pairs of three columns, each counted twice, by a half, and so a quarter of each pair is too little."""
+    members = members_of([((0, 1), 2), ((0, 2), 2), ((1, 2), 2)], 3)
+    np.testing.assert_allclose(best_weights(np.ones(3), members), 0.25, rtol=1e-9)
+    np.testing.assert_allclose(best_weights(np.array([3.0, 1.0, 1.0]), members), [0.5, 0.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(best_weights(np.zeros(3), members), 0.0)
+
+
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
+@pytest.mark.parametrize("seed", range(10))
+def test_no_responsibilities_cost_less_than_the_blocks_together(seed, covariance):
+    """The inequality itself, of random responsibilities and blocks."""
+    rng = np.random.default_rng(seed)
+    n, d, K = 40, int(rng.integers(4, 8)), int(rng.integers(2, 5))
+    columns = rng.uniform(0.2, 9.0, d)[:, None] * rng.standard_normal((d, n))
+    weights = rng.choice([0.5, 1.0, 2.0], n)
+    tried = [(block, copies) for block in subsets(d, 2 + seed % 2, np.arange(d), rng) for copies in (1, 2, 4)]
+    for _ in range(10):
+        r = rng.dirichlet(np.full(K, 10.0 ** rng.uniform(-2, 1)), n).T
+        information, variances, S = costs(r, columns, weights)
+        assert information >= -1e-9
+
+        def cost(block, variances=variances, S=S):
+            own = variances[:, list(block)]
+            return S @ (g(own).sum(axis=1) if covariance == "diag" else len(block) * g(own.mean(axis=1)))
+
+        values = np.array([information + copies * cost(block) for block, copies in tried])
+        total = information + cost(range(d))
+        found = best_weights(values * rng.uniform(0.5, 1.0, len(tried)), members_of(tried, d)) @ values
+        assert 0.5 * total < found <= total * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("seed", "d", "K", "covariance"), [(0, 4, 2, "diag"), (1, 5, 3, "diag"), (2, 5, 2, "spherical")]
+)  # fmt: skip
+def test_no_mixture_costs_less(seed, d, K, covariance, shape):
+    """Limits are far above the optima, the blocks' too, so that they do not hide bounds that are too high."""
+    problem = problem_of(seed, shape, 240, d, K, covariance=covariance)
+    family, solution, objective = least_known(problem, seed)
+    bound = learnt(CoverBound(family, solution, objective + 1e4), 60, limits=1e7)
+    assert np.isfinite(bound.lower)
+    assert bound.lower <= objective
+    assert bound.lower <= min(objectives_on_the_way(problem, np.random.default_rng(seed), 5, 20))
+    best = {(tuple(block.columns), block.copies): block.lower for block in [*bound.done, *bound.blocks]}
+    for (columns, copies), lower in best.items():
+        blocks_family, order = bound.all.family_of(list(columns), copies)
+        _, value = min(bound.all.mixtures(blocks_family, order, bound.all.starts), key=lambda one: one[1])
+        assert lower <= value
+
+
+def test_clusters_that_every_block_tells_apart_lose_little():
+    """Less than 0.01 nats a sample, of clusters that are apart in every column."""
+    rng = np.random.default_rng(3)
+    label = rng.integers(2, size=3_000)
+    X = 12.0 * label[:, None] + rng.standard_normal((3_000, 5)) * rng.uniform(0.5, 1.5, 5)
+    problem = gopfast.GaussianMixture(X, 2, covariance="diag", variance_floor=0.1)
+    family, solution, objective = least_known(problem, starts=5)
+    bound = learnt(CoverBound(family, solution, objective + 500.0), 100, enough=objective - 30.0)
+    assert objective - 30.0 <= bound.lower <= objective
+
+
+def test_it_is_the_same_for_every_thread_count():
+    problem = problem_of(1, "normal", 300, 4, 2)
+    family, solution, objective = least_known(problem, starts=5)
+    found = [learnt(CoverBound(family, solution, objective, threads), 40) for threads in (1, 2)]
+    assert found[0].lower == found[1].lower
+    assert found[0].n_terms == found[1].n_terms > 0
+
+
+def test_a_search_has_it_as_its_bound(monkeypatch, capsys):
+    monkeypatch.setattr(cover, "FEWEST", 200)
+    problem = problem_of(5, "normal", 400, 6, 2, apart=8.0)
+    result = gopfast.solve(problem, time_limit=6, n_threads=1, log=True)
+    assert "blocks of columns are priced by groups" in capsys.readouterr().out
+    with gopfast.settings(groups=False, pricing=False):
+        without = gopfast.solve(problem, time_limit=2, n_threads=1, log=False)
+    assert without.lower_bound < result.lower_bound <= result.objective
+
+
+def test_it_is_for_many_samples_of_free_variances():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((cover.FEWEST, 5))
+    assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="diag")))
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X[1:], 2, covariance="diag")))
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X[:, :3], 2, covariance="diag")))
+    assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="spherical")))
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="tied_spherical")))
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="full")))
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, noise_variance=1.0)))
+
+
+@pytest.mark.parametrize(("d", "size"), [(4, 2), (5, 3), (13, 2), (30, 3)])
+def test_subsets_have_every_column(d, size):
+    found = subsets(d, size, np.arange(d)[::-1], np.random.default_rng(0))
+    assert len(found) == len(set(found)) == math.comb(d, size) if d < 6 else len(found) >= cover.MOST_BLOCKS
+    assert all(1 <= len(set(block)) == len(block) <= size for block in found)
+    assert {j for block in found for j in block} == set(range(d))

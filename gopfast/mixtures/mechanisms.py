@@ -25,6 +25,7 @@ from gopfast.mixtures.pricing.hull import HullBound, has_hull
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
 from gopfast.mixtures.pricing.pricing_levels import LevelledBound, levels_of
 from gopfast.mixtures.pricing.pricing_root import PricingBound
+from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
 from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
@@ -421,10 +422,10 @@ class Groups(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of many samples: free variances of a few columns, known ones of four and more."""
+        """Of many samples: free variances of a few columns, known ones of four and more, matrices of two."""
         if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
             return False
-        if has_hull(plan.family) or is_covered(plan.family):
+        if has_hull(plan.family) or is_covered(plan.family) or has_raised_prices(plan.family):
             return True
         return is_grouped(plan.family, plan.family.one_component(plan.problem))
 
@@ -437,6 +438,9 @@ class Groups(Learning):
         if is_covered(plan.family):
             plan.begun("blocks of columns are priced by groups of samples")
             return CoverBound(plan.family, solution, limit, plan.threads)
+        if has_raised_prices(plan.family):
+            plan.begun("single components are priced as high as merging them allows")
+            return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads)
         plan.begun("single components are priced by groups of samples")
         followed = plan.has(Pricing) and len(plan.priced) == 1
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)

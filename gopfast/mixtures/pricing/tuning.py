@@ -300,3 +300,39 @@ COVER_ENOUGH = 0.1
 COVER_FEWEST = 5_000
 # of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/groups.md
 COVER_FEWEST_COLUMNS = 4
+
+# [raised] Covariance matrices where clusters are apart.
+
+# prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
+# docs/notebook/groups.md
+RAISED_HEIGHTS = (3.0, 2.5, 2.0, 1.6, 1.3, 1.0, 0.8, 0.7, 0.6, 0.5, 0.42, 0.35)
+# that a sample of several components may lose by its price | nats | [0, inf) | docs/notebook/groups.md
+RAISED_AMBIGUOUS = 0.001
+# most that prices may lose | nats a sample | (0, inf) | not measured
+RAISED_LOSS = 0.004
+# most that a component on two clusters may save, of what one on one does | part | (0, 1) | docs/notebook/groups.md
+RAISED_MERGED = 0.9
+# by which a value is above that of the solution's components | part | (0, 1) | not measured
+RAISED_SLACK = 1e-3
+# of making what the solution's components save equal | turns | [0, inf) | not measured
+RAISED_N_EQUAL = 3
+# of an ascent | steps | [1, inf) | not measured
+RAISED_N_CLIMBS = 25
+# of ascents around samples | starts | [1, inf) | not measured
+RAISED_N_STARTS = 24
+# suprema may lose, one after the other | nats a sample | (0, inf) | not measured
+RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
+# of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md
+RAISED_PATIENCE = 0.1
+# of a step | cells | [1, inf) | not measured
+RAISED_CELLS = 2_000
+# the same in groups | groups | [1, inf) | not measured
+RAISED_GROUPS = 2_000_000
+# before progress is looked at, and at most | cells | [1, inf) | not measured
+RAISED_MOST_CELLS = (16_000, 400_000)
+# no progress: this part of what is missing is left after twice the cells | part | (0, 1) | not measured
+RAISED_SLOW = 0.8
+# of fewer prices of them all are as soon found | samples | [1, inf) | not measured
+RAISED_FEWEST = 1_000
+# of fewer passes are over the samples | samples | [1, inf) | not measured
+RAISED_GROUPED = 5_000

@@ -139,7 +139,9 @@ cdef class GroupedPricing(ComponentPricing):
         cdef real *high = node_high(cell, n)
         cdef real most = 0, width, variance
         ComponentPricing.choose_split(self, at, cell)
-        if n <= d or not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
+        if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
+            return
+        if not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
             return
         size = d // <int> (n - d)  # columns that share a variance
         for a in range(n):

@@ -1,0 +1,184 @@
+"""Prices as high as merging two components allows: no bound of theirs may be above the cost of any mixture."""
+
+import math
+
+import numpy as np
+import pytest
+from gopfast.mixtures.pricing.group_pricing import GroupedPricing
+from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.pricing.sample_groups import SampleGroups
+from gopfast.mixtures.primal.em import MixturePrimal
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.pricing import raised
+from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
+
+SHAPES = ["normal", "overlapping", "heavy", "ties", "constant", "dependent", "offset"]
+
+
+def problem_of(shape, n, K=3, seed=0):
+    """Weighted samples of K clusters with matrices of their own, and their labels."""
+    rng = np.random.default_rng([seed, n, K])
+    label = rng.integers(K, size=n)
+    gap = 1.5 if shape == "overlapping" else 7.0
+    centers = gap * np.array([[0.0, 0.0], [1.0, 0.2], [0.3, 1.0], [1.2, 1.3]])[label]
+    noise = rng.standard_t(1.5, (n, 2)) if shape == "heavy" else rng.standard_normal((n, 2))
+    shears = np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.8], [0.0, 0.5]], [[0.7, 0.0], [0.6, 1.1]],
+                       [[1.1, 0.3], [0.0, 0.8]]])[label]  # fmt: skip
+    X = centers + np.einsum("nij,nj->ni", shears, noise)
+    if shape == "ties":
+        X = np.round(X)
+    elif shape == "constant":
+        X[:, 1] = 3.25
+    elif shape == "dependent":
+        X[:, 1] = 2.0 * X[:, 0]
+    weights = rng.choice([0.5, 1.0, 2.0], n)
+    X += 2.0**40 if shape == "offset" else 0.0
+    return gopfast.GaussianMixture(X, K, covariance="full", sample_weight=weights, variance_floor=0.05), label
+
+
+def best_fit(problem, label):
+    """The family, the vector of the best of some runs of EM, and its value."""
+    family = engine.family(problem)
+    K, rng = family.n_components, np.random.default_rng(0)
+    means = [problem.X[label == k].mean(axis=0) for k in range(K)]
+    family.suggest(np.full(K, 1 / K), means, [np.eye(2)] * K)
+    starts = [family.suggested()[K:]] + [family.seeded(rng) for _ in range(4)]
+    runs = [MixturePrimal(family).em(np.full(K, 1 / K), start, 1e-12, 1000) for start in starts]
+    vector, trace, _ = min(runs, key=lambda run: run[1][-1])
+    return family, vector, trace[-1]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("height", [0.2, 1.0, 5.0])
+@pytest.mark.parametrize("n", [60, 1_100])
+def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, height, n, monkeypatch):
+    """The limit lies above a known value: no search may end by proof, however poor prices are."""
+    for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "SLACK": 1e9, "LOSS": math.inf,
+                        "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "N_CLIMBS": 5}.items():  # fmt: skip
+        monkeypatch.setattr(raised, name, value)
+    for K in (2, 3):
+        problem, label = problem_of(shape, n, K)
+        family, vector, value = best_fit(problem, label)
+        bound = RaisedBound(family, problem, vector, value + 30.0)
+        while bound.step(math.inf):
+            pass
+        assert bound.pricing.n_cells > 0
+        assert -math.inf < bound.lower <= value + 1e-9 * (1 + abs(value))
+        # and what it says is proved exceeds what ascents reach
+        reached = bound.pricing.climb(bound.pricing.seeded(np.random.default_rng(1), 20), 40)[0].max()
+        assert bound.pricing.supremum >= reached - 1e-9 * (1 + reached)
+
+
+def best_of(one, columns, mass):
+    """The parameters that are the best for a column."""
+    share = mass / mass.sum()
+    x, y = columns[:2] - (columns[:2] @ share)[:, None]
+    v, xy = share @ np.square(x), share @ (x * y)
+    b = xy / (v + one.ridge)
+    return np.array([*(columns[:2] @ share), v, b, max(0.0, share @ np.square(y) - b * xy)])
+
+
+@pytest.mark.parametrize("n", [300, 2_500])
+def test_no_component_saves_more_of_groups_than_its_cell_says(n):
+    """Multiplier by multiplier groups say no less than the samples: products are a column of their own."""
+    problem, _ = problem_of("normal", n)
+    family = engine.family(problem)
+    one = family.one_component(problem)
+    columns, weights = family.data.arrays()
+    exact, by_groups = ComponentPricing(one), GroupedPricing(one)
+    by_groups.take_groups(SampleGroups(columns, weights, columns.std(axis=1)))
+    rng, excess = np.random.default_rng(n), []
+    for _ in range(10):
+        z = (columns[:2] - columns[:2, rng.integers(n)][:, None]) / columns[:2].std(axis=1)[:, None]
+        prices = rng.uniform(1, 6) + rng.uniform(0, 1) * np.square(z).sum(axis=0)
+        prices += rng.choice([0, 1.0]) * rng.normal(size=n)
+        exact.set_prices(prices)
+        by_groups.set_prices(prices)
+        root = np.array(exact.root())
+        for _ in range(8):
+            # any column, and the component that is the best for it
+            mass = exact.columns(prices, exact.climb(exact.seeded(rng, 1), int(rng.integers(0, 8)))[1])[0][0]
+            if not mass.sum() > 0:
+                continue
+            point, tau, S = best_of(one, columns, mass), mass / weights, mass.sum()
+            value = mass @ (prices - exact.costs_at(point)[0] - np.log(np.where(tau > 0, tau, 1.0)))
+            value += S * np.log(S / weights.sum())
+            size = (root[1] - root[0]) * 10.0 ** rng.uniform(-5, -0.5, len(root[0]))
+            low, high = np.maximum(root[0], point - size), np.minimum(root[1], point + size)
+            q = rng.exponential(size=one.n_facets) * 10.0 ** rng.uniform(-3, 0.5) * rng.integers(0, 2)
+            own = exact.bound_cell(low, high, multipliers=q)
+            assert by_groups.bound_cell(low, high, multipliers=q) >= own - 1e-9 * (1 + abs(own))
+            found = by_groups.bound_cell(low, high, cutoff=value * rng.uniform(0.0, 1.0))
+            assert found >= value - 1e-9 * (1 + abs(value))
+            excess.append((found - value) / (1.0 + abs(value)))
+            # choosing where to divide a cell reads no variance that is none
+            by_groups.open_boxes(low[None], high[None])
+            by_groups.search(0.0, 1e300, 3, 1e-6, max_cells=3)
+            assert by_groups.supremum >= value - 1e-9 * (1 + abs(value))
+    assert min(excess) < 0.1
+
+
+@pytest.mark.parametrize("shape", ["normal", "overlapping", "ties"])
+def test_merged_components_save_what_merging_says(shape, monkeypatch):
+    """At least the savings of both less what the mixture with one in their place costs more (U6)."""
+    problem, label = problem_of(shape, 900)
+    family, vector, value = best_fit(problem, label)
+    pair = engine.family(gopfast.GaussianMixture(problem.X, 2, covariance="full", sample_weight=problem.sample_weight,
+                                                 variance_floor=0.05))  # fmt: skip
+    monkeypatch.setattr(raised, "HEIGHTS", (0.3, 1.0, 2.0))
+    monkeypatch.setattr(RaisedBound, "_begin_search", lambda self: None)
+    bound = RaisedBound(family, problem, vector, value)
+    for name in ("MERGED", "SLACK", "LOSS"):
+        monkeypatch.setattr(raised, name, math.inf)
+    assert bound.step(math.inf)
+    for _ in range(3):
+        assert bound.step(math.inf)
+        saved = bound.pricing.climb(bound.atoms, 0)[0]
+        both = bound.pricing.climb(bound.merged, 0)[0]
+        lost = value - (bound.total - saved.sum())
+        for (j, k), found in zip(((0, 1), (0, 2), (1, 2)), both[:3], strict=True):
+            other = ({0, 1, 2} - {j, k}).pop()
+            weights = np.array([vector[j] + vector[k], vector[other]])
+            points = np.concatenate([bound.merged[{(0, 1): 0, (0, 2): 1, (1, 2): 2}[j, k]], bound.atoms[other]])
+            # no step of EM: the value of the merged mixture itself, from its costs
+            costs = np.array([bound.pricing.costs_at(point)[0] for point in points.reshape(2, -1)])
+            logs = np.log(weights)[:, None] - costs
+            merged = -bound.weights @ np.logaddexp(*logs) + pair.constant
+            assert found >= saved[j] + saved[k] - (merged - value) - lost - 1e-6 * (1 + abs(value))
+
+
+@pytest.mark.parametrize("n", [1_200, 6_000])
+def test_clusters_that_are_apart_are_nearly_proved(n):
+    problem, label = problem_of("normal", n, seed=1)
+    family, vector, value = best_fit(problem, label)
+    assert has_raised_prices(family)
+    bound = RaisedBound(family, problem, vector, value - 1e-3)
+    while bound.step(math.inf) and bound.level < 1:
+        pass
+    assert value - 0.005 * n <= bound.lower <= value
+
+
+def test_the_search_takes_it_and_agrees_with_the_one_without():
+    problem, _ = problem_of("normal", 1_100, K=2, seed=2)
+    told = gopfast.solve(problem, epsilon=2.0, time_limit=60, log=False)
+    with gopfast.settings(groups=False):
+        other = gopfast.solve(problem, epsilon=2.0, time_limit=60, log=False)
+    assert told.lower_bound <= other.objective + 1e-6
+    assert other.lower_bound <= told.objective + 1e-6
+    assert told.profile["groups"].calls > 0
+    assert told.gap <= 2.0
+
+
+def test_it_is_the_same_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(raised, "MOST_CELLS", (500, 1_500))
+    problem, label = problem_of("normal", 1_100)
+    family, vector, value = best_fit(problem, label)
+    told = []
+    for threads in (1, 2):
+        bound = RaisedBound(family, problem, vector, value - 1e-3, threads)
+        while bound.step(math.inf):
+            pass
+        told.append((bound.lower, bound.n_terms, bound.pricing.n_cells))
+    assert told[0] == told[1]

@@ -46,10 +46,18 @@ cpdef enum:
     N_MOMENTS = 10
 
 
+cdef enum:
+    N_LINES = 4
+
+
 cdef struct Cell:
     const real *low         # (q + 1,): along, and the distance from the axes
     const real *high
     real s_low, s_high, log_low, log_high   # precision, and d / 2 times its logarithm
+    real raised     # of all prices
+    # The largest of these lines of |x - m|^2 is at least the most of (d / 2) log s - s |x - m|^2 / 2.
+    real constant[N_LINES]
+    real slope[N_LINES]
 
 
 cdef struct Sums:
@@ -178,7 +186,7 @@ cdef class HullCells:
         self.price, self.block_price = np.ascontiguousarray(found), np.ascontiguousarray(found.max(axis=1))
         self.moments = np.ascontiguousarray(moments, dtype=np.float64)
 
-    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY):
+    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, raised=None):
         """
         Bounds of what a component saves in cells.
 
@@ -190,6 +198,8 @@ cdef class HullCells:
             Where to begin; any is valid.
         enough : float
             A bound below this is not improved any more.
+        raised : ndarray, shape (m,), optional
+            By so much all prices are to be larger, in each cell.
 
         Returns
         -------
@@ -200,26 +210,28 @@ cdef class HullCells:
         cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))
         cdef index m = lows.shape[0], i, terms = 0
         cdef real[:, ::1] s = np.exp(logs)
+        cdef const real[::1] more = np.zeros(len(low)) if raised is None else np.ascontiguousarray(raised)
         cdef real half = 0.5 * self.n_columns
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             terms += self.bound_one(
                 &lows[i, 0], &highs[i, 0], s[i, 0] * (1 - 4 * ROUND), s[i, 1] * (1 + 4 * ROUND), half * logs[i, 0],
-                half * logs[i, 1], enough, &self.work[threadid(), 0], &values[i], &scales[i],
+                half * logs[i, 1], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i],
             )
         self.n_terms += terms
         return np.asarray(values), np.asarray(scales)
 
     cdef index bound_one(self, const real *low, const real *high, real s_low, real s_high, real log_low, real log_high,
-                         real enough, real *work, real *value, real *log_scale) noexcept nogil:
+                         real raised, real enough, real *work, real *value, real *log_scale) noexcept nogil:
         cdef Cell cell
         cdef Sums sums
         cdef int p = self.n_across, L = self.n_labels, turn
         cdef index terms = 0
         cdef real found, following, scale = log_scale[0]
         cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
-        cell.log_low, cell.log_high = log_low, log_high
+        cell.log_low, cell.log_high, cell.raised = log_low, log_high, raised
         if self.n_columns == 0:
             cell.s_low = cell.s_high = 1.0
+        self.draw_lines(&cell)
         sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
         sums.square = sums.linear + L * p
         sums.all_linear = sums.square + L * (p * (p + 1) // 2)
@@ -232,7 +244,7 @@ cdef class HullCells:
         value[0] = INFINITY
         for turn in range(MOST_TURNS):
             memset(work, 0, self.n_work * sizeof(real))
-            terms += self.add_up(&cell, scale, work + self.n_work - LANES, &sums)
+            terms += self.add_up(&cell, scale + raised, work + self.n_work - LANES, &sums)
             found = self.total(&cell, scale, &sums)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
@@ -247,16 +259,37 @@ cdef class HullCells:
             scale = following
         return terms
 
-    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
-        """The most of (d / 2) log s - s square / 2 over the cell's precisions."""
-        cdef real d = self.n_columns
+    cdef void draw_lines(self, Cell *cell) noexcept nogil:
+        """The cell's lines: for its ends, and between the distances at which these are best two chords."""
+        cdef real d = self.n_columns, x, y, end, value, before, at
+        cdef int i
+        for i in range(N_LINES):
+            cell.constant[i], cell.slope[i] = cell.log_high, -0.5 * cell.s_high
         if self.n_columns == 0:
-            return -0.5 * square
-        if square * cell.s_high <= d:
-            return cell.log_high - 0.5 * cell.s_high * square
-        if square * cell.s_low >= d:
-            return cell.log_low - 0.5 * cell.s_low * square
-        return 0.5 * d * log(d / square) - 0.5 * d
+            cell.constant[0] = cell.constant[1] = cell.constant[2] = cell.constant[3] = 0
+            return
+        cell.constant[3], cell.slope[3] = cell.log_low, -0.5 * cell.s_low
+        x, end = d / cell.s_high, d / cell.s_low
+        if end < x * (1 + 1e-6):
+            # no further below the chord than d / 16 times the square of the relative width
+            for i in range(N_LINES):
+                cell.constant[i] += 1e-12 * d
+            return
+        before, at = cell.log_high - 0.5 * d, sqrt(x * end)
+        for i in range(2):
+            y = end if i else at
+            value = cell.log_low - 0.5 * d if i else 0.5 * d * (log(d / y) - 1)
+            cell.slope[1 + i] = (value - before) / (y - x)
+            cell.constant[1 + i] = before - cell.slope[1 + i] * x + 8 * ROUND * (fabs(before) + fabs(value) + d)
+            x, before = y, value
+
+    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
+        """At least (d / 2) log s - s square / 2 of all the cell's precisions."""
+        cdef real found = cell.constant[0] + cell.slope[0] * square
+        cdef int i
+        for i in range(1, N_LINES):
+            found = max(found, cell.constant[i] + cell.slope[i] * square)
+        return found
 
     cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
@@ -264,6 +297,8 @@ cdef class HullCells:
         cdef index block, terms = 0
         cdef real square, t, x, low, high, most, mass = 0, total = 0
         cdef real rho_low = cell.low[q], rho_high = cell.high[q]
+        cdef real c0 = cell.constant[0], c1 = cell.constant[1], c2 = cell.constant[2], c3 = cell.constant[3]
+        cdef real b0 = cell.slope[0], b1 = cell.slope[1], b2 = cell.slope[2], b3 = cell.slope[3], a
         cdef const real *row
         cdef real exact[3]
         cdef bint is_ball = self.own >= 0
@@ -298,7 +333,14 @@ cdef class HullCells:
             row = &self.price[block, 0]
             if self.n_columns:
                 for lane in range(LANES):
-                    top[lane] = row[lane] + log_scale + self.gain(cell, top[lane])
+                    x = top[lane]
+                    t, a = c0 + b0 * x, c1 + b1 * x
+                    t = a if a > t else t
+                    a = c2 + b2 * x
+                    t = a if a > t else t
+                    a = c3 + b3 * x
+                    t = a if a > t else t
+                    top[lane] = row[lane] + log_scale + t
             else:
                 for lane in range(LANES):
                     top[lane] = row[lane] + log_scale - 0.5 * top[lane]
@@ -435,7 +477,7 @@ cdef class HullCells:
 
     cdef real total(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
         """The bound: the best of what is known."""
-        cdef real found = self.sum_up(cell, log_scale, sums), log_ratio, other
+        cdef real found = self.sum_up(cell, log_scale + cell.raised, sums), log_ratio, other
         log_ratio = log(sums.mass / self.total_weight) - log_scale
         if log_ratio > -1e-9:
             found += self.total_weight * (max(0.0, log_ratio) + 16 * ROUND * (1 + fabs(log_scale)))
@@ -502,7 +544,7 @@ cdef class HullCells:
         surely = sums.surely[1]
         value = sums.ball_value[1] + shift * sums.nearly[1]
         if by_moments:
-            if not self.toward(cell, log_scale, shift, &found, &of_offset, &of_slopes, &surely):
+            if not self.toward(cell, log_scale + cell.raised, shift, &found, &of_offset, &of_slopes, &surely):
                 return INFINITY
             value += found
             size += 2 * fabs(found)
@@ -589,6 +631,7 @@ cdef class HullCells:
         cdef Cell cell
         cdef const real[::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
         cdef real[::1] s = np.exp(log_precision)
+        cell.raised = 0
         cell.low, cell.high, cell.s_low, cell.s_high = &lows[0], &highs[0], s[0], s[1]
         return self.of_moments(k, &cell, log_scale, INFINITY)
 

@@ -20,7 +20,8 @@ DENSE = (
     "incumbent.basin", "incumbent.center", "incumbent.neighbourhood", "mixing.weights", "pricing.master",
     "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
 )  # fmt: skip
-C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"]} | {
+C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
+             "gopfast.mixtures.pricing.hull_cells": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
 # What every module would otherwise carry a copy of: Cython's memoryviews.

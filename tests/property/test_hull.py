@@ -10,7 +10,8 @@ from gopfast.mixtures.primal.em import MixturePrimal
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import hull
-from gopfast.mixtures.pricing.hull import HullBound, saved
+from gopfast.mixtures.pricing.hull import HullBound
+from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
 
 

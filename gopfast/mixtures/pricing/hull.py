@@ -2,10 +2,11 @@
 The pricing bound of spherical components in many columns: a search in the affine hull of the incumbent's means.
 
 Whatever the number of columns is, the distance of a sample from a component follows from K - 1 coordinates along the
-hull, the distances of both from it, and one angle, which `hull_cells` bounds over all angles at once. Around every
-component of the incumbent there is a ball, in one coordinate, the distance from it; cells in a ball have its bound.
+hull, the distances of both from it, and one angle, which `hull_cells` bounds over all angles at once. A free variance
+is one coordinate more. Around every component of the incumbent there is a ball, in one coordinate, the distance from
+it; cells in a ball have its bound.
 
-Theory: (Y4) and (Y5) of docs/theory/hull.md.
+Theory: (Y4), (Y5) and (Y7) of docs/theory/hull.md.
 """
 
 import heapq
@@ -15,38 +16,30 @@ import time
 import numpy as np
 
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.learning.learner import Learner
-from gopfast.mixtures.pricing.grouped import scale_of
+from gopfast.mixtures.pricing.hull_atoms import Atoms
+from gopfast.mixtures.pricing.hull_balls import Ball
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
 from gopfast.mixtures.pricing.pricing_root import less, total_of
 from gopfast.mixtures.pricing.tuning import (
-    ABOVE,
-    AMBIGUOUS,
-    CLEAR,
     FEWEST_COLUMNS,
     HULL_BATCH as BATCH,
     HULL_BATCHES as BATCHES,
     HULL_FEWEST as FEWEST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
-    HULL_N_CLIMBS as N_CLIMBS,
-    HULL_N_EQUAL as N_EQUAL,
-    HULL_N_LAST as N_LAST,
     HULL_PATIENCE as PATIENCE,
     HULL_SLOW as SLOW,
     HULL_TOLERANCE as TOLERANCE,
-    HULL_WORTH as WORTH,
-    LEAST_RADIUS,
+    LEAST_STEP,
+    LONGEST_STEP,
     MOST_COMPONENTS,
-    MOST_RADIUS,
-    N_RADII,
-    SHELLS,
-    SKIP_BALLS,
+    SHARE_OF_TIME,
     SKIP_CELLS,
 )
-
-RADII = np.concatenate([[0.0], np.geomspace(LEAST_RADIUS, MOST_RADIUS, N_RADII)])
+from gopfast.roundoff import ROUND
 
 
 class HullBound(Learner):
@@ -56,7 +49,7 @@ class HullBound(Learner):
     Parameters
     ----------
     family : Family
-        Of K components of known variance.
+        Of K components, of known variance or with one free variance each.
     solution : ndarray
         An incumbent, as the primal keeps it: weights (K,), parameters, prior weight.
     limit : float
@@ -73,14 +66,18 @@ class HullBound(Learner):
         self.family, self.limit, self.threads, self.lower = family, limit, threads, -math.inf
         K = family.n_components
         self.n_components, self.solution = K, np.array(solution)
+        self.free = isinstance(family, NormalFamily)
         self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
-        self.phase, self.terms, self.balls = "prices", 0, []
+        self.n_columns = len(self.columns)
+        self.phase, self.balls, self.atoms, self.cells_at = "begin", [], None, None
+        self.work = self._begin()
 
     @property
     def n_terms(self):
         """Samples that were looked at so far, each in one component."""
-        return self.terms
+        parts = [part for part in (self.atoms, self.cells_at, *self.balls) if part is not None]
+        return sum(part.n_terms for part in parts)
 
     @property
     def n_passes(self):
@@ -89,137 +86,112 @@ class HullBound(Learner):
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
+        if math.isfinite(deadline):  # else steps end by what they have done, and are the same in every run
+            now = time.monotonic()
+            deadline = min(deadline, now + min(LONGEST_STEP, max(LEAST_STEP, SHARE_OF_TIME * (deadline - now))))
         if self.lower >= self.limit:
             return False
         return getattr(self, f"_step_{self.phase}")(deadline)
 
-    def _step_prices(self, _deadline):
-        """Find the frame, and prices at which all of the incumbent's components save the same."""
-        K, w = self.n_components, self.weights
+    def _step_begin(self, deadline):
+        """Get ready for cells, until the deadline."""
+        for _ in self.work:
+            if time.monotonic() > deadline:
+                return True
+        self.phase = "cells"
+        return True
+
+    def _begin(self):
+        """Find the frame, prices and balls, and yield after every part of the work."""
+        K, w, d = self.n_components, self.weights, self.n_columns
         used = self.solution[:K] > 0.0
-        means = self.solution[K:-1].reshape(K, -1)[used]
-        self.frame = Frame(self.columns, means)
-        z, m = self.frame.samples, self.frame.means
-        costs = np.array([0.5 * np.square(z - center[:, None]).sum(axis=0) for center in m])
-        logs = np.log(self.solution[:K][used])[:, None] - costs
-        top = logs.max(axis=0)
-        parts = np.exp(logs - top)
-        shares = parts / parts.sum(axis=0)
-        own = -(top + np.log(parts.sum(axis=0)))
-        label, rest = shares.argmax(axis=0), 1.0 - shares.max(axis=0)
-        masses = shares @ w
-        needed = []
-        for k in range(len(m)):
-            y = (z - m[k][:, None]) * np.sqrt(w * shares[k] / masses[k])
-            needed.append(0.5 * np.linalg.eigvalsh(y @ y.T)[-1])
-        most = np.sqrt(2.0 * AMBIGUOUS / np.maximum(rest, 1e-300))
-        each = ABOVE * max(masses * needed) / masses
-        for _turn in range(N_EQUAL):
-            prices = own + np.minimum(each[label], most)
-            values = np.zeros(len(m))
-            for k in range(len(m)):
-                values[k], m[k] = self._climb(prices, m[k], N_CLIMBS)
-            each = each + (values.max() - values) / masses
-        self.prices = prices = own + np.minimum(each[label], most)
-        for k in range(len(m)):
-            values[k], m[k] = self._climb(prices, m[k], N_LAST)
-        self.terms += costs.size
-        self.labels = np.where(rest < CLEAR, label, len(m))
-        self.n_clusters = len(m)
-        self.total = total_of(w, prices, self.family.constant) - self.family.constant_error
-        self.raised = prices + self.frame.rounding(np.abs(prices).max(), 1.0)
-        parts = [self.labels == k for k in range(len(m))]
-        reach = self.frame.diameter
-        made = [moments_of(z[:, own], w[own], self.raised[own], 1.0, reach) for own in parts]
-        self.centers, self.moments = np.array([one[0] for one in made]), np.array([one[1] for one in made])
-        self.slopes = [one[2] for one in made]
-        self.atoms, self.attained = m, values.max()
-        self.log_scales = np.log(masses / self.total_weight)
-        self.phase = "ball"
-        return True
-
-    def _climb(self, prices, m, steps):
-        """Return what a component saves after so many steps of ascent, and its mean (d,)."""
-        z, value = self.frame.samples, 0.0
-        for _ in range(steps):
-            value, mass = saved(self.weights, prices - 0.5 * np.square(z - m[:, None]).sum(axis=0))
-            self.terms += len(mass)
-            if not mass.sum() > 0.0:
-                break
-            m = z @ mass / mass.sum()
-        return value, m
-
-    def _step_ball(self, deadline):
-        """Bound the shells around one component."""
-        k = len(self.balls)
-        z = self.frame.samples - self.atoms[k][:, None]
-        order = np.argsort(np.square(z).sum(axis=0))
-        place = np.linalg.norm(self.centers - self.atoms[k], axis=1)[:, None]
-        cells = HullCells(np.zeros((0, z.shape[1])), z[:, order], self.weights[order], self.labels[order], place,
-                          n_threads=self.threads, skip=SKIP_BALLS, own=k,
-                          offset=self.centers[k] - self.atoms[k])  # fmt: skip
-        cells.set_prices(self.raised[order], self.moments, self.slopes[k])
-        bounds, most = [], -math.inf
-        scale = self.log_scales[k]
-        for i in range(0, len(RADII) - 1, SHELLS):
-            high = RADII[i + 1 : i + 1 + SHELLS][:, None]
-            low = RADII[i : i + len(high)][:, None]
-            values, scales = cells.bound(low, high, np.zeros((len(high), 2)), np.full(len(high), scale))
-            scale = scales[-1]
-            bounds.extend(np.maximum(most, np.maximum.accumulate(values)))
-            most = bounds[-1]
-            if most > WORTH * bounds[0] or time.monotonic() > deadline:
-                break
-        self.terms += cells.n_terms
-        self.balls.append(np.array(bounds))
-        if len(self.balls) == self.n_clusters:
-            self._begin_cells()
-        return True
+        cells = self.solution[K:-1].reshape(K, -1)[used]
+        precisions = 1.0 / np.maximum(1.0, cells[:, d]) if self.free else np.ones(len(cells))
+        self.frame = frame = Frame(self.columns, cells[:, :d])
+        self.atoms = atoms = Atoms(frame.samples, w, self.solution[:K][used], frame.means, precisions, self.free)
+        yield
+        yield from atoms.price()
+        self.prices, self.labels, self.attained = atoms.prices, atoms.labels, atoms.values.max()
+        self.total = total_of(w, self.prices, self.family.constant) - self.family.constant_error
+        if self.free:
+            each = 0.5 * d * math.log(2 * math.pi) * self.total_weight
+            self.total = less(self.total, -each * (1 - 16 * ROUND))
+        self.raised = self.prices + frame.rounding(np.abs(self.prices).max(), 1.0)
+        yield
+        for k in range(len(atoms.means)):
+            enough = self.attained + TOLERANCE * self.total_weight
+            ball = Ball(frame.samples, w, self.raised, self.labels, k, len(atoms.means), atoms.means[k],
+                        atoms.precisions[k], self.free, enough,
+                        math.log(atoms.masses[k] / self.total_weight), self.threads)  # fmt: skip
+            self.balls.append(ball)
+            yield
+            while ball.grow():
+                yield
+        yield from self._begin_cells()
 
     def _begin_cells(self):
         """Begin with the box of all samples."""
-        frame = self.frame
+        frame, atoms, w = self.frame, self.atoms, self.weights
+        q, z, reach = frame.n_along, frame.samples, frame.diameter
+        made = []
+        for k, precision in enumerate(atoms.precisions):
+            own = self.labels == k
+            made.append(moments_of(z[:, own], w[own], self.raised[own], precision, reach))
+            yield
+        centers = np.array([one[0] for one in made])
         order = frame.order(self.labels)
-        along, across = frame.samples[: frame.n_along][:, order], frame.samples[frame.n_along :][:, order]
-        place = np.column_stack([self.centers[:, : frame.n_along],
-                                 np.linalg.norm(self.centers[:, frame.n_along :], axis=1)])  # fmt: skip
-        self.cells_at = HullCells(along, across, self.weights[order], self.labels[order], place,
-                                  n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
-        self.cells_at.set_prices(self.raised[order], self.moments)
-        self.place = np.column_stack([self.atoms[:, : frame.n_along],
-                                      np.linalg.norm(self.atoms[:, frame.n_along :], axis=1)])  # fmt: skip
+        yield
+        along, across = z[:q][:, order], z[q:][:, order]
+        self.cells_at = HullCells(along, across, w[order], self.labels[order], self._places(centers),
+                                  self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
+        self.cells_at.set_prices(self.raised[order], np.array([one[1] for one in made]))
+        self.place = self._places(atoms.means)
         far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
         low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
+        # of precisions by their logarithm: none is above the floor's, and no variance above half the range squared
+        sides = 0.5 * (self.columns.max(axis=1) - self.columns.min(axis=1))
+        least = -math.log(max(1.0, np.square(sides).mean() * (1 + 1e-9))) if self.free else 0.0
+        low, high = np.append(low, least), np.append(high, 0.0)
         self.heap, self.n_cells, self.closed = [], 0, -math.inf
-        self.target, self.mark = max(ball[0] for ball in self.balls), (PATIENCE, math.inf)
+        self.target, self.mark = max(ball.bounds[0] for ball in self.balls), (PATIENCE, math.inf)
         self._take(low[None], high[None], np.zeros(1))
-        self.phase = "cells"
+
+    def _places(self, points):
+        """Return coordinates (m, q + 1) of points (m, d): along, and the distance from the axes."""
+        q = self.frame.n_along
+        return np.column_stack([points[:, :q], np.linalg.norm(points[:, q:], axis=1)])
 
     def _ball_bounds(self, low, high):
         """Return what balls say of cells."""
         found = np.full(len(low), math.inf)
-        for k, ball in enumerate(self.balls):
-            q = low.shape[1] - 1
-            away = np.maximum(np.abs(low - self.place[k]), np.abs(high - self.place[k]))
-            away[:, q] = high[:, q] + self.place[k, q]
-            radius = np.sqrt(np.square(away).sum(axis=1)) * (1 + 1e-12)
-            at = np.searchsorted(RADII[1 : len(ball) + 1], radius)
-            found = np.minimum(found, np.append(ball, math.inf)[at])
+        q = low.shape[1] - 2
+        s_low, s_high = np.exp(low[:, q + 1]), np.exp(high[:, q + 1])
+        for place, ball in zip(self.place, self.balls, strict=True):
+            away = np.maximum(np.abs(low[:, : q + 1] - place), np.abs(high[:, : q + 1] - place))
+            away[:, q] = high[:, q] + place[q]
+            away = np.sqrt(np.square(away).sum(axis=1)) * (1 + 1e-12)
+            found = np.minimum(found, ball.said_of(away, s_low, s_high))
         return found
 
     def _take(self, low, high, scales):
         """Bound cells, and keep them."""
         bounds = self._ball_bounds(low, high)
         asked = np.flatnonzero(bounds > self.target)
-        before = self.cells_at.n_terms
         if len(asked):
-            values, found = self.cells_at.bound(low[asked], high[asked], np.zeros((len(asked), 2)), scales[asked],
-                                                enough=self.target)  # fmt: skip
+            a, b = low[asked], high[asked]
+            logs = np.column_stack([a[:, -1], b[:, -1]])
+            values, found = self.cells_at.bound(a[:, :-1], b[:, :-1], logs, scales[asked], enough=self.target)
             bounds[asked], scales[asked] = np.minimum(bounds[asked], values), found
-        self.terms += self.cells_at.n_terms - before
         for i in range(len(low)):
             heapq.heappush(self.heap, (-bounds[i], self.n_cells, low[i], high[i], scales[i]))
             self.n_cells += 1
+
+    def _side(self, low, high):
+        """Return which side of a cell to divide: the widest, for a component's samples."""
+        sides = high - low
+        sides[:-1] *= math.exp(0.25 * (low[-1] + high[-1]))
+        sides[-1] *= math.sqrt(0.5 * self.n_columns)
+        return np.argmax(sides)
 
     def _step_cells(self, deadline):
         """Divide the cells of the largest bounds."""
@@ -228,7 +200,7 @@ class HullBound(Learner):
             low, high, scales = [], [], []
             while self.heap and len(low) < BATCH and -self.heap[0][0] > self.target + tolerance:
                 bound, _, a, b, scale = heapq.heappop(self.heap)
-                j = np.argmax(b - a)
+                j = self._side(a, b)
                 middle = 0.5 * (a[j] + b[j])
                 if not a[j] < middle < b[j]:
                     self.closed = max(self.closed, -bound)
@@ -260,18 +232,12 @@ class HullBound(Learner):
         self.lower = max(self.lower, min(less(self.total, savings), self.limit))
 
 
-def saved(weights, gains):
-    """Return about what a component saves whose samples gain so much each, and its column."""
-    scale = scale_of(weights, gains)
-    if not scale > 0.0:
-        return 0.0, np.zeros(len(weights))
-    gains = gains + math.log(scale)
-    return weights @ np.maximum(0.0, gains), weights * np.exp(np.minimum(0.0, gains))
-
-
 def has_hull(family):
-    """Whether the bound is for this family: of known variance, without a prior."""
-    known = isinstance(family, GaussianFamily) and not family.n_ranges and not family.has_prior
+    """Whether the bound is for this family: spherical components of known or free variance, without a prior."""
+    if isinstance(family, NormalFamily):
+        known = family.n_groups == 1 and family.n_columns > 1 and not family.per_column
+    else:
+        known = isinstance(family, GaussianFamily) and not family.n_ranges and not family.has_prior
     if not known or family.data.is_summary or not 2 <= family.n_components <= MOST_COMPONENTS:
         return False
     return family.data.n_samples >= FEWEST and FEWEST_COLUMNS <= family.n_columns <= MOST_COLUMNS

@@ -233,14 +233,20 @@ ABOVE = 2.5
 AMBIGUOUS = 0.001
 # most that the other components may have of a cluster's sample | responsibility | (0, 1) | docs/notebook/groups.md
 CLEAR = 0.03
-# of the least ball, but for the center | standard deviations | (0, inf) | not measured
-LEAST_RADIUS = 0.004
+# of the least ball | standard deviations | (0, inf) | docs/notebook/groups.md
+LEAST_RADIUS = 2e-5
 # of the largest | standard deviations | (0, inf) | not measured
 MOST_RADIUS = 6.0
-# of balls | radii | [2, inf) | not measured
-N_RADII = 200
-# balls end where their bound is so many times that of their center | factor | (1, inf) | not measured
-HULL_WORTH = 1.3
+# of balls, before shells are divided | radii | [2, inf) | not measured
+N_RADII = 48
+# shells are not divided below this ratio of their radii | factor | (1, inf) | not measured
+THINNEST = 1.02
+# shells end with a batch in which all exceed what components save by this | factor | (1, inf) | not measured
+FAR = 1.5
+# in which what a ball's curvature lacks is told | parts of a range | [10, inf) | argument: each has a bound (Y7)
+N_STEPS_OF_BEND = 400
+# balls end, and shells are not divided, where they exceed that by this | factor | (1, inf) | not measured
+HULL_WORTH = 1.1
 # y below which a block of samples counts as out, of balls | nats below 0 | [0, inf) | not measured
 SKIP_BALLS = 14.0
 # the same of cells | nats below 0 | [0, inf) | not measured
@@ -258,11 +264,13 @@ HULL_SLOW = 0.8
 # after so many, or twice as many as there were | cells | [1, inf) | not measured
 HULL_PATIENCE = 8_000
 # of ascents in each turn of making what components save equal | steps | [0, inf) | not measured
-HULL_N_CLIMBS = 3
+HULL_N_CLIMBS = 4
 # and at the last prices | steps | [0, inf) | not measured
-HULL_N_LAST = 8
-# of making what the incumbent's components save equal | turns | [0, inf) | not measured
-HULL_N_EQUAL = 3
+HULL_N_LAST = 20
+# of making what the incumbent's components save equal, at most | turns | [0, inf) | not measured
+HULL_N_EQUAL = 10
+# what these may then differ by | nats a sample | [0, inf) | not measured
+HULL_SAME = 1e-7
 # that suprema may lose | nats a sample | (0, inf) | not measured
 HULL_TOLERANCE = 1e-7
 # of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md

@@ -21,10 +21,24 @@ from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.tuning cimport (
-    HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, MOST_SHIFT, N_HALVINGS, N_PARTS, SAME_SCALE
+    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, MOST_SHIFT, N_HALVINGS,
+    N_PARTS, SAME_SCALE
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
+
+cdef extern from "hull.h" nogil:
+    enum:
+        HULL_BLOCK
+        HULL_LINES
+    ctypedef struct hull_lines:
+        double constant[HULL_LINES]
+        double slope[HULL_LINES]
+    void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,
+                     const double *prices, ptrdiff_t n, const hull_lines *lines, double *out)
+    void hull_tops(const double *low, const double *high, int n_rows, const double *coordinates, const double *prices,
+                   const hull_lines *lines, double *out)
+    void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
 
 # Samples of a block, which follow each other in memory.
 cpdef enum:
@@ -50,6 +64,8 @@ cdef struct Cell:
     const real *low         # (q + 1,): along, and the distance from the axes
     const real *high
     real s_low, s_high, log_low, log_high   # precision, and d / 2 times its logarithm
+    real raised     # of all prices
+    hull_lines lines    # the largest is at least (d / 2) log s - s |x - m|^2 / 2 of all its s
 
 
 cdef struct Sums:
@@ -106,13 +122,13 @@ cdef class HullCells:
     cdef readonly int n_along, n_across, n_labels, n_columns, n_threads
     cdef readonly index n_samples, n_blocks, n_terms
     cdef real total_weight, skip
-    cdef const real[:, :, ::1] along
+    cdef const real[:, :, ::1] places       # (blocks, q + 1, LANES): along, and the distance from the axes
     cdef const real[:, :, ::1] across       # of unit length
-    cdef const real[:, ::1] norm
     cdef const real[:, ::1] weight
     cdef real[:, ::1] price
-    cdef const real[:, ::1] low             # ranges (blocks, q + 1)
+    cdef const real[:, ::1] low             # ranges (q + 1, padded blocks)
     cdef const real[:, ::1] high
+    cdef real[::1] range_price              # (padded blocks,)
     cdef const real[::1] block_weight
     cdef real[::1] block_price
     cdef const int[::1] block_label
@@ -139,14 +155,15 @@ cdef class HullCells:
         shape = (self.n_blocks, LANES)
         # lengths rounded up, so that no cosine is above 1
         norms = np.sqrt(np.square(across).sum(axis=0)) * (1 + (p + 8) * ROUND)
-        self.along = np.ascontiguousarray(along[:, at].reshape(q, *shape).transpose(1, 0, 2))
         unit = across / np.maximum(norms, 1e-300)
         self.across = np.ascontiguousarray(unit[:, at].reshape(p, *shape).transpose(1, 0, 2))
-        self.norm = np.ascontiguousarray(norms[at].reshape(shape))
         self.weight = np.ascontiguousarray(np.where(used, np.asarray(weights)[at], 0.0).reshape(shape))
         both = np.vstack([along, norms[None]])[:, at].reshape(q + 1, *shape)
-        self.low = np.ascontiguousarray(both.min(axis=2).T)
-        self.high = np.ascontiguousarray(both.max(axis=2).T)
+        self.places = np.ascontiguousarray(both.transpose(1, 0, 2))
+        more = np.zeros((q + 1, (8 - self.n_blocks % 8) % 8))
+        self.low = np.ascontiguousarray(np.hstack([both.min(axis=2), more]))
+        self.high = np.ascontiguousarray(np.hstack([both.max(axis=2), more]))
+        self.range_price = np.full(self.n_blocks + more.shape[1], -1e300)
         self.block_weight = np.ascontiguousarray(np.asarray(self.weight).sum(axis=1) * (1 + LANES * ROUND))
         self.block_label = np.ascontiguousarray(starts, dtype=np.intc)
         self.centers = np.ascontiguousarray(centers, dtype=np.float64)
@@ -155,6 +172,9 @@ cdef class HullCells:
         self.own, self.offset = own, np.zeros(p) if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
         self.offset_length = np.linalg.norm(self.offset) * (1 + (p + 8) * ROUND)
         self.n_work = self.n_labels * (3 + p + p * (p + 1) // 2) + 4 * (2 * p + p * (p + 1) // 2) + LANES
+        if p == 0:  # tops and weights of the samples that are looked at, and where labels begin
+            self.n_work = self.n_labels + 1 + 2 * LANES * self.n_blocks
+        self.n_work += len(self.range_price)
         self.work = np.zeros((n_threads, self.n_work + 64))
         self._source = at, used
 
@@ -176,9 +196,10 @@ cdef class HullCells:
         at, used = self._source
         found = np.where(used, np.asarray(prices)[at], -1e300).reshape(self.n_blocks, LANES)
         self.price, self.block_price = np.ascontiguousarray(found), np.ascontiguousarray(found.max(axis=1))
+        self.range_price[:self.n_blocks] = self.block_price
         self.moments = np.ascontiguousarray(moments, dtype=np.float64)
 
-    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY):
+    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, raised=None):
         """
         Bounds of what a component saves in cells.
 
@@ -190,6 +211,8 @@ cdef class HullCells:
             Where to begin; any is valid.
         enough : float
             A bound below this is not improved any more.
+        raised : ndarray, shape (m,), optional
+            By so much all prices are to be larger, in each cell.
 
         Returns
         -------
@@ -200,26 +223,30 @@ cdef class HullCells:
         cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))
         cdef index m = lows.shape[0], i, terms = 0
         cdef real[:, ::1] s = np.exp(logs)
+        cdef const real[::1] more = np.zeros(len(low)) if raised is None else np.ascontiguousarray(raised)
         cdef real half = 0.5 * self.n_columns
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             terms += self.bound_one(
                 &lows[i, 0], &highs[i, 0], s[i, 0] * (1 - 4 * ROUND), s[i, 1] * (1 + 4 * ROUND), half * logs[i, 0],
-                half * logs[i, 1], enough, &self.work[threadid(), 0], &values[i], &scales[i],
+                half * logs[i, 1], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i],
             )
         self.n_terms += terms
         return np.asarray(values), np.asarray(scales)
 
     cdef index bound_one(self, const real *low, const real *high, real s_low, real s_high, real log_low, real log_high,
-                         real enough, real *work, real *value, real *log_scale) noexcept nogil:
+                         real raised, real enough, real *work, real *value, real *log_scale) noexcept nogil:
         cdef Cell cell
         cdef Sums sums
         cdef int p = self.n_across, L = self.n_labels, turn
         cdef index terms = 0
         cdef real found, following, scale = log_scale[0]
         cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
-        cell.log_low, cell.log_high = log_low, log_high
+        cell.log_low, cell.log_high, cell.raised = log_low, log_high, raised
         if self.n_columns == 0:
             cell.s_low = cell.s_high = 1.0
+        self.draw_lines(&cell)
+        if self.n_across == 0:
+            return self.bound_by_ranges(&cell, enough, work, value, log_scale)
         sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
         sums.square = sums.linear + L * p
         sums.all_linear = sums.square + L * (p * (p + 1) // 2)
@@ -232,7 +259,7 @@ cdef class HullCells:
         value[0] = INFINITY
         for turn in range(MOST_TURNS):
             memset(work, 0, self.n_work * sizeof(real))
-            terms += self.add_up(&cell, scale, work + self.n_work - LANES, &sums)
+            terms += self.add_up(&cell, scale + raised, work + self.n_work - LANES - self.range_price.shape[0], &sums)
             found = self.total(&cell, scale, &sums)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
@@ -247,16 +274,119 @@ cdef class HullCells:
             scale = following
         return terms
 
-    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
-        """The most of (d / 2) log s - s square / 2 over the cell's precisions."""
-        cdef real d = self.n_columns
+    cdef void draw_lines(self, Cell *cell) noexcept nogil:
+        """The cell's lines: for its ends, and between the distances at which these are best two chords."""
+        cdef real d = self.n_columns, x, y, end, value, before, at
+        cdef int i
+        for i in range(HULL_LINES):
+            cell.lines.constant[i], cell.lines.slope[i] = cell.log_high, -0.5 * cell.s_high
         if self.n_columns == 0:
-            return -0.5 * square
-        if square * cell.s_high <= d:
-            return cell.log_high - 0.5 * cell.s_high * square
-        if square * cell.s_low >= d:
-            return cell.log_low - 0.5 * cell.s_low * square
-        return 0.5 * d * log(d / square) - 0.5 * d
+            cell.lines.constant[0] = cell.lines.constant[1] = cell.lines.constant[2] = cell.lines.constant[3] = 0
+            return
+        cell.lines.constant[3], cell.lines.slope[3] = cell.log_low, -0.5 * cell.s_low
+        x, end = d / cell.s_high, d / cell.s_low
+        if end < x * (1 + 1e-6):
+            # no further below the chord than d / 16 times the square of the relative width
+            for i in range(HULL_LINES):
+                cell.lines.constant[i] += 1e-12 * d
+            return
+        before, at = cell.log_high - 0.5 * d, sqrt(x * end)
+        for i in range(2):
+            y = end if i else at
+            value = cell.log_low - 0.5 * d if i else 0.5 * d * (log(d / y) - 1)
+            cell.lines.slope[1 + i] = (value - before) / (y - x)
+            cell.lines.constant[1 + i] = before - cell.lines.slope[1 + i] * x + 8 * ROUND * (fabs(before) + fabs(value) + d)
+            x, before = y, value
+
+    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
+        """At least (d / 2) log s - s square / 2 of all the cell's precisions."""
+        cdef real found = cell.lines.constant[0] + cell.lines.slope[0] * square
+        cdef int i
+        for i in range(1, HULL_LINES):
+            found = max(found, cell.lines.constant[i] + cell.lines.slope[i] * square)
+        return found
+
+    cdef index bound_by_ranges(self, const Cell *cell, real enough, real *work, real *value,
+                               real *log_scale) noexcept nogil:
+        """As `bound_one`, with nothing across: the largest y of samples are found once, for all scales."""
+        cdef int L = self.n_labels, k, turn
+        cdef index terms = 0, at, end
+        cdef real begin = log_scale[0], scale = begin, total = 0, found, following, mass, own, most
+        cdef real error = 4 * ROUND * (self.n_samples + 64), far
+        cdef real *start = work     # (L + 1,)
+        cdef real *tops = work + L + 1
+        cdef real *weights = tops + self.n_blocks * LANES
+        cdef real above, some
+        value[0] = INFINITY
+        for turn in range(2 * MOST_TURNS):
+            if turn == 0 or fabs(scale - begin) > FARTHEST_SCALE:
+                begin = scale
+                total = self.find_tops(cell, begin, start, tops, weights)
+                terms += <index> start[L]
+            # of blocks that were not looked at
+            far = total * exp(scale - begin)
+            mass, found = far, 0
+            for k in range(L):
+                at, end = <index> start[k], <index> start[k + 1]
+                if at == end:
+                    continue
+                hull_sums(tops + at, weights + at, end - at, scale, &above, &some)
+                mass += some
+                own = above * (1 + error)
+                if k < L - 1 and own > 0:
+                    own = min(own, self.of_moments(k, cell, scale, own))
+                found += own
+            mass = mass * (1 + error) + self.total_weight * 1e-300
+            following = log(mass / self.total_weight)
+            if following - scale > -1e-9:
+                found += self.total_weight * (max(0.0, following - scale) + 16 * ROUND * (1 + fabs(scale)))
+            found *= 1 + 16 * ROUND
+            following = min(0.0, following)
+            if found < value[0]:
+                value[0] = found
+                log_scale[0] = scale
+            elif turn:
+                break
+            if value[0] < enough:
+                break
+            if turn and value[0] > HOPELESS * enough > 0:
+                log_scale[0] = following
+                break
+            if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
+                break
+            scale = following
+        return terms
+
+    cdef real find_tops(self, const Cell *cell, real log_scale, real *start, real *tops, real *weights) noexcept nogil:
+        """OUT: the largest y but for log scale of samples, their weights, and where each label's begin.
+
+        Returns the mass of blocks that are left out.
+        """
+        cdef int q = self.n_along, label = 0, lane
+        cdef index block, at = 0
+        cdef real most, total = 0
+        cdef real *mosts = weights + self.n_blocks * LANES
+        cdef const real *row
+        hull_ranges(cell.low, cell.high, q, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
+                    self.range_price.shape[0], &cell.lines, mosts)
+        start[0] = 0
+        for block in range(self.n_blocks):
+            while label < self.block_label[block]:
+                label += 1
+                start[label] = <real> at
+            most = mosts[block] + log_scale
+            if most < -self.skip:
+                total += self.block_weight[block] * exp(most)
+                continue
+            hull_tops(cell.low, cell.high, q, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, tops + at)
+            row = &self.weight[block, 0]
+            for lane in range(LANES):
+                weights[at + lane] = row[lane]
+            at += LANES
+        while label < self.n_labels:
+            label += 1
+            start[label] = <real> at
+        return total
 
     cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
@@ -270,38 +400,18 @@ cdef class HullCells:
         sums.mass_value = sums.mass_size = 0
         sums.surely[0] = sums.surely[1] = sums.nearly[0] = sums.nearly[1] = sums.mass_curved = sums.mass_part = 0
         sums.ball_value[0] = sums.ball_value[1] = sums.ball_size[0] = sums.ball_size[1] = 0
+        hull_ranges(cell.low, cell.high, q + 1, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
+                    self.range_price.shape[0], &cell.lines, top + LANES)
         for block in range(self.n_blocks):
-            square = 0
-            for j in range(q + 1):
-                t = max(0.0, max(cell.low[j] - self.high[block, j], self.low[block, j] - cell.high[j]))
-                square += t * t
-            most = self.block_price[block] + log_scale + self.gain(cell, square)
+            most = top[LANES + block] + log_scale
             if most < -self.skip:
                 total += self.block_weight[block] * exp(most)
                 continue
             terms += LANES
-            row = &self.norm[block, 0]
+            hull_tops(cell.low, cell.high, q + 1, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, top)
+            row = &self.places[block, q, 0]
             for lane in range(LANES):
-                x = row[lane]
-                low, high = x - rho_high, rho_low - x
-                t = low if low > high else high
-                t = t if t > 0 else 0
-                top[lane] = t * t
-            for j in range(q):
-                row = &self.along[block, j, 0]
-                low, high = cell.low[j], cell.high[j]
-                for lane in range(LANES):
-                    x = row[lane]
-                    t = low - x if low - x > x - high else x - high
-                    t = t if t > 0 else 0
-                    top[lane] += t * t
-            row = &self.price[block, 0]
-            if self.n_columns:
-                for lane in range(LANES):
-                    top[lane] = row[lane] + log_scale + self.gain(cell, top[lane])
-            else:
-                for lane in range(LANES):
-                    top[lane] = row[lane] + log_scale - 0.5 * top[lane]
+                top[lane] += log_scale
             label = self.block_label[block]
             for lane in range(LANES):
                 t = top[lane]
@@ -311,23 +421,23 @@ cdef class HullCells:
                     if is_ball:
                         if t > -MOST_SHIFT:
                             sums.nearly[0 if label == self.own else 1] += self.weight[block, lane]
-                        self.add_mass(t, x, cell.s_low * rho_low * self.norm[block, lane], self.weight[block, lane],
+                        self.add_mass(t, x, cell.s_low * rho_low * row[lane], self.weight[block, lane],
                                       &self.across[block, 0, lane], label == self.own, sums)
                     continue
                 t *= 1 + 8 * ROUND
                 mass += self.weight[block, lane]
                 if is_ball:
-                    self.add_mass(t, self.weight[block, lane] * exp(t), cell.s_low * rho_low * self.norm[block, lane],
+                    self.add_mass(t, self.weight[block, lane] * exp(t), cell.s_low * rho_low * row[lane],
                                   self.weight[block, lane], &self.across[block, 0, lane], label == self.own, sums)
                 sums.plain[label] += self.weight[block, lane] * t
                 if self.n_across:
                     if is_ball:
-                        x = self.norm[block, lane]
+                        x = row[lane]
                         exact[2] = 0.5 * cell.s_high * (x * x + rho_low * rho_low)
                         exact[0] = self.price[block, lane] + log_scale + self.gain(cell, x * x + rho_low * rho_low)
                         exact[1] = cell.s_high * rho_high * x
                     self.add_quadratic(
-                        t, cell.s_low * rho_low * self.norm[block, lane], self.weight[block, lane],
+                        t, cell.s_low * rho_low * row[lane], self.weight[block, lane],
                         &self.across[block, 0, lane], label, exact, sums,
                     )
         sums.mass_value += total
@@ -435,7 +545,7 @@ cdef class HullCells:
 
     cdef real total(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
         """The bound: the best of what is known."""
-        cdef real found = self.sum_up(cell, log_scale, sums), log_ratio, other
+        cdef real found = self.sum_up(cell, log_scale + cell.raised, sums), log_ratio, other
         log_ratio = log(sums.mass / self.total_weight) - log_scale
         if log_ratio > -1e-9:
             found += self.total_weight * (max(0.0, log_ratio) + 16 * ROUND * (1 + fabs(log_scale)))
@@ -502,7 +612,7 @@ cdef class HullCells:
         surely = sums.surely[1]
         value = sums.ball_value[1] + shift * sums.nearly[1]
         if by_moments:
-            if not self.toward(cell, log_scale, shift, &found, &of_offset, &of_slopes, &surely):
+            if not self.toward(cell, log_scale + cell.raised, shift, &found, &of_offset, &of_slopes, &surely):
                 return INFINITY
             value += found
             size += 2 * fabs(found)
@@ -589,6 +699,7 @@ cdef class HullCells:
         cdef Cell cell
         cdef const real[::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
         cdef real[::1] s = np.exp(log_precision)
+        cell.raised = 0
         cell.low, cell.high, cell.s_low, cell.s_high = &lows[0], &highs[0], s[0], s[1]
         return self.of_moments(k, &cell, log_scale, INFINITY)
 

@@ -1,0 +1,162 @@
+"""
+Balls around a component, of its mean and precision: one coordinate, the distance, and bounds that grow with it.
+
+Costs are linear in a component's precision s and in s m, but for a term of all samples that is convex. In coordinates
+in which that is half the squared distance, to second order, a ball is that of a known variance with one column more.
+
+Theory: (Y4) and (Y7) of docs/theory/hull.md.
+"""
+
+import math
+
+import numpy as np
+
+from gopfast.mixtures.pricing.hull_atoms import features
+from gopfast.mixtures.pricing.hull_cells import HullCells
+from gopfast.mixtures.pricing.hull_frame import moments_of
+from gopfast.mixtures.pricing.tuning import (
+    FAR,
+    HULL_WORTH as WORTH,
+    LEAST_RADIUS,
+    MOST_RADIUS,
+    N_RADII,
+    N_STEPS_OF_BEND,
+    SHELLS,
+    SKIP_BALLS,
+    THINNEST,
+)
+from gopfast.roundoff import ROUND
+
+RADII = np.concatenate([[0.0], np.geomspace(LEAST_RADIUS, MOST_RADIUS, N_RADII)])  # divided where bounds ask for it
+
+
+class Ball:
+    """
+    Bounds of what components save by their distance from one.
+
+    Parameters
+    ----------
+    samples : ndarray, shape (d, n)
+        In a frame.
+    weights, prices : ndarray, shape (n,)
+        Prices raised by the rounding of coordinates.
+    labels : ndarray of int, shape (n,)
+        K where a sample is of no cluster.
+    k : int
+        The component's own cluster.
+    n_clusters : int
+        K.
+    mean : ndarray, shape (d,)
+    precision : float
+    free : bool
+        Whether precisions other than this one are in the ball.
+    enough : float
+        What a component is known to save: shells with no more than that are not divided.
+    log_scale : float
+        Where to begin; any is valid.
+    threads : int
+
+    Attributes
+    ----------
+    radii, bounds : ndarray
+        Of components that are not further away, once it is grown.
+    n_terms : int
+    """
+
+    def __init__(self, samples, weights, prices, labels, k, n_clusters, mean, precision, free, enough, log_scale,
+                 threads=1):  # fmt: skip
+        d = len(samples)
+        self.mean, self.precision, self.free, self.enough = mean, precision, free, enough
+        z = features(samples - mean[:, None], precision, free)
+        square = np.square(z).sum(axis=0)
+        own = prices
+        if free:
+            distance = precision * np.square(samples - mean[:, None]).sum(axis=0)
+            own = prices + 0.5 * d * math.log(precision) + 0.5 * (square - distance)
+            # of what is computed here and in the kernel, of each sample
+            size = np.abs(prices) + d * abs(math.log(precision)) + square + distance + MOST_RADIUS**2 + d
+            own = own + 64 * (d + 8) * ROUND * size
+        order = np.argsort(square)
+        reach = math.sqrt(square.max()) + MOST_RADIUS
+        made = []
+        for j in range(n_clusters):
+            at = labels == j
+            made.append(moments_of(z[:, at], weights[at], own[at], 1.0, reach))
+        centers = np.array([one[0] for one in made])
+        self.cells = HullCells(np.zeros((0, len(order))), z[:, order], weights[order], labels[order],
+                               np.linalg.norm(centers, axis=1)[:, None], n_threads=threads, skip=SKIP_BALLS, own=k,
+                               offset=centers[k])  # fmt: skip
+        self.cells.set_prices(own[order], np.array([one[1] for one in made]), made[k][2])
+        self.low, self.high = RADII[:-1], RADII[1:]
+        self.values, self.scales = np.full(len(self.low), math.inf), np.full(len(self.low), log_scale)
+        self.todo = np.arange(len(self.low))
+
+    @property
+    def n_terms(self):
+        """Samples that were looked at so far."""
+        return self.cells.n_terms
+
+    def grow(self):
+        """Bound a few more shells; return whether there are more."""
+        if not len(self.todo) and not self._divide():
+            self._finish()
+            return False
+        now, self.todo = self.todo[:SHELLS], self.todo[SHELLS:]
+        low, high = self.low[now], self.high[now]
+        raised = bends(high, len(self.mean)) if self.free else None
+        self.values[now], self.scales[now] = self.cells.bound(
+            low[:, None], high[:, None], np.zeros((len(now), 2)), self.scales[now], enough=self.enough, raised=raised
+        )
+        if self.values[now].min() > FAR * self.enough:  # from here on cells take over
+            self.todo = self.todo[:0]
+        return True
+
+    def _divide(self):
+        """Divide shells whose bounds are too large; whether there are any."""
+        asked = (self.values > self.enough) & (self.values < WORTH * self.enough) & (self.high > THINNEST * self.low)
+        asked[0] = False
+        asked = np.flatnonzero(asked)
+        middle = np.sqrt(self.low[asked] * self.high[asked])
+        self.low, self.values = np.insert(self.low, asked + 1, middle), np.insert(self.values, asked + 1, 0.0)
+        self.high, self.scales = np.insert(self.high, asked, middle), np.insert(self.scales, asked, self.scales[asked])
+        self.todo = (asked + np.arange(len(asked)))[:, None] + [0, 1]
+        self.todo = self.todo.ravel()
+        return len(asked) > 0
+
+    def _finish(self):
+        """Have a bound of the ball of each radius."""
+        bounds = np.maximum.accumulate(self.values)
+        n = 1 + int((bounds[1:] <= WORTH * self.enough).sum())
+        self.radii, self.bounds = self.high[:n], bounds[:n]
+
+    def said_of(self, away, s_low, s_high):
+        """
+        Return what is proved of components in cells.
+
+        Parameters
+        ----------
+        away : ndarray, shape (m,)
+            How far their means are, at most.
+        s_low, s_high : ndarray, shape (m,)
+            Ranges of their precisions.
+        """
+        s0, d = self.precision, len(self.mean)
+        # convex in s: the larger of both ends
+        radius = [np.square(s * away) / s0 + 0.5 * d * np.square(s / s0 - 1.0) * self.free for s in (s_low, s_high)]
+        radius = np.sqrt(np.maximum(*radius)) * (1 + 1e-12) + 1e-13
+        at = np.searchsorted(self.radii, radius)
+        return np.append(self.bounds, math.inf)[at]
+
+
+def bends(radii, d):
+    """
+    Return at least what half the squared distance exceeds the convex term by, within each radius.
+
+    With V = (v, x sqrt(d / 2)), x the relative change of the precision, that is at most, for |V| = R and x >= 0,
+    (R^2 - d x^2 / 2) x / (2 (1 + x)) + (d / 2) (x^2 / 2 - x + log(1 + x)), where the last bracket is at most x^3 / 3.
+    """
+    x = np.linspace(0.0, 1.0, N_STEPS_OF_BEND + 1) * math.sqrt(2.0 / d) * radii[:, None]
+    low, high = x[:, :-1], x[:, 1:] * (1 + 1e-12)
+    first = 0.5 * (np.square(radii)[:, None] - 0.5 * d * np.square(low)) * high / (1.0 + high)
+    second = 0.5 * d * np.minimum(high**3 / 3.0, 0.5 * high * high - high + np.log1p(high) + 1e-14 * (high + high**2))
+    return (first + second).max(axis=1) * (1 + 1e-12)

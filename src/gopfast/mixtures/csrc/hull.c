@@ -1,0 +1,80 @@
+/* See hull.h. Plain loops, which the compiler makes vectors of; no operation is fused, and sums have a fixed number of
+   parts, so that all instruction sets round alike. */
+#include "hull.h"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
+#define EACH for (int l = 0; l < HULL_LANES; l++)
+#define UNIT 0x1p-53
+/* exponents below it are taken for it: that only ever adds to a mass */
+#define LEAST (-36.0)
+
+static inline double largest(double a, double b) { return a > b ? a : b; }
+
+/* The largest line at a squared distance. */
+static inline double on_lines(const hull_lines *lines, double square)
+{
+    double found = lines->constant[0] + lines->slope[0] * square;
+    for (int i = 1; i < HULL_LINES; i++) found = largest(found, lines->constant[i] + lines->slope[i] * square);
+    return found;
+}
+
+CLONES
+void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,
+                 const double *prices, ptrdiff_t n, const hull_lines *lines, double *out)
+{
+    const hull_lines own = *lines;
+    for (ptrdiff_t i = 0; i < n; i += HULL_LANES) {
+        double square[HULL_LANES] = {0};
+        for (int j = 0; j < n_rows; j++) {
+            const double a = low[j], b = high[j], *x = least + j * n + i, *y = most + j * n + i;
+            EACH
+            {
+                const double away = largest(0.0, largest(a - y[l], x[l] - b));
+                square[l] += away * away;
+            }
+        }
+        EACH out[i + l] = prices[i + l] + on_lines(&own, square[l]);
+    }
+}
+
+CLONES
+void hull_tops(const double *low, const double *high, int n_rows, const double *coordinates, const double *prices,
+               const hull_lines *lines, double *out)
+{
+    const hull_lines own = *lines;
+    double square[HULL_BLOCK] = {0};
+    for (int j = 0; j < n_rows; j++) {
+        const double a = low[j], b = high[j], *x = coordinates + j * HULL_BLOCK;
+        for (int l = 0; l < HULL_BLOCK; l++) {
+            const double away = largest(0.0, largest(a - x[l], x[l] - b));
+            square[l] += away * away;
+        }
+    }
+    for (int l = 0; l < HULL_BLOCK; l++) out[l] = prices[l] + on_lines(&own, square[l]);
+}
+
+/* exp(-x) <= 1 / p^16, p the power series of exp(x / 16) cut off, as p <= exp(x / 16) for x >= 0. */
+CLONES
+void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
+{
+    double a[HULL_LANES] = {0}, m[HULL_LANES] = {0};
+    for (ptrdiff_t i = 0; i < n; i += HULL_LANES)
+        EACH
+        {
+            const double t = tops[i + l] + shift, w = weights[i + l];
+            const double y = largest(0.0, -t), x = (1.0 / 16) * (y > -LEAST ? -LEAST : y);
+            double p = 1 + x * (1 + x * (1.0 / 2 + x * (1.0 / 6 + x * (1.0 / 24 + x * (1.0 / 120)))));
+            p *= p, p *= p, p *= p, p *= p;
+            a[l] += w * largest(0.0, t);
+            m[l] += w / p;
+        }
+    *above = *mass = 0;
+    EACH *above += a[l], *mass += m[l];
+    /* p, its power and the quotient: 16 (2 * 6 + 1) + 5 roundings at most; sums of n terms are the caller's */
+    *above *= 1 + 16 * UNIT;
+    *mass *= 1 + 1024 * UNIT;
+}

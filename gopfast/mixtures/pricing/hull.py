@@ -17,7 +17,7 @@ import numpy as np
 
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.normal import NormalFamily
-from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.hull_atoms import Atoms
 from gopfast.mixtures.pricing.hull_balls import Ball
 from gopfast.mixtures.pricing.hull_cells import HullCells
@@ -33,10 +33,7 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_PATIENCE as PATIENCE,
     HULL_SLOW as SLOW,
     HULL_TOLERANCE as TOLERANCE,
-    LEAST_STEP,
-    LONGEST_STEP,
     MOST_COMPONENTS,
-    SHARE_OF_TIME,
     SKIP_CELLS,
 )
 from gopfast.roundoff import ROUND
@@ -86,12 +83,9 @@ class HullBound(Learner):
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""
-        if math.isfinite(deadline):  # else steps end by what they have done, and are the same in every run
-            now = time.monotonic()
-            deadline = min(deadline, now + min(LONGEST_STEP, max(LEAST_STEP, SHARE_OF_TIME * (deadline - now))))
         if self.lower >= self.limit:
             return False
-        return getattr(self, f"_step_{self.phase}")(deadline)
+        return getattr(self, f"_step_{self.phase}")(end_of_step(deadline))
 
     def _step_begin(self, deadline):
         """Get ready for cells, until the deadline."""

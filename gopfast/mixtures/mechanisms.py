@@ -413,7 +413,78 @@ class Pricing(Learning):
         return _nodes_before_prices(plan, PATIENCE if plan.has(HittingSets) or plan.has(Corners) else 1.0)
 
 
-class Groups(Learning):
+class Early(Learning):
+    """A mechanism that learns from the first node on, before prices; the first that applies is taken."""
+
+    @classmethod
+    def applies(cls, plan):
+        """Where prices are wanted, but not soon, and hitting sets are no better."""
+        return plan.wants_prices and not plan.hasty and not plan.has(HittingSets) and cls.suits(plan)
+
+    @staticmethod
+    def suits(plan):
+        """Return whether it is for such a family and so many samples."""
+        raise NotImplementedError
+
+
+class Hull(Early):
+    """Cells in the hull of the means."""
+
+    name, theory = "hull", "(Y1)"
+    what = "bounds what a component of equal variances can save in the hull of the means, whatever the columns are"
+    hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+
+    @staticmethod
+    def suits(plan):
+        """Of four and more columns, known variances and spherical components."""
+        return has_hull(plan.family)
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("single components are priced in the hull of the means")
+        return HullBound(plan.family, solution, limit, plan.threads)
+
+
+class Cover(Early):
+    """Blocks of columns that overlap."""
+
+    name, theory = "cover", "(I6)"
+    what = "bounds mixtures of many samples and columns by what groups of samples prove of sets of columns that overlap"
+    hands_over, back_off = ("floor",), "from the first node on, until sets of columns have no more to tell"
+
+    @staticmethod
+    def suits(plan):
+        """Of four and more columns, free variances."""
+        return is_covered(plan.family)
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("blocks of columns are priced by groups of samples")
+        return CoverBound(plan.family, solution, limit, plan.threads)
+
+
+class Raised(Early):
+    """Prices of matrices, as high as merging allows."""
+
+    name, theory = "raised", "(U6)"
+    what = "bounds what a component with a matrix can save at prices as high as merging two components allows"
+    hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+
+    @staticmethod
+    def suits(plan):
+        """Of matrices of two columns."""
+        return has_raised_prices(plan.family)
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("single components are priced as high as merging them allows")
+        return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads)
+
+
+class Groups(Early):
     """Groups of samples by their moments."""
 
     name, theory = "groups", "(U1)"
@@ -421,26 +492,13 @@ class Groups(Learning):
     hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
 
     @staticmethod
-    def applies(plan):
-        """Of many samples: free variances of a few columns, known ones of four and more, matrices of two."""
-        if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
-            return False
-        if has_hull(plan.family) or is_covered(plan.family) or has_raised_prices(plan.family):
-            return True
+    def suits(plan):
+        """Of free variances of a few columns."""
         return is_grouped(plan.family, plan.family.one_component(plan.problem))
 
     @staticmethod
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
-        if has_hull(plan.family):
-            plan.begun("single components are priced in the hull of the means")
-            return HullBound(plan.family, solution, limit, plan.threads)
-        if is_covered(plan.family):
-            plan.begun("blocks of columns are priced by groups of samples")
-            return CoverBound(plan.family, solution, limit, plan.threads)
-        if has_raised_prices(plan.family):
-            plan.begun("single components are priced as high as merging them allows")
-            return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads)
         plan.begun("single components are priced by groups of samples")
         followed = plan.has(Pricing) and len(plan.priced) == 1
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)
@@ -592,14 +650,15 @@ MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
-    HittingSets, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
+    HittingSets, Hull, Cover, Raised, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
     SharedParameters, Simplices, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))
 BOXES = tuple(one for one in MECHANISMS if issubclass(one, Box))
 # What is learnt beside the tree, the first that applies: hitting sets and groups, which come before, hand over to it.
-LEARNERS = tuple(one for one in MECHANISMS if issubclass(one, Learning) and one is not Groups)
+EARLY = tuple(one for one in MECHANISMS if issubclass(one, Early))
+LEARNERS = tuple(one for one in MECHANISMS if issubclass(one, Learning) and one not in EARLY)
 
 
 def is_few(plan):

@@ -8,12 +8,12 @@ from gopfast.mixtures.learning.handover import HandoverReduction
 from gopfast.mixtures.mechanisms import (
     ASKED_FROM,
     BOXES,
+    EARLY,
     FLOORS,
     LEARNERS,
     MOST_PRICED,
     NODES_OF_A_BATCH,
     REDUCED_FROM,
-    Groups,
     HittingSets,
     LocalSearch,
     Marginal,
@@ -120,7 +120,7 @@ class MixturePlan(Plan):
         """
         Return what is learnt beside the tree, or None, and the nodes from which on.
 
-        Hitting sets or groups of samples, where they apply, and then the first of the other learners that does.
+        Hitting sets or the first early learner that applies, and then the first of the other learners that does.
 
         Raises
         ------
@@ -134,13 +134,14 @@ class MixturePlan(Plan):
         is_off = any(one.name in self.without for one in (Pricing, PriceLevels, SharedParameters))
         if self.relaxation == "pricing" and learner in (None, Marginal) and not is_off:
             raise InputError(self._why_no_prices())
-        if learner is None and self.has(Groups):
-            return Groups.make(self), Groups.begin(self)
+        early = next((one for one in EARLY if self.has(one)), None)
+        if learner is None and early is not None:
+            return early.make(self), early.begin(self)
         if learner is None or (first is not None and learner is not Pricing):
             return first, ASKED_FROM if first is None else HittingSets.begin(self)
         begin, then = learner.begin(self), learner.make(self)
-        if self.has(Groups):
-            return HandoverReduction(Groups.make(self), then, 0), Groups.begin(self)
+        if early is not None:
+            return HandoverReduction(early.make(self), then, 0), early.begin(self)
         if first is None:
             return then, begin
         # prices, where hitting sets have no more to tell and the tree is still at work

@@ -171,7 +171,7 @@ def test_a_search_has_it_as_its_bound(monkeypatch, capsys):
     problem = problem_of(5, "normal", 400, 6, 2, apart=8.0)
     result = gopfast.solve(problem, time_limit=6, n_threads=1, log=True)
     assert "blocks of columns are priced by groups" in capsys.readouterr().out
-    with gopfast.settings(groups=False, pricing=False):
+    with gopfast.settings(cover=False, pricing=False):
         without = gopfast.solve(problem, time_limit=2, n_threads=1, log=False)
     assert without.lower_bound < result.lower_bound <= result.objective
 

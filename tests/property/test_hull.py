@@ -184,8 +184,8 @@ def test_it_is_the_same_on_any_number_of_threads(monkeypatch):
 def test_the_search_takes_it_and_agrees_with_the_one_without():
     found, _ = problem(5_000, 4, 2, 9.0)
     told = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
-    with gopfast.settings(groups=False):
+    with gopfast.settings(hull=False):
         other = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
     assert told.lower_bound <= other.objective + 1e-6
     assert other.lower_bound <= told.objective + 1e-6
-    assert told.profile["groups"].calls > 0
+    assert told.profile["hull"].calls > 0

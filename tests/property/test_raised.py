@@ -163,11 +163,11 @@ def test_clusters_that_are_apart_are_nearly_proved(n):
 def test_the_search_takes_it_and_agrees_with_the_one_without():
     problem, _ = problem_of("normal", 1_100, K=2, seed=2)
     told = gopfast.solve(problem, epsilon=2.0, time_limit=60, log=False)
-    with gopfast.settings(groups=False):
+    with gopfast.settings(raised=False):
         other = gopfast.solve(problem, epsilon=2.0, time_limit=60, log=False)
     assert told.lower_bound <= other.objective + 1e-6
     assert other.lower_bound <= told.objective + 1e-6
-    assert told.profile["groups"].calls > 0
+    assert told.profile["raised"].calls > 0
     assert told.gap <= 2.0
 
 

@@ -70,6 +70,16 @@ HARD = {
     "groups": (
         lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 6.0, 2), 2, covariance="spherical"), {"max_nodes": 50},
     ),
+    "hull": (
+        lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 9.0, 4), 2, covariance="spherical"), {"max_nodes": 50},
+    ),
+    "cover": (
+        lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 9.0, 4), 2, covariance="diag"),
+        {"max_nodes": 30, "time_limit": 10},
+    ),
+    "raised": (
+        lambda: gopfast.GaussianMixture(clusters(4, 1_100, 2, 8.0, 2), 2, covariance="full"), {"max_nodes": 30},
+    ),
     "atoms": (
         lambda: gopfast.GaussianMixture(galaxies(), 4, covariance="diag", variance_floor=0.09),
         {"relaxation": "pricing", "max_nodes": 1000},

@@ -421,7 +421,7 @@ class Groups(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of many samples: free variances of a few columns, known ones of four and more."""
+        """Of many samples: free variances of any columns, known ones of four and more."""
         if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
             return False
         if has_hull(plan.family) or is_covered(plan.family):

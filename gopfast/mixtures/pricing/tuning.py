@@ -289,7 +289,8 @@ HULL_SMALL = 1e-7
 
 # [cover] Blocks of columns that overlap.
 
-# of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] | docs/notebook/many_columns.md
+# of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] |
+# docs/notebook/many_columns.md
 PARAMETERS = (4, 6)
 # that blocks may have | powers of 2 | [1, inf) | docs/notebook/many_columns.md
 COPIES = (1, 2, 4)

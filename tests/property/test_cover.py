@@ -1,6 +1,7 @@
 """The bound of many samples in many columns by blocks that overlap."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
-from gopfast.mixtures import engine
+from gopfast.mixtures import engine, mechanisms
 from gopfast.mixtures.pricing import cover
 from gopfast.mixtures.pricing.cover import CoverBound, best_weights, is_covered, members_of, subsets
+from gopfast.mixtures.solve import MixtureSearch
+from gopfast.options import Options
 from tests.support.problems import objectives_on_the_way
 
 SHAPES = ["normal", "heavy", "ties", "constant", "offset", "skewed"]
@@ -174,6 +177,23 @@ def test_a_search_has_it_as_its_bound(monkeypatch, capsys):
     with gopfast.settings(cover=False, pricing=False):
         without = gopfast.solve(problem, time_limit=2, n_threads=1, log=False)
     assert without.lower_bound < result.lower_bound <= result.objective
+
+
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
+def test_a_search_that_wants_more_than_there_is_proves_nothing_false(monkeypatch, covariance):
+    """With a tolerance below 0 nothing is cut off at the incumbent."""
+    made = []
+    monkeypatch.setattr(cover, "FEWEST", 200)
+    monkeypatch.setattr(mechanisms, "CoverBound", lambda *given: made.append(CoverBound(*given)) or made[0])
+    problem = problem_of(7, "normal", 300, 4, 2, apart=9.0, covariance=covariance)
+    _, _, objective = least_known(problem)
+    options = Options.from_arguments(0.01, log=False, n_threads=1)
+    search = MixtureSearch(problem, replace(options, epsilon=-1e3, rel_tol=-1.0))
+    result = search.run(max_nodes=40)
+    assert result.status == "NODE_LIMIT"
+    assert made[0].limit > objective + 900.0
+    assert objective - 60.0 < made[0].lower <= objective
+    assert search.search.least_bound <= objective
 
 
 def test_it_is_for_many_samples_of_free_variances():

@@ -289,9 +289,10 @@ HULL_SMALL = 1e-7
 
 # [cover] Blocks of columns that overlap.
 
-# of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] | docs/notebook/groups.md
+# of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] |
+# docs/notebook/many_columns.md
 PARAMETERS = (4, 6)
-# that blocks may have | powers of 2 | [1, inf) | docs/notebook/groups.md
+# that blocks may have | powers of 2 | [1, inf) | docs/notebook/many_columns.md
 COPIES = (1, 2, 4)
 # samples that blocks are chosen by | samples | [1, inf) | not measured
 DRAWN = 2_000
@@ -304,9 +305,9 @@ UNUSED = 1e-6
 # of what blocks of a size lose when all are known, what is still missing of them where larger ones follow | part |
 # (0, 1) | not measured
 COVER_ENOUGH = 0.1
-# of fewer samples `blocks` knows the prices of all | samples | [1, inf) | docs/notebook/groups.md
+# of fewer samples `blocks` knows the prices of all | samples | [1, inf) | docs/notebook/many_columns.md
 COVER_FEWEST = 5_000
-# of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/groups.md
+# of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/many_columns.md
 COVER_FEWEST_COLUMNS = 4
 
 # [raised] Covariance matrices where clusters are apart.

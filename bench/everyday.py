@@ -129,25 +129,25 @@ def in_reach(rows):
     return machine.table(["rows", "K", *(f"{low} to {high} columns" for low, high in WIDTHS)], lines)
 
 
-def compared(case, seconds, seed, mechanism):
-    """Return a line of what one mechanism changes: statuses, gaps and processor seconds without it and with it."""
+def compared(case, seconds, seed, mechanisms):
+    """Return a line of what some mechanisms change: statuses, gaps and processor seconds without them and with them."""
     n, d, K, apart, kind = case
     X = clusters(n, d, K, apart, "spherical" if kind == "known" else kind, seed)
     told = []
     for switched in (False, True):
         begun = time.process_time()
-        with gopfast.settings(**{mechanism: switched}):
+        with gopfast.settings(**dict.fromkeys(mechanisms, switched)):
             found = gopfast.solve(gopfast.GaussianMixture(X, K, covariance=kind), time_limit=seconds, n_threads=1)
         told.append(f"{found.status}, {found.gap:.3g}, {time.process_time() - begun:.2f}")
     return [f"{n:,} x {d}, K={K}, {kind}, {apart:g} apart", *told]
 
 
 def compare(arguments):
-    """Print lines of what one mechanism changes."""
+    """Print lines of what some mechanisms change."""
     for text in arguments.rows:
         row = text.split()
         case = (*map(int, row[:3]), float(row[3]), row[4])
-        print(" | ".join(compared(case, arguments.seconds, arguments.seed, arguments.compare)), flush=True)
+        print(" | ".join(compared(case, arguments.seconds, arguments.seed, arguments.compare.split(","))), flush=True)
 
 
 def chosen(arguments):
@@ -167,7 +167,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--part", default="1/1", help="which part of the cases, of how many")
     parser.add_argument("--rows", nargs="*", help="only cases whose name has one of these texts; nothing is written")
-    parser.add_argument("--compare", metavar="MECHANISM", help="nothing but rows given as numbers, without it and with")
+    parser.add_argument("--compare", metavar="MECHANISMS", help="nothing but rows given as numbers, without these and with")
     arguments = parser.parse_args()
     if arguments.compare:
         compare(arguments)

@@ -88,7 +88,8 @@ def test_no_component_saves_more_of_groups_than_its_cell_says(n):
     one = family.one_component(problem)
     columns, weights = family.data.arrays()
     exact, by_groups = ComponentPricing(one), GroupedPricing(one)
-    by_groups.take_groups(SampleGroups(columns, weights, columns.std(axis=1)))
+    scale = np.append(columns[:2].std(axis=1), np.inf)
+    by_groups.take_groups(SampleGroups(columns, weights, scale, product=True))
     rng, excess = np.random.default_rng(n), []
     for _ in range(10):
         z = (columns[:2] - columns[:2, rng.integers(n)][:, None]) / columns[:2].std(axis=1)[:, None]

@@ -150,9 +150,9 @@ def test_merged_components_save_what_merging_says(shape, monkeypatch):
             assert found >= saved[j] + saved[k] - (merged - value) - lost - 1e-6 * (1 + abs(value))
 
 
-@pytest.mark.parametrize("n", [1_200, 6_000])
-def test_clusters_that_are_apart_are_nearly_proved(n):
-    problem, label = problem_of("normal", n, seed=1)
+@pytest.mark.parametrize(("n", "K"), [(1_200, 2), (5_000, 2)])
+def test_clusters_that_are_apart_are_nearly_proved(n, K):
+    problem, label = problem_of("normal", n, K, seed=1)
     family, vector, value = best_fit(problem, label)
     assert has_raised_prices(family)
     bound = RaisedBound(family, problem, vector, value - 1e-3)

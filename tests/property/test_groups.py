@@ -79,6 +79,49 @@ def test_moments_and_ranges_hold_every_sample(shape, n, d):
                 assert np.max(np.sqrt(variance) / size[np.concatenate(parts)]) < 1e-5
 
 
+@pytest.mark.parametrize("shape", ["normal", "heavy", "ties", "constant", "offset", "skewed"])
+@pytest.mark.parametrize("n", [40, 700, 2_600])
+def test_moments_and_ranges_of_products_hold_every_sample(shape, n):
+    """Costs are linear in the product of two columns, which groups know as the product about their centers."""
+    rng = np.random.default_rng([n, len(shape)])
+    pair = rng.standard_normal((2, n)) if shape == "normal" else awkward(shape, rng, n, 2)
+    columns, weights = np.vstack([pair, pair[:1] * pair[1:]]), rng.choice([0.3, 1.0, 7.0], n)
+    groups = SampleGroups(columns, weights, np.array([1.0, 1.0, np.inf]), product=True)
+    assert sorted(groups.ordered()) == list(range(n))
+    middle, narrow = columns.mean(axis=1), 0
+    for _ in range(4):
+        z = pair - middle[:2, None]
+        prices = rng.normal(size=n) * rng.choice([0.0, 1.0]) + rng.normal() * z[0] * z[1]
+        prices += rng.normal(size=2) @ z + 0.3 * np.square(z).sum(axis=0)
+        groups.set_prices(prices)
+        costs = np.zeros((4, 3))
+        costs[0, :2] = middle[:2] + rng.normal(size=2) * rng.choice([0.0, 2.0])
+        costs[0, 2] = costs[0, 0] * costs[0, 1]
+        slope, curved = rng.normal(), rng.exponential(size=2) * rng.choice([0.1, 1.0, 30.0])
+        # a quadratic about its center, whose linear terms in the columns cancel those of the product
+        costs[1], costs[2, :2] = [-slope * costs[0, 1], -slope * costs[0, 0], slope], curved
+        costs[3, 0] = rng.normal()
+        from_center = columns - costs[0][:, None]
+        y = prices + costs[3, 0] - costs[1] @ from_center - costs[2] @ np.square(from_center)
+        size = np.abs(prices) + np.abs(costs[1]) @ (np.abs(columns) + np.abs(costs[0][:, None])) + 1.0
+        size += costs[2] @ np.square(from_center)
+        for level in range(groups.n_levels):
+            parts, mass, mean, variance, low, high, most = groups.moments(level, costs)
+            assert sum(len(part) for part in parts) == n and len(parts) == len(mass)
+            for g, part in enumerate(parts):
+                w, error = weights[part] / weights[part].sum(), 1e-13 * size[part].max()
+                own = w @ y[part]
+                assert mass[g] == pytest.approx(weights[part].sum(), rel=1e-12)
+                assert mean[g] >= own - error
+                assert low[g] <= y[part].min() + error and high[g] >= y[part].max() - error
+                assert variance[g] >= w @ np.square(y[part] - own) * (1 - 1e-9) - error**2
+                assert most[g] >= w @ np.exp(np.minimum(y[part], 600.0)) * (1 - 1e-9 - error)
+                narrow += high[g] - low[g] < 3.0 * (y[part].max() - y[part].min()) + error
+    assert narrow  # about the groups' centers ranges are short
+    with pytest.raises(ValueError, match="third of three"):
+        SampleGroups(pair, weights, np.ones(2), product=True)
+
+
 def problem_of(kind, seed, n, d, K, gap=4.0, offset=0.0):
     X, weights = clusters(seed, n, d, gap)
     extra = {} if kind == "known" else {"variance_floor": 0.05 * d}

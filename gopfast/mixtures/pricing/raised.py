@@ -101,7 +101,9 @@ class RaisedBound(Learner):
             self.one, patience=PATIENCE, n_threads=self.threads)  # fmt: skip
         if many:
             columns = self.family.data.arrays()[0]
-            self.pricing.take_groups(SampleGroups(columns, self.weights, columns.std(axis=1) + 1e-300))
+            scale = columns.std(axis=1) + 1e-12 * (1.0 + np.abs(columns).max(axis=1))
+            scale[2] = math.inf  # groups are cut by the coordinates, not by their product
+            self.pricing.take_groups(SampleGroups(columns, self.weights, scale, product=True))
         used = self.solution[:K] > 0.0
         self.atoms = np.asarray(self.solution[K:-1]).reshape(K, -1)[used]
         costs = np.array([self.pricing.costs_at(point)[0] for point in self.atoms])

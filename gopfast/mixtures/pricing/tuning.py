@@ -343,5 +343,5 @@ RAISED_MOST_CELLS = (16_000, 400_000)
 RAISED_SLOW = 0.8
 # of fewer prices of them all are as soon found | samples | [1, inf) | not measured
 RAISED_FEWEST = 1_000
-# of fewer passes are over the samples | samples | [1, inf) | not measured
-RAISED_GROUPED = 5_000
+# of fewer passes are over the samples | samples | [1, inf) | docs/notebook/groups.md
+RAISED_GROUPED = 10_000

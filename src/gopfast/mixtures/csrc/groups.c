@@ -16,8 +16,8 @@ static inline double largest(double a, double b) { return a > b ? a : b; }
 static inline double smallest(double a, double b) { return a < b ? a : b; }
 
 CLONES
-void groups_block(const double *rows, int d, const pass_costs *costs, const pass_costs *rounding, double *mean,
-                  double *variance, double *low, double *high)
+void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
+                  double *mean, double *variance, double *low, double *high)
 {
     const int D = 2 * d + 1;
     const double *center = rows + GROUPS_CENTER * GROUPS_LANES, *mean_xi = center + d * GROUPS_LANES;
@@ -30,6 +30,9 @@ void groups_block(const double *rows, int d, const pass_costs *costs, const pass
     double slope[2 * MOST_COLUMNS + 1][GROUPS_LANES]; /* of y by xi, xi^2 and e */
     double base[GROUPS_LANES], size[GROUPS_LANES], reach[GROUPS_LANES], moved[GROUPS_LANES];
     double lo[GROUPS_LANES], hi[GROUPS_LANES], mid[GROUPS_LANES], sum[GROUPS_LANES], V[GROUPS_LANES];
+    /* what a product adds to the costs' slopes by its factors, and to how far it is from its center */
+    double tilt[MOST_COLUMNS][GROUPS_LANES], farther[MOST_COLUMNS][GROUPS_LANES];
+    const double by_product = product ? costs->linear[2] : 0.0;
 
     EACH
     {
@@ -41,6 +44,20 @@ void groups_block(const double *rows, int d, const pass_costs *costs, const pass
         lo[l] = low_e[l], hi[l] = high_e[l], mid[l] = mean_e[l];
         slope[2 * d][l] = 1.0;
     }
+    for (int j = 0; j < d; j++) EACH tilt[j][l] = farther[j][l] = 0.0;
+    if (product) {
+        EACH
+        {
+            const double x = center[l], y = center[GROUPS_LANES + l];
+            const double far = (fabs(x) + largest(fabs(least[l]), fabs(most[l])))
+                               * (fabs(y) + largest(fabs(least[GROUPS_LANES + l]), fabs(most[GROUPS_LANES + l])));
+            tilt[0][l] = by_product * y;
+            tilt[1][l] = by_product * x;
+            farther[2][l] = far;
+            /* x y - c = xi_x xi_y + x_g xi_y + y_g xi_x + (x_g y_g - c), but for the rounding of the column */
+            size[l] += 4.0 * fabs(by_product) * far;
+        }
+    }
     for (int j = 0; j < d; j++) {
         const double c0 = costs->centers[j], linear = costs->linear[j], quadratic = costs->quadratic[j];
         const double e1 = rounding->linear[j], e2 = rounding->quadratic[j];
@@ -48,8 +65,8 @@ void groups_block(const double *rows, int d, const pass_costs *costs, const pass
         EACH
         {
             const double a = center[r + l] - c0, x0 = least[r + l], x1 = most[r + l];
-            const double widest = largest(fabs(x0), fabs(x1)), z = fabs(a) + widest;
-            const double b = gamma[r + l] - (linear + 2.0 * quadratic * a), q = delta[r + l] - quadratic;
+            const double widest = largest(fabs(x0), fabs(x1)), z = fabs(a) + widest + farther[j][l];
+            const double b = gamma[r + l] - (linear + 2.0 * quadratic * a) - tilt[j][l], q = delta[r + l] - quadratic;
             const double divisor = q == 0.0 ? 1.0 : q;
             const double vertex = smallest(x1, largest(x0, -0.5 * b / divisor));
             const double at0 = x0 * (b + q * x0), at1 = x1 * (b + q * x1), at2 = vertex * (b + q * vertex);

@@ -17,7 +17,8 @@ enum {
     GROUPS_SIZE, /* largest magnitude of the terms that a price was taken apart into */
     GROUPS_CENTER
     /* d rows each: center, mean of xi, mean of xi^2, gamma, delta, least and largest xi; then the lower triangle of
-       the covariance matrix of (xi, xi^2, e), row by row */
+       the covariance matrix of (xi, xi^2, e), row by row. If the third column is the product of the first two, its xi is
+       the product of theirs, its center that of their centers, and costs have no square of it. */
 };
 
 static inline int groups_n_rows(int d)
@@ -27,6 +28,6 @@ static inline int groups_n_rows(int d)
 
 /* OUT (GROUPS_LANES,) each: mean, variance, least and largest y of each group, rounding included: every sample's y,
    at the costs moved by no more than `rounding` says, is at most what these are the moments and the range of. */
-void groups_block(const double *rows, int d, const pass_costs *costs, const pass_costs *rounding, double *mean,
-                  double *variance, double *low, double *high);
+void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
+                  double *mean, double *variance, double *low, double *high);
 #endif

@@ -35,6 +35,7 @@ cdef class SampleGroups:
     cdef readonly int n_columns, n_levels, n_rows
     cdef readonly int n_made            # levels so far
     cdef readonly int n_priced          # of which moments are known, at the prices that were set last
+    cdef readonly bint product          # whether the third column is the product of the first two
     cdef object points                  # (n, d) while there are more to make
     cdef readonly index n_samples, n_nodes
     cdef real[:, ::1] columns           # (d, n)
@@ -48,6 +49,7 @@ cdef class SampleGroups:
     cdef int divide(self, const real[:, ::1] points) except -1
     cdef real *row_of(self, int level, index g) noexcept nogil
     cdef void measure(self, int level, const real[:, ::1] columns, const real[::1] weights) noexcept nogil
+    cdef real from_center(self, const real *at, const real[:, ::1] columns, int j, index i) noexcept nogil
     cdef void inherit(self, int level, index g, real *out) noexcept nogil
     cdef index first_of(self, int level) noexcept nogil
     cdef index end_of(self, int level, index i) noexcept nogil

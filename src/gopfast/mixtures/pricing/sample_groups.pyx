@@ -4,7 +4,8 @@ The groups are the nodes of a tree in which every node has eight children: three
 of the widest coordinate. For costs c, linear in the coordinates and their squares, y = price - c is linear in the
 statistics (x, x^2, price), so that its mean and variance over a group follow from those of the statistics, and its
 range from theirs. Prices are taken apart into a quadratic of each group and a rest, whose range is short: where prices
-are smooth, as those of a mixture are, y is known nearly as well as c is.
+are smooth, as those of a mixture are, y is known nearly as well as c is. A product of two coordinates is known as that
+of what they differ from the group's center by, so that its slopes and theirs cancel where they do in the costs.
 
 Theory: (U1), (U3) and (U5) of docs/theory/groups.md.
 """
@@ -20,8 +21,8 @@ from gopfast.mixtures.pricing.tuning cimport GROUPS_LARGEST_EXPONENT as LARGEST_
 from gopfast.search.rounding cimport ROUND
 
 cdef extern from "groups.h" nogil:
-    void groups_block(const double *rows, int d, const pass_costs *costs, const pass_costs *rounding, double *mean,
-                      double *variance, double *low, double *high)
+    void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
+                      double *mean, double *variance, double *low, double *high)
 
 MOST_COLUMNS = 16       # of the kernel
 
@@ -63,10 +64,16 @@ cdef class SampleGroups:
         Units in which coordinates are compared, where a group is cut.
     at_once : bool
         Whether all levels are made; else `grow` makes one at a time.
+    product : bool
+        Whether there are three columns, the third the product of the first two, and no cost has a square of it: a group
+        then knows the product of what its samples differ from its center by.
     """
 
-    def __init__(self, columns, weights, scale, bint at_once=True):
+    def __init__(self, columns, weights, scale, bint at_once=True, bint product=False):
         cdef index n
+        if product and len(columns) != 3:
+            raise ValueError("a product is the third of three columns")
+        self.product = product
         self.columns, self.weights = np.ascontiguousarray(columns), np.ascontiguousarray(weights)
         self.n_columns, self.n_samples = columns.shape
         if self.n_columns > MOST_COLUMNS:
@@ -169,6 +176,21 @@ cdef class SampleGroups:
                 at[(GROUPS_CENTER + j) * GROUPS_LANES] = center
                 at[(GROUPS_CENTER + 5 * d + j) * GROUPS_LANES] = low - center
                 at[(GROUPS_CENTER + 6 * d + j) * GROUPS_LANES] = high - center
+            if self.product:
+                at[(GROUPS_CENTER + 2) * GROUPS_LANES] = (
+                    at[GROUPS_CENTER * GROUPS_LANES] * at[(GROUPS_CENTER + 1) * GROUPS_LANES])
+                low, high = INFINITY, -INFINITY
+                for i in range(first, end):
+                    center = self.from_center(at, columns, 2, i)
+                    low, high = min(low, center), max(high, center)
+                at[(GROUPS_CENTER + 5 * d + 2) * GROUPS_LANES] = low
+                at[(GROUPS_CENTER + 6 * d + 2) * GROUPS_LANES] = high
+
+    cdef real from_center(self, const real *at, const real[:, ::1] columns, int j, index i) noexcept nogil:
+        """What a sample's column differs from its group's center by; of a product, the product of these."""
+        if self.product and j == 2:
+            return self.from_center(at, columns, 0, i) * self.from_center(at, columns, 1, i)
+        return columns[j, i] - at[(GROUPS_CENTER + j) * GROUPS_LANES]
 
     def set_prices(self, prices, bint at_once=True):
         """
@@ -221,7 +243,7 @@ cdef class SampleGroups:
                     w = weights[i]
                     e = prices[i] - slopes[0]
                     for j in range(d):
-                        x = columns[j, i] - at[(C + j) * L]
+                        x = self.from_center(at, columns, j, i)
                         f[j], f[d + j] = x, x * x
                         e -= slopes[1 + j] * x + slopes[1 + d + j] * x * x
                         size = max(size, fabs(slopes[1 + j] * x) + fabs(slopes[1 + d + j]) * x * x)
@@ -261,6 +283,12 @@ cdef class SampleGroups:
             slope, curvature = above[(C + 3 * d + j) * L], above[(C + 4 * d + j) * L]
             out[0] += moved * (slope + curvature * moved)
             out[1 + j], out[1 + d + j] = slope + 2 * curvature * moved, curvature
+        if self.product:  # (xi_x + x)(xi_y + y) in place of xi_x xi_y
+            slope, curvature = at[C * L] - above[C * L], at[(C + 1) * L] - above[(C + 1) * L]
+            moved = at[(C + 2) * L] - above[(C + 2) * L]
+            out[0] += out[3] * (slope * curvature - moved)
+            out[1] += out[3] * curvature
+            out[2] += out[3] * slope
 
     def _regression(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
         """Coefficients (n, 1 + 2 d) of quadratics about the centers that are near the prices: any are valid."""
@@ -283,8 +311,8 @@ cdef class SampleGroups:
                         widths[g, j] = widest
                 while i < end:
                     for j in range(d):
-                        f[1 + j] = (columns[j, i] - at[(GROUPS_CENTER + j) * GROUPS_LANES]) / widths[g, j]
-                        f[1 + d + j] = f[1 + j] * f[1 + j]
+                        f[1 + j] = self.from_center(at, columns, j, i) / widths[g, j]
+                        f[1 + d + j] = 0 if self.product and j == 2 else f[1 + j] * f[1 + j]
                     w = weights[i] / at[GROUPS_WEIGHT * GROUPS_LANES]
                     for a in range(1 + D):
                         right[g, a] += w * f[a] * prices[i]
@@ -306,7 +334,7 @@ cdef class SampleGroups:
         cdef index n = cut.n
         cdef int lane
         cdef real above, least, most
-        groups_block(rows, self.n_columns, costs, rounding, mean, variance, low, high)
+        groups_block(rows, self.n_columns, self.product, costs, rounding, mean, variance, low, high)
         for lane in range(GROUPS_LANES):
             if not rows[GROUPS_WEIGHT * GROUPS_LANES + lane] > 0:
                 continue

@@ -70,7 +70,8 @@ def main():
         "# Mixtures of two regressions", "",
         f"`python bench/regressions.py --limit {limit:g} --starts {n_starts}`; seconds of a machine that was shared.",
         "",
-        f"| data | variances | objective | gap, nats | status | nodes | passes | s | EM, of {n_starts} |", "| --- " * 9 + "|",
+        f"| data | variances | objective | gap, nats | status | nodes | passes | s | EM, of {n_starts} |",
+        "| --- " * 9 + "|",
     ]  # fmt: skip
     for case in cases():
         lines.append(row(*case, limit, n_starts))

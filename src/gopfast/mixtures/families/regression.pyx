@@ -20,7 +20,7 @@ Rounding moves a residual by at most delta, in this cell: (y - z'b)^2 lies betwe
 delta^2 / eta, and (1 + eta) of it plus (1 + 1 / eta) delta^2. A steep regression near two samples that nearly share
 their regressors would lose all digits: there the minorant is made flatter, as any smaller slope is valid too.
 
-Theory: (J2), (J3) and (J4) of docs/theory/regression.md.
+Theory: (J2), (J3), (J4) and (J6) of docs/theory/regression.md.
 """
 
 import numpy as np

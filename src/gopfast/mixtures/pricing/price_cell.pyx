@@ -12,7 +12,8 @@ A categorical variable may be free. At its best probabilities S_a / S, S_a the m
 and S log(S / W) add up to sum_a S_a log(S_a / W): G is a sum over the levels, each a pass over its samples, and no cell
 is ever divided in that variable.
 
-Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md.
+Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md; (J6) of
+docs/theory/regression.md.
 """
 
 import numpy as np
@@ -245,7 +246,7 @@ cdef class CellPricing:
 
     cdef real evaluate_samples(self, Pricing *at, const real *low, const real *high, bint *is_fine) noexcept nogil:
         """A data pass at no costs but what is taken off the prices."""
-        cdef int F = self.family.n_statistics, d = self.family.n_columns, j
+        cdef int d = self.family.n_columns, j
         cdef index i, n = self.family.data.core.n_samples
         cdef price_sums *part = &at.parts[0]
         is_fine[0] = self.family.least_costs(low, high, at.own)
@@ -259,8 +260,7 @@ cdef class CellPricing:
             at.rounding.linear[j] = at.rounding.quadratic[j] = 0
         run_price(&self.family.data.core.samples, self.family.data.core.total_weight, at.own, &at.costs, &at.rounding,
                   PRICE_VALUE, at.scratch, part)
-        at.sums.value, at.sums.mass = part.value, part.mass
-        memcpy(at.sums.first, part.first, F * sizeof(real))
+        at.sums.value = part.value
         at.n_passes += 1
         at.n_terms += n
         return at.sums.value * (1 + 64 * ROUND) if isfinite(at.sums.value) else INFINITY
@@ -440,13 +440,21 @@ cdef class CellPricing:
 
     cdef void choose_split_by_samples(self, Pricing *at, Node *cell) noexcept nogil:
         cdef index n = self.family.n_connected, i
+        cdef int f
         cdef const real *u = at.scratch + self.prices.shape[0]
         cdef const real *w = self.family.data.core.samples.weights
+        cdef const real[:, ::1] columns = self.family.data.columns
         cdef real s = at.parts.scale
-        self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first, 0,
-                                 node_point(cell, n), at.error)
+        at.sums.mass = 0
         for i in range(self.family.data.core.n_samples):
             at.own[i] = w[i] * min(1.0, s * u[i]) if s > 0 else 0
+            at.sums.mass += at.own[i]
+        for f in range(self.family.n_statistics):
+            at.sums.first[f] = 0
+            for i in range(self.family.data.core.n_samples):
+                at.sums.first[f] += at.own[i] * columns[f, i]
+        self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first, 0,
+                                 node_point(cell, n), at.error)
         self.family.lost_by_samples(node_low(cell), node_high(cell, n), at.own, at.error)
         self.choose_variable(at, cell)
 

@@ -19,6 +19,7 @@ FIT_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 3
   gopfast fit faithful.csv -k 2 --columns eruption_min,waiting_min --time-limit 60 --json fit.json
   gopfast fit minimal.csv -k 2 --prior empirical --epsilon 0.001 --plot bounds.png
+  gopfast fit co2.csv -k 2 --response CO2 --summary --plot bounds.png
   gopfast fit messwerte.csv -k 3 --decimal , --na drop --time-limit none
   zcat data.csv.gz | gopfast fit - -k 3 --json - > fit.json
   gopfast fit big.npy -k 3 --checkpoint big.checkpoint --memory-limit 2GB --workers 2"""
@@ -85,7 +86,7 @@ def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes)
     parser.add_argument("--version", action="version", version=f"gopfast {gopfast.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    command = _add(commands, "fit", fit, "find the proved best fit of a Gaussian mixture", FIT_EXAMPLES)
+    command = _add(commands, "fit", fit, "the proved best fit of a Gaussian mixture or of regressions", FIT_EXAMPLES)
     _add_model(command, needs_k=True)
     _add_search(command)
     outputs = _add_fit_outputs(command)
@@ -130,6 +131,7 @@ def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes)
     )  # fmt: skip
     model.add_argument("--criterion", choices=("bic", "aic", "icl"), default="bic", help="least is best (default: bic)")
     _add_variances(model)
+    _add_regression(model)
     search = _add_search(command, SELECT_EPSILON)
     search.add_argument("--jobs", type=int, metavar="N", help="searches at a time, -1 for one per processor")
     _add_labels(_add_outputs(command, "the criterion of every model"))
@@ -241,6 +243,23 @@ def _add_reading(command, na="refuse"):
         "--na", choices=(na, "drop"), default=na,
         help=f"lines where a value is missing are {'kept' if na == 'keep' else 'an error'} or left out (default: {na})",
     )  # fmt: skip
+    _add_response(reading)
+
+
+def _add_response(command):
+    command.add_argument(
+        "--response", metavar="Y",
+        help="the column, by name or by place from 1, that the others regress on: a mixture of regressions",
+    )  # fmt: skip
+
+
+def _add_regression(model):
+    model.add_argument(
+        "--variance", choices=("free", "shared"), help="of regressions: one for each component or one for all (free)"
+    )
+    model.add_argument(
+        "--no-intercept", dest="fit_intercept", action="store_const", const=False, help="regressions without intercept"
+    )
 
 
 def _add_model(command, needs_k):
@@ -256,6 +275,7 @@ def _add_model(command, needs_k):
     _add_variances(model)
     model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")
     model.add_argument("--posterior", choices=("point", "gaussian"), help="posterior of the means (default: point)")
+    _add_regression(model)
 
 
 def _add_variances(model):

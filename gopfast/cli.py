@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import functools
 import importlib.util
 import json
 import multiprocessing
@@ -34,7 +35,10 @@ EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD 
 MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
-READING = ("columns", "separator", "decimal", "header", "na")  # options: how data are read
+# The same of a RegressionMixture, and what it does not take.
+REGRESSION_NAMES = ("n_components", "variance", "variance_floor", "noise_variance", "fit_intercept")
+NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")
+READING = ("columns", "separator", "decimal", "header", "na", "response")  # options: how data are read
 STANDARD_OUTPUT = "-"
 PROBLEM_SUFFIXES = (".json", ".lp", ".mps", ".nl", ".qplib")
 
@@ -128,7 +132,7 @@ def _recall_data(options):
     """Take the data from where `gopfast fit` has read them, as the checkpoint says, and in that way."""
     try:
         said = Stored(options.checkpoint).header["problem"]["private"][READ_FROM]
-        found = {name: said[name] for name in (*READING, "data")}
+        found = {name: said[name] for name in (*READING, "data") if name in said or name != "response"}
     except (KeyError, TypeError):
         raise InputError(
             f"{shown(options.checkpoint)} does not say where its data are: give their file, as in gopfast resume FILE "
@@ -166,11 +170,14 @@ def certify(options):
     if options.data == options.fit == STANDARD_INPUT:
         raise InputError("the data and the fit cannot both come from standard input")
     record = _read_json(options.fit)
-    columns = record.get("columns")
+    columns, model = record.get("columns"), record.get("model")
+    if options.response is None and isinstance(model, dict) and isinstance(model.get("response"), str):
+        options.response = model["response"]
     if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise InputError(f'{options.fit}: "columns" must be a list of names')
     table = _read_table(options, columns)
-    problem = gopfast.GaussianMixture(table.data, **_model_of(record, options))
+    make = gopfast.GaussianMixture if options.response is None else gopfast.RegressionMixture
+    problem = make(table.data, **_model_of(record, options))
     with _Progress(options) as progress:
         found = gopfast.certify(problem, record, **_search(options), **progress.options)
     print(f"{_data_line(options, table)}\n{found}")
@@ -228,9 +235,10 @@ def select(options):
     _check_outputs(options)
     table = _read_table(options)
     given = {name: value for name, value in _given(options).items() if name != "n_components"}
-    search = _search(options)
+    if options.response is not None:
+        given = {"model": functools.partial(_regression, **given)}
     found = gopfast.select(
-        table.data, options.sizes, options.criterion, covariances=options.covariances, **given, **search,
+        table.data, options.sizes, options.criterion, covariances=options.covariances, **given, **_search(options),
         n_jobs=options.jobs, log=False if options.quiet else None,
     )  # fmt: skip
     record = {**_data_record(table), **found.to_dict()}
@@ -323,7 +331,10 @@ def _problem(options, in_chunks=False):
     _check_outputs(options)
     table = _read_table(options, in_chunks=in_chunks)
     _check_labels(options, table)
-    make = gopfast.GaussianMixture if table.n_rows is None else gopfast.data.LargeGaussianMixture
+    if options.response is not None:
+        make = gopfast.RegressionMixture
+    else:
+        make = gopfast.GaussianMixture if table.n_rows is None else gopfast.data.LargeGaussianMixture
     problem = make(table.data, **_model(options))
     problem.__setstate__({"columns": table.columns})  # of X, which has no names
     if options.data != STANDARD_INPUT:
@@ -349,7 +360,7 @@ def _read_problem(path):
 def _read_table(options, columns=None, in_chunks=False):
     """Read the data; notes what a user should know of them."""
     if Path(options.data).suffix.lower() in BINARY_SUFFIXES:
-        return read_binary(options.data, options.columns or columns, in_chunks)
+        return _with_response(options, read_binary(options.data, options.columns or columns, in_chunks))
     header = None if options.header is None else options.header == "yes"
     table = read(
         options.data, options.columns or columns, separator=options.separator, decimal=options.decimal,
@@ -357,7 +368,22 @@ def _read_table(options, columns=None, in_chunks=False):
     )  # fmt: skip
     for name in table.counters:
         _warn(f"column {name!r} only counts the lines; if it is no measurement, leave it out with --columns")
-    return table
+    return _with_response(options, table)
+
+
+def _with_response(options, table):
+    """Put the response of regressions last."""
+    if options.response is None:
+        return table
+    if table.n_rows is not None:
+        raise InputError(f"--response: {shown(options.data)} has too many rows, and is read in chunks")
+    names, d = table.columns, len(table.columns)
+    at = names.index(options.response) if options.response in names else int(options.response) - 1 if (
+        options.response.isdecimal()) else d  # fmt: skip
+    if not 0 <= at < d:
+        raise InputError(f"--response: there is no column {options.response!r}; there are {', '.join(names)}")
+    order = [*(j for j in range(d) if j != at), at]
+    return table._replace(data=table.data[:, order], columns=tuple(names[j] for j in order))
 
 
 def _data_line(options, table):
@@ -473,7 +499,14 @@ def _search(options):
 
 def _given(options):
     """Return the arguments of the model that the command line gives."""
-    return {name: getattr(options, name) for name in MODEL_NAMES if getattr(options, name, None) is not None}
+    names, others = MODEL_NAMES, ("variance", "fit_intercept")
+    if options.response is not None:
+        names, others = REGRESSION_NAMES, NOT_OF_REGRESSIONS
+    for name in others:
+        if getattr(options, name, None) is not None:
+            flag = {"fit_intercept": "--no-intercept", "covariances": "--covariance"}.get(name, f"--{name}")
+            raise InputError(f"{flag} must not be given {'without' if options.response is None else 'with'} --response")
+    return {name: getattr(options, name) for name in names if getattr(options, name, None) is not None}
 
 
 def _model(options):
@@ -487,16 +520,27 @@ def _model_of(record, options):
     if not isinstance(solution, dict) or not isinstance(solution.get("weights"), list):
         raise InputError(f'{options.fit}: there are no "weights"; it must be a fit')
     model = record.get("model", {})
-    if not isinstance(model, dict) or model.keys() - set(MODEL_NAMES):
-        raise InputError(f'{options.fit}: "model" must be an object with {", ".join(MODEL_NAMES)}')
-    model = {name: value for name, value in model.items() if value is not None}
+    names = MODEL_NAMES if options.response is None else (*REGRESSION_NAMES, "response")
+    if not isinstance(model, dict) or model.keys() - set(names):
+        raise InputError(f'{options.fit}: "model" must be an object with {", ".join(names)}')
+    model = {name: value for name, value in model.items() if value is not None and name != "response"}
+    if options.response is not None:
+        return {"n_components": len(solution["weights"]), **model, **_given(options)}
     kind = Diagonal if "covariances" in solution else Known
     default = {"n_components": len(solution["weights"]), "covariance": kind.name}
     return {**default, **model, **_given(options)}
 
 
 def _record(problem):
+    if isinstance(problem, gopfast.RegressionMixture):
+        record = {name: to_json_types(getattr(problem, name)) for name in REGRESSION_NAMES}
+        return {**record, "response": problem.column_names[-1]}
     return {name: to_json_types(getattr(problem, name)) for name in MODEL_NAMES}
+
+
+def _regression(X, n_components, **model):
+    """Make a mixture of regressions of a table whose last column is the response."""
+    return gopfast.RegressionMixture(X, n_components=n_components, **model)
 
 
 def _read_json(path):

@@ -93,16 +93,19 @@ def density(
     Draw the data with the fitted density and its components.
 
     One column: a histogram with the density and each component's share of it. Two columns: a scatter plot, coloured
-    by the responsibilities, with each component's ellipses of one and two standard deviations.
+    by the responsibilities, with each component's ellipses of one and two standard deviations. Of a mixture of
+    regressions: the responses on one regressor, coloured in the same way, with each component's line and a band of one
+    standard deviation of its errors.
 
     Parameters
     ----------
     fit : Result, LocalResult or MixtureSolution
-        Of a Gaussian mixture; of a Poisson or an exponential mixture, one column of it.
+        Of a Gaussian mixture; of a Poisson or an exponential mixture, one column of it; of a mixture of regressions.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     columns : int or pair of int, optional
-        Columns to draw, from 0, of data that have more: their marginal density. All by default.
+        Columns to draw, from 0, of data that have more: their marginal density. All by default. Of regressions the one
+        regressor of the abscissa: lines are drawn where the others are at their means.
     bins : int, optional
         Bins of the histogram.
 
@@ -124,9 +127,14 @@ def density(
     """
     solution = getattr(fit, "solution", fit)
     problem = getattr(solution, "problem", None)
+    if getattr(problem, "_draws_lines", False):
+        ax = drawing.axes(ax, height=4.4)
+        _draw_lines(ax, solution, _check_regressor(columns, problem))
+        return drawing.finish(ax)
     if getattr(problem, "_most_columns_drawn", 0) == 0:
         raise InputTypeError(
-            "fit must be a fit of a mixture of numbers, such as GaussianMixture, PoissonMixture or ExponentialMixture; "
+            "fit must be a fit of a mixture of numbers, such as GaussianMixture, PoissonMixture, ExponentialMixture or "
+            "RegressionMixture; "
             f"got one of {type(fit if problem is None else problem).__name__}"
         )
     columns = _check_columns(columns, problem)
@@ -194,21 +202,10 @@ def _shares(solution, column, grid):
 
 
 def _draw_ellipses(ax, solution, columns):
-    from matplotlib.colors import to_rgb
     from matplotlib.patches import Ellipse
 
     problem = solution.problem
-    step = -(-problem.n_samples // MOST_POINTS)
-    points = problem.X[::step][:, columns]
-    colours = np.array([to_rgb(drawing.colour(k)) for k in range(problem.n_components)])
-    mixed = np.clip(solution.responsibilities[::step] @ colours, 0.0, 1.0)
-    size = float(np.clip(4000.0 / len(points), 1.5, 16.0))
-    component = solution.predict()[::step]
-    for k in np.unique(component):
-        mine = component == k
-        ax.scatter(
-            *points[mine].T, s=size, c=mixed[mine], alpha=0.55, linewidth=0, marker=drawing.of(drawing.MARKERS, k)
-        )
+    _draw_points(ax, solution, columns)
     matrices = problem.kind.matrices(solution.covariances)
     for k, covariance in enumerate(matrices[:, columns][:, :, columns]):
         if solution.weights[k] <= LEAST_WEIGHT:
@@ -229,6 +226,59 @@ def _draw_ellipses(ax, solution, columns):
     ax.autoscale_view()
     ax.set_xlabel(problem.column_names[columns[0]])
     ax.set_ylabel(problem.column_names[columns[1]])
+
+
+def _check_regressor(columns, problem):
+    """Return the regressor to draw the responses on."""
+    p = problem.n_features - 1
+    if columns is None and p > 1:
+        raise InputError(f"columns must be given, one of the {p} regressors")
+    found = np.atleast_1d(0 if columns is None else columns)
+    if found.size != 1:
+        raise InputError(f"columns must be one regressor; got {columns}")
+    return checks.whole_number("columns", found[0], 0, p - 1)
+
+
+def _draw_lines(ax, solution, column):
+    """Responses on a regressor, and each component's regression where the others are at their means."""
+    problem, parameters = solution.problem, solution.parameters
+    _draw_points(ax, solution, [column, problem.n_features - 1])
+    rows = np.tile(np.average(problem.regressors, axis=0, weights=problem.sample_weight), (2, 1))
+    rows[:, column] = problem.regressors[:, column].min(), problem.regressors[:, column].max()
+    fitted = problem.predict(rows, parameters["coefficients"], parameters.get("intercepts"))
+    deviations = np.sqrt(problem._variances_of(parameters))
+    for k in range(problem.n_components):
+        if solution.weights[k] <= LEAST_WEIGHT:
+            continue
+        first = k == np.argmax(solution.weights)
+        ax.plot(
+            rows[:, column], fitted[:, k], color=drawing.colour(k), linestyle=drawing.of(drawing.DASHES, k),
+            linewidth=1.8, label="regressions" if first else None,
+        )  # fmt: skip
+        ax.fill_between(
+            rows[:, column], fitted[:, k] - deviations[k], fitted[:, k] + deviations[k], color=drawing.colour(k),
+            alpha=0.12, linewidth=0, label="1 standard deviation" if first else None,
+        )  # fmt: skip
+    ax.set_xlabel(problem.column_names[column])
+    ax.set_ylabel(problem.column_names[-1])
+
+
+def _draw_points(ax, solution, columns):
+    """Draw samples in two columns, coloured by the responsibilities, a marker for each component."""
+    from matplotlib.colors import to_rgb
+
+    problem = solution.problem
+    step = -(-problem.n_samples // MOST_POINTS)
+    points = problem.X[::step][:, columns]
+    colours = np.array([to_rgb(drawing.colour(k)) for k in range(problem.n_components)])
+    mixed = np.clip(solution.responsibilities[::step] @ colours, 0.0, 1.0)
+    size = float(np.clip(4000.0 / len(points), 1.5, 16.0))
+    component = solution.predict()[::step]
+    for k in np.unique(component):
+        mine = component == k
+        ax.scatter(
+            *points[mine].T, s=size, c=mixed[mine], alpha=0.55, linewidth=0, marker=drawing.of(drawing.MARKERS, k)
+        )
 
 
 def _curves(result):

@@ -198,3 +198,33 @@ def test_advice_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install gopfast\[plot\]"):
         plot.bounds(make_result())
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"variance": "shared"}, {"noise_variance": 4.0, "fit_intercept": False}], ids=str
+)
+def test_lines_of_regressions_are_drawn_over_the_responses(ax, options):
+    gnp, co2 = gopfast.datasets.load_co2data().T
+    problem = gopfast.RegressionMixture(gnp, co2, 2, **options)
+    fit = gopfast.local.em(problem, random_state=0)
+    assert plot.density(fit, ax=ax) is ax
+    lines = [line for line in ax.get_lines() if len(line.get_xdata()) == 2]
+    state = fit.solution.parameters
+    fitted = problem.predict([[gnp.min()], [gnp.max()]], state["coefficients"], state.get("intercepts"))
+    np.testing.assert_allclose(np.sort([line.get_ydata() for line in lines], axis=0), np.sort(fitted.T, axis=0))
+    points = np.concatenate([one.get_offsets() for one in ax.collections if len(one.get_offsets()) > 1])
+    assert len(points) == 28
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
+    ax.figure.canvas.draw()
+
+
+def test_one_of_many_regressors_is_drawn(ax):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    fit = gopfast.local.em(gopfast.RegressionMixture(X, X[:, 0] + rng.normal(size=20), 2), random_state=0)
+    with pytest.raises(InputError, match="columns must be given, one of the 2 regressors"):
+        plot.density(fit, ax=ax)
+    with pytest.raises(InputError, match="columns must be one regressor"):
+        plot.density(fit, ax=ax, columns=[0, 1])
+    plot.density(fit, ax=ax, columns=1)
+    assert ax.get_xlabel() == "x1"

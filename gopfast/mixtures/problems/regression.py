@@ -91,6 +91,8 @@ class RegressionMixture(MixtureProblem):
     fit_intercept: bool
     fits_all: bool
 
+    _draws_lines = True
+
     def __init__(
         self,
         X: ArrayLike,

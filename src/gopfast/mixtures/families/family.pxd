@@ -41,6 +41,7 @@ cdef class Family:
     cdef readonly int n_facets
     cdef readonly int n_more            # slopes for proofs that the costs of a sample do not show, see more_slopes
     cdef readonly bint has_prior
+    cdef readonly bint has_sample_costs  # `least_costs` says something
     cdef readonly bint divisible_cells  # no prior, no shared variables: each minorant and facet is of one component
     cdef readonly real e_power          # the objective has e C - e_power log e
     cdef readonly real constant         # model constant in nats, added in `MixturePrimal.step` and in `evaluate`
@@ -61,6 +62,11 @@ cdef class Family:
     # variables, where to split each, and what the minorant loses by it in nats.
     cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                            const real *moments, real e, real *point, real *error) noexcept nogil
+    # OUT (n,): what each sample costs at least in a cell of one component, rounded down, whatever the others are; and
+    # whether the minorant and its facets may say more of the cell.
+    cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil
+    # OUT error: what those costs lose by each variable's range, of samples with shares (n,) of a component's mass.
+    cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil
     # OUT: costs of the components at parameters `point`.
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil
     # IN/OUT point: parameters to their optimum for given statistics about the costs' centers (M step).

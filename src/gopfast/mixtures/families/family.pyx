@@ -85,6 +85,12 @@ cdef class Family:
                            const real *moments, real e, real *point, real *error) noexcept nogil:
         pass
 
+    cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil:
+        return 1
+
+    cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil:
+        pass
+
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
         pass
 

@@ -31,6 +31,8 @@ cdef class RegressionFamily(Family):
     cdef real sign[MOST_COEFFICIENTS][MOST_COEFFICIENTS]
     cdef real[::1] low, high                        # (q,) box of all fits
     cdef real[::1] largest                          # (q,) of |z_j|
+    cdef real[::1] response                         # (n,) y
+    cdef real[:, ::1] regressors                    # (n, q) z
     cdef real[:, ::1] sizes                         # (q, m) |z_j| of the distinct regressors
     cdef real largest_response                      # of |y|
     cdef real most_lost                             # what a minorant may lie below the cost of the least variance

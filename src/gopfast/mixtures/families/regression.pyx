@@ -20,7 +20,7 @@ Rounding moves a residual by at most delta, in this cell: (y - z'b)^2 lies betwe
 delta^2 / eta, and (1 + eta) of it plus (1 + 1 / eta) delta^2. A steep regression near two samples that nearly share
 their regressors would lose all digits: there the minorant is made flatter, as any smaller slope is valid too.
 
-Theory: (J2), (J3) and (J4) of docs/theory/regression.md.
+Theory: (J2), (J3), (J4) and (J6) of docs/theory/regression.md.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ from libc.math cimport INFINITY, M_PI, fabs, log, log1p, sqrt
 from gopfast.mixtures.families.family cimport Facet, Subproblem, clear, half_width, has_width, middle_of
 from gopfast.mixtures.families.margins cimport DERIVED_SLACK, MOVED, NEGLIGIBLE_WIDTH, SQUARES
 from gopfast.mixtures.families.tuning cimport (
-    LEAST_MULTIPLIER, LEAST_SIZE, MOST_LOST, MOST_ROUNDING, NO_MASS, REGRESSION_NARROW as NARROW,
+    LEAST_MULTIPLIER, LEAST_SIZE, FINE, MOST_LOST, MOST_ROUNDING, NO_MASS, REGRESSION_NARROW as NARROW,
     REGRESSION_RIDGE as RIDGE, SATURATED, TANGENT_AT, TYPICAL_MULTIPLIER, TYPICAL_SHARE_OF_CAP, TYPICAL_SLACK, WIDE
 )
 from gopfast.mixtures.families.variance cimport line_cost, split_factor, within
@@ -101,6 +101,8 @@ cdef class RegressionFamily(Family):
         self.set_constant(data.total_weight * log(design.unit), 4 * ROUND * data.total_weight)
         self.low, self.high = np.array(design.low), np.array(design.high)
         self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
+        self.has_sample_costs = n_components == 1
+        self.response, self.regressors = np.array(y), np.array(z.T, order="C")
         self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
         self.ceiling = design.largest_variance
         self.pooled = (columns * design.weights).sum(axis=1) / data.total_weight
@@ -395,6 +397,60 @@ cdef class RegressionFamily(Family):
                 point[a] += (1 if middle >= 0 else -1) * sqrt(WIDE * unit * cell.half[j])
             else:
                 point[a] += clip(0.3 * middle, -unit, unit)
+
+    cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil:
+        """By the samples' own distances from the strip that regressions of the cell run through (J6)."""
+        cdef RegressionCell cell
+        cdef index i
+        cdef int j, q = self.n_coefficients
+        cdef real residual, reach, square, least, most, c
+        cdef real low_log, high_log
+        self.open_cell(0, low, high, &cell)
+        least = max(1.0, cell.least) if self.free_variance else 1
+        most = max(1.0, cell.most) if self.free_variance else 1
+        low_log, high_log = 0.5 * log(2 * M_PI * least), 0.5 * log(2 * M_PI * most)
+        for i in range(self.response.shape[0]):
+            residual, reach = self.response[i], 0
+            for j in range(q):
+                residual -= cell.center[j] * self.regressors[i, j]
+                reach += cell.half[j] * fabs(self.regressors[i, j])
+            square = max(0.0, fabs(residual) - reach - 4 * cell.moved)
+            square *= square * (1 - 4 * ROUND)
+            if square <= least:
+                c = low_log + 0.5 * square / least
+            elif square >= most:
+                c = high_log + 0.5 * square / most
+            else:
+                c = 0.5 * (log(2 * M_PI * square) + 1)
+            out[i] = c - 32 * ROUND * (1 + fabs(c))
+        return cell.reach <= FINE * least
+
+    cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil:
+        """Saturated sample by sample: who is far from all regressions of the cell loses nothing worth a split."""
+        cdef RegressionCell cell
+        cdef index i
+        cdef int j, q = self.n_coefficients
+        cdef real residual, reach, least, most, v, near, mass = 0
+        self.open_cell(0, low, high, &cell)
+        least = max(1.0, cell.least) if self.free_variance else 1
+        most = max(1.0, cell.most) if self.free_variance else 1
+        v = sqrt(least * most)
+        for j in range(q):
+            error[j] = 0
+        for i in range(self.response.shape[0]):
+            if shares[i] <= 0:
+                continue
+            mass += shares[i]
+            residual, reach = self.response[i], 0
+            for j in range(q):
+                residual -= cell.center[j] * self.regressors[i, j]
+                reach += cell.half[j] * fabs(self.regressors[i, j])
+            near = min(fabs(residual), reach) + 0.5 * reach
+            for j in range(q):
+                error[j] += shares[i] * SATURATED * log1p(
+                    cell.half[j] * fabs(self.regressors[i, j]) * near / (v * SATURATED))
+        if self.free_variance:
+            error[q] = 0.5 * mass * log(most / least)
 
     # EM
 

@@ -133,6 +133,10 @@ cdef extern from *:
 
     # [regression] Regressions.
 
+    # of a cell's strip, up to which the minorant and its facets may bound it better than samples one by one | its
+    # square, least variances | (0, inf) | docs/notebook/regressions.md
+    real FINE "30.0"
+
     # beside the variance's range, of what the box matters, below which the second minorant is left out | part |
     # (0, 1) | not measured
     real REGRESSION_NARROW "1e-6"

@@ -29,6 +29,7 @@ cdef struct Pricing:
     real *error         # (n_cell,)
     real *best          # (n_cell,) of an ascent
     int *free           # (Q,) the multipliers that may move
+    real *own           # (n_padded,) prices less what the samples cost in a cell
     real *scratch
     index n_passes
     index n_terms
@@ -61,6 +62,12 @@ cdef class CellPricing:
     # What no component of the cell exceeds at the multipliers q, by a data pass for each level.
     cdef real evaluate(self, Pricing *at, const real *q) noexcept nogil
     cdef real summary_loss(self, const Pricing *at) noexcept nogil
+    # The same by the least costs of the samples, each by itself; OUT is_fine: whether multipliers may do better.
+    cdef real evaluate_samples(self, Pricing *at, const real *low, const real *high, bint *is_fine) noexcept nogil
+    # Where to split, after it.
+    cdef void choose_split_by_samples(self, Pricing *at, Node *cell) noexcept nogil
+    # By the errors: the variable with the largest one, or with the widest range.
+    cdef void choose_variable(self, Pricing *at, Node *cell) noexcept nogil
     cdef void gradient(self, Pricing *at) noexcept nogil
     cdef real direction(self, Pricing *at) noexcept nogil
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil

@@ -12,7 +12,8 @@ A categorical variable may be free. At its best probabilities S_a / S, S_a the m
 and S log(S / W) add up to sum_a S_a log(S_a / W): G is a sum over the levels, each a pass over its samples, and no cell
 is ever divided in that variable.
 
-Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md.
+Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md; (J6) of
+docs/theory/regression.md.
 """
 
 import numpy as np
@@ -114,6 +115,7 @@ cdef class CellPricing:
                 at.coefficients, at.size = arena.take(1 + F), arena.take(1 + F)
                 at.error, at.best = arena.take(n), arena.take(n)
                 at.free = <int *> arena.take_bytes(Q * sizeof(int))
+                at.own = arena.take(family.data.core.samples.n_padded)
                 at.scratch = arena.take(price_scratch_size(family.data.core.samples.n_padded, <int> F))
         return 0
 
@@ -242,6 +244,27 @@ cdef class CellPricing:
         constant += self.summary_loss(at)
         return constant if isfinite(constant) else INFINITY
 
+    cdef real evaluate_samples(self, Pricing *at, const real *low, const real *high, bint *is_fine) noexcept nogil:
+        """A data pass at no costs but what is taken off the prices."""
+        cdef int d = self.family.n_columns, j
+        cdef index i, n = self.family.data.core.n_samples
+        cdef price_sums *part = &at.parts[0]
+        is_fine[0] = self.family.least_costs(low, high, at.own)
+        for i in range(n):
+            at.own[i] = self.prices[i] - at.own[i] + 4 * ROUND * (fabs(self.prices[i]) + fabs(at.own[i]))
+        for i in range(n, self.prices.shape[0]):
+            at.own[i] = at.own[n - 1]
+        at.costs.offsets[0] = at.rounding.offsets[0] = 0
+        for j in range(d):
+            at.costs.centers[j] = at.costs.linear[j] = at.costs.quadratic[j] = 0
+            at.rounding.linear[j] = at.rounding.quadratic[j] = 0
+        run_price(&self.family.data.core.samples, self.family.data.core.total_weight, at.own, &at.costs, &at.rounding,
+                  PRICE_VALUE, at.scratch, part)
+        at.sums.value = part.value
+        at.n_passes += 1
+        at.n_terms += n
+        return at.sums.value * (1 + 64 * ROUND) if isfinite(at.sums.value) else INFINITY
+
     cdef real summary_loss(self, const Pricing *at) noexcept nogil:
         """What samples may save more than their summary: by costs more curved than its prices, and by its rounding."""
         cdef const SampleSet *data = &self.family.data.core
@@ -320,7 +343,16 @@ cdef class CellPricing:
         cdef index n = self.family.n_connected
         cdef float *warm = node_warm(cell, n)
         cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
-        cdef bint afresh = not isfinite(parent), stuck
+        cdef bint afresh = not isfinite(parent), stuck, is_fine
+        if self.family.has_sample_costs and not self.provable:
+            self.forget(at)
+            value = self.evaluate_samples(at, node_low(cell), node_high(cell, n), &is_fine)
+            cell.lower = max(cell.lower, -value)
+            if value < cutoff:
+                return
+            if not is_fine:
+                self.choose_split_by_samples(at, cell)
+                return
         self.open_cell(at, node_low(cell), node_high(cell, n))
         for r in range(Q):
             at.q[r] = 0
@@ -401,12 +433,36 @@ cdef class CellPricing:
 
     cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil:
         """Where to split: by the largest error of the minorant at the column, or in the widest side of all."""
+        cdef index n = self.family.n_connected
+        self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first,
+                                 at.sub.e_low, node_point(cell, n), at.error)
+        self.choose_variable(at, cell)
+
+    cdef void choose_split_by_samples(self, Pricing *at, Node *cell) noexcept nogil:
+        cdef index n = self.family.n_connected, i
+        cdef int f
+        cdef const real *u = at.scratch + self.prices.shape[0]
+        cdef const real *w = self.family.data.core.samples.weights
+        cdef const real[:, ::1] columns = self.family.data.columns
+        cdef real s = at.parts.scale
+        at.sums.mass = 0
+        for i in range(self.family.data.core.n_samples):
+            at.own[i] = w[i] * min(1.0, s * u[i]) if s > 0 else 0
+            at.sums.mass += at.own[i]
+        for f in range(self.family.n_statistics):
+            at.sums.first[f] = 0
+            for i in range(self.family.data.core.n_samples):
+                at.sums.first[f] += at.own[i] * columns[f, i]
+        self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first, 0,
+                                 node_point(cell, n), at.error)
+        self.family.lost_by_samples(node_low(cell), node_high(cell, n), at.own, at.error)
+        self.choose_variable(at, cell)
+
+    cdef void choose_variable(self, Pricing *at, Node *cell) noexcept nogil:
         cdef index n = self.family.n_connected, a
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, total = 0, width
-        self.family.split_points(low, high, &at.sub, &at.sums.mass, at.sums.first, at.sub.e_low, node_point(cell, n),
-                                 at.error)
         cell.branch = -1
         for a in range(n):
             if self.free[a] or not divisible(low[a], high[a]):

@@ -1,0 +1,75 @@
+"""The command on mixtures of regressions: `--response`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gopfast
+from gopfast.cli import main
+
+
+@pytest.fixture
+def data(tmp_path):
+    gnp, co2 = gopfast.datasets.load_co2data().T
+    path = tmp_path / "co2.csv"
+    np.savetxt(path, np.column_stack([co2, gnp]), delimiter=",", header="CO2,GNP", comments="")
+    return path
+
+
+def test_a_fit_is_written_certified_and_its_proof_checked(data, tmp_path, capsys):
+    fit, proof = tmp_path / "fit.json", tmp_path / "proof.npz"
+    assert main(["fit", str(data), "-k", "2", "--response", "CO2", "-q", "--summary", "--json", str(fit),
+                 "--proof", str(proof)]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    assert "columns GNP, CO2" in out and "coefficient  GNP" in out and "variance_floor" in out
+    record = json.loads(fit.read_text())
+    assert record["model"]["response"] == "CO2"
+    assert record["objective"] == pytest.approx(66.93977, abs=1e-4)
+    assert main(["certify", str(data), str(fit), "-q"]) == 0
+    assert "PROVED" in capsys.readouterr().out.upper()
+    record["solution"]["intercepts"][0] += 1.0
+    fit.write_text(json.dumps(record))
+    assert main(["certify", str(data), str(fit), "-q"]) == 3
+    assert main(["check", str(proof), str(data), "--response", "1"]) == 0
+    assert main(["check", str(proof), str(data)]) == 3  # the columns are others
+
+
+@pytest.mark.parametrize(
+    "more, name",
+    [(["--variance", "shared"], "variance"), (["--noise-variance", "4", "--no-intercept"], "coefficients")],
+)
+def test_models_are_those_of_the_problem(data, tmp_path, more, name):
+    fit = tmp_path / "fit.json"
+    main(["fit", str(data), "-k", "2", "--response", "CO2", "-q", "--epsilon", "5", "--json", str(fit), *more])
+    record = json.loads(fit.read_text())
+    assert name in record["solution"]
+    assert ("intercepts" in record["solution"]) == ("--no-intercept" not in more)
+
+
+def test_the_number_of_components_is_selected(data, capsys):
+    assert main(["select", str(data), "--response", "CO2", "-k", "1-2", "-q"]) == 0
+    assert "2 components" in capsys.readouterr().out
+
+
+def test_a_search_goes_on_with_its_response(data, tmp_path, capsys):
+    checkpoint = tmp_path / "c"
+    begun = ["fit", str(data), "-k", "2", "--response", "CO2", "-q", "--checkpoint", str(checkpoint)]
+    assert main([*begun, "--time-limit", "0"]) == 1
+    assert main(["resume", str(checkpoint), "-q"]) == 0
+    assert "66.9397" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--response", "H2O"], "--response: there is no column 'H2O'; there are CO2, GNP"),
+        (["--response", "3"], "--response: there is no column '3'"),
+        (["--response", "CO2", "--covariance", "diag"], "--covariance must not be given with --response"),
+        (["--variance", "shared"], "--variance must not be given without --response"),
+        (["--no-intercept"], "--no-intercept must not be given without --response"),
+    ],
+)
+def test_wrong_arguments_are_named(data, capsys, arguments, message):
+    assert main(["fit", str(data), "-k", "2", "-q", *arguments]) == 2
+    assert message in capsys.readouterr().err

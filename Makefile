@@ -27,7 +27,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -name '*.py' -o -name py.typed) \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/mixtures/csrc/*)
 
-.PHONY: all install test demo bench ablation fuzz paper figures lint coverage docs docs-links dist clean
+.PHONY: all install test demo bench ablation fuzz paper figures lint coverage docs docs-links dist wheel clean
 
 all: install
 
@@ -121,6 +121,11 @@ docs-links: docs
 
 $(BIN)/pyproject-build: | $(BIN)/python
 	$(BIN)/pip install build
+
+# dist/gopfast-*.whl, which installs in seconds wherever this interpreter and these libraries are, extras too.
+wheel: | $(BIN)/python
+	$(BIN)/pip install $(BUILD_NEEDS)
+	$(BIN)/pip wheel --no-deps --no-build-isolation -w dist .
 
 # The wheel is built from the sdist, installed alone in a fresh environment, and tested by the sdist's own tests. Then the
 # sdist is installed as for work on its sources, and imported in its folder and outside.

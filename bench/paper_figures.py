@@ -25,8 +25,11 @@ def restarts(path, ends, proved):
         bins = np.digitize(values, edges)
         used, counts = np.unique(bins, return_counts=True)
         centres = [np.mean(np.asarray(values)[bins == number]) for number in used]
-        offset = (place - 0.5 * (len(ends) - 1)) * width
-        bars = ax.bar(np.add(centres, offset), counts, width, color=colour, label=f"variational EM, {kind} start")
+        # the first begins at its value: none may seem to lie left of the optimum
+        bars = ax.bar(
+            np.add(centres, place * width), counts, width, align="edge", color=colour,
+            label=f"variational EM, {kind} start",
+        )  # fmt: skip
         ax.bar_label(bars, fontsize=9, padding=2, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     ax.axvspan(proved.lower_bound, proved.objective, color=UPPER_COLOUR, linewidth=1.5, zorder=0)
     ax.annotate(

@@ -40,15 +40,18 @@ def fits(X, start):
 
 def restarts(ax, found, result):
     """Bars at the local optima; the proved optimum as a line."""
-    width, apart = 0.16, 0.2
+    width = 0.16
     ends = np.sort(np.concatenate(list(found.values())))
     ends = ends[np.append(True, np.diff(ends) > SAME)]
-    for place, (start, objectives) in enumerate(found.items()):
+    begins = dict.fromkeys(range(len(ends)), 0.0)  # at each end: bars begin at their value, side by side
+    for start, objectives in found.items():
         label, colour = STARTS[start]
         nearest = np.abs(objectives[:, np.newaxis] - ends).argmin(axis=1)
         used, counts = np.unique(nearest, return_counts=True)
-        centres = ends[used] + (place - 0.5) * apart
-        bars = ax.bar(centres, counts, width, color=colour, edgecolor="black", linewidth=0.6, label=label)
+        places = ends[used] + [begins[end] for end in used]
+        bars = ax.bar(places, counts, width, align="edge", color=colour, edgecolor="black", linewidth=0.6, label=label)
+        for end in used:
+            begins[end] += 1.3 * width
         ax.bar_label(bars, fontsize=8, padding=1)
     ax.axvline(result.objective, color=UPPER_COLOUR, linewidth=1.6, linestyle="--", zorder=0)
     ax.annotate(

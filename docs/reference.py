@@ -51,7 +51,9 @@ SECTIONS = [
     ]),
     ("Data sets", "They come with the package.", [("gopfast.datasets", None)]),
     ("Figures and progress", "Need matplotlib; tqdm where it is installed.", [
-        ("gopfast.plot", ["bounds", "density", "local_optima", "selection", "optima"]),
+        ("gopfast.plot", [
+            "bounds", "density", "pairs", "uncertainty", "entropy", "classes", "local_optima", "selection", "optima",
+        ]),
         ("gopfast.report", ["Progress", "ProgressLog", "ProgressBar", "Heartbeat"]),
     ]),
     ("Errors", "Messages name the argument.", [

@@ -191,7 +191,7 @@ class SolveOptions(CompareOptions, total=False):
 
 
 class PlotOptions(TypedDict, total=False):
-    """Options of `gopfast.plot.bounds` and `gopfast.plot.density`."""
+    """Options of the figures that `Result.plot` draws."""
 
     elbo: bool
     columns: int | Sequence[int] | None

@@ -7,6 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast import checks, drawing
+from gopfast.classification import (
+    classes as classes,
+    entropy as entropy,
+    pairs as pairs,
+    uncertainty as uncertainty,
+)
 from gopfast.errors import InputError
 from gopfast.figures import LOWER_COLOUR, UPPER_COLOUR, bounds as bounds, density as density
 from gopfast.inference.profiles import optima as optima, selection as selection

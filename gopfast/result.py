@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from gopfast import annotations, checks, figures
+from gopfast import annotations, checks, classification, figures
 from gopfast.annotations import FloatArray, Json, PlotOptions
 from gopfast.errors import InputError
 from gopfast.profile import Profile
@@ -238,7 +238,7 @@ class SearchResult:
 
     def plot(
         self,
-        kind: Literal["bounds", "density"] = "bounds",
+        kind: Literal["bounds", "density", "uncertainty", "entropy", "classes"] = "bounds",
         ax: "Axes | None" = None,
         **options: "Unpack[PlotOptions]",
     ) -> "Axes":
@@ -247,18 +247,20 @@ class SearchResult:
 
         Parameters
         ----------
-        kind : {"bounds", "density"}
-            The bounds against time, or the data with the fitted density.
+        kind : {"bounds", "density", "uncertainty", "entropy", "classes"}
+            The bounds against time; the data with the fitted density; how uncertain the classification of each sample
+            is; its entropy; profiles of latent classes.
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
         **options
-            Those of `gopfast.plot.bounds` or `gopfast.plot.density`.
+            Those of the function of this name in `gopfast.plot`.
 
         Returns
         -------
         matplotlib.axes.Axes
         """
-        return getattr(figures, checks.choice("kind", kind, ("bounds", "density")))(self, ax=ax, **options)
+        owner = {"bounds": figures, "density": figures, **dict.fromkeys(_CLASSIFIED, classification)}
+        return getattr(owner[checks.choice("kind", kind, tuple(owner))], kind)(self, ax=ax, **options)
 
     def _values(self):
         """Name and text of what follows the objective in the summary."""
@@ -306,6 +308,10 @@ _RECORDED = (
     "history_columns", "history", "proof", "profile", "starts",
     "evidence",
 )  # fmt: skip
+
+
+# Kinds of figures of how a fit divides the samples.
+_CLASSIFIED = ("uncertainty", "entropy", "classes")
 
 
 _KEPT = (

@@ -81,7 +81,7 @@ PATIENCE = 10.0
 # that may be asked for | processes | [1, inf) | not measured
 MOST_JOBS = 1024
 
-# [figures, plot] Figures.
+# [classification, figures, plot] Figures.
 
 # of last to first time, from which on the axis is logarithmic: a linear one hides the start | factor | (1, inf) | not
 # measured
@@ -96,6 +96,13 @@ GRID_POINTS = 800
 LEAST_WEIGHT = 1e-6
 # below which an interval is drawn as one line | of the axis | [0, 1) | not measured
 THIN = 0.005
+
+# [classification] Figures of pairs.
+
+# of a figure of all pairs | columns | [2, 6] | argument: of one there are none
+FEWEST_COLUMNS = 2
+# of the same | columns | [2, 12] | argument: more panels cannot be read on a page
+MOST_COLUMNS = 6
 
 # [report] Progress of searches.
 

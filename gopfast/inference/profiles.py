@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# Of the surviving boxes of a landscape, by whether an optimum was found in their region.
+BOXES = {
+    True: {"edgecolor": drawing.COLOURS[0], "label": "boxes: no optimum below the limit lies elsewhere"},
+    False: {"edgecolor": "#7f8792", "linestyle": "--", "label": "boxes not excluded, in which none was found"},
+}
+
+
 def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     """
     Draw the criterion of every model against its number of components.
@@ -108,19 +115,25 @@ def _draw_plane(found, ax):
     depth = found.limit - found.best.objective
     levels = found.best.objective + depth * np.geomspace(0.05, 20.0, CONTOURS)
     ax.contour(units[0], units[1], values.T, levels, colors="#9aa3af", linewidths=0.7)
+    with_optimum, labelled = {one.region for one in found.optima}, set()
     corners = [_plane_units(found, [side[:, 0], side[:, 1]])[1] for side in (found.low, found.high)]
     for i in range(len(found.low)):
         at, end = ([corner[j][i] for j in range(2)] for corner in corners)
         sides = end[0] - at[0], end[1] - at[1]
-        box = Rectangle(at, *sides, facecolor="none", edgecolor=drawing.COLOURS[0], linewidth=0.8)
-        ax.add_patch(box)
-    box.set_label("surviving boxes: nothing below the limit elsewhere")
+        style = BOXES[bool(found.regions[i] in with_optimum)]
+        if style["label"] in labelled:
+            style = {**style, "label": None}
+        labelled.add(style["label"])
+        ax.add_patch(Rectangle(at, *sides, facecolor="none", linewidth=0.8, **style))
     for i, one in enumerate(found.optima):
         at = np.sort(np.ravel(one.solution.parameters[name]))
         ax.plot(*at, drawing.of(drawing.MARKERS, i), color=drawing.COLOURS[1], label=f"{one.excess:.3g} above the best")
     ax.set_xlabel(f"{name}, component 0")
     ax.set_ylabel(f"{name}, component 1")
-    return drawing.finish(ax, fontsize="small")
+    drawing.finish(ax, legend=False)
+    # beside the picture: boxes and contours may be anywhere in it
+    ax.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    return ax
 
 
 def _plane_units(found, axes):

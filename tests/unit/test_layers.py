@@ -16,8 +16,8 @@ PACKAGE = Path(gopfast.__file__).resolve().parent
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "gopfast"
 # What the rooms import from the top: below them all. The rest of the top is above.
 GROUND = {
-    "annotations", "checks", "drawing", "errors", "figures", "monitor", "options", "outlook", "profile", "proof",
-    "report", "result", "roundoff", "starts", "switches", "tuning", "version", "words",
+    "annotations", "checks", "classification", "drawing", "errors", "figures", "monitor", "options", "outlook",
+    "profile", "proof", "report", "result", "roundoff", "starts", "switches", "tuning", "version", "words",
 }  # fmt: skip
 # Room -> what it may import beside itself and the ground.
 BELOW = {

@@ -109,10 +109,10 @@ def bound_objective(lifting, low, high, point=None):
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return -math.inf
-    return _below(max(known) + lifting.sign * Fraction(lifting.problem.constant))
+    return below(max(known) + lifting.sign * Fraction(lifting.problem.constant))
 
 
-def _below(number):
+def below(number):
     """Return a float that is at most the Fraction."""
     try:
         near = float(number)

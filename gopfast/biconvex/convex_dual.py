@@ -61,7 +61,7 @@ def find(lifting, low, high, point):
     """
     if not _may_be_convex(lifting):
         return None, None
-    bounds = [_least(row, low, high, point, lifting.stop) for row in lagrangian.at(lifting, point)[:1]]
+    bounds = [_least(row, low, high, point, lifting.stop) for row in lagrangian.at(lifting, point, simple=False)[:1]]
     near = None
     if bounds[0] is None:
         for number, row in enumerate(lifting.rows):

@@ -36,9 +36,10 @@ def ball(seed, n, radius):
     return BiconvexProblem(rng.integers(-9, 10, n), Q=form, quadratic_rows=rows, lower=-100, upper=100)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_convex_program_within_wide_bounds_is_proved_at_the_root(seed):
-    result = gopfast.solve(convex(seed, 16, 1000.0), epsilon=1e-6, rel_tol=1e-9, n_threads=1, log=False)
+@pytest.mark.parametrize(("seed", "n", "rank"), [(0, 16, 16), (1, 16, 16), (2, 16, 16), (3, 20, 16), (4, 12, 8)])
+def test_a_convex_program_within_wide_bounds_is_proved_at_the_root(seed, n, rank):
+    """Definite ones and singular ones."""
+    result = gopfast.solve(convex(seed, n, 1000.0, rank), epsilon=1e-6, rel_tol=1e-9, n_threads=1, log=False)
     assert result.status is Status.OPTIMAL and result.n_nodes == 1
 
 

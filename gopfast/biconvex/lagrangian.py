@@ -51,7 +51,7 @@ class Lagrangian:
                 self.products[pair] += factor * Fraction(a)
 
 
-def at(lifting, point):
+def at(lifting, point, simple=True):
     """
     Return Lagrangians to try: without multipliers, and with those of a point where it has some.
 
@@ -60,17 +60,19 @@ def at(lifting, point):
     lifting : Lifting
     point : ndarray, shape (n,), or None
         In the user's units.
+    simple : bool
+        Whether multipliers are rounded to simple rationals, so that coefficients of what is unbounded cancel.
 
     Returns
     -------
     list of Lagrangian
     """
     found = [Lagrangian(lifting, {})]
-    multipliers = {} if point is None else _multipliers(lifting, point)
+    multipliers = {} if point is None else _multipliers(lifting, point, simple)
     return [Lagrangian(lifting, multipliers), *found] if multipliers else found
 
 
-def _multipliers(lifting, point):
+def _multipliers(lifting, point, simple=True):
     """Multipliers that leave little of the objective's gradient: least squares, without those of the wrong sign."""
     rows = [number for number, row in enumerate(lifting.rows) if _is_active(row, point)]
     if not rows or len(rows) * len(point) > MOST_ENTRIES:
@@ -105,7 +107,7 @@ def _multipliers(lifting, point):
     for number, value, is_taken in zip(rows, y.tolist(), taken.tolist(), strict=True):
         row = lifting.rows[number]
         if is_taken and math.isfinite(row.lower if value > 0 else row.upper):
-            found[number] = _simple(value)
+            found[number] = _simple(value) if simple else Fraction(value)
     return found
 
 

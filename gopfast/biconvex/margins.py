@@ -4,7 +4,11 @@
 
 # of a few operations | relative | 8 u, with the factors that stand beside it (X11), (R1)
 ELLIPSOID_ROUNDING = 2.0**-50
-# of a matrix with ones on its diagonal, for each of its rows | none | 900 u a row: see the module's head (X11)
+
+# [ellipsoid, convex_dual] What counts as definite.
+
+# of a matrix with ones on its diagonal, for each of its rows | none | 900 u a row: see the head of `ellipsoid`
+# (X11), (X12)
 EIGENVALUE_ERROR = 1e-13
 
 # [forms, grouping] What counts as convex.

@@ -2,10 +2,11 @@
 
 import time
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import contradiction, recession, tightening
+from gopfast.biconvex import contradiction, convex_dual, recession, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
@@ -121,8 +122,26 @@ class Preparation:
                 self.keep(self.polished(self.point))
             if self.least == -np.inf:
                 self.least = max(self.least, self.bound_all())
+            self._bound_by_dual()
             self._narrow()
         return True
+
+    def _bound_by_dual(self):
+        """Raise the bound by convex Lagrangians, and search from the least point of one."""
+        if self.point is None or self.stop.stopped or self.is_proved():
+            return
+        try:
+            bound, near = convex_dual.find(self.lifting, *self.box, self.point)
+        except (Stopped, np.linalg.LinAlgError):
+            return
+        if bound is not None:
+            self.least = max(self.least, tightening.below(bound + self.lifting.sign * Fraction(self.problem.constant)))
+        if near is not None and not self.is_proved():
+            start = self.to_core(np.clip(near, *self.box))[np.newaxis]
+            value, point, n_lps, _ = _local_search(self.data, start, self.stop, self.nonlinear)
+            self.n_lps += n_lps
+            if value > -np.inf and self._offer(value * self.objective_scale, self.to_user(point)):
+                self.keep(self.polished(self.point))
 
     def _is_optimum(self, point, lower):
         """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""

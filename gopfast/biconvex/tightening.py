@@ -47,10 +47,12 @@ def tighten(lifting, stop):
     box = None if (low > high).any() else _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:
         return box
-    box = growth.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high))
-    if box is None or lifting.unbounded(*box) is None:
-        return box
-    return ellipsoid.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high))
+    # ellipsoids first: they bound only what is unbounded, and closer
+    for by_rows in (ellipsoid.tighten, growth.tighten, ellipsoid.tighten):
+        box = by_rows(lifting, *box, lambda low, high: _propagate(lifting, low, high))
+        if box is None or lifting.unbounded(*box) is None:
+            break
+    return box
 
 
 def tighten_by_objective(lifting, low, high, value, point=None):
@@ -73,10 +75,6 @@ def tighten_by_objective(lifting, low, high, value, point=None):
         None if no point is that good.
     """
     upper = math.nextafter(value - lifting.sign * lifting.problem.constant, math.inf)
-    box = growth.tighten(lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper)
-    if box is None:
-        return None
-    low, high = box
     for multiplied in (None, point):
         box = ellipsoid.tighten(
             lifting, low, high, lambda low, high: _propagate(lifting, low, high, value), upper,
@@ -85,6 +83,8 @@ def tighten_by_objective(lifting, low, high, value, point=None):
         if box is None or point is None or not lifting.has_free_curves(*box):
             break
         low, high = box
+    if box is not None and lifting.unbounded(*box) is not None:
+        box = growth.tighten(lifting, *box, lambda low, high: _propagate(lifting, low, high, value), upper)
     return box
 
 
@@ -109,10 +109,10 @@ def bound_objective(lifting, low, high, point=None):
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return -math.inf
-    return _below(max(known) + lifting.sign * Fraction(lifting.problem.constant))
+    return below(max(known) + lifting.sign * Fraction(lifting.problem.constant))
 
 
-def _below(number):
+def below(number):
     """Return a float that is at most the Fraction."""
     try:
         near = float(number)

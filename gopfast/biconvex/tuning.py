@@ -18,6 +18,19 @@ CONTRADICTION_TOLERANCE = 1e-10
 # of the points of tangents | none | [1, inf) | not measured
 DENOMINATOR = 1000
 
+# [convex_dual] Bounds by convex Lagrangians (X12).
+
+# of forms and products, in all rows | terms | [0, inf) | argument: rationals take about 3 microseconds each
+MOST_DUAL_TERMS = 20_000
+# of a matrix whose semidefiniteness is decided in rationals | variables | [0, inf) | argument: some 0.1 s
+MOST_EXACT = 24
+# of Newton's method onto the box | steps | [1, inf) | not measured
+PROJECTED_STEPS = 20
+# in which a multiplier is quadrupled | steps | [1, inf) | not measured
+DUAL_STEPS = 40
+# of where the multiplier lies | halvings | [1, inf) | argument: the bits of a double
+SECULAR_STEPS = 60
+
 # [cycles] Cycles of products (X5).
 
 # by which a cycle's length must be below 2, for its inequality to count as violated | length | (0, 2) | not measured
@@ -31,14 +44,17 @@ LEAST_HALF_WIDTH = 1e-7
 
 # [ellipsoid] Bounds by convex rows (X11).
 
-# less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
-LEAST_CURVATURE = 1e-9
 # that nothing bounds, of a row | variables | [1, inf) | not measured
 MOST_FREE = 200
 # over all rows | rounds | [1, inf) | not measured
 ELLIPSOID_ROUNDS = 20
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 30 microseconds each
 MOST_TERMS = 30_000
+
+# [ellipsoid, convex_dual] What counts as definite (X11), (X12).
+
+# less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
+LEAST_CURVATURE = 1e-9
 
 # [ellipsoid, growth] Bounds by rows (X11).
 

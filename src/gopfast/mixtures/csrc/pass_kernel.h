@@ -233,7 +233,8 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
             for (int k = 0; k < K; k++) {
                 /* a component of weight 0 may lie below the least cost: cap its exponential */
                 NAME(vec) t = least - NAME(load)(cost + k * PASS_BLOCK + i);
-                NAME(vec) e = NAME(exp8)(NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT)));
+                t = NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT));
+                NAME(vec) e = NAME(exp8)(NAME(select)(t > PASS_LEAST_TERM, t, NAME(set)(PASS_LEAST_TERM)));
                 NAME(store)(cost + k * PASS_BLOCK + i, e);
                 s += weights[k] * e;
             }

@@ -72,7 +72,8 @@ def measured(task):
     return {
         "name": case.name, "n": case.n, "d": case.d, "K": case.K, "kind": case.kind, "apart": case.apart,
         "limit": seconds, "status": str(found.status), "gap": float(found.gap),
-        "separated": bool(unclear <= MOST_UNCLEAR), "seconds": took, "best": float(best), "peers": peers(X, case, found.objective),
+        "separated": bool(unclear <= MOST_UNCLEAR), "seconds": took, "best": float(best),
+        "peers": peers(X, case, found.objective),
     }  # fmt: skip
 
 

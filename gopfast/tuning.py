@@ -46,7 +46,7 @@ EDGE = 1 << 16
 
 # samples times columns times components from which the first local search, and a batch, may take seconds | numbers |
 # [0, inf) | not measured
-WATCHED_FROM = 1_000_000
+WATCHED_FROM = 100_000
 
 # [options] Arguments of `gopfast.solve`.
 

@@ -682,3 +682,23 @@ def test_ascents_that_end_early_find_the_best_for_fewer_terms(kind):
     assert early.max() == pytest.approx(whole.max(), abs=1e-3)
     assert (early <= whole + 1e-9 * (1 + np.abs(whole))).all()
     assert pricing.values(prices, points) == pytest.approx(early, rel=1e-9)
+
+
+def test_steps_that_are_cut_short_go_on_where_they_stopped(monkeypatch):
+    """Steps end after a millisecond, in the middle of what they do; what is proved in the end is about the same."""
+    X = np.random.default_rng(5).standard_normal((400, 1)) + np.repeat([0.0, 3.0], 200)[:, None]
+    problem = gopfast.GaussianMixture(X, 2, covariance="diag", variance_floor=0.1)
+    family = engine.family(problem)
+    vector, trace, _ = MixturePrimal(family).em([0.5, 0.5], family.seeded(np.random.default_rng(0)), 1e-10, 2000)
+    lower = []
+    for cut in (False, True):
+        if cut:
+            monkeypatch.setattr(pricing_root, "end_of_step", lambda deadline: time.monotonic() + 1e-3)
+        bound = pricing_root.PricingBound(family, family.one_component(problem), vector, trace[-1] + 1e-3)
+        n_steps = 1
+        while bound.step(time.monotonic() + 1e6 if cut else np.inf):
+            n_steps += 1
+        assert bound.has_cells
+        lower.append((bound.lower, n_steps))
+    assert lower[1][1] > lower[0][1]
+    assert lower[0][0] - 0.1 <= lower[1][0] <= trace[-1] + 1e-9

@@ -1,5 +1,6 @@
 """The data passes against NumPy, and their exponential and logarithm against exact arithmetic."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -318,3 +319,14 @@ def test_the_dispatcher_compiles_for_processors_without_these_instructions(tmp_p
     command = [*compiler, *flags, "-c", str(source), "-o", str(tmp_path / "pass.o")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("weight", [1e-270, 1e-99, 0.25])
+@pytest.mark.parametrize("away", [300.0, 650.0, 5_000.0])
+def test_components_far_from_a_sample_count_for_nothing_however_little_weight_the_near_one_has(weight, away):
+    """Exponentials below that of -600 are raised to it, but not where that would tell."""
+    columns, weights = np.zeros((1, 8)), np.eye(1, 8)[0]
+    centers = np.array([[0.0], [math.sqrt(2.0 * away)]])
+    found = passes.sums(columns, weights, centers, np.zeros(2), np.array([weight, 1.0 - weight]), level=0)
+    exact = -math.log(weight) - math.log1p((1.0 - weight) / weight * math.exp(-away))
+    assert found["value"] == pytest.approx(exact, rel=1e-14)

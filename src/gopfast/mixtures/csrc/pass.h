@@ -9,6 +9,11 @@
 
 /* Range of the vector exponential: that of the least is a normal number, 10^4 times that of the largest is finite. */
 #define PASS_LEAST_EXPONENT (-708.0)
+/* Where all weights but 0 are at least PASS_LEAST_WEIGHT, components that cost a sample more than this above its best one
+   are taken to cost this: relative to its density less than 1e-160. Products of smaller exponentials would be subnormal
+   numbers, that processors take a hundred times as long for. */
+#define PASS_LEAST_TERM (-600.0)
+#define PASS_LEAST_WEIGHT 1e-100
 #define PASS_LARGEST_EXPONENT 700.0
 
 /* Relative error bound of the vector exponential on [-708, 0], in units of 2^-53. */

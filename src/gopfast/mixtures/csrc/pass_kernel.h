@@ -192,6 +192,9 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
     double *leasts = over + PASS_BLOCK;         /* (BLOCK,): least cost of the sample */
     double *lost = leasts + PASS_BLOCK;         /* (K,): compensation of density */
     compensated value = {0, 0}, magnitude = {0, 0};
+    double least_term = keep ? PASS_LEAST_EXPONENT : PASS_LEAST_TERM; /* what is kept may meet other weights */
+    for (int k = 0; k < K; k++)
+        if (weights[k] > 0 && weights[k] < PASS_LEAST_WEIGHT) least_term = PASS_LEAST_EXPONENT;
 
     memset(out->density, 0, K * sizeof(double));
     memset(lost, 0, K * sizeof(double));
@@ -233,7 +236,8 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
             for (int k = 0; k < K; k++) {
                 /* a component of weight 0 may lie below the least cost: cap its exponential */
                 NAME(vec) t = least - NAME(load)(cost + k * PASS_BLOCK + i);
-                NAME(vec) e = NAME(exp8)(NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT)));
+                t = NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT));
+                NAME(vec) e = NAME(exp8)(NAME(select)(t > least_term, t, NAME(set)(least_term)));
                 NAME(store)(cost + k * PASS_BLOCK + i, e);
                 s += weights[k] * e;
             }

@@ -10,6 +10,9 @@
 /* A root is sought where no exponential was capped, and taken where it is far from underflow; else s = 1. */
 #define LARGEST_ROOT_EXPONENT 690
 #define LEAST_ROOT 1e-290
+/* Exponentials below that of this are raised to it, which a bound may: far samples' products would be subnormal numbers,
+   that processors take a hundred times as long for. It adds 1e-87 of the samples' weight, which rounding takes in. */
+#define LEAST_EXPONENT (-200.0)
 
 /* OUT t (n_padded,), rounded up, and u = exp(t) (n_padded,); returns the largest t.
    OUT sum_wu, sum_positive: sums of w u and of w max(0, t). */
@@ -32,7 +35,8 @@ INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const
             }
             NAME(vec) price = NAME(load)(prices + start + i), w = NAME(load)(data->weights + start + i);
             NAME(vec) t = (price - c) + (e + NAME(abs)(price) * 0x1p-50);
-            NAME(vec) u = NAME(exp8)(NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT)));
+            NAME(vec) exponent = NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT));
+            NAME(vec) u = NAME(exp8)(NAME(select)(exponent > LEAST_EXPONENT, exponent, NAME(set)(LEAST_EXPONENT)));
             NAME(store)(t_out + start + i, t);
             NAME(store)(u_out + start + i, u);
             sum += w * u;

@@ -90,7 +90,7 @@ cdef class GroupedPricing(ComponentPricing):
         return 0
 
     def set_prices(self, prices, bint at_once=True):
-        """New prices (n_samples,), all cells are forgotten; unless `at_once` groups have them by `SampleGroups.price`."""
+        """New prices (n_samples,); cells are forgotten. Unless `at_once` groups have them by `SampleGroups.price`."""
         super().set_prices(prices)
         self.groups.set_prices(prices, at_once)
 

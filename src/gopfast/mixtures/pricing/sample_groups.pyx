@@ -17,7 +17,9 @@ from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.pricing.tuning import FEWEST_OF_A_LEVEL, GROUPS_RIDGE as RIDGE, MOST_LEVELS, MOST_SLOPES
 
-from gopfast.mixtures.pricing.tuning cimport GROUPS_LARGEST_EXPONENT as LARGEST_EXPONENT, GROUPS_NEAR as NEAR
+from gopfast.mixtures.pricing.tuning cimport (
+    GROUPS_LARGEST_EXPONENT as LARGEST_EXPONENT, GROUPS_LEAST_EXPONENT as LEAST_EXPONENT, GROUPS_NEAR as NEAR
+)
 from gopfast.search.rounding cimport ROUND
 
 cdef extern from "groups.h" nogil:
@@ -344,11 +346,11 @@ cdef class SampleGroups:
             cut.low[n], cut.high[n] = low[lane], high[lane]
             # E exp(y) <= exp(mean) (1 + V / (2 (1 - above / 3))) where no y is further above, by Bernstein's series
             above = max(0.0, high[lane] - mean[lane])
-            least, most = exp(min(mean[lane], LARGEST_EXPONENT)), INFINITY
+            least, most = exp(max(LEAST_EXPONENT, min(mean[lane], LARGEST_EXPONENT))), INFINITY
             if above < NEAR:
                 most = least * (1 + variance[lane] / (2 - above * (2.0 / 3))) * (1 + 64 * ROUND)
             if not most < 1.5 * least:
-                most = min(most, exp(min(high[lane], LARGEST_EXPONENT)) * (1 + 64 * ROUND))
+                most = min(most, exp(max(LEAST_EXPONENT, min(high[lane], LARGEST_EXPONENT))) * (1 + 64 * ROUND))
             cut.least[n] = least
             cut.most[n] = most
             n += 1

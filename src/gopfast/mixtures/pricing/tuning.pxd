@@ -134,6 +134,8 @@ cdef extern from *:
 
     # exponents are cut off here | none | (0, 700] | argument: exp(700) is finite
     real GROUPS_LARGEST_EXPONENT "690.0"
+    # and raised to this | none | (-700, 0) | argument: products of smaller exponentials are subnormal, and slow
+    real GROUPS_LEAST_EXPONENT "(-200.0)"
     # a mean of exp(y) up to so far above its mean is bounded by the variance | nats | (0, 690] | not measured
     real GROUPS_NEAR "2.4"
 

@@ -420,7 +420,7 @@ class Groups(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of many samples: free variances of a few columns, known ones of four and more."""
+        """Of many samples: free variances of a few columns, spherical and known ones of four and more."""
         if not plan.wants_prices or plan.hasty or plan.has(HittingSets):
             return False
         return has_hull(plan.family) or is_grouped(plan.family, plan.family.one_component(plan.problem))

@@ -246,6 +246,8 @@ MOST_RADIUS = 6.0
 N_RADII = 48
 # shells are not divided below this ratio of their radii | factor | (1, inf) | not measured
 THINNEST = 1.02
+# nor anything outside one that then still exceeds what components save by this | factor | [1, inf) | not measured
+OVER = 1.0001
 # shells end with a batch in which all exceed what components save by this | factor | (1, inf) | not measured
 FAR = 1.5
 # in which what a ball's curvature lacks is told | parts of a range | [10, inf) | argument: each has a bound (Y7)

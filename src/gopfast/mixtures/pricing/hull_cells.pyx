@@ -40,7 +40,7 @@ cdef extern from "hull.h" nogil:
                    const hull_lines *lines, double *out)
     void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
 
-# Samples of a block, which follow each other in memory.
+# Samples of a block, which follow each other in memory: HULL_BLOCK.
 cpdef enum:
     LANES = 32
 # Columns of `moments`: a cluster's mass, its mean of the prices at its own precision, this precision, the mean of
@@ -303,7 +303,8 @@ cdef class HullCells:
             y = end if i else at
             value = cell.log_low - 0.5 * d if i else 0.5 * d * (log(d / y) - 1)
             cell.lines.slope[1 + i] = (value - before) / (y - x)
-            cell.lines.constant[1 + i] = before - cell.lines.slope[1 + i] * x + 8 * ROUND * (fabs(before) + fabs(value) + d)
+            cell.lines.constant[1 + i] = before - cell.lines.slope[1 + i] * x
+            cell.lines.constant[1 + i] += 8 * ROUND * (fabs(before) + fabs(value) + d)
             x, before = y, value
 
     cdef real gain(self, const Cell *cell, real square) noexcept nogil:
@@ -319,7 +320,7 @@ cdef class HullCells:
         """As `bound_one`, but for directions across: the largest y of samples are found once, for all scales."""
         cdef int L = self.n_labels, k, turn
         cdef index terms = 0, at, end
-        cdef real begin = log_scale[0], scale = begin, total = 0, found, following, mass, own, most
+        cdef real begin = log_scale[0], scale = begin, total = 0, found, following, mass, own
         cdef real error = 4 * ROUND * (self.n_samples + 64), far
         cdef real *start = work     # (L + 1,)
         cdef real *tops = work + L + 1
@@ -386,7 +387,8 @@ cdef class HullCells:
             if most < -self.skip:
                 total += self.block_weight[block] * exp(most)
                 continue
-            hull_tops(cell.low, cell.high, rows, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, tops + at)
+            hull_tops(cell.low, cell.high, rows, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines,
+                      tops + at)
             row = &self.weight[block, 0]
             for lane in range(LANES):
                 weights[at + lane] = row[lane]
@@ -398,9 +400,9 @@ cdef class HullCells:
 
     cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
-        cdef int q = self.n_along, label, lane, j
+        cdef int q = self.n_along, label, lane
         cdef index block, terms = 0
-        cdef real square, t, x, low, high, most, mass = 0, total = 0
+        cdef real t, x, most, mass = 0, total = 0
         cdef real rho_low = cell.low[q], rho_high = cell.high[q]
         cdef const real *row
         cdef real exact[3]

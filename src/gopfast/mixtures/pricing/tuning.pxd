@@ -151,7 +151,8 @@ cdef extern from *:
     real MORE_SHIFT "1.05"
     # a cell whose bound is so many times what would do is not looked at in earnest | factor | [1, inf) | not measured
     real HOPELESS "1.5"
-    # a cell whose bound without directions is so many times what would do gets no other | factor | [1, inf) | not measured
+    # a cell whose bound without directions is so many times what would do has no other | factor | [1, inf) |
+    # not measured
     real TOO_FAR "4.0"
     # a scale that changes by less is kept | relative | (0, 1) | not measured
     real SAME_SCALE "3e-7"

@@ -134,12 +134,6 @@ BEFORE_OTHERS = 3
 SEARCHED = 0.3
 # of a tolerance of all samples | nats | (0, inf) | not measured
 LEAST_TOLERANCE = 5e-3
-# of what is left, for a step, at most | part | (0, 1] | not measured
-SHARE_OF_TIME = 0.1
-# the same | seconds | (0, inf) | not measured
-LONGEST_STEP = 2.0
-# the same, at least | seconds | (0, inf) | not measured
-LEAST_STEP = 0.02
 # that it is for: of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
 GROUPED_FEWEST = 5_000
 # the same | columns | [2, 16] | docs/notebook/groups.md
@@ -229,7 +223,16 @@ STUCK = 0.3
 # of what is left, for the prices of all blocks | part | (0, 1] | not measured
 PART_OF_TIME = 0.5
 
-# [hull] Known variances in the hull of the means.
+# [grouped, hull] Steps.
+
+# of what is left, for a step, at most | part | (0, 1] | not measured
+SHARE_OF_TIME = 0.1
+# the same | seconds | (0, inf) | not measured
+LONGEST_STEP = 2.0
+# the same, at least | seconds | (0, inf) | not measured
+LEAST_STEP = 0.02
+
+# [hull, hull_atoms, hull_balls] Spherical components in the hull of the means.
 
 # price over what a component's samples need to save most at its own parameters | factor | [1, inf) |
 # docs/notebook/groups.md

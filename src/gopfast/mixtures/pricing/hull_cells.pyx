@@ -11,7 +11,7 @@ top the largest that y can be in the cell. A quadratic in c that is nowhere belo
 samples a quadratic form of a unit vector, and its largest value is bounded by the largest eigenvalue, whatever the
 direction. Of a cluster of samples the moments give another bound, which is exact at its own component.
 
-Theory: (Y2), (Y3) and (Y4) of docs/theory/hull.md.
+Theory: (Y2), (Y3), (Y4) and (Y8) of docs/theory/hull.md.
 """
 
 import numpy as np

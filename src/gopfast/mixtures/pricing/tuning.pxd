@@ -158,7 +158,7 @@ cdef extern from *:
     real SAME_SCALE "3e-7"
     # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
     real LEAST_LOG "-36.0"
-    # log scale may differ by so much from the one blocks were left out at | nats | (0, skip) | not measured
+    # log scale may differ by so much from the one blocks were left out at | nats | (0, 8) | not measured
     real FARTHEST_SCALE "3.0"
     # least log scale | nats | (-700, 0) | argument: exp of it is a normal number
     real LEAST_LOG_SCALE "-600.0"

@@ -18,7 +18,8 @@ from gopfast.mixtures.pricing import hull
 
 ROWS = [
     "20000 8 5 6.5 known", "100000 4 3 7 known", "20000 5 5 6 known", "20000 8 3 6 known", "20000 8 8 7 known",
-    "5000 4 3 7 spherical", "20000 4 3 8 spherical", "5000 5 3 7 spherical", "20000 5 5 6 spherical", "20000 8 5 6.5 spherical",
+    "5000 4 3 7 spherical", "20000 4 3 8 spherical", "5000 5 3 7 spherical", "20000 5 5 6 spherical",
+    "20000 8 5 6.5 spherical",
 ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
-"""What the search in the hull of the means proves of known variances, from k-means' clusters on, with nothing else.
+"""What the search in the hull of the means proves of spherical components, from k-means' clusters on, alone.
 
-Usage: python bench/hull.py --seconds 10 --rows "20000 8 5 6.5" ... (samples, columns, components, deviations apart)
+Usage: python bench/hull.py --seconds 10 --rows "20000 8 5 6.5 known" "20000 4 3 8 spherical" ...
+(samples, columns, components, deviations apart, variances)
 """
 
 import argparse
@@ -15,21 +16,30 @@ import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import hull
 
+ROWS = [
+    "20000 8 5 6.5 known", "100000 4 3 7 known", "20000 5 5 6 known", "20000 8 3 6 known", "20000 8 8 7 known",
+    "5000 4 3 7 spherical", "20000 4 3 8 spherical", "5000 5 3 7 spherical", "20000 5 5 6 spherical",
+    "20000 8 5 6.5 spherical",
+]  # fmt: skip
 
-def row(n, d, K, apart, seconds):
+
+def row(n, d, K, apart, kind, seconds):
     """Return a line: nats open per sample, of these what prices lose, cells, processor seconds, whether it ended."""
     X = clusters(n, d, K, apart, "spherical", 0)
-    family = engine.family(gopfast.GaussianMixture(X, K, covariance="known"))
+    family = engine.family(gopfast.GaussianMixture(X, K, covariance=kind))
     label = KMeans(K, n_init=5, random_state=0).fit(X).labels_
     columns, _ = family.data.arrays()
     means = np.array([columns[:, label == k].mean(axis=1) for k in range(K)])
+    if kind == "spherical":
+        each = [columns[:, label == k].var(axis=1).mean() for k in range(K)]
+        means = np.column_stack([means, each])
     vector, (value, *_), _ = MixturePrimal(family).em(np.bincount(label) / n, means.ravel(), 0.0, 500)[:3]
     bound, begun, more = hull.HullBound(family, vector, value - 1e-3), time.process_time(), True
     while more and time.process_time() - begun < seconds:
         more = bound.step(np.inf)
     lost = value - bound.total + K * bound.attained
     took = time.process_time() - begun
-    name = f"{n:,} x {d}, K={K}, {apart:g} apart"
+    name = f"{n:,} x {d}, K={K}, {kind}, {apart:g} apart"
     return f"{name} | {(value - bound.lower) / n:.2g} | {lost / n:.2g} | {bound.n_cells:,} | {took:.1f} | {not more}"
 
 
@@ -37,11 +47,11 @@ def main():
     """Print a line for each row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rows", nargs="*", default=["20000 8 5 6.5", "100000 4 3 7", "20000 5 5 6", "20000 8 3 6"])
+    parser.add_argument("--rows", nargs="*", default=ROWS)
     arguments = parser.parse_args()
     for text in arguments.rows:
-        n, d, K, apart = text.split()
-        print(row(int(n), int(d), int(K), float(apart), arguments.seconds), flush=True)
+        n, d, K, apart, kind = text.split()
+        print(row(int(n), int(d), int(K), float(apart), kind, arguments.seconds), flush=True)
 
 
 if __name__ == "__main__":

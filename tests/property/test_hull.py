@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from gopfast.mixtures.pricing.hull_cells import HullCells
@@ -12,6 +13,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import hull
 from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
+from gopfast.mixtures.pricing.hull_balls import Ball, bends
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
 
 
@@ -130,25 +132,94 @@ def test_a_cluster_saves_no_more_than_its_moments_say(shape):
             assert found >= weights @ np.maximum(0.0, y) * (1 - 1e-12)
 
 
-def problem(n, d, K, gap, seed=0):
+@pytest.mark.parametrize("d", [2, 5, 12])
+def test_bends_are_what_the_convex_term_lacks(d):
+    """Of (Y7): |V|^2 / 2 less |v|^2 / (2 (1 + x)) + (d / 2) (x - log(1 + x)) in a ball, at most and about so."""
+    rng = np.random.default_rng(d)
+    radii = np.array([1e-5, 1e-3, 0.05, 0.3, 1.0, 3.0])
+    for radius, found in zip(radii, bends(radii, d), strict=True):
+        points = rng.standard_normal((20_000, 2))
+        points *= radius / np.linalg.norm(points, axis=1)[:, None]
+        points[:2_000] *= rng.random((2_000, 1))
+        v, x = points[:, 0], points[:, 1] * math.sqrt(2.0 / d)
+        v, x = v[x > -1.0], x[x > -1.0]
+        convex = [float(mpmath.mpf(a) ** 2 / (2 * (1 + mpmath.mpf(b))) + mpmath.mpf(d) / 2 * (b - mpmath.log1p(b)))
+                  for a, b in zip(v[:500], x[:500], strict=True)]  # fmt: skip
+        true = 0.5 * (v**2 + 0.5 * d * x**2)[:500] - convex
+        assert found >= true.max() - 1e-17
+        every = 0.5 * (v**2 + 0.5 * d * x**2) - 0.5 * v**2 / (1 + x) - 0.5 * d * (x - np.log1p(x))
+        assert radius < 0.01 or found <= 1.1 * every.max()
+
+
+@pytest.mark.parametrize("shape", ["normal", "heavy", "skewed", "ties", "constant", "dependent", "collapsed", "offset"])
+@pytest.mark.parametrize(("n", "d", "K"), [(60, 2, 2), (500, 5, 3), (300, 8, 4)])
+def test_no_component_saves_more_than_its_ball_says(shape, n, d, K):
+    """Means and precisions around an atom, at prices near those of searches and others."""
+    rng = np.random.default_rng([n, d, K, len(shape), 7])
+    for _ in range(4):
+        columns, means, label = shaped("normal" if shape == "collapsed" else shape, rng, n, d, K)
+        if shape == "collapsed":  # one cluster is nearly a point
+            columns = np.where(label == 0, means[0][:, None] + 1e-3 * (columns - means[0][:, None]), columns)
+        weights = rng.choice([0.5, 1.0, 3.0], n)
+        frame = Frame(columns, means)
+        z, m = frame.samples, frame.means
+        prices, labels = priced(rng, z, m, weights, label)
+        k = int(rng.integers(K))
+        precision = math.exp(rng.uniform(-2.0, -0.2))
+        mean = m[k] + rng.choice([0.0, 0.1]) * rng.standard_normal(d)
+        prices = prices - 0.5 * d * rng.choice([0.0, 1.0]) * math.log(precision)
+        raised = prices + frame.rounding(np.abs(prices).max(), 1.0)
+        ball = Ball(z, weights, raised, labels, k, K, mean, precision, True, 1e-3 * weights.sum(), rng.uniform(-2, 0))
+        while ball.grow():
+            pass
+        assert (np.diff(ball.radii) > 0).all()
+        assert (np.diff(ball.bounds) >= 0).all()
+        for _ in range(40):
+            u = rng.standard_normal(d + 1)
+            u *= rng.choice(ball.radii) * rng.choice([1.0, rng.random()]) / np.linalg.norm(u)
+            x = u[d] * math.sqrt(2.0 / d)
+            s = precision * (1.0 + x)
+            if not 0.0 < s <= 1.0:
+                continue
+            point = mean + math.sqrt(precision) * u[:d] / s
+            point = frame.axes @ (frame.means_of(point) - frame.origin)
+            at = frame.means_of(point)
+            gains = prices + 0.5 * d * math.log(s) - 0.5 * s * np.square(columns - at[:, None]).sum(axis=0)
+            value, _ = best_saved(weights, gains)
+            away = np.array([np.linalg.norm(point - mean)])
+            found = ball.said_of(away, np.array([s]), np.array([s]))[0]
+            assert found >= value - 1e-9 * (1.0 + value), (shape, found, value)
+
+
+def problem(n, d, K, gap, seed=0, kind="known", shape="normal"):
     rng = np.random.default_rng(seed)
-    columns, means, label = shaped("normal", rng, n, d, K, gap)
-    return gopfast.GaussianMixture(columns.T, K, covariance="known"), label
+    columns, means, label = shaped(shape, rng, n, d, K, gap)
+    if kind == "spherical":
+        columns = means[label].T + (columns - means[label].T) * rng.uniform(0.6, 1.4, K)[label]
+    return gopfast.GaussianMixture(columns.T, K, covariance=kind), label
 
 
 def incumbent(family, label, K):
     """EM from the labels: the vector and its value."""
     columns, _ = family.data.arrays()
     means = np.array([columns[:, label == k].mean(axis=1) for k in range(K)])
+    if family.n_cell > len(columns):
+        each = [columns[:, label == k].var(axis=1).mean() for k in range(K)]
+        means = np.column_stack([means, each])
     vector, (value, *_), _ = MixturePrimal(family).em(np.bincount(label) / len(label), means.ravel(), 0.0, 300)[:3]
     return vector, value
 
 
-@pytest.mark.parametrize(("n", "d", "K", "gap"), [(2_000, 4, 2, 8.0), (2_500, 6, 3, 7.0), (2_000, 5, 3, 3.0)])
-def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, monkeypatch):
+@pytest.mark.parametrize(("n", "d", "K", "gap", "kind", "shape"), [
+    (2_000, 4, 2, 8.0, "known", "normal"), (2_500, 6, 3, 7.0, "known", "normal"), (2_000, 5, 3, 3.0, "known", "normal"),
+    (2_000, 4, 2, 9.0, "spherical", "normal"), (1_500, 6, 3, 8.0, "spherical", "normal"),
+    (1_500, 5, 3, 4.0, "spherical", "heavy"), (1_500, 4, 2, 7.0, "spherical", "ties"),
+    (1_500, 4, 3, 7.0, "spherical", "offset"),
+])  # fmt: skip
+def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, kind, shape, monkeypatch):
     """Even where solutions below a limit above the optimum are sought: nothing may end by proof."""
     monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
-    found, label = problem(n, d, K, gap, seed=n + d)
+    found, label = problem(n, d, K, gap, n + d, kind, shape)
     family = engine.family(found)
     vector, value = incumbent(family, label, K)
     bound = HullBound(family, vector, math.inf)
@@ -158,18 +229,25 @@ def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, mo
     z, w = bound.frame.samples, bound.weights
     rng = np.random.default_rng(0)
     starts = [z[:, i] for i in rng.integers(n, size=20)] + list(bound.frame.means)
-    for m in starts:
+    floored = np.log(rng.uniform(size=len(starts))) * (kind == "spherical")
+    for m, log_s in zip(starts, floored, strict=True):
+        s = math.exp(log_s)
         for _ in range(30):
-            reached, mass = saved(w, bound.prices - 0.5 * np.square(z - m[:, None]).sum(axis=0))
-            m = z @ mass / max(mass.sum(), 1e-300)
+            away = np.square(z - m[:, None]).sum(axis=0)
+            reached, mass = saved(w, bound.prices + 0.5 * d * math.log(s) - 0.5 * s * away)
+            total = max(mass.sum(), 1e-300)
+            m = z @ mass / total
+            if kind == "spherical":
+                s = 1.0 / max(1.0, mass @ np.square(z - m[:, None]).sum(axis=0) / (d * total))
         assert bound.supremum >= reached * (1 - 1e-9) - 1e-9
-    if K == 2:
+    if K == 2 and kind == "known":
         assert value - bound.lower < 0.02 * n
 
 
-def test_it_is_the_same_on_any_number_of_threads(monkeypatch):
+@pytest.mark.parametrize("kind", ["known", "spherical"])
+def test_it_is_the_same_on_any_number_of_threads(kind, monkeypatch):
     monkeypatch.setattr(hull, "MOST_CELLS", 600)
-    found, label = problem(2_000, 5, 3, 6.0)
+    found, label = problem(2_000, 5, 3, 6.0, kind=kind)
     family = engine.family(found)
     vector, value = incumbent(family, label, 3)
     told = []
@@ -181,11 +259,12 @@ def test_it_is_the_same_on_any_number_of_threads(monkeypatch):
     assert told[0] == told[1]
 
 
-def test_the_search_takes_it_and_agrees_with_the_one_without():
-    found, _ = problem(5_000, 4, 2, 9.0)
+@pytest.mark.parametrize("kind", ["known", "spherical"])
+def test_the_search_takes_it_and_agrees_with_the_one_without(kind):
+    found, _ = problem(5_000, 4, 2, 9.0, kind=kind)
     told = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
     with gopfast.settings(hull=False):
-        other = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
+        other = gopfast.solve(found, epsilon=2.0, time_limit=10, log=False)
     assert told.lower_bound <= other.objective + 1e-6
     assert other.lower_bound <= told.objective + 1e-6
     assert told.profile["hull"].calls > 0

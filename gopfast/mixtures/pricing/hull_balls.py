@@ -21,6 +21,7 @@ from gopfast.mixtures.pricing.tuning import (
     MOST_RADIUS,
     N_RADII,
     N_STEPS_OF_BEND,
+    OVER,
     SHELLS,
     SKIP_BALLS,
     THINNEST,
@@ -113,6 +114,13 @@ class Ball:
 
     def _divide(self):
         """Divide shells whose bounds are too large; whether there are any."""
+        thin = (self.high <= THINNEST * self.low) | (self.low == 0.0)
+        over = np.flatnonzero(thin & (self.values > OVER * self.enough))
+        if len(over):  # nothing further out has a smaller bound
+            n = over[0] + 1
+            self.low, self.high, self.values, self.scales = (
+                row[:n] for row in (self.low, self.high, self.values, self.scales)
+            )
         asked = (self.values > self.enough) & (self.values < WORTH * self.enough) & (self.high > THINNEST * self.low)
         asked[0] = False
         asked = np.flatnonzero(asked)

@@ -224,7 +224,7 @@ ROUGH_STEPS = 300
 # what a pass counts where a tree of so many parameters has little to tell | passes | (0, 1] | not measured
 LITTLE = 0.25
 
-# [hull] Known variances in the hull of the means.
+# [hull, hull_atoms, hull_balls] Spherical components in the hull of the means.
 
 # price over what a component's samples need to save most at its own parameters | factor | [1, inf) |
 # docs/notebook/groups.md
@@ -241,6 +241,8 @@ MOST_RADIUS = 6.0
 N_RADII = 48
 # shells are not divided below this ratio of their radii | factor | (1, inf) | not measured
 THINNEST = 1.02
+# nor anything outside one that then still exceeds what components save by this | factor | [1, inf) | not measured
+OVER = 1.0001
 # shells end with a batch in which all exceed what components save by this | factor | (1, inf) | not measured
 FAR = 1.5
 # in which what a ball's curvature lacks is told | parts of a range | [10, inf) | argument: each has a bound (Y7)

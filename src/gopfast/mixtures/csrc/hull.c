@@ -1,5 +1,5 @@
-/* See hull.h. Plain loops, which the compiler makes vectors of; no operation is fused, and sums have a fixed number of
-   parts, so that all instruction sets round alike. */
+/* See hull.h; theory: (Y8) of docs/theory/hull.md. Plain loops, which the compiler makes vectors of; no operation is
+   fused, and sums have a fixed number of parts, so that all instruction sets round alike. */
 #include "hull.h"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)

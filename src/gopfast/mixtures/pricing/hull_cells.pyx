@@ -11,7 +11,7 @@ top the largest that y can be in the cell. A quadratic in c that is nowhere belo
 samples a quadratic form of a unit vector, and its largest value is bounded by the largest eigenvalue, whatever the
 direction. Of a cluster of samples the moments give another bound, which is exact at its own component.
 
-Theory: (Y2), (Y3) and (Y4) of docs/theory/hull.md.
+Theory: (Y2), (Y3), (Y4) and (Y8) of docs/theory/hull.md.
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.tuning cimport (
-    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, MOST_SHIFT, N_HALVINGS,
-    N_PARTS, SAME_SCALE
+    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, MORE_SHIFT,
+    MOST_SHIFT, N_HALVINGS, N_PARTS, SAME_SCALE, TOO_FAR
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
@@ -40,7 +40,7 @@ cdef extern from "hull.h" nogil:
                    const hull_lines *lines, double *out)
     void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
 
-# Samples of a block, which follow each other in memory.
+# Samples of a block, which follow each other in memory: HULL_BLOCK.
 cpdef enum:
     LANES = 32
 # Columns of `moments`: a cluster's mass, its mean of the prices at its own precision, this precision, the mean of
@@ -65,6 +65,7 @@ cdef struct Cell:
     const real *high
     real s_low, s_high, log_low, log_high   # precision, and d / 2 times its logarithm
     real raised     # of all prices
+    real shift      # of a ball, most that log scale may differ by direction
     hull_lines lines    # the largest is at least (d / 2) log s - s |x - m|^2 / 2 of all its s
 
 
@@ -92,6 +93,7 @@ cdef struct Sums:
     real mass_curved    # the part of `mass_value` that is not counted as 1 or by ranges,
     real mass_part      # and that by ranges, below 1
     bint is_directed    # whether that was the better bound
+    real shift      # what log scale would differ by direction
 
 
 cdef class HullCells:
@@ -138,7 +140,7 @@ cdef class HullCells:
     cdef const real[::1] offset
     cdef real offset_length, slopes_at_offset, slopes_length
     cdef const real[::1] slopes
-    cdef index n_work
+    cdef index n_sums, n_work
     cdef real[:, ::1] work                  # (threads, n_work)
     cdef object _source
 
@@ -172,9 +174,10 @@ cdef class HullCells:
         self.own, self.offset = own, np.zeros(p) if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
         self.offset_length = np.linalg.norm(self.offset) * (1 + (p + 8) * ROUND)
         self.n_work = self.n_labels * (3 + p + p * (p + 1) // 2) + 4 * (2 * p + p * (p + 1) // 2) + LANES
-        if p == 0:  # tops and weights of the samples that are looked at, and where labels begin
-            self.n_work = self.n_labels + 1 + 2 * LANES * self.n_blocks
         self.n_work += len(self.range_price)
+        self.n_sums = self.n_work
+        if own < 0:  # tops and weights of the samples that are looked at, and where labels begin
+            self.n_work += self.n_labels + 1 + 2 * LANES * self.n_blocks + len(self.range_price)
         self.work = np.zeros((n_threads, self.n_work + 64))
         self._source = at, used
 
@@ -241,12 +244,16 @@ cdef class HullCells:
         cdef index terms = 0
         cdef real found, following, scale = log_scale[0]
         cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
-        cell.log_low, cell.log_high, cell.raised = log_low, log_high, raised
+        cell.log_low, cell.log_high, cell.raised, cell.shift = log_low, log_high, raised, MOST_SHIFT
         if self.n_columns == 0:
             cell.s_low = cell.s_high = 1.0
         self.draw_lines(&cell)
-        if self.n_across == 0:
-            return self.bound_by_ranges(&cell, enough, work, value, log_scale)
+        value[0] = INFINITY
+        if self.own < 0:
+            terms = self.bound_by_ranges(&cell, enough, work + self.n_sums, value, log_scale)
+            if self.n_across == 0 or value[0] < enough or value[0] > TOO_FAR * enough > 0:
+                return terms
+            scale = log_scale[0]
         sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
         sums.square = sums.linear + L * p
         sums.all_linear = sums.square + L * (p * (p + 1) // 2)
@@ -256,10 +263,9 @@ cdef class HullCells:
         sums.of_v = sums.mass_square + p * (p + 1) // 2
         sums.of_u = sums.of_v + 2 * p
         sums.square_of_u = sums.of_u + 2 * p
-        value[0] = INFINITY
         for turn in range(MOST_TURNS):
-            memset(work, 0, self.n_work * sizeof(real))
-            terms += self.add_up(&cell, scale + raised, work + self.n_work - LANES - self.range_price.shape[0], &sums)
+            memset(work, 0, self.n_sums * sizeof(real))
+            terms += self.add_up(&cell, scale + raised, work + self.n_sums - LANES - self.range_price.shape[0], &sums)
             found = self.total(&cell, scale, &sums)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
@@ -272,6 +278,8 @@ cdef class HullCells:
             if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
                 break
             scale = following
+            if self.own >= 0:  # samples nearer to 0 than that are what its bound loses
+                cell.shift = min(MOST_SHIFT, MORE_SHIFT * sums.shift)
         return terms
 
     cdef void draw_lines(self, Cell *cell) noexcept nogil:
@@ -295,7 +303,8 @@ cdef class HullCells:
             y = end if i else at
             value = cell.log_low - 0.5 * d if i else 0.5 * d * (log(d / y) - 1)
             cell.lines.slope[1 + i] = (value - before) / (y - x)
-            cell.lines.constant[1 + i] = before - cell.lines.slope[1 + i] * x + 8 * ROUND * (fabs(before) + fabs(value) + d)
+            cell.lines.constant[1 + i] = before - cell.lines.slope[1 + i] * x
+            cell.lines.constant[1 + i] += 8 * ROUND * (fabs(before) + fabs(value) + d)
             x, before = y, value
 
     cdef real gain(self, const Cell *cell, real square) noexcept nogil:
@@ -308,10 +317,10 @@ cdef class HullCells:
 
     cdef index bound_by_ranges(self, const Cell *cell, real enough, real *work, real *value,
                                real *log_scale) noexcept nogil:
-        """As `bound_one`, with nothing across: the largest y of samples are found once, for all scales."""
+        """As `bound_one`, but for directions across: the largest y of samples are found once, for all scales."""
         cdef int L = self.n_labels, k, turn
         cdef index terms = 0, at, end
-        cdef real begin = log_scale[0], scale = begin, total = 0, found, following, mass, own, most
+        cdef real begin = log_scale[0], scale = begin, total = 0, found, following, mass, own
         cdef real error = 4 * ROUND * (self.n_samples + 64), far
         cdef real *start = work     # (L + 1,)
         cdef real *tops = work + L + 1
@@ -362,12 +371,12 @@ cdef class HullCells:
 
         Returns the mass of blocks that are left out.
         """
-        cdef int q = self.n_along, label = 0, lane
+        cdef int rows = self.n_along + (self.n_across > 0), label = 0, lane
         cdef index block, at = 0
         cdef real most, total = 0
         cdef real *mosts = weights + self.n_blocks * LANES
         cdef const real *row
-        hull_ranges(cell.low, cell.high, q, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
+        hull_ranges(cell.low, cell.high, rows, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
                     self.range_price.shape[0], &cell.lines, mosts)
         start[0] = 0
         for block in range(self.n_blocks):
@@ -378,7 +387,8 @@ cdef class HullCells:
             if most < -self.skip:
                 total += self.block_weight[block] * exp(most)
                 continue
-            hull_tops(cell.low, cell.high, q, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, tops + at)
+            hull_tops(cell.low, cell.high, rows, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines,
+                      tops + at)
             row = &self.weight[block, 0]
             for lane in range(LANES):
                 weights[at + lane] = row[lane]
@@ -390,9 +400,9 @@ cdef class HullCells:
 
     cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
-        cdef int q = self.n_along, label, lane, j
+        cdef int q = self.n_along, label, lane
         cdef index block, terms = 0
-        cdef real square, t, x, low, high, most, mass = 0, total = 0
+        cdef real t, x, most, mass = 0, total = 0
         cdef real rho_low = cell.low[q], rho_high = cell.high[q]
         cdef const real *row
         cdef real exact[3]
@@ -419,7 +429,7 @@ cdef class HullCells:
                     x = self.weight[block, lane] * exp(t if t > LEAST_LOG else LEAST_LOG)
                     mass += x
                     if is_ball:
-                        if t > -MOST_SHIFT:
+                        if t > -cell.shift:
                             sums.nearly[0 if label == self.own else 1] += self.weight[block, lane]
                         self.add_mass(t, x, cell.s_low * rho_low * row[lane], self.weight[block, lane],
                                       &self.across[block, 0, lane], label == self.own, sums)
@@ -437,7 +447,7 @@ cdef class HullCells:
                         exact[0] = self.price[block, lane] + log_scale + self.gain(cell, x * x + rho_low * rho_low)
                         exact[1] = cell.s_high * rho_high * x
                     self.add_quadratic(
-                        t, cell.s_low * rho_low * row[lane], self.weight[block, lane],
+                        cell.shift, t, cell.s_low * rho_low * row[lane], self.weight[block, lane],
                         &self.across[block, 0, lane], label, exact, sums,
                     )
         sums.mass_value += total
@@ -445,7 +455,7 @@ cdef class HullCells:
         sums.mass = (mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
         return terms
 
-    cdef void add_quadratic(self, real top, real slope, real w, const real *unit, int label,
+    cdef void add_quadratic(self, real shift, real top, real slope, real w, const real *unit, int label,
                             const real *exact, Sums *sums) noexcept nogil:
         """Add a quadratic in c that is at least max(0, top - slope (1 - c)) on [-1, 1].
 
@@ -474,7 +484,7 @@ cdef class HullCells:
         square *= w
         if self.own >= 0:
             one = 0 if label == self.own else 1
-            if exact[0] >= exact[1] + MOST_SHIFT:
+            if exact[0] >= exact[1] + shift:
                 sums.surely[one] += w
                 sums.ball_value[one] += w * exact[0]
                 sums.ball_size[one] += w * (exact[0] + exact[1] + exact[2])
@@ -603,7 +613,8 @@ cdef class HullCells:
             length += sums.mass_linear[j] * sums.mass_linear[j]
         length = sqrt(length) * (1 + 4 * ROUND * (p + 4))
         taken = mass - sums.mass_curved
-        shift = length / taken * (1 + 16 * ROUND) if length < MOST_SHIFT * taken else 0
+        sums.shift = length / taken
+        shift = length / taken * (1 + 16 * ROUND) if length < cell.shift * taken else 0
         growth = exp(shift) - 1
         lacking = curved + sums.mass_curved * max(growth - shift, 0.0) + growth * (length + curved + sums.mass_part)
         lacking += 16 * ROUND * mass * (1 + shift) + error * sums.mass_size + (length if shift == 0 else 0)

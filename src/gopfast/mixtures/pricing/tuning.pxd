@@ -158,13 +158,18 @@ cdef extern from *:
     int HULL_MOST_TURNS "5"
     # most that log scale may differ by direction in a ball | nats | [0, inf) | not measured
     real MOST_SHIFT "0.25"
+    # of a turn more, over what the one before asked for | factor | [1, inf) | not measured
+    real MORE_SHIFT "1.05"
     # a cell whose bound is so many times what would do is not looked at in earnest | factor | [1, inf) | not measured
     real HOPELESS "1.5"
+    # a cell whose bound without directions is so many times what would do has no other | factor | [1, inf) |
+    # not measured
+    real TOO_FAR "4.0"
     # a scale that changes by less is kept | relative | (0, 1) | not measured
     real SAME_SCALE "3e-7"
     # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
     real LEAST_LOG "-36.0"
-    # log scale may differ by so much from the one blocks were left out at | nats | (0, skip) | not measured
+    # log scale may differ by so much from the one blocks were left out at | nats | (0, 8) | not measured
     real FARTHEST_SCALE "3.0"
     # least log scale | nats | (-700, 0) | argument: exp of it is a normal number
     real LEAST_LOG_SCALE "-600.0"

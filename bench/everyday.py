@@ -168,7 +168,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--part", default="1/1", help="which part of the cases, of how many")
     parser.add_argument("--rows", nargs="*", help="only cases whose name has one of these texts; nothing is written")
-    parser.add_argument("--compare", metavar="MECHANISMS", help="nothing but rows given as numbers, without these and with")
+    parser.add_argument("--compare", metavar="MECHANISMS", help="rows as numbers, without these and with")
     arguments = parser.parse_args()
     if arguments.compare:
         compare(arguments)

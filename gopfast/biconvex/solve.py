@@ -53,6 +53,8 @@ def solve(problem, options, start=None, proof=None, stored=None):
         with session.on_termination():
             found = _found(preparation, stored)
             session.end(None, found.status)
+        if found.status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            preparation.go_on()  # the search's end is no reason to leave its point unpolished
         found.point = preparation.no_worse_than_start(preparation.polished(found.point))
         result = result_of(problem, preparation, found, time.perf_counter() - started)
         session.monitor.finish(result)

@@ -18,7 +18,6 @@ import math
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linprog
 
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.blocks import Partitions, work_of_pass
@@ -220,6 +219,9 @@ def best_weights(values, members):
     members : ndarray, shape (B, d)
         How many times each column counts in each block.
     """
+    # Here and not above: it takes longer to import than most problems to solve.
+    from scipy.optimize import linprog
+
     rows = np.column_stack([np.ones(len(values)), members]).T
     scale = max(np.abs(values).max(), 1e-300)
     found = linprog(-np.maximum(values, 0.0) / scale, A_ub=rows, b_ub=np.ones(len(rows)), method="highs")

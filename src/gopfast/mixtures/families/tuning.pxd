@@ -15,9 +15,9 @@ cdef extern from *:
     # at which probabilities and rates of 0 are evaluated | none | (0, 1e-200] | argument: no other parameter gives the
     # samples concerned a density so small
     real LEAST_PROBABILITY "1e-280"
-    # share below which there is none | none | (0, 1e-200] | argument: what the floor of the kernel's exponential leaves
-    # of 0
-    real NOTHING "1e-300"
+    # share below which there is none | none | (0, 1e-200] | argument: above what the kernel's least term leaves of 0,
+    # e^-600
+    real NOTHING "1e-250"
     # at which the root box ends where means have no upper bound (T = 0 and S = 0 with a prior moment alone); cells that
     # reach its end are endless | prior moments per unit of mass | [1e3, 1e100] | argument: an endless cell bounds all
     # means beyond
@@ -155,8 +155,8 @@ cdef extern from *:
     # least size of a sample's terms: what rounding moves a residual by divides | none | (0, 1e-50] | argument: its
     # square is a normal number
     real LEAST_SIZE "1e-100"
-    # of a component that has a fit: of less its sums may have lost all digits to underflow | mass | (0, 1e-200] |
-    # argument: near the least normal number
-    real NO_MASS "1e-280"
+    # of a component that has a fit: less may be what the kernel's least term leaves of far samples | mass | (0, 1e-200] |
+    # argument: above e^-600 of a million samples
+    real NO_MASS "1e-250"
     # at least, that parts of a wide box lie from the fit | deviations | (0, inf) | not measured
     real WIDE "16.0"

@@ -91,7 +91,7 @@ class CoverBound(Learner):
                 return False
             self._begin(self.sizes.pop(0))
             return True
-        todo = [block for block in self.blocks if block.more]
+        todo = [block for block in self.blocks if block.more and block.weight > 0.0]
         missing = sum(block.weight * block.missing for block in todo)
         if todo and (missing > ENOUGH * self.loss or not self.sizes):
             max(todo, key=lambda block: block.weight * block.missing).step(deadline)

@@ -21,6 +21,9 @@ from gopfast.search import distributed, snapshot
 
 EPSILON = 0.05
 PROBLEM = gopfast.BernoulliMixture(np.random.default_rng(5).integers(0, 2, (25, 6)), 2)
+AT_ONCE = 20.0
+"""How many times the nodes of one process several that are at work at once may bound: what one finds, the others hear
+of later, on a busy machine much later."""
 TREE = {"relaxation": "entropic"}  # prices would begin sooner or later, and the numbers of nodes not be comparable
 
 
@@ -41,12 +44,13 @@ def solve(executor, problem=PROBLEM, **options):
     return gopfast.solve(problem, EPSILON, log=False, n_threads=1, executor=executor, **options)
 
 
-def same(result, alone):
+def same(result, alone, work=2.0):
+    """Whether it proves what one process does, which took `alone`, in about as many nodes: up to `work` times those."""
     assert result.status == "OPTIMAL"
     assert result.objective == pytest.approx(alone.objective, abs=1e-6)
     assert alone.objective - EPSILON <= result.lower_bound + 1e-9 <= alone.objective + 1e-9
     np.testing.assert_allclose(result.solution.weights, alone.solution.weights, atol=1e-3)
-    assert 0.5 * alone.n_nodes < result.n_nodes < 2.0 * alone.n_nodes
+    assert 0.5 * alone.n_nodes < result.n_nodes < work * alone.n_nodes
     return True
 
 
@@ -71,12 +75,12 @@ class Inline(Executor):
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_worker_processes_prove_the_same(method, alone):
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as executor:
-        assert same(solve(executor), alone)
+        assert same(solve(executor), alone, AT_ONCE)
 
 
 def test_worker_threads_prove_the_same(alone):
     with ThreadPoolExecutor(2) as executor:
-        assert same(solve(executor), alone)
+        assert same(solve(executor), alone, AT_ONCE)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_a_killed_worker_loses_nothing(alone):
     with Killed(2) as executor:
         result = solve(executor)
     assert executor.n_parts >= 5
-    assert same(result, alone)
+    assert same(result, alone, AT_ONCE)
 
 
 def test_limits_stop_all_and_leave_bounds(alone):

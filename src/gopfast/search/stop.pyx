@@ -15,13 +15,21 @@ cdef real clock() noexcept nogil:
 
 
 cdef class StopSignal:
-    """Shared by all workers of one search; only worker 0, on the caller's thread, takes the GIL."""
+    """Shared by all workers of one search; only worker 0, on the caller's thread, takes the GIL.
 
-    def __cinit__(self, real time_limit=INFINITY):
+    Parameters
+    ----------
+    time_limit : float
+        In seconds.
+    spent : float
+        Seconds of the time limit that are gone already.
+    """
+
+    def __cinit__(self, real time_limit=INFINITY, real spent=0.0):
         self.reason = STOP_NONE
-        self.started = clock()
+        self.started = clock() - spent
         self.deadline = self.started + time_limit
-        self.last_poll = self.started
+        self.last_poll = clock()
         self.exception = None
 
     cdef void request(self, int reason) noexcept nogil:

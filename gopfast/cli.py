@@ -377,13 +377,19 @@ def _with_response(options, table):
         return table
     if table.n_rows is not None:
         raise InputError(f"--response: {shown(options.data)} has too many rows, and is read in chunks")
-    names, d = table.columns, len(table.columns)
-    at = names.index(options.response) if options.response in names else int(options.response) - 1 if (
-        options.response.isdecimal()) else d  # fmt: skip
-    if not 0 <= at < d:
-        raise InputError(f"--response: there is no column {options.response!r}; there are {', '.join(names)}")
-    order = [*(j for j in range(d) if j != at), at]
+    names = table.columns
+    at = _place(options.response, names)
+    order = [*(j for j in range(len(names)) if j != at), at]
     return table._replace(data=table.data[:, order], columns=tuple(names[j] for j in order))
+
+
+def _place(response, names):
+    """Return the place of the response, from 0, which is given by its name or counted from 1."""
+    if response in names:
+        return names.index(response)
+    if response.isdecimal() and 1 <= int(response) <= len(names):
+        return int(response) - 1
+    raise InputError(f"--response: there is no column {response!r}; there are {', '.join(names)}")
 
 
 def _data_line(options, table):

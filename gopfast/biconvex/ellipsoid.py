@@ -51,7 +51,7 @@ def tighten(lifting, low, high, propagate, upper=math.inf, objectives=None):
     Stopped
         If the lifting's signal says so.
     """
-    rows = [(row, sign, limit) for row in lifting.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]
+    rows = lifting.inequalities()
     if objectives is None:
         rows = [(lifting.objective, 1, upper), *rows]
     elif math.isfinite(upper):

@@ -48,9 +48,8 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
     Stopped
         If the lifting's signal says so.
     """
-    rows = [(lifting.objective, 1, upper)]
-    rows += [(row, sign, limit) for row in lifting.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]
-    rows = [(_Row(row, sign, limit), _members(row)) for row, sign, limit in rows
+    rows = [(_Row(row, sign, limit), _members(row))
+            for row, sign, limit in [(lifting.objective, 1, upper), *lifting.inequalities()]
             if math.isfinite(limit) and (row.products or row.forms)]  # fmt: skip
     linear = [row for row in lifting.rows if row.linear and not row.products and not row.forms]
     n_terms = 0

@@ -113,6 +113,10 @@ class Lifting:
         # Place of a variable in the core's order
         self.place = len(self.switches) + np.argsort(self.order)
 
+    def inequalities(self):
+        """Return the constraints as (row, sign, limit): sign * row <= limit, of which a limit may be infinite."""
+        return [(row, sign, limit) for row in self.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]
+
     def _find_switches(self, with_switches):
         """Pairs of which one vanishes, and what products they do not decide."""
         self.switches, implied = [], set()

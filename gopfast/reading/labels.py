@@ -7,7 +7,7 @@ from gopfast.reading.header import header
 from gopfast.reading.numbers import is_missing, numbers
 from gopfast.reading.rows import rows
 from gopfast.reading.table import Table, details_of, places_of
-from gopfast.reading.text import read_lines, shown
+from gopfast.reading.text import naming, read_lines
 
 
 def read_labels(path, columns=None, *, separator=None, decimal=".", header=None, na="keep") -> Table:
@@ -33,11 +33,8 @@ def read_labels(path, columns=None, *, separator=None, decimal=".", header=None,
         If the file cannot be read, can be read in two ways, or has no data; the message names file and line.
     """
     lines = read_lines(path)
-    try:
+    with naming(path):
         return _read(lines, columns, separator, decimal, header, na)
-    except InputError as error:
-        joint = ", " if str(error).startswith("line ") else ": "
-        raise InputError(f"{shown(path)}{joint}{error}") from None
 
 
 def _read(lines, columns, separator, decimal, given, na):

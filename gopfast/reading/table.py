@@ -8,7 +8,7 @@ from gopfast.errors import InputError
 from gopfast.reading.header import header
 from gopfast.reading.numbers import is_numeric, is_text, numbers as parsed, value as parsed_value
 from gopfast.reading.rows import NAMES, SEPARATORS, rows
-from gopfast.reading.text import read_lines, shown
+from gopfast.reading.text import naming, read_lines
 from gopfast.reading.tuning import LEAST_COUNTED, MAX_NAMES_SHOWN
 
 ON_MISSING = "fill it in, or leave such lines out with --na drop"
@@ -79,11 +79,8 @@ def read(path, columns=None, *, separator=None, decimal=".", header=None, na="re
         in these columns; the message names file and line.
     """
     lines = read_lines(path)
-    try:
+    with naming(path):
         return _read(lines, columns, separator, decimal, header, na)
-    except InputError as error:
-        joint = ", " if str(error).startswith("line ") else ": "
-        raise InputError(f"{shown(path)}{joint}{error}") from None
 
 
 def _read(lines, columns, separator, decimal, given, na):

@@ -1,6 +1,7 @@
 """Reads a text file in the encoding that it shows, and cuts it into lines."""
 
 import codecs
+import contextlib
 import re
 import sys
 from pathlib import Path
@@ -30,6 +31,16 @@ CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 def shown(path) -> str:
     """Return what messages call a file."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+@contextlib.contextmanager
+def naming(path):
+    """Put the name of a file before errors of what it says, which may begin with a line's number."""
+    try:
+        yield
+    except InputError as error:
+        joint = ", " if str(error).startswith("line ") else ": "
+        raise InputError(f"{shown(path)}{joint}{error}") from None
 
 
 def read_lines(path) -> list[str]:

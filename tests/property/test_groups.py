@@ -10,6 +10,7 @@ from gopfast.mixtures.shared.shared_cuts import SharedReduction
 
 import gopfast
 from gopfast.mixtures import engine
+from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.pricing import grouped
 from gopfast.mixtures.pricing.grouped import GroupedBound
 
@@ -199,11 +200,11 @@ def test_a_proved_supremum_exceeds_what_ascents_reach(kind):
         assert by_groups.supremum >= values.max() - 1e-9 * (1 + values.max())
 
 
-def best_fit(family):
+def best_fit(family, n_runs=8, most=3000):
     """Solution vector of the best of a few EM runs, and its value."""
     K = family.n_components
-    runs = [MixturePrimal(family).em(np.full(K, 1 / K), family.seeded(np.random.default_rng(s)), 1e-12, 3000)
-            for s in range(8)]  # fmt: skip
+    runs = [MixturePrimal(family).em(np.full(K, 1 / K), family.seeded(np.random.default_rng(s)), 1e-12, most)
+            for s in range(n_runs)]  # fmt: skip
     vector, trace, _ = min(runs, key=lambda run: run[1][-1])
     return vector, trace[-1]
 
@@ -243,6 +244,22 @@ def test_prices_of_a_part_of_the_samples_are_carried_over_to_all(kind, monkeypat
     while bound.level < 1 and bound.step(np.inf):
         pass
     assert value - 0.02 * 12_000 <= bound.lower <= value + 1e-6
+
+
+@pytest.mark.parametrize(("d", "K", "first", "open_part"), [(2, 3, 15, 0.1), (3, 4, 20, 0.6)])
+def test_any_prices_give_a_bound_within_few_steps(d, K, first, open_part):
+    """Of one cloud, whose prices a part of the samples and its atoms know badly; counted are steps, not seconds."""
+    X = np.random.default_rng(5).normal(size=(12_000, d)) * np.linspace(1.0, 2.0, d)
+    problem = gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=0.1)
+    family = engine.family(problem)
+    vector, value = best_fit(family, 2, 60)
+    bound, lower = GroupedBound(family, problem, vector, value), []
+    for _ in range(36):
+        assert bound.step(np.inf)
+        lower.append(bound.lower)
+    assert (np.diff(lower[first:]) >= 0.0).all() and lower[-1] <= value + 1e-6
+    least = ceiling.least_objective(problem)
+    assert np.isfinite(lower[first]) and lower[-1] >= value - open_part * (value - least)
 
 
 def test_without_a_time_limit_it_ends_and_the_search_has_its_turn():

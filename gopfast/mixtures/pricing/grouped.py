@@ -9,7 +9,6 @@ Theory: (U1) and (U4) of docs/theory/groups.md.
 """
 
 import math
-import time
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from gopfast.mixtures.pricing.tuning import (
     ALIKE_PLACES,
     BEFORE_OTHERS,
     CELLS,
+    FIRST_LOOK,
     GROUPED_ALIKE as ALIKE,
     GROUPED_FEWEST as FEWEST,
     GROUPED_MOST_CELLS as MOST_CELLS,
@@ -35,11 +35,13 @@ from gopfast.mixtures.pricing.tuning import (
     MANY,
     MANY_COLUMNS,
     MOST_COLUMNS,
+    MOST_FIRST_LOOK,
     MOST_GROUPS,
     N_CLIMBS,
     N_EQUAL,
     N_EXACT,
     N_LAST,
+    PART_LOST,
     PARTS,
     PATIENCE,
     SAMPLES_OF_A_GROUP,
@@ -85,6 +87,8 @@ class GroupedBound(Learner):
         self.cells, self.table_total = None, -math.inf
         self.pricing = self.part = self.groups = self.own_prices = self.shares = None
         self.phase, self.level, self.n_turns, self.terms = "groups", 0, 0, 0
+        self.first_look = min(MOST_FIRST_LOOK, FIRST_LOOK * self.one.n_connected**2)
+        self.is_first = True  # prices are those of a few samples, for a first bound
 
     @property
     def n_passes(self):
@@ -131,21 +135,18 @@ class GroupedBound(Learner):
             self.part.begin_at(self.own_prices + (before.prices - own)[place], before.points)
             self.terms += before.n_terms
 
-    def _step_prices(self, deadline):
+    def _step_prices(self, _deadline):
         """Find the prices of a few samples, a round of new atoms at a time."""
-        begun = time.monotonic()
         self.n_rounds += 1
         if not self.part.improve_prices(self.tolerance, n_rounds=1) or self.n_rounds == N_ROUNDS:
-            now, more = time.monotonic(), PARTS[1] / PARTS[0]
-            if now + more * (now - begun) < deadline + now - begun:  # else there is no time for prices of more samples
-                self._begin_part(PARTS[1])
-            self.phase = "atoms"
+            self.is_first = len(self.part.weights) < len(self.weights)
+            self.phase = "whole" if self.is_first else "atoms"
         return True
 
-    def _step_atoms(self, _deadline):
-        """Find the prices of more samples for the atoms at hand: cut short they would be of no use."""
-        self.part.solve_master(self.tolerance)
-        self.phase = "whole"
+    def _step_atoms(self, deadline):
+        """Find the prices of more samples for the atoms at hand; cut short they are gone on with."""
+        if self.part.solve_master(self.tolerance, deadline):
+            self.phase = "whole"
         return True
 
     def _step_whole(self, _deadline):
@@ -173,22 +174,20 @@ class GroupedBound(Learner):
         """Find the moments of the groups of one more level, and what the atoms save once there are all."""
         self.terms += len(self.weights)
         if not self.groups.price():
-            self.sigma = self.pricing.climb(self.part.points, 0)[0].max()
-            self.n_turns += 1
-            self.phase = "ascents"
+            pricing = self.pricing
+            self.sigma = pricing.climb(self.part.points, 0)[0].max()
+            self.n_turns += not self.is_first
+            pricing.open_boxes(*[side[None] for side in pricing.root()])
+            self.n_before, self.begun, self.looked = pricing.n_cells, pricing.n_spent, pricing.n_spent
+            self._set_mark(math.inf)
+            self.phase = "search" if self.is_first else "ascents"
         return True
 
     def _step_ascents(self, deadline):
-        """Look for atoms that save more than those at hand; with them prices are found anew, else cells follow."""
+        """Look for atoms that save more than those at hand; the cells' suprema tell when prices are found with them."""
         starts = np.concatenate([self.part.points, self.pricing.seeded(self.rng, N_STARTS)])
-        if self._add(*self.pricing.climb(starts, N_CLIMBS, deadline, exactly=False), self.tolerance, deadline):
-            self.phase = "atoms"
-            if self.n_turns < MOST_TURNS:
-                return True
-        self.pricing.open_boxes(*[side[None] for side in self.pricing.root()])
-        self.n_before, self.phase = self.pricing.n_cells, "search"
-        self.begun = self.looked = self.pricing.n_spent
-        self._set_mark(math.inf)
+        self._add(*self.pricing.climb(starts, N_CLIMBS, deadline, exactly=False), self.tolerance, deadline)
+        self.phase = "search"
         return True
 
     def _add(self, values, points, tolerance, deadline):
@@ -264,36 +263,58 @@ class GroupedBound(Learner):
         return self.pricing.costs_at(point)[0]
 
     def _step_search(self, deadline):
-        """Divide the cells of the largest bounds."""
-        K, tolerance = self.n_components, SEARCHED * self.tolerance
-        last = self.n_turns >= MOST_TURNS
-        reason = self.pricing.search(
-            self.total, self.limit, K, tolerance / K, math.inf if last else self.sigma + tolerance / K, CELLS, deadline,
-            GROUPS,
+        """Divide the cells of the largest bounds: at any prices, as all give a bound, but not for ever."""
+        pricing, before = self.pricing, self.pricing.n_cells
+        tolerance = SEARCHED * self.tolerance / self.n_components
+        reason = pricing.search(
+            self.total, self.limit, self.n_components, tolerance, self._most_attained(), CELLS, deadline,
+            self.first_look if self.is_first else GROUPS,
         )  # fmt: skip
         self._count()
-        if reason == "attained":
-            _, _, upper, points = self.pricing.cells()
-            points = np.concatenate([points[np.argsort(-upper)[:N_STARTS]], self.pricing.best()[None]])
-            if self._add(*self.pricing.climb(points, N_CLIMBS, deadline, exactly=False), tolerance, deadline):
-                self.phase = "atoms"
-            else:
-                self.n_turns = MOST_TURNS
+        if reason == "proved":
+            return False
+        is_stuck = reason == "cells" and pricing.n_cells == before
+        if self.is_first:
+            if is_stuck or reason in ("attained", "tight") or pricing.n_spent - self.begun >= self.first_look:
+                self._begin_part(PARTS[1])
+                self.is_first, self.phase = False, "atoms"
             return True
+        is_slow = False
+        if pricing.n_spent > self.mark[0]:
+            missing, before = pricing.supremum - pricing.attained, self.mark[1]
+            is_slow = missing > SLOW * before
+            self._set_mark(missing)
+        if self._loses() and (reason in ("attained", "tight") or is_slow):
+            return self._renew(tolerance, deadline)
         if reason == "tight":
             return self._next_level()
-        if (
-            reason == "proved"
-            or self.pricing.n_cells - self.n_before > MOST_CELLS
-            or self.pricing.n_spent > MOST_GROUPS
-        ):
+        if is_stuck or pricing.n_cells - self.n_before > MOST_CELLS or pricing.n_spent > MOST_GROUPS:
             return False
+        if is_slow:
+            return self._next_level() and self.phase == "atoms"
         self._look(deadline)
-        if self.pricing.n_spent > self.mark[0]:
-            missing, before = self.pricing.supremum - self.pricing.attained, self.mark[1]
-            if missing > SLOW * before:
-                return self._next_level() and self.phase == "atoms"
-            self._set_mark(missing)
+        return True
+
+    def _most_attained(self):
+        """Return up to which value cells are divided: beyond it prices lose a good part of what is missing."""
+        if self.n_turns >= MOST_TURNS:
+            return math.inf
+        missing = self.n_components * (self.pricing.supremum - self.sigma)
+        return self.sigma + max(SEARCHED * self.tolerance, PART_LOST * missing) / self.n_components
+
+    def _loses(self):
+        """Whether a component saves more than the master problem knows, and prices may be found anew."""
+        allowed = SEARCHED * self.tolerance / self.n_components
+        return self.n_turns < MOST_TURNS and self.pricing.attained > self.sigma + allowed
+
+    def _renew(self, tolerance, deadline):
+        """Have new prices next, with what ascents from the best cells come to; cells go on where that is nothing."""
+        _, _, upper, points = self.pricing.cells()
+        points = np.concatenate([points[np.argsort(-upper)[:N_STARTS]], self.pricing.best()[None]])
+        if self._add(*self.pricing.climb(points, N_CLIMBS, deadline, exactly=False), tolerance, deadline):
+            self.phase = "atoms"
+        else:
+            self.n_turns = MOST_TURNS
         return True
 
     def _look(self, deadline):

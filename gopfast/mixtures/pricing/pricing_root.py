@@ -144,7 +144,7 @@ class PricingBound(Learner):
         top = logs.max(axis=0)
         self.prices = -(top + np.log(np.exp(logs - top).sum(axis=0)))
         self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
-        self.sigma, self.draws = 0.0, True
+        self.sigma, self.draws, self.is_cut_short = 0.0, True, False
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
@@ -315,16 +315,18 @@ class PricingBound(Learner):
         return self.pricing.climb(starts, N_ASCENT, near=CLIMBED * share, least=self.sigma + share)
 
     def solve_master(self, tolerance, deadline=math.inf):
-        """Prices for the atoms at hand; atoms that play no part go."""
+        """Prices for the atoms at hand; atoms that play no part go. Whether that was done before the deadline."""
         first, last = not self.begun, tolerance / 3 / len(self.points)
+        begin = self.master.weight if self.is_cut_short else 1.0 if first else LATER
         self.prices, sigma, z = self.master.solve(
             self.master.center if first else self.prices, self.points, np.zeros(len(self.points), dtype=int),
-            np.array([float(self.n_components)]), last, max(last, 1.0 if first else LATER), deadline,
+            np.array([float(self.n_components)]), last, max(last, begin), deadline,
         )  # fmt: skip
-        self.begun, self.sigma, self.multipliers = True, sigma[0], z
+        self.begun, self.sigma, self.multipliers, self.is_cut_short = True, sigma[0], z, self.master.is_cut_short
         used = z > IDLE * self.n_components
-        if used.any():
+        if used.any() and not self.is_cut_short:
             self.points, self.multipliers = self.points[used], z[used]
+        return not self.is_cut_short
 
     def _add(self, values, points, tolerance):
         """Take the points of the largest values as atoms, if they exceed the master's; whether there were any."""

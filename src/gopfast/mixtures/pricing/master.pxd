@@ -25,6 +25,8 @@ cdef class Master:
     cdef real[::1] w, drawn_to          # (n_padded,)
     cdef index N, stride, capacity, group_capacity
     cdef real total_weight
+    cdef readonly real weight           # of the barrier in the end, and whether a deadline came before
+    cdef readonly bint is_cut_short
     cdef readonly index n_steps         # Newton steps, and evaluations of all atoms' columns, so far
     cdef readonly index n_evaluations
     cdef Arena arena

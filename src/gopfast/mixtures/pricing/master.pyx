@@ -128,7 +128,8 @@ cdef class Master:
         last, first : float
             Weights of the barrier, nats, positive.
         deadline : float
-            Of the monotonic clock; prices are then what they are.
+            Of the monotonic clock; prices are then what they are, `is_cut_short` is set, and `weight` is the barrier's
+            to go on with.
 
         Returns
         -------
@@ -197,6 +198,7 @@ cdef class Master:
         cdef int _turn
         cdef real promised
         cdef bint final, moved
+        self.is_cut_short = False
         self.evaluate(&self.now, weight)
         self.multiply(weight)
         for _turn in range(N_STEPS):
@@ -205,12 +207,16 @@ cdef class Master:
             if final and not promised > AT_LAST * weight:
                 break
             moved = promised > AT_LAST * weight and self.search(promised, weight)
-            if clock() > deadline or (final and not moved):
+            if final and not moved:
+                break
+            if clock() > deadline:
+                self.is_cut_short = True
                 break
             if not moved or promised < ENOUGH * weight or self.length > 0.9:
                 weight = max(last, SHRINK * weight)
                 self.now.barrier = self.levels(&self.now, weight)
             self.multiply(weight)
+        self.weight = weight
         for a in range(self.A):
             self.z[a] = self.primal[a]
 

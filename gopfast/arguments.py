@@ -5,6 +5,7 @@ import csv
 
 import gopfast
 from gopfast.mixtures.problems.covariance import KINDS
+from gopfast.mixtures.problems.covariance_names import NEAREST, OF_MCLUST
 from gopfast.options import FLAGS
 from gopfast.tuning import MOST_SIZES, SELECT_EPSILON, TIME_LIMIT
 
@@ -127,7 +128,7 @@ def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes)
     model.add_argument(
         "--covariance", "--covariance-type", dest="covariances", type=_names, metavar="A,B",
         help=f"kinds of covariance, of {', '.join(KINDS)} "
-        "(default: tied_spherical, spherical, diag, tied and full, where they differ)",
+        "or mclust's names (default: all but known, where they differ)",
     )  # fmt: skip
     model.add_argument("--criterion", choices=("bic", "aic", "icl"), default="bic", help="least is best (default: bic)")
     _add_variances(model)
@@ -269,8 +270,9 @@ def _add_model(command, needs_k):
         help="number of components",
     )  # fmt: skip
     model.add_argument(
-        "--covariance", "--covariance-type", choices=tuple(KINDS),
-        help="which variances are estimated (default: diag; known with --prior, --posterior or --noise-variance)",
+        "--covariance", "--covariance-type", choices=(*KINDS, *OF_MCLUST, *NEAREST), metavar="KIND",
+        help=f"which variances are estimated, of {', '.join(KINDS)} or mclust's names "
+        "(default: diag; known with --prior, --posterior or --noise-variance)",
     )  # fmt: skip
     _add_variances(model)
     model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")

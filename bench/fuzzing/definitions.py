@@ -207,11 +207,13 @@ class Gaussian(Definition):
                 scatter = scatter.mean(axis=1)
             elif self.problem.covariance == "tied_spherical":
                 scatter = S / S.sum() @ scatter.mean(axis=1)
+            elif self.problem.covariance == "tied_diag":
+                scatter = S / S.sum() @ scatter
         return {"means": means, "scatter": scatter, "covariances": self.raised(scatter)}
 
     def raised(self, scatter):
         """The best covariances at or above the floor."""
-        if self.problem.covariance == "diag":
+        if self.problem.covariance in ("diag", "tied_diag"):
             return np.maximum(scatter, self.floor)
         if self.problem.covariance in ("spherical", "tied_spherical"):
             return np.maximum(scatter, self.floor[0])
@@ -329,7 +331,8 @@ class Gaussian(Definition):
         state = {"weights": solution.weights.astype(self.dtype), "means": self.relative(solution.means)}
         if self.problem.covariance != "known":
             C = np.asarray(solution.covariances, dtype=self.dtype)
-            state["covariances"] = C[0, 0] if self.problem.covariance == "tied_spherical" else C
+            shared = {"tied_spherical": lambda: C[0, 0], "tied_diag": lambda: np.diagonal(C)}
+            state["covariances"] = shared.get(self.problem.covariance, lambda: C)()
         elif self.problem.prior is not None:
             state["precision"] = 1 / self.dtype(solution.prior_variance)
             if self.problem.posterior == "gaussian":
@@ -361,6 +364,8 @@ class Gaussian(Definition):
             if self.problem.covariance == "tied_spherical" or (self.d == 1 and self.problem.covariance == "tied"):
                 shared = [np.ravel(v)[0] / square[0]]
                 shared_error = [2.0**-48 * np.square(reach).mean()]
+            elif self.problem.covariance == "tied_diag":
+                shared, shared_error = (v / square)[order], 2.0**-48 * np.square(reach)[order]
             else:
                 v = v[:, None] / square[0] if v.ndim == 1 else (np.reshape(v, (self.K, -1)) / square)[:, order]
                 cells.append(v)

@@ -17,6 +17,7 @@ rounded down, so that sum_ij w_i tau_i (a_j + b_j y_ij + q_j y_ij^2) bounds the 
                           or if q < 0 at the place -b / (2 q) of its least value, where the cell has it
     spherical             the same with the mean of the v_j in place of each: one q and one variance's cell for all j
     tied_spherical        and the components' average, W d v = sum_j (sum_i w_i y_ij^2 - sum_k S_k m_kj^2): one for all
+    tied_diag             the components' average of each column, W v_j = sum_i w_i y_ij^2 - sum_k S_k m_kj^2
     posterior             known variance, with a Gaussian posterior of the mean, of precision t_j / s_j, t_j = S + e s_j
                           (`priors`), which costs log(t_j / s_j) / 2 more: concave in t_j, so that for a slope r_j of
                           the leaf alpha_j + r_j t_j lies below it, alpha_j by an end of t_j's cell; r_j is added to a_j
@@ -189,14 +190,15 @@ class Posterior(Known):
 
 
 class Diagonal(Rules):
-    """Gaussian components of free variances, one per column or one for all, above a floor."""
+    """Gaussian components of free variances, above a floor: columns may be `shared`, and components `tied`."""
 
     has_squares = True
 
     def __init__(self, problem, columns, weights):
         self._set_columns(columns, weights, problem.n_components)
         d, self.floor = self.n_columns, problem.floor
-        self.shared, self.tied = problem.family != "diag", problem.family == "tied_spherical"
+        self.shared = problem.family in ("spherical", "tied_spherical")
+        self.tied = problem.family in ("tied_diag", "tied_spherical")
         self.first, self.last = columns.min(axis=1), columns.max(axis=1)
         middle = 0.5 * self.first + 0.5 * self.last
         y = columns.T - middle
@@ -212,7 +214,7 @@ class Diagonal(Rules):
         if problem.n_components == 1:
             middle = means + middle
             low, high, least, most = middle.low, middle.high, np.maximum(of_all.low, 0.0), of_all.high
-        self.n_cell, self.n_shared = (d, 1) if self.tied else (d + len(most), 0)
+        self.n_cell, self.n_shared = (d, len(most)) if self.tied else (d + len(most), 0)
         self.n_slopes = 2 * d
         self.low, self.high = np.concatenate([low, least]), np.concatenate([high, most])
 
@@ -334,9 +336,11 @@ _CONCAVE = {
     "poisson": lambda m: Interval(m) - _x_log_x(m),
     "exponential": lambda m: Interval(m).log() + 1.0,
 }
-FAMILIES = {"known": Known, "posterior": Posterior, **dict.fromkeys(("diag", "spherical", "tied_spherical"), Diagonal),
-            **dict.fromkeys(
-    ("bernoulli", "poisson", "exponential", "labels"), Exponential)}  # fmt: skip
+FAMILIES = {
+    "known": Known, "posterior": Posterior,
+    **dict.fromkeys(("diag", "spherical", "tied_diag", "tied_spherical"), Diagonal),
+    **dict.fromkeys(("bernoulli", "poisson", "exponential", "labels"), Exponential),
+}  # fmt: skip
 
 
 def _shifted(low, high, reference):

@@ -145,8 +145,8 @@ def _variances(problem, solution, shape):
         raise ProofError("solution", "variances lie below the floor")
     if problem.family in ("spherical", "tied_spherical") and (variances != variances[:, :1]).any():
         raise ProofError("solution", "a spherical component has one variance")
-    if problem.family == "tied_spherical" and (variances != variances[0]).any():
-        raise ProofError("solution", "all components have one variance")
+    if problem.family in ("tied_diag", "tied_spherical") and (variances != variances[0]).any():
+        raise ProofError("solution", "all components have the same variances")
     return np.maximum(variances, problem.floor)
 
 

@@ -4,8 +4,8 @@
 
     known                          noise_variance (d,); prior: null or the range [low, high] of Gamma, m_k ~ N(0, Gamma)
     posterior                      the same with a Gaussian posterior of each m_k in place of a point; prior: a range
-    diag, spherical,               variance_floor (d,): of each column, or of one variance per component, or of one for
-    tied_spherical                 all components; least variances
+    diag, spherical, tied_diag,    variance_floor (d,): of each column, or of one variance per component, or of those of
+    tied_spherical                 all components together; least variances
     full, tied                     variance_floor (d,): covariances, of each component or one for all, less diag(floor)
                                    are positive semidefinite
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
@@ -28,7 +28,7 @@ from .entries import item, number, numbers, reals, whole
 from .errors import ProofError
 from .rounding import Interval
 
-FREE = ("diag", "spherical", "tied_spherical", "full", "tied")  # families of free variances, above a floor
+FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
 FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
             "regression", "known_regression")  # fmt: skip
 LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance"}

@@ -20,7 +20,7 @@ class GlobalGaussianMixture(GlobalMixture):
     ----------
     n_components : int, default 1
         Number of components K.
-    covariance : {"diag", "spherical", "tied", "tied_spherical", "full", "known"}, optional
+    covariance : {"diag", "spherical", "tied", "tied_diag", "tied_spherical", "full", "known"}, optional
         Which variances are estimated: "diag" by default, "known" with a prior, a Gaussian posterior or a
         `noise_variance`. See `gopfast.GaussianMixture`.
     variance_floor : float or array_like of shape (d,), optional
@@ -65,7 +65,8 @@ class GlobalGaussianMixture(GlobalMixture):
         Component means, in canonical order: by first coordinate.
     covariances_, precisions_, precisions_cholesky_ : ndarray
         Covariances, their inverses and the Cholesky factors of these, in scikit-learn's shapes: (K,) for
-        "spherical", (K, d) for "diag" and "known", (d, d) for "tied" and "tied_spherical", (K, d, d) for "full".
+        "spherical", (K, d) for "diag" and "known", (d, d) for "tied", "tied_diag" and "tied_spherical",
+        (K, d, d) for "full".
     converged_ : bool
         Whether the fit is proved globally optimal within `epsilon`.
     n_iter_ : int

@@ -30,6 +30,7 @@ from gopfast.mixtures.mixing.nonparametric import free_variance_bound
 from gopfast.mixtures.problems import GaussianMixture
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import KINDS, Known, compared
+from gopfast.mixtures.problems.covariance_names import named
 from gopfast.mixtures.problems.gaussian import with_least_floor
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.solve import MixtureSearch, solve
@@ -83,8 +84,9 @@ def select(
         ``model(X, K, **model_args)`` makes the problem of one K; it must be maximum likelihood.
     covariances : str or sequence of str, optional
         Kinds of covariance to choose from, see `gopfast.GaussianMixture`, which alone has them. By default
-        "tied_spherical", "spherical", "diag", "tied" and "full", without those that coincide with another in one
-        column, and without matrices where columns are too many for them; "known" where there is a `noise_variance`.
+        "tied_spherical", "spherical", "tied_diag", "diag", "tied" and "full", without those that coincide with another
+        in one column, and without matrices where columns are too many for them; "known" where there is a
+        `noise_variance`.
     epsilon : float, default 1e-4
         Tolerance of a search, in nats: criteria nearer than about twice this cannot be told apart.
     time_limit : float or None, default 60
@@ -465,17 +467,17 @@ def _kinds(X, model, covariances, model_args):
         names = [*["covariances"] * (covariances is not None), *given]
         raise InputError(f"{' and '.join(names)} are two names of one argument: give one")
     others = {name: value for name, value in model_args.items() if name not in given}
+    columns = np.shape(X)[1] if np.ndim(X) > 1 else 1
     if not (isinstance(model, type) and issubclass(model, GaussianMixture)):
         if covariances is not None:
             raise InputError("covariances must be None: only a GaussianMixture has kinds of covariance")
         return {None: model_args}
     if given:
-        covariances = [checks.choice(given[0], model_args[given[0]], tuple(KINDS))]
+        covariances = [named(given[0], model_args[given[0]], columns)]
     if covariances is None:
-        columns = np.shape(X)[1] if np.ndim(X) > 1 else 1
         covariances = (Known.name,) if others.get("noise_variance") is not None else compared(columns)
     covariances = [covariances] if isinstance(covariances, str) else list(covariances)
-    names = [checks.choice("covariances", kind, tuple(KINDS)) for kind in covariances]
+    names = [named("covariances", kind, columns) for kind in covariances]
     if not names or len(set(names)) < len(names):
         raise InputError(f"covariances must hold different kinds, at least one; got {names}")
     return {name: {"covariance": name, **_of_kind(KINDS[name], others, len(names) > 1)} for name in names}

@@ -102,10 +102,14 @@ def _covariances(problem, parameters):
         return
     d = problem.n_features
     bound = np.atleast_1d(floor_components.floors(problem, value) <= 1.0 + ON_FLOOR)
-    if not kind.free_form:  # a multiple of the unit matrix
-        diagonal = tuple((j, j) for j in range(d))
-        steps = np.where(bound[:1], 0.0, STEP * value[0, 0])
-        yield Coordinate(name="covariances", places=diagonal, steps=steps, on_bound=bound[:1], shared=True)
+    if not kind.free_form:  # a diagonal, of columns that may share a variance
+        free = kind.free(value)
+        floors, size = np.broadcast_to(problem.variance_floor, len(free)), d // len(free)
+        for g, (variance, floor) in enumerate(zip(free, floors, strict=True)):
+            own = tuple((j, j) for j in range(g * size, (g + 1) * size))
+            bound = np.array([variance <= (1.0 + ON_FLOOR) * floor])
+            steps = np.where(bound, 0.0, STEP * variance)
+            yield Coordinate(name="covariances", places=own, steps=steps, on_bound=bound, shared=True)
         return
     # Steps within the cone of positive definite matrices: relative to the least eigenvalue in units of the diagonal.
     matrices = value if value.ndim == 3 else value[np.newaxis]

@@ -42,8 +42,11 @@ class Statement:
             self.reference[own] = 0.0
         self.n_cell, self.n_components = family.n_cell, family.n_components
         # place in the checker's cell of each of the core's variables: means, and one variance or one per column
-        rest = d + self.order if self.n_cell == 2 * d else np.arange(d, self.n_cell)
+        self.per_column = self.n_cell - d + family.n_shared == d
+        rest = d + self.order if self.per_column else np.arange(d, self.n_cell)
         self.cell = np.concatenate([self.order, rest[: self.n_cell - d]])
+        # the same of those that components share
+        self.shared = self.order if self.per_column else np.arange(1)
         self.in_logarithms = problem.family == "exponential"
         # counts cost m - m log m, and in the core so much less reference - m log(reference)
         self.tilt = np.zeros(d)
@@ -60,13 +63,16 @@ class Statement:
         """Return the numbers of connected variables in the checker's cells."""
         component, place = np.divmod(branch, self.n_cell)
         shared = branch >= self.n_components * self.n_cell
-        return np.where(shared, branch, component * self.n_cell + self.cell[place])
+        first = self.n_components * self.n_cell
+        own = component * self.n_cell + self.cell[place]
+        return np.where(shared, first + self.shared[np.where(shared, branch - first, 0)], own)
 
     def point(self, branch, at):
         """Split points in the user's units."""
-        d, place = len(self.order), self.cell[branch % self.n_cell]
-        place = np.where(branch < self.n_components * self.n_cell, place, d)
-        j = np.where(place < d, place, place - d if self.n_cell == 2 * d else 0)
+        d, first = len(self.order), self.n_components * self.n_cell
+        shared = self.shared[np.where(branch < first, 0, branch - first)]
+        place = np.where(branch < first, self.cell[branch % self.n_cell], d + shared)
+        j = np.where(place < d, place, place - d if self.per_column else 0)
         means = self.center[j] + self.scale[j] * (np.exp(at) if self.in_logarithms else at)
         return np.where(place < d, means, at * self.scale[j] ** 2)
 
@@ -131,7 +137,7 @@ class Statement:
         own, shared = values[:, :n].reshape(len(values), -1, self.n_cell), values[:, np.newaxis, n:]
         out = np.empty(own.shape)
         out[..., self.variable(np.arange(self.n_cell))] = self.point(np.arange(self.n_cell), own)
-        shared = self.point(n + np.arange(shared.shape[2]), shared)
+        shared = self.point(n + np.arange(shared.shape[2]), shared)[..., np.argsort(self.shared[: shared.shape[2]])]
         return np.concatenate([out, np.broadcast_to(shared, (*out.shape[:2], shared.shape[2]))], axis=2)
 
     def leaves(self, splits, points):

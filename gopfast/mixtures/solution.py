@@ -28,7 +28,7 @@ class MixtureSolution(Fitted):
         Component means of a Gaussian mixture, in units of the data.
     covariances : ndarray
         Estimated covariances, in scikit-learn's shapes: (K,), (K, d), (d, d) or (K, d, d) for "spherical",
-        "diag", "tied" and "tied_spherical", or "full".
+        "diag", "tied", "tied_diag" and "tied_spherical", or "full".
     probabilities : ndarray, shape (K, d), or tuple of d ndarrays of shape (K, C_j)
         Of a Bernoulli or a categorical mixture.
     rates : ndarray, shape (K, d)
@@ -163,10 +163,12 @@ def _rows(value):
 
 
 def _shared_text(value, problem):
-    """Print a number; of a matrix too large to be shown the diagonal, or one number where that says all."""
-    if np.ndim(value) < 2 or not problem.kind.free_form:
-        value = np.ravel(value)[:1]
-    return _row_text([np.diagonal(value) if np.ndim(value) == 2 else value], MAX_COORDINATES_SHOWN)
+    """Print a number; of a matrix too large to be shown, or of no more than its diagonal, what is free of that."""
+    if np.ndim(value) < 2:
+        numbers = np.ravel(value)[:1]
+    else:
+        numbers = np.diagonal(value) if problem.kind.free_form else problem.kind.free(value)
+    return _row_text([numbers], MAX_COORDINATES_SHOWN)
 
 
 def _matrix_lines(matrix):

@@ -32,8 +32,9 @@ def random_cell(family, problem, tau, rng):
     if not family.per_column and not family.n_shared:
         variance = variance.mean(axis=1, keepdims=True)
     if family.n_shared:
-        at = np.append(mean.ravel(), S @ variance.mean(axis=1) / S.sum())
-        positive = np.arange(len(at)) == len(at) - 1
+        pooled = variance if family.per_column else variance.mean(axis=1, keepdims=True)
+        at = np.append(mean.ravel(), S @ pooled / S.sum())
+        positive = np.arange(len(at)) >= mean.size
     else:
         at = np.hstack([mean, variance]).ravel()
         positive = np.arange(len(at)) % family.n_cell >= problem.n_features
@@ -42,7 +43,7 @@ def random_cell(family, problem, tau, rng):
     return np.where(positive, np.maximum(low, 0.0), low), high
 
 
-@pytest.mark.parametrize("kind", ["diag", "spherical", "tied_spherical"])
+@pytest.mark.parametrize("kind", ["diag", "spherical", "tied_diag", "tied_spherical"])
 def test_both_minorants_and_the_facets_hold_for_all_statistics_of_a_cell(kind):
     @many
     @given(seed=st.integers(0, 2**32 - 1))

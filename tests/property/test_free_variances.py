@@ -16,7 +16,7 @@ from gopfast.mixtures import engine
 
 EPSILON = 1e-3
 POSTERIORS = ["known, Gaussian posterior", "known, Gaussian posterior, empirical prior"]
-KINDS = [*POSTERIORS, "diag", "spherical", "tied_spherical", "tied"]
+KINDS = [*POSTERIORS, "diag", "spherical", "tied_diag", "tied_spherical", "tied"]
 ROUNDING = 1e-9
 few = settings(max_examples=6, deadline=None, derandomize=True, database=None)
 

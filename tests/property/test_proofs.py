@@ -60,8 +60,8 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
         # where a cell is endless most slopes prove nothing
         slopes = rng.normal(size=(len(low), K, bounds.rules.n_slopes)) * rng.choice([0.03, 0.3, 2.0])
         if bounds.rules.has_squares:
-            shared = bounds.problem.family == "tied_spherical"
-            slopes[..., n:] = np.abs(slopes[:, :1, [n]] if shared else slopes[..., [n]])
+            squares = slopes[..., n:] if bounds.problem.family == "tied_diag" else slopes[..., [n]]
+            slopes[..., n:] = np.abs(squares[:, :1] if bounds.rules.tied else squares)
         elif bounds.problem.family == "tied":  # one matrix for all
             slopes[..., bounds.rules.n_columns:] = slopes[:, :1, bounds.rules.n_columns:]
         logs = rng.normal(size=(len(low), K)) * rng.choice([0.0, 1.0])

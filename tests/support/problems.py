@@ -4,7 +4,7 @@ import numpy as np
 
 import gopfast
 
-COVARIANCES = ("spherical", "diag", "tied", "tied_spherical", "full")
+COVARIANCES = ("spherical", "diag", "tied", "tied_diag", "tied_spherical", "full")
 
 
 def _gaussian(**options):
@@ -133,6 +133,8 @@ def _nudged_covariances(problem, x, rng, size):
     floor = problem.variance_floor
     if problem.covariance == "tied_spherical":
         return max(floor, x[0, 0] * np.exp(size * rng.normal())) * np.eye(len(x))
+    if problem.covariance == "tied_diag":
+        return np.diag(np.maximum(floor, np.diagonal(x) * np.exp(size * rng.normal(size=len(x)))))
     if problem.covariance not in ("tied", "full"):
         return np.maximum(floor, x * np.exp(size * rng.normal(size=x.shape)))
     scale = np.sqrt(np.outer(floor, floor))

@@ -13,12 +13,12 @@ FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
-    "posterior empirical", "regression", "regression known", "regression parabola",
+    "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
     "known": None, "diag": None, "spherical": None, "full": 1, "tied_spherical": None, "tied": None, "matrices": 2,
-    "three": 3, "posterior": None,
+    "tied_diag": None, "three": 3, "posterior": None,
 }  # fmt: skip
 
 
@@ -305,7 +305,7 @@ CHANGES = {
 }  # fmt: skip
 WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
-    "three columns", "posterior", "posterior empirical",
+    "three columns", "posterior", "posterior empirical", "tied_diag",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

@@ -122,7 +122,7 @@ def test_a_fit_of_data_in_chunks_is_kept():
     is_kept(problem, fit, objective(plain, fit), time_limit=0)
 
 
-@pytest.mark.parametrize("kind", ["spherical", "diag", "tied", "tied_spherical", "full"])
+@pytest.mark.parametrize("kind", ["spherical", "diag", "tied", "tied_diag", "tied_spherical", "full"])
 def test_a_start_below_the_floor_is_raised_to_it(kind):
     problem = gopfast.GaussianMixture(X, 3, covariance=kind, variance_floor=1.0)
     below = local.em(gopfast.GaussianMixture(X, 3, covariance=kind, variance_floor=1e-3), random_state=1).solution

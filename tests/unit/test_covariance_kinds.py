@@ -125,3 +125,33 @@ def test_no_module_compares_the_name_of_a_kind():
     }
     assert found == {}
     assert list(names_compared(ast.parse("kind in ('tied', 'full') or {'diag': 1}[kind]"))) == [1, 1, 1]
+
+
+MCLUST = {"EII": "tied_spherical", "VII": "spherical", "EEI": "tied_diag", "VVI": "diag", "EEE": "tied", "VVV": "full"}
+
+
+@pytest.mark.parametrize(("name", "kind"), MCLUST.items())
+def test_mclusts_names_are_taken_wherever_a_kind_is_named(name, kind):
+    X = np.random.default_rng(7).normal(size=(12, 2))
+    assert gopfast.GaussianMixture(X, 2, covariance=name).covariance == kind
+    assert gopfast.GaussianMixture(X, 2, covariance_type=name).kind.name == kind
+    assert gopfast.select(X, [1], covariances=name).covariance == kind
+    assert gopfast.select(X, [1], covariance=name).covariance == kind
+
+
+def test_names_of_one_column_are_of_one_column():
+    x = np.random.default_rng(8).normal(size=12)
+    assert [gopfast.GaussianMixture(x, 2, covariance=name).covariance for name in "EV"] == ["tied", "diag"]
+    assert gopfast.select(x, [1], covariances=["E", "V"]).best.covariance in ("tied", "diag")
+    with pytest.raises(gopfast.InputError, match="^covariance='E' is .* one column; X has 2: use one of 'EII'"):
+        gopfast.GaussianMixture(np.ones((3, 2)), 2, covariance="E")
+    with pytest.raises(gopfast.InputError, match="^covariances='V' is"):
+        gopfast.select(np.ones((3, 2)), [1], covariances=["V"])
+
+
+@pytest.mark.parametrize("name", ["VEI", "EVI", "EVE", "VEE", "VVE", "EEV", "VEV", "EVV"])
+def test_mclusts_other_models_are_refused_with_the_nearest_kind(name):
+    # a matrix of volume, shape and orientation (Celeux and Govaert 1995), of which all that varies may differ
+    nearest = "diag" if name[2] == "I" else "full"
+    with pytest.raises(gopfast.InputError, match=f"^covariance must not be mclust's '{name}' .*; '{nearest}' is the"):
+        gopfast.GaussianMixture(np.ones((3, 2)), 2, covariance=name)

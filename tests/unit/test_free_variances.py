@@ -22,19 +22,18 @@ def test_score_is_that_of_scikit_learn(covariance, d):
     mixture = pytest.importorskip("sklearn.mixture")
     kind = covariance.split("_")[0]
     fit = mixture.GaussianMixture(3, covariance_type=kind, random_state=0, reg_covar=0.1).fit(X[:, :d])
-    if covariance == "tied_spherical":
-        # scikit-learn has none.
-        fit.covariances_ = fit.covariances_[0, 0] * np.eye(d)
-        fit.precisions_cholesky_ = np.eye(d) / math.sqrt(fit.covariances_[0, 0])
+    if covariance in ("tied_diag", "tied_spherical"):
+        # scikit-learn has neither.
+        variances = np.diagonal(fit.covariances_) if covariance == "tied_diag" else np.full(d, fit.covariances_[0, 0])
+        fit.covariances_, fit.precisions_cholesky_ = np.diag(variances), np.diag(1.0 / np.sqrt(variances))
     problem = GaussianMixture(X[:, :d], 3, covariance=covariance, variance_floor=0.05)
     state = {"weights": fit.weights_, "means": fit.means_, "covariances": fit.covariances_}
     assert problem.elbo(**state) == pytest.approx(20 * fit.score(X[:, :d]), rel=1e-12)
     assert problem.objective(**state) == -problem.elbo(**state)
     np.testing.assert_allclose(problem.responsibilities(**state), fit.predict_proba(X[:, :d]), atol=1e-12)
     parameters = fit._n_parameters()
-    assert problem.n_parameters == (
-        parameters if covariance != "tied_spherical" else parameters - d * (d + 1) // 2 + 1
-    )
+    shared = {"tied_diag": d, "tied_spherical": 1}.get(covariance, d * (d + 1) // 2)
+    assert problem.n_parameters == parameters - d * (d + 1) // 2 * (kind == "tied") + shared * (kind == "tied")
 
 
 def test_in_one_dimension_all_kinds_of_a_variance_per_component_coincide():
@@ -73,6 +72,8 @@ def test_a_component_on_one_point_sits_on_the_floor(covariance):
     assert np.asarray(found).shape == {"spherical": (2,), "full": (2, 2, 2)}.get(covariance, (2, 2))
     expected = {
         "spherical": 0.25, "diag": [0.25, 0.25], "full": 0.25 * np.eye(2),
+        # 0.5 and 2 over 4 samples.
+        "tied_diag": [0.25, 0.0],
         # 2.5 over 4 samples and 2 columns.
         "tied_spherical": [0.3125, 0.0],
         # The eigenvalue 0 of [[0.125, -0.25], [-0.25, 0.5]] raised to 0.25, along (2, 1) / sqrt(5).
@@ -85,7 +86,7 @@ def test_a_component_on_one_point_sits_on_the_floor(covariance):
 def test_no_variance_falls_below_the_floor(covariance):
     problem = GaussianMixture(X, 2, covariance=covariance, variance_floor=100.0)
     found = problem.maximize(np.full((20, 2), 0.5))["covariances"]
-    identity = np.eye(2) if covariance in ("tied", "tied_spherical", "full") else 1.0
+    identity = 1.0 if covariance in ("spherical", "diag") else np.eye(2)
     np.testing.assert_allclose(found, 100.0 * np.broadcast_to(identity, found.shape), rtol=1e-12, atol=1e-12)
 
 
@@ -109,7 +110,7 @@ def test_full_covariances_at_the_floor_solve_the_constrained_problem():
 def test_default_floor_follows_the_spread_of_the_columns():
     weight = np.arange(20.0)
     variances = np.cov(X.T, aweights=weight, bias=True).diagonal()
-    for covariance in ("diag", "tied", "full"):
+    for covariance in ("diag", "tied", "tied_diag", "full"):
         problem = GaussianMixture(X, 2, covariance=covariance, sample_weight=weight)
         np.testing.assert_allclose(problem.variance_floor, 0.0025 * variances, rtol=1e-12)
     for covariance in ("spherical", "tied_spherical"):

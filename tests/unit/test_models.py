@@ -29,6 +29,7 @@ def matrices(problem, covariances):
         "spherical": lambda: [v * np.eye(d) for v in covariances],
         "diag": lambda: [np.diag(v) for v in covariances],
         "tied": lambda: [covariances] * K,
+        "tied_diag": lambda: [covariances] * K,
         "tied_spherical": lambda: [covariances] * K,
         "full": lambda: list(covariances),
     }[problem.covariance]()

@@ -247,12 +247,12 @@ def test_kinds_that_coincide_or_cannot_be_solved_are_left_out_by_default():
 
     assert MOST_COLUMNS_OF_MATRICES == MOST_COLUMNS
     assert compared(1) == ("diag", "tied")
-    assert compared(2) == ("tied_spherical", "spherical", "diag", "tied", "full")
-    assert compared(33) == ("tied_spherical", "spherical", "diag")
+    assert compared(2) == ("tied_spherical", "spherical", "tied_diag", "diag", "tied", "full")
+    assert compared(33) == ("tied_spherical", "spherical", "tied_diag", "diag")
     X = np.column_stack([galaxies(), galaxies()[::-1]])[::8]
     found = select(X, [1], variance_floor=[0.09, 0.16])
     assert [one.covariance for one in found.candidates] == list(compared(2))
-    assert [np.min(one.problem.variance_floor) for one in found.candidates] == [0.09] * 5
+    assert [np.min(one.problem.variance_floor) for one in found.candidates] == [0.09] * 6
     known = select(galaxies(), [1, 2], noise_variance=4.0)
     assert known.covariance == "known" and known.best.problem.noise_variance == 4.0
 
@@ -347,7 +347,7 @@ def test_the_first_fit_alone_proves_nothing_and_the_search_goes_on_as_if_it_had_
 def test_tiny_limits_give_a_valid_choice(limit):
     X = np.random.default_rng(0).standard_normal((300, 3)) + 4.0 * np.eye(3)[np.arange(300) % 3]
     found = select(X, [1, 2, 3], time_limit=limit)
-    assert len(found.candidates) == 15 and str(found)
+    assert len(found.candidates) == 18 and str(found)
     for one in found.candidates:
         assert np.isfinite(one.upper) and one.lower <= one.upper
         assert one.result.status is not Status.INTERRUPTED

@@ -324,13 +324,12 @@ class Spherical(Diagonal):
         return np.maximum(self._scatter(X, mass, means).mean(axis=1), self.least)
 
 
-class TiedSpherical(Diagonal):
-    """One variance for all; shown as a multiple of the unit matrix."""
+class TiedDiagonal(Diagonal):
+    """One variance for each column, the same for all components; shown as a diagonal matrix."""
 
-    name = name_in_proofs = "tied_spherical"
-    form = "spherical"
+    name = name_in_proofs = "tied_diag"
+    form_in_words = "a diagonal matrix"
     shared = matrix_shaped = True
-    floor_per_column = False
 
     @property
     def shape(self):
@@ -339,29 +338,30 @@ class TiedSpherical(Diagonal):
 
     @property
     def free_shape(self):
-        """Shape of the one variance."""
-        return (1,)
+        """Shape of the variances of the columns."""
+        return (self.n_features,)
 
     def free(self, covariances):
-        """Return the one variance."""
-        return covariances[0, :1]
+        """Return the diagonal."""
+        return np.diagonal(covariances)
 
     def from_free(self, variances):
-        """Return the multiple of the unit matrix."""
+        """Return the diagonal matrix."""
         return variances * np.eye(self.n_features)
 
     def pooled(self, values):
-        """Return the sum over all."""
-        return values.sum(axis=(0, 1)).reshape(1)
+        """Return the sums over the components."""
+        return values.sum(axis=0)
 
     def _check_form(self, array):
-        if not np.allclose(array, array[0, 0] * np.eye(self.n_features), rtol=FLOOR_TOL, atol=0.0):
-            raise InputError(f"covariances must be v I with one variance v with covariance={self.name!r}")
+        variances = self.from_free(self.free(array))
+        if not np.allclose(array, variances, rtol=FLOOR_TOL, atol=0.0):
+            raise InputError(f"covariances must be {self.form_in_words} with covariance={self.name!r}")
         return 0.0
 
     def from_matrices(self, matrices):
-        """Return the multiple of the unit matrix."""
-        return matrices[0, 0, 0] * np.eye(self.n_features)
+        """Return the first one, of this form."""
+        return self.from_free(self.free(matrices[0]))
 
     def variances(self, covariances):
         """Return the variances of each component and column, (K, d)."""
@@ -372,18 +372,47 @@ class TiedSpherical(Diagonal):
         return super().floors(np.diagonal(covariances), columns)
 
     def raised(self, covariances):
-        """Return the variance, at least the floor, as a multiple of the unit matrix."""
+        """Return the variances, at least the floor, as a diagonal matrix."""
         self._check_form(covariances)
-        return max(covariances[0, 0], self.least) * np.eye(self.n_features)
+        return self.from_free(np.maximum(self.free(covariances), self.least))
 
     def narrow_columns(self, covariances, k):
         """Return the columns near the floor."""
         return np.flatnonzero(np.diagonal(covariances) <= (1.0 + NEAR_FLOOR) * self.least)
 
     def best(self, X, mass, weights, means):
-        """Return the average over columns and components, raised to the floor."""
-        average = float(weights @ self._scatter(X, mass, means).mean(axis=1))
-        return max(self.least, average) * np.eye(self.n_features)
+        """Return the average over the components, raised to the floor."""
+        return self.from_free(np.maximum(self.average(weights @ self._scatter(X, mass, means)), self.least))
+
+    def average(self, variances):
+        """Return the free variances of those of the columns, (d,)."""
+        return variances
+
+
+class TiedSpherical(TiedDiagonal):
+    """One variance for all; shown as a multiple of the unit matrix."""
+
+    name = name_in_proofs = "tied_spherical"
+    form = "spherical"
+    form_in_words = "v I with one variance v"
+    floor_per_column = False
+
+    @property
+    def free_shape(self):
+        """Shape of the one variance."""
+        return (1,)
+
+    def free(self, covariances):
+        """Return the one variance."""
+        return covariances[0, :1]
+
+    def pooled(self, values):
+        """Return the sum over all."""
+        return values.sum(axis=(0, 1)).reshape(1)
+
+    def average(self, variances):
+        """Return the average over the columns."""
+        return variances.mean(keepdims=True)
 
 
 class Full(CovarianceKind):
@@ -545,7 +574,7 @@ class Tied(Full):
 
 
 # By name, in the order in which users are told of them.
-KINDS = {kind.name: kind for kind in (Known, Spherical, Diagonal, Tied, TiedSpherical, Full)}
+KINDS = {kind.name: kind for kind in (Known, Spherical, Diagonal, Tied, TiedDiagonal, TiedSpherical, Full)}
 
 
 def default_kind(prior=None, posterior=None, noise_variance=None) -> type[CovarianceKind]:
@@ -563,7 +592,7 @@ def compared(n_columns) -> tuple[str, ...]:
     if n_columns == 1:
         return Diagonal.name, Tied.name
     matrices = (Tied.name, Full.name) if n_columns <= MOST_COLUMNS_OF_MATRICES else ()
-    return TiedSpherical.name, Spherical.name, Diagonal.name, *matrices
+    return TiedSpherical.name, Spherical.name, TiedDiagonal.name, Diagonal.name, *matrices
 
 
 def _columns_with_squares(problem, kind):

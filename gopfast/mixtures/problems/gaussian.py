@@ -14,6 +14,7 @@ from gopfast.mixtures.data.squares import weighted_squares
 from gopfast.mixtures.problems import gaussian_notes
 from gopfast.mixtures.problems.base import MixtureProblem, average
 from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, default_kind
+from gopfast.mixtures.problems.covariance_names import named
 from gopfast.mixtures.problems.floors import constant_columns, default_floors
 from gopfast.mixtures.problems.gaussian_closed_form import free_variance, known_variance
 from gopfast.mixtures.problems.tuning import LEAST_VARIANCE
@@ -56,14 +57,16 @@ class GaussianMixture(MixtureProblem):
         A positive number: Gamma itself, in squared units of X. Free variances take None only.
     posterior : {"point", "gaussian"}
         Form of the posterior of the means; "gaussian" needs a prior, and known variances.
-    covariance : {"known", "spherical", "diag", "tied", "tied_spherical", "full"}, optional
+    covariance : {"known", "spherical", "diag", "tied", "tied_diag", "tied_spherical", "full"}, optional
         "diag" by default; "known" with a prior, a Gaussian posterior or a `noise_variance`. "known": the latter. Free,
         with scikit-learn's names: one variance per component ("spherical"), one per component and coordinate ("diag"),
-        one matrix that all components share ("tied"), or one matrix per
-        component ("full"). "tied_spherical": one variance shared by all components and coordinates. In one
-        column "tied" and "tied_spherical" coincide, and so do "spherical", "diag" and "full". `solve` takes
-        "tied" and "full" for at most 32 columns; with more than two, bounds of "full" seldom close, and of "tied" only
-        with two components.
+        one matrix that all components share ("tied"), or one matrix per component ("full"). "tied_diag": one variance
+        per coordinate, shared by all components (a latent profile model); "tied_spherical": one variance shared by all
+        components and coordinates. In one column "tied", "tied_diag" and "tied_spherical" coincide, and so do
+        "spherical", "diag" and "full". `solve` takes "tied" and "full" for at most 32 columns; with more than two,
+        bounds of "full" seldom close, and of "tied" only with two components. mclust's names
+        are taken too: "EII" ("tied_spherical"), "VII" ("spherical"), "EEI" ("tied_diag"), "VVI" ("diag"), "EEE"
+        ("tied"), "VVV" ("full"); in one column "E" ("tied") and "V" ("diag").
     noise_variance : float or array_like of shape (d,), optional
         Known variance v of every component, per coordinate, in squared units of X; 1 by default. Only for
         ``covariance="known"``.
@@ -95,8 +98,8 @@ class GaussianMixture(MixtureProblem):
     noise_variance : ndarray of shape (d,), or None
         Read-only; None for free variances.
     variance_floor : float, ndarray of shape (d,), or None
-        The floor in use: a number for "spherical" and "tied_spherical", an array for "diag", "tied" and "full";
-        None for "known".
+        The floor in use: a number for "spherical" and "tied_spherical", an array for "diag", "tied",
+        "tied_diag" and "full"; None for "known".
     n_samples, n_features, n_components : int
         n, d and K.
     prior : None, "empirical" or float
@@ -107,8 +110,8 @@ class GaussianMixture(MixtureProblem):
     parameter_names : tuple of str
         Known variance: "means" (K, d), with a Gaussian posterior "posterior_variances" (K, d), and
         "prior_variance" (a float, None without a prior). Free: "means" and "covariances", the latter in the
-        shapes of scikit-learn: "spherical" (K,), "diag" (K, d), "tied" and "tied_spherical" (d, d), "full"
-        (K, d, d).
+        shapes of scikit-learn: "spherical" (K,), "diag" (K, d), "tied", "tied_diag" and "tied_spherical" (d, d),
+        "full" (K, d, d).
 
     Raises
     ------
@@ -155,10 +158,10 @@ class GaussianMixture(MixtureProblem):
         if covariance_type is not None:
             if covariance is not None:
                 refuse_two_names(covariance, covariance_type)
-            covariance = checks.choice("covariance_type", covariance_type, tuple(KINDS))
+            covariance = named("covariance_type", covariance_type, X.shape[1])
         if covariance is None:
             covariance = default_kind(prior, posterior, noise_variance).name
-        covariance = checks.choice("covariance", covariance, tuple(KINDS))
+        covariance = named("covariance", covariance, X.shape[1])
         kind = KINDS[covariance]
         if kind.estimated:
             _refuse_with_free_variances(covariance, prior, posterior, noise_variance)

@@ -61,7 +61,8 @@ cdef inline real chord_slope(real v0, real v1) noexcept nogil:
 cdef class NormalFamily(Family):
     """Components of free variance, at least 1 in the core's coordinates.
 
-    Connected variables of a component: its mean (d), then its variances (d or 1); or one variance for all at the end.
+    Connected variables of a component: its mean (d), then its variances (d or 1); those that all components share are
+    at the end.
 
     Parameters
     ----------
@@ -69,9 +70,9 @@ cdef class NormalFamily(Family):
         Scaled by the square root of the floor, with squares as statistics.
     n_components : int
     per_column : bool
-        Whether each coordinate of a component has a variance of its own, not one for all of them.
+        Whether each coordinate has a variance of its own, not one for all of them.
     shared : bool
-        Whether all components have one variance; not with `per_column`.
+        Whether all components have the same variances.
     """
 
     def __init__(self, Samples data, int n_components, bint per_column=False, bint shared=False):
@@ -81,7 +82,7 @@ cdef class NormalFamily(Family):
         self.per_column = per_column
         self.n_groups = 0 if shared else d if per_column else 1
         self.group_size = 1 if per_column else d
-        self.n_cell, self.n_shared = d + self.n_groups, shared
+        self.n_cell, self.n_shared = d + self.n_groups, (d if per_column else 1) if shared else 0
         self.n_connected = n_components * self.n_cell + self.n_shared
         self.n_facets = 2 * n_components * d + VARIANCE_FACETS * (n_components * self.n_groups + self.n_shared)
         self.has_prior, self.e_power = False, 0.0
@@ -96,7 +97,7 @@ cdef class NormalFamily(Family):
         if not (per_column or shared):
             ceiling = np.array([ceiling.mean()])
         elif shared:
-            ceiling = np.array([np.mean(self.variances)])
+            ceiling = np.array(self.variances) if per_column else np.array([np.mean(self.variances)])
         self.ceiling = np.ascontiguousarray(ceiling * (1 + DERIVED_SLACK))
 
     cdef void root(self, real *low, real *high) noexcept nogil:
@@ -107,9 +108,14 @@ cdef class NormalFamily(Family):
             for j in range(self.n_groups):
                 a = k * self.n_cell + d + j
                 low[a], high[a] = 0, self.ceiling[j]
-        if self.n_shared:
-            a = self.n_components * self.n_cell
-            low[a], high[a] = 0, self.ceiling[0]
+        for j in range(self.n_shared):
+            a = self.n_components * self.n_cell + j
+            low[a], high[a] = 0, self.ceiling[j]
+
+    cdef int variance_at(self, int k, int j) noexcept nogil:
+        """The connected variable that is the variance of column j of component k."""
+        cdef int g = j // self.group_size
+        return (k * self.n_cell + self.n_columns if self.n_groups else self.n_components * self.n_cell) + g
 
     cdef real largest_variance(self, const real *low, const real *high, int k, int g) noexcept nogil:
         cdef int i, j, a
@@ -146,10 +152,10 @@ cdef class NormalFamily(Family):
         for k in range(K):
             costs.offsets[k] = 0
             for j in range(d):
-                a, g = k * self.n_cell + j, j // self.group_size
+                a = k * self.n_cell + j
                 center = middle_of(low[a], high[a])
                 half = half_width(low[a], high[a], center)
-                b = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
+                b = self.variance_at(k, j)
                 v0, v1 = low[b], high[b]
                 slope = chord_slope(v0, v1)
                 costs.centers[k * d + j], costs.quadratic[k * d + j] = center, slope
@@ -161,9 +167,9 @@ cdef class NormalFamily(Family):
             for g in range(self.n_groups):
                 a = k * self.n_cell + d + g
                 facet = self.bound_variance(facet, k, 1, g, mass, low[a], high[a], halves)
-        if self.n_shared:
-            a = K * self.n_cell
-            facet = self.bound_variance(facet, 0, K, 0, self.data.core.total_weight, low[a], high[a], halves)
+        for g in range(self.n_shared):
+            a = K * self.n_cell + g
+            facet = self.bound_variance(facet, 0, K, g, self.data.core.total_weight, low[a], high[a], halves)
         for k in range(K * d):
             costs.linear[k] = 0
 
@@ -218,46 +224,55 @@ cdef class NormalFamily(Family):
 
     cdef void split_points(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
                            const real *moments, real e, real *point, real *error) noexcept nogil:
-        cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components
-        # lost: omega below the variance; room: the part of that which v >= v0 leaves to the minorant
-        cdef real m, v, s, slope, shared = 0, total = 0, z, lost, room = 0
-        if self.n_shared:
-            b = K * self.n_cell
-            lost = 0
-            for k in range(K):
-                for j in range(d):
-                    z = moments[k * 2 * d + j]
-                    shared += moments[k * 2 * d + d + j] - (z * z / mass[k] if mass[k] > 0 else 0)
-                    lost += mass[k] * self.omega_loss(low, high, sub, k, j, mass[k], moments)
-                total += mass[k]
-            shared = clip(shared / (d * total) if total > 0 else 0, low[b], high[b])
-            slope = chord_slope(low[b], high[b])
-            error[b] = d * total * max(0.0, cost(shared) - cost(low[b]) - slope * (shared - low[b]))
-            point[b] = split_factor(shared, low[b], high[b], 1.0)
-            room = min(1.0, d * total * (shared - low[b]) / lost) if lost > 0 else 1
-        for k in range(K):
-            s = mass[k]
-            for j in range(d):
-                g = j // self.group_size
-                b = k * self.n_cell + d + g if self.n_groups else K * self.n_cell
-                if self.n_groups and j % self.group_size == 0:
-                    v = lost = 0
-                    for a in range(j, j + self.group_size):
-                        z = moments[k * 2 * d + a] / s if s > 0 else 0
-                        v += (moments[k * 2 * d + d + a] / s - z * z) if s > 0 else 1.0
-                        lost += self.omega_loss(low, high, sub, k, a, s, moments)
-                    v = clip(v / self.group_size, low[b], high[b])
-                    slope = chord_slope(low[b], high[b])
-                    error[b] = s * self.group_size * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
-                    point[b] = split_factor(v, low[b], high[b], 1.0)
-                    # omega is not below v0, by the second minorant
-                    room = min(1.0, self.group_size * (v - low[b]) / lost) if lost > 0 else 1
-                a = k * self.n_cell + j
-                error[a] = s * sub.minorant.quadratic[k * d + j] * room
-                error[a] *= self.omega_loss(low, high, sub, k, j, s, moments)
-                m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / s if s > 0 else 0)
-                m = clip(m, low[a], high[a])
-                point[a] = split_inside(m, low[a], high[a], sqrt(max(1.0, point[b])))
+        cdef int k, j, g
+        cdef real room
+        for g in range(self.n_shared):
+            room = self.split_shared(low, high, sub, mass, moments, g, point, error)
+            for k in range(self.n_components):
+                for j in range(g, g + self.group_size):
+                    self.split_mean(low, high, sub, k, j, mass[k], moments, room, point, error)
+        for k in range(self.n_components):
+            for g in range(self.n_groups):
+                room = self.split_own(low, high, sub, k, g, mass[k], moments, point, error)
+                for j in range(g, g + self.group_size):
+                    self.split_mean(low, high, sub, k, j, mass[k], moments, room, point, error)
+
+    cdef real split_shared(self, const real *low, const real *high, const Subproblem *sub, const real *mass,
+                           const real *moments, int g, real *point, real *error) noexcept nogil:
+        cdef int k, j, d = self.n_columns, n = self.group_size, b = self.n_components * self.n_cell + g
+        cdef real v = 0, total = 0, lost = 0, z, slope = chord_slope(low[b], high[b])
+        for k in range(self.n_components):
+            for j in range(g, g + n):
+                z = moments[k * 2 * d + j]
+                v += moments[k * 2 * d + d + j] - (z * z / mass[k] if mass[k] > 0 else 0)
+                lost += mass[k] * self.omega_loss(low, high, sub, k, j, mass[k], moments)
+            total += mass[k]
+        v = clip(v / (n * total) if total > 0 else 0, low[b], high[b])
+        error[b] = n * total * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
+        point[b] = split_factor(v, low[b], high[b], 1.0)
+        return min(1.0, n * total * (v - low[b]) / lost) if lost > 0 else 1
+
+    cdef real split_own(self, const real *low, const real *high, const Subproblem *sub, int k, int g, real s,
+                        const real *moments, real *point, real *error) noexcept nogil:
+        cdef int j, d = self.n_columns, n = self.group_size, b = k * self.n_cell + d + g
+        cdef real v = 0, lost = 0, z, slope = chord_slope(low[b], high[b])
+        for j in range(g, g + n):
+            z = moments[k * 2 * d + j] / s if s > 0 else 0
+            v += (moments[k * 2 * d + d + j] / s - z * z) if s > 0 else 1.0
+            lost += self.omega_loss(low, high, sub, k, j, s, moments)
+        v = clip(v / n, low[b], high[b])
+        error[b] = s * n * max(0.0, cost(v) - cost(low[b]) - slope * (v - low[b]))
+        point[b] = split_factor(v, low[b], high[b], 1.0)
+        # omega is not below v0, by the second minorant
+        return min(1.0, n * (v - low[b]) / lost) if lost > 0 else 1
+
+    cdef void split_mean(self, const real *low, const real *high, const Subproblem *sub, int k, int j, real s,
+                         const real *moments, real room, real *point, real *error) noexcept nogil:
+        cdef int a = k * self.n_cell + j, d = self.n_columns
+        cdef real m = sub.minorant.centers[k * d + j] + (moments[k * 2 * d + j] / s if s > 0 else 0)
+        error[a] = s * sub.minorant.quadratic[k * d + j] * room * self.omega_loss(low, high, sub, k, j, s, moments)
+        m = clip(m, low[a], high[a])
+        point[a] = split_inside(m, low[a], high[a], sqrt(max(1.0, point[self.variance_at(k, j)])))
 
     cdef real omega_loss(self, const real *low, const real *high, const Subproblem *sub, int k, int j, real mass,
                          const real *moments) noexcept nogil:
@@ -267,13 +282,12 @@ cdef class NormalFamily(Family):
         return (m - low[a]) * (high[a] - m)
 
     cdef void costs(self, const real *point, pass_costs *out) noexcept nogil:
-        cdef int k, j, b, d = self.n_columns
+        cdef int k, j, d = self.n_columns
         cdef real v
         for k in range(self.n_components):
             out.offsets[k] = 0
             for j in range(d):
-                b = k * self.n_cell + d + j // self.group_size if self.n_groups else self.n_components * self.n_cell
-                v = max(1.0, point[b])
+                v = max(1.0, point[self.variance_at(k, j)])
                 out.centers[k * d + j], out.linear[k * d + j] = point[k * self.n_cell + j], 0
                 out.quadratic[k * d + j] = 0.5 / v
                 out.offsets[k] -= 0.5 * log(2 * M_PI * v)
@@ -281,22 +295,27 @@ cdef class NormalFamily(Family):
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil:
         cdef int k, j, g, d = self.n_columns
-        cdef real v, z, shared = 0
+        cdef int n_variances = self.n_shared if self.n_shared else self.n_groups  # of a component
+        cdef real v, z
+        cdef real *shared = point + self.n_components * self.n_cell
+        for g in range(self.n_shared):
+            shared[g] = 0
         for k in range(self.n_components):
             if not mass[k] > 0:
                 continue
-            for g in range(max(self.n_groups, 1)):
+            for g in range(n_variances):
                 v = 0
                 for j in range(g, g + self.group_size):
                     z = moments[k * 2 * d + j] / mass[k]
                     v += moments[k * 2 * d + d + j] / mass[k] - z * z
-                shared += mass[k] * v
-                if self.n_groups:
+                if self.n_shared:
+                    shared[g] += mass[k] * v
+                else:
                     point[k * self.n_cell + d + g] = max(1.0, v / self.group_size)
             for j in range(d):
                 point[k * self.n_cell + j] += moments[k * 2 * d + j] / mass[k]
-        if self.n_shared:
-            point[self.n_components * self.n_cell] = max(1.0, shared / (d * self.data.core.total_weight))
+        for g in range(self.n_shared):
+            shared[g] = max(1.0, shared[g] / (self.group_size * self.data.core.total_weight))
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         cdef int k, j, g, d = self.n_columns, K = self.n_components
@@ -309,11 +328,11 @@ cdef class NormalFamily(Family):
                 for j in range(g, g + self.group_size):
                     v += self.variances[j] / self.group_size
                 point[k * self.n_cell + d + g] = max(1.0, v / (K * K))
-        if self.n_shared:
-            point[K * self.n_cell] = max(1.0, self.ceiling[0] / (K * K))
+        for g in range(self.n_shared):
+            point[K * self.n_cell + g] = max(1.0, self.ceiling[g] / (K * K))
 
     def chart(self):
-        """Locations and precisions; None where all share one variance."""
+        """Locations and precisions; None where components share variances."""
         from gopfast.mixtures.incumbent.charts import NormalChart
 
         return None if self.n_shared else NormalChart(self)
@@ -328,18 +347,18 @@ cdef class NormalFamily(Family):
         return True
 
     def one_component(self, problem, data=None):
-        """The same kind of variances; None where all share one."""
+        """The same kind of variances; None where components share them."""
         return None if self.n_shared else type(self)(data or self.data, 1, self.per_column)
 
     def slices(self):
-        """A shared variance."""
+        """One shared variance."""
         from gopfast.mixtures.shared.slices import SphericalSlices
 
-        return SphericalSlices(self) if self.n_shared else None
+        return SphericalSlices(self) if self.n_shared == 1 else None
 
     @property
     def has_blocks(self):
-        """Unless all share one variance."""
+        """Unless components share variances."""
         return not self.n_shared
 
     @property
@@ -354,14 +373,15 @@ cdef class NormalFamily(Family):
         cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
         scale = np.square(self.data.scale)
         found = {"means": self.data.to_user(cells[:, :d])}
-        if self.n_shared:
+        if self.per_column:
+            variances = np.empty((1, d) if self.n_shared else (K, d))
+            variances[:, self.data.order] = vector[np.newaxis, K * self.n_cell:] if self.n_shared else cells[:, d:]
+            variances = np.maximum(1.0, variances) * scale
+            found["covariances"] = np.diag(variances[0]) if self.n_shared else variances
+        elif self.n_shared:
             found["covariances"] = max(1.0, vector[K * self.n_cell]) * scale[0] * np.eye(d)
-        elif not self.per_column:
-            found["covariances"] = np.maximum(1.0, cells[:, d]) * scale[0]
         else:
-            found["covariances"] = np.empty((K, d))
-            found["covariances"][:, self.data.order] = np.maximum(1.0, cells[:, d:])
-            found["covariances"] *= scale
+            found["covariances"] = np.maximum(1.0, cells[:, d]) * scale[0]
         return found
 
     def pack(self, means, covariances=None):
@@ -374,7 +394,9 @@ cdef class NormalFamily(Family):
             scale = np.square(self.data.scale)
             covariances = np.asarray(covariances, dtype=np.float64)
             cells = out[:K * self.n_cell].reshape(K, self.n_cell)
-            if self.n_shared:
+            if self.n_shared and self.per_column:
+                out[K * self.n_cell:] = (np.diagonal(covariances) / scale)[self.data.order]
+            elif self.n_shared:
                 out[K * self.n_cell] = np.trace(np.atleast_2d(covariances)) / d / scale[0]
             elif not self.per_column:
                 cells[:, d] = covariances / scale[0]

@@ -79,7 +79,7 @@ class Design(NamedTuple):
         return found
 
 
-def design_of(X, y, weights, unit, fit_intercept):
+def design_of(X, y, weights, unit, fit_intercept, away=0.0):
     """
     Make the Design of samples.
 
@@ -91,6 +91,8 @@ def design_of(X, y, weights, unit, fit_intercept):
     unit : float
         Standard deviation that is 1 in the core.
     fit_intercept : bool
+    away : float
+        What the responses of which the fits are may differ from y by, in its unit.
 
     Raises
     ------
@@ -115,7 +117,8 @@ def design_of(X, y, weights, unit, fit_intercept):
     low, high = np.full(len(unique), np.inf), np.full(len(unique), -np.inf)
     np.minimum.at(low, of.ravel(), response)
     np.maximum.at(high, of.ravel(), response)
-    box = hull(z, exact_z, low - 2 * ROUND * np.abs(low), high + 2 * ROUND * np.abs(high))
+    away = away / unit * (1.0 + 4 * ROUND)
+    box = hull(z, exact_z, low - 2 * ROUND * np.abs(low) - away, high + 2 * ROUND * np.abs(high) + away)
     largest = 0.5 * np.ptp(response) if fit_intercept else np.abs(response).max()
     return Design(
         response, np.ascontiguousarray(z[of.ravel()].T), np.ascontiguousarray(weights), unit, *box,
@@ -136,6 +139,14 @@ def hull(z, exact, low, high):
     low, high : ndarray, shape (m,)
         Range of the responses of samples that have these.
     """
+    blocks = _blocks(z)
+    if len(blocks) > 1:  # whose normal equations are their own
+        least, most = np.empty(z.shape[1]), np.empty(z.shape[1])
+        for block in blocks:
+            rows = np.flatnonzero(z[:, block].any(axis=1))
+            own = [[exact[i][j] for j in block] for i in rows]
+            least[block], most[block] = hull(z[np.ix_(rows, block)], own, low[rows], high[rows])
+        return least, most
     m, q = z.shape
     if q > MOST_COEFFICIENTS or math.comb(m, q) > MOST_FITS:
         raise InputError(
@@ -165,6 +176,18 @@ def hull(z, exact, low, high):
             _widen(least, most, *_weights(z[some], determinant, error), low[some], high[some])
     size = SLACK * np.maximum(np.abs(least), np.abs(most))
     return least - size, most + size
+
+
+def _blocks(z):
+    """Return the columns of z (m, q) in blocks: no row has entries beside 0 in two of them."""
+    used, left, blocks = z != 0.0, set(range(z.shape[1])), []
+    while left:
+        block = {min(left)}
+        while more := {int(j) for j in np.flatnonzero(used[used[:, sorted(block)].any(axis=1)].any(axis=0))} - block:
+            block |= more
+        blocks.append(sorted(block))
+        left -= block
+    return blocks
 
 
 def _places(rows, fit_intercept):

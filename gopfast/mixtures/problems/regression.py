@@ -1,4 +1,4 @@
-"""Mixtures of regressions with normal errors, of known or free variances."""
+"""Mixtures of regressions; here with normal errors, of known or free variances."""
 
 import math
 
@@ -19,6 +19,9 @@ from gopfast.mixtures.problems.tuning import (
     REGRESSION_RIDGE as RIDGE,
 )
 
+# Distributions of the response.
+FAMILIES = ("normal", "poisson", "binomial")
+
 
 class RegressionMixture(MixtureProblem):
     """
@@ -30,7 +33,8 @@ class RegressionMixture(MixtureProblem):
         f = - sum_i w_i log sum_k pi_k N(y_i; x_i'beta_k + a_k, v_k)
 
     Variances are estimated, one for each component, unless `noise_variance` says what they are.
-    `gopfast.models.MixtureProblem` has the attributes that are not listed here.
+    `gopfast.models.MixtureProblem` has the attributes that are not listed here. With `family` "poisson" or "binomial"
+    responses are counts: a `gopfast.models.CountRegressionMixture` is made, which says what then differs.
 
     Parameters
     ----------
@@ -52,6 +56,10 @@ class RegressionMixture(MixtureProblem):
         Lower bound of the free variances, in squared units of y. By default the square of 0.05 times the residual
         standard deviation of one regression. It is part of the model: without it a component through as many samples
         as it has coefficients has an unbounded likelihood, and a small one may make such a component the optimum.
+    family : {"normal", "poisson", "binomial"}
+        Distribution of the response given the regressors.
+    offset, n_trials, least_count, groups
+        Of counts, see `gopfast.models.CountRegressionMixture`; None with normal errors.
 
     Attributes
     ----------
@@ -64,6 +72,7 @@ class RegressionMixture(MixtureProblem):
     fit_intercept : bool
     fits_all : bool
         Whether one regression fits all samples, but for rounding.
+    family : str
     parameter_names : tuple of str
         "coefficients" (K, p), with an intercept "intercepts" (K,), with free variances "variances" (K,), with a shared
         one "variance".
@@ -90,8 +99,17 @@ class RegressionMixture(MixtureProblem):
     variance_floor: float | None
     fit_intercept: bool
     fits_all: bool
+    family: str
 
     _draws_lines = True
+
+    def __new__(cls, *args: object, **given: object) -> "RegressionMixture":
+        """Make the model of counts where `family` says so."""
+        if cls is RegressionMixture and checks.choice("family", given.get("family", "normal"), FAMILIES) != "normal":
+            from gopfast.mixtures.problems.count_regression import CountRegressionMixture  # which is of this class
+
+            cls = CountRegressionMixture
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -104,14 +122,18 @@ class RegressionMixture(MixtureProblem):
         fit_intercept: bool = True,
         sample_weight: ArrayLike | None = None,
         variance_floor: float | None = None,
+        family: str = "normal",
+        offset: ArrayLike | None = None,
+        n_trials: ArrayLike | None = None,
+        least_count: float | None = None,
+        groups: ArrayLike | None = None,
     ) -> None:
-        columns, rows = checks.column_names(X), checks.data_matrix("X", X)
-        if y is not None:
-            response = checks.of_shape("y", checks.real_array("y", y), (len(rows),))
-            rows = np.column_stack([rows, response])
-            columns = (*columns, _name_of(y)) if columns else ()
-        elif rows.shape[1] < 2:
-            raise InputError("y must be given: X has one column only")
+        for name, value in (
+            ("offset", offset), ("n_trials", n_trials), ("least_count", least_count), ("groups", groups)
+        ):  # fmt: skip
+            if value is not None:
+                raise InputError(f"{name} must be None with family='normal': it is of counts")
+        rows, columns = table_of(X, y)
         self._store(
             rows,
             n_components,
@@ -119,7 +141,8 @@ class RegressionMixture(MixtureProblem):
             columns=columns,
             prior=None,
             variance=checks.choice("variance", variance, ("free", "shared")),
-            fit_intercept=_flag(fit_intercept),
+            fit_intercept=flag(fit_intercept),
+            family=family,
             noise_variance=None if noise_variance is None else checks.positive_number("noise_variance", noise_variance),
         )
         if noise_variance is not None and variance_floor is not None:
@@ -140,7 +163,7 @@ class RegressionMixture(MixtureProblem):
     @property
     def regressors(self) -> FloatArray:
         """The regressors (n, p)."""
-        return self.X[:, :-1]
+        return self.X[:, : self._n_regressors]
 
     @property
     def response(self) -> FloatArray:
@@ -177,9 +200,18 @@ class RegressionMixture(MixtureProblem):
         return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), "y"]
 
     @property
+    def _n_regressors(self):
+        return self.n_features - 1
+
+    @property
     def _n_coefficients(self):
         """Coefficients of a component, the intercept among them."""
-        return self.n_features - 1 + self.fit_intercept
+        return self._n_regressors + self.fit_intercept
+
+    @property
+    def _linear_response(self):
+        """What lines through samples are fitted to at a start."""
+        return self.response
 
     def _model_names(self):
         level = "variance_floor" if self.noise_variance is None else "noise_variance"
@@ -206,10 +238,9 @@ class RegressionMixture(MixtureProblem):
         """Return the regressors with a constant last if there is an intercept, (n, q)."""
         return np.column_stack([self.regressors, np.ones(self.n_samples)]) if self.fit_intercept else self.regressors
 
-    def _residuals_of_one(self):
-        """Return the residuals of one regression; InputError where its coefficients are not determined."""
-        used = self.sample_weight > 0.0
-        Z, root = self._design()[used], np.sqrt(self.sample_weight[used])
+    def _scaled_design(self):
+        """Return `_design` of used samples, centred and scaled; InputError where coefficients are not determined."""
+        Z = self._design()[self.sample_weight > 0.0]
         centred = Z - np.where(np.ptp(Z, axis=0) > 0.0, Z.mean(axis=0), 0.0) if self.fit_intercept else Z
         size = np.abs(centred).max(axis=0)
         rank = 0
@@ -220,10 +251,15 @@ class RegressionMixture(MixtureProblem):
                 f"X must determine {self._n_coefficients} coefficients, but a column is constant or depends on the "
                 "others" + (", the intercept among them" if self.fit_intercept else "")
             )
-        scaled = root[:, np.newaxis] * (centred / size)
-        fitted = np.linalg.lstsq(scaled, root * self.response[used], rcond=None)[0]
+        return centred / size
+
+    def _residuals_of_one(self):
+        """Return the residuals of one regression."""
+        used = self.sample_weight > 0.0
+        Z, root = self._scaled_design(), np.sqrt(self.sample_weight[used])
+        fitted = np.linalg.lstsq(root[:, np.newaxis] * Z, root * self.response[used], rcond=None)[0]
         residuals = np.zeros(self.n_samples)
-        residuals[used] = self.response[used] - (centred / size) @ fitted
+        residuals[used] = self.response[used] - Z @ fitted
         return residuals
 
     # What the solver asks
@@ -289,7 +325,7 @@ class RegressionMixture(MixtureProblem):
     # What a model defines
 
     def _check_values(self, coefficients, *others):
-        p = self.n_features - 1
+        p = self._n_regressors
         array = checks.real_array("coefficients", coefficients)
         if p == 1 and array.ndim == 1:
             array = array[:, np.newaxis]
@@ -339,11 +375,35 @@ class RegressionMixture(MixtureProblem):
         return np.broadcast_to(parameters[self.parameter_names[-1]], (self.n_components,))
 
 
-def _flag(value):
+def flag(value):
     """Check whether there is an intercept."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputTypeError(f"fit_intercept must be True or False; got {value!r}")
     return bool(value)
+
+
+def table_of(X, y, *others):
+    """
+    Return regressors, other columns and responses side by side, and their names.
+
+    Parameters
+    ----------
+    X : array_like, shape (n,) or (n, p)
+    y : array_like of shape (n,), or None
+        The last column of X where it is None.
+    *others : (str, ndarray)
+        Columns that come between: their names and values (n,).
+    """
+    columns, rows = checks.column_names(X), checks.data_matrix("X", X)
+    if y is None and rows.shape[1] < 2:
+        raise InputError("y must be given: X has one column only")
+    if y is None:
+        rows, response, last = rows[:, :-1], rows[:, -1], columns[-1:]
+        columns = columns[:-1]
+    else:
+        response, last = checks.of_shape("y", checks.real_array("y", y), (len(rows),)), (_name_of(y),)
+    names = (*columns, *(name for name, _ in others), *last) if columns else ()
+    return np.column_stack([rows, *(value for _, value in others), response]), names
 
 
 def _name_of(y):

@@ -39,8 +39,8 @@ def lines(problem, rng):
     Z, away = problem._design(), []
     for _ in range(problem.n_components):
         rows = rng.choice(used, min(q, len(used)), replace=False)
-        fitted = np.linalg.lstsq(Z[rows], problem.response[rows], rcond=None)[0]
-        away.append(np.abs(problem.response - Z @ fitted))
+        fitted = np.linalg.lstsq(Z[rows], problem._linear_response[rows], rcond=None)[0]
+        away.append(np.abs(problem._linear_response - Z @ fitted))
     return _shares(np.argmin(away, axis=0), problem.n_components)
 
 
@@ -50,7 +50,7 @@ def split(problem, rng):
     one = problem._with(n_components=1, sample_weight=weights)
     state = one.maximize(np.ones((problem.n_samples, 1)))
     fitted = problem.predict(problem.regressors, state["coefficients"], state.get("intercepts"))[:, 0]
-    order = np.argsort(np.argsort(problem.response - fitted))
+    order = np.argsort(np.argsort(problem._linear_response - fitted))
     ends = np.sort(rng.random(problem.n_components - 1))
     return _shares(np.searchsorted(ends, order / problem.n_samples), problem.n_components)
 
@@ -77,7 +77,7 @@ def _part(problem, rng):
     rows = np.sort(rng.choice(used, MOST_SAMPLES, replace=False))
     part = problem._with(X=problem.X[rows], sample_weight=problem.sample_weight[rows])
     try:
-        part._residuals_of_one()
+        part._scaled_design()
     except InputError:
         return problem
     return part

@@ -170,3 +170,20 @@ LONG_STEPS = 100
 REGRESSION_MOST_SAMPLES = 2000
 # of the nearest regression in a sample's responsibilities at the start | part | (0, 1] | not measured
 NEAREST_SHARE = 0.9
+
+# [count_regression, count_fits] Regressions of counts.
+
+# what a count of 0 is taken to be by default | counts | (0, 0.5) | argument: changes a likelihood by a millionth of the
+# linear predictors of zeros, and leaves the box of all fits small
+LEAST_COUNT = 1e-6
+# of a sample's linear predictor from that of its count, where nothing but the least count holds it | nats | (0, inf) |
+# not measured
+HELD_BELOW = 2.0
+# of Newton's method for a fit | steps | [1, inf) | argument: each halves what is missing far from the optimum
+COUNT_STEPS = 50
+# of a step | halvings | [1, 1000] | argument: from then on a step is rounding
+COUNT_HALVINGS = 40
+# of what the quadratic model promises, that a step must gain | part | (0, 0.5) | argument: Armijo's rule
+COUNT_GAIN = 1e-4
+# what a step must promise to be taken | nats per unit of mass | (0, 1) | argument: below what rounding costs
+COUNT_SOLVED = 1e-13

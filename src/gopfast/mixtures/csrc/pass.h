@@ -37,12 +37,13 @@ typedef struct {
     const double *weights; /* n_padded values, 0 for the padding */
 } pass_data;
 
-/* Costs of the components: c_ik = sum_j z_j (linear_kj + quadratic_kj z_j) - offset_k, z = x_i - center_k. */
+/* Costs of the components: c_ik = each_ik + sum_j z_j (linear_kj + quadratic_kj z_j) - offset_k, z = x_i - center_k. */
 typedef struct {
     double *centers;   /* (K, n_columns) */
     double *linear;    /* (K, n_columns) */
     double *quadratic; /* (K, n_columns) */
     double *offsets;   /* (K,) */
+    double *each;      /* (K, n_padded) what each sample costs by itself; NULL: nothing */
 } pass_costs;
 
 /* OUT: sums over the samples, with phi about center_k, F statistics, r = responsibilities. */

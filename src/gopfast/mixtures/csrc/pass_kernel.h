@@ -184,7 +184,7 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
     const pass_level level = (pass_level)(asked & ~(PASS_KEEP | PASS_AGAIN));
     double *kept = scratch + pass_scratch_size(K, F); /* (blocks, K + 1, BLOCK): what cost and leasts hold */
     const double *centers = costs->centers, *linear = costs->linear, *quadratic = costs->quadratic;
-    const double *offsets = costs->offsets;
+    const double *offsets = costs->offsets, *each = costs->each;
     double *cost = scratch;                     /* (K, BLOCK): c_ik, then exp(c_min - c_ik) */
     double *a = cost + (size_t)K * PASS_BLOCK;  /* (m, BLOCK): r_k, r_k phi_k */
     double *wa = a + (size_t)m * PASS_BLOCK;    /* (m, BLOCK): the same times w */
@@ -229,6 +229,7 @@ INLINE void NAME(body)(const pass_data *data, ptrdiff_t begin, ptrdiff_t end, co
                     NAME(vec) z = NAME(load)(data->columns + j * data->n_padded + start + i) - centers[k * d + j];
                     c += z * (linear[k * d + j] + quadratic[k * d + j] * z);
                 }
+                if (each) c += NAME(load)(each + k * data->n_padded + start + i);
                 NAME(store)(cost + k * PASS_BLOCK + i, c);
                 if (weights[k] > 0) least = NAME(select)(c < least, c, least);
             }

@@ -33,6 +33,7 @@ INLINE double NAME(price_exponentials)(const pass_data *data, const int d, const
                 c += z * (costs->linear[j] + costs->quadratic[j] * z);
                 e += size * (rounding->linear[j] + rounding->quadratic[j] * size);
             }
+            if (costs->each) c += NAME(load)(costs->each + start + i);
             NAME(vec) price = NAME(load)(prices + start + i), w = NAME(load)(data->weights + start + i);
             NAME(vec) t = (price - c) + (e + NAME(abs)(price) * 0x1p-50);
             NAME(vec) exponent = NAME(select)(t < PASS_LARGEST_EXPONENT, t, NAME(set)(PASS_LARGEST_EXPONENT));

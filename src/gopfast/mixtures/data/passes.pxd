@@ -21,6 +21,7 @@ cdef extern from "pass.h" nogil:
         double *linear
         double *quadratic
         double *offsets
+        double *each
     ctypedef struct pass_sums:
         double value
         double magnitude

@@ -149,7 +149,7 @@ def sums(columns, weights, centers, offsets, proportions, int level=2, linear=No
     cdef double[:, ::1] first_ = first, gram_ = gram
     cdef double[:, :, ::1] second_ = second
     cdef pass_data data = pass_data(x.shape[1], d, squares, &x[0, 0], &w[0])
-    cdef pass_costs costs = pass_costs(&c[0, 0], &b[0, 0], &a[0, 0], &off[0])
+    cdef pass_costs costs = pass_costs(&c[0, 0], &b[0, 0], &a[0, 0], &off[0], NULL)
     cdef pass_sums out
     out.density, out.first, out.second, out.gram = &density_[0], &first_[0, 0], &second_[0, 0, 0], &gram_[0, 0]
     cdef int _turn, flag = 0

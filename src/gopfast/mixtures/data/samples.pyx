@@ -165,11 +165,13 @@ cdef class Samples:
         return np.ascontiguousarray(((np.asarray(means) - self.center) / self.scale)[:, self.order])
 
 
-cdef int take_costs(Arena arena, pass_costs *costs, size_t n_components, size_t n_columns) except -1:
+cdef int take_costs(Arena arena, pass_costs *costs, size_t n_components, size_t n_columns,
+                    size_t n_padded=0) except -1:
     costs.centers = arena.take(n_components * n_columns)
     costs.linear = arena.take(n_components * n_columns)
     costs.quadratic = arena.take(n_components * n_columns)
     costs.offsets = arena.take(n_components)
+    costs.each = arena.take(n_components * n_padded) if n_padded else NULL
     return 0
 
 
@@ -188,9 +190,9 @@ cdef int take_sums(Arena arena, pass_sums *sums, size_t n_components, size_t n_s
 
 
 cdef class PassBuffer:
-    def __cinit__(self, int n_components, int n_columns, int n_statistics):
+    def __cinit__(self, int n_components, int n_columns, int n_statistics, size_t n_each=0):
         self.arena = Arena()
         while self.arena.again():
-            take_costs(self.arena, &self.costs, n_components, n_columns)
+            take_costs(self.arena, &self.costs, n_components, n_columns, n_each)
             take_sums(self.arena, &self.sums, n_components, n_statistics, PASS_HESSIAN)
             self.scratch = self.arena.take(pass_scratch_size(n_components, n_statistics))

@@ -42,6 +42,7 @@ cdef class Family:
     cdef readonly int n_more            # slopes for proofs that the costs of a sample do not show, see more_slopes
     cdef readonly bint has_prior
     cdef readonly bint has_sample_costs  # `least_costs` says something
+    cdef readonly index n_each          # costs are of each of so many samples (padded) by itself; 0: affine in columns
     cdef readonly bint divisible_cells  # no prior, no shared variables: each minorant and facet is of one component
     cdef readonly real e_power          # the objective has e C - e_power log e
     cdef readonly real constant         # model constant in nats, added in `MixturePrimal.step` and in `evaluate`
@@ -72,6 +73,8 @@ cdef class Family:
     # IN/OUT point: parameters to their optimum for given statistics about the costs' centers (M step).
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil
+    # The same where costs are of each sample by itself, for shares (K, n_each) of the samples' weights.
+    cdef void maximise_shares(self, const real *shares, const real *mass, real *point) noexcept nogil
     # The objective's part that no sample has, in nats; OUT e: its optimum.
     cdef real prior_cost(self, const real *point, real *e) noexcept nogil
     # Sum of the magnitudes of its terms in nats: scale of its rounding error.

@@ -57,6 +57,12 @@ cdef extern from *:
     # each (J4)
     real MOVED "(8 * GOPFAST_ROUND)"
 
+    # [counts] Regressions of counts.
+
+    # of a linear predictor | relative to the most a row's terms are | a sum of at most nine terms, each made of three
+    # rounded numbers, and of four at coefficients 0 (J9)
+    real COUNT_MOVED "(32 * GOPFAST_ROUND)"
+
     # [affine, tied] Sums of products over the samples.
 
     # of a sum of products over the samples | relative to its terms' sizes | sums are pairwise, so whatever the number

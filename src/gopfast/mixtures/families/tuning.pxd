@@ -160,3 +160,22 @@ cdef extern from *:
     real NO_MASS "1e-250"
     # at least, that parts of a wide box lie from the fit | deviations | (0, inf) | not measured
     real WIDE "16.0"
+
+    # [counts] Regressions of counts.
+
+    # of a cell's strip, up to which its tangents may bound it better than samples one by one | its square times the
+    # precision of a count, at most 1 | (0, inf) | not measured
+    real COUNT_FINE "4.0"
+    # about a deviation of a linear predictor at a place, where wide boxes are split | none | (0, inf) | not measured
+    real COUNT_UNIT "0.3"
+    # of a linear predictor's exponential: those above are taken to be this, or to bound nothing | none | (0, 700] |
+    # argument: their products are finite
+    real LARGEST_PREDICTOR "690.0"
+    # of Newton's method for a fit | steps | [1, inf) | argument: each halves what is missing far from the optimum
+    int COUNT_STEPS "50"
+    # of a step | halvings | [1, 1000] | argument: from then on a step is rounding
+    int COUNT_HALVINGS "40"
+    # of what the quadratic model promises, that a step must gain | part | (0, 0.5) | argument: Armijo's rule
+    real COUNT_ARMIJO "1e-4"
+    # what a step must promise to be taken | nats per unit of mass | (0, 1) | argument: below what rounding costs
+    real COUNT_SOLVED "1e-13"

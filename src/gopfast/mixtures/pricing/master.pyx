@@ -92,7 +92,7 @@ cdef class Master:
         cdef int i
         self.arena, self.capacity = arena, 0
         while arena.again():
-            take_costs(arena, &self.own, 1, self.pricing.family.n_columns)
+            take_costs(arena, &self.own, 1, self.pricing.family.n_columns, self.pricing.family.n_each)
             take_costs(arena, &self.identity, 1, 1)
             take_costs(arena, &self.nothing, 1, 1)
             for i in range(2):
@@ -184,6 +184,8 @@ cdef class Master:
         self.prior[a] = self.pricing.family.prior_cost(point, &e)
         for i in range(self.N):
             c[i] = -self.own.offsets[0]
+            if self.own.each != NULL:
+                c[i] += self.own.each[i]
         for j in range(data.n_columns):
             x = data.columns + j * data.n_padded
             center, linear, quadratic = self.own.centers[j], self.own.linear[j], self.own.quadratic[j]

@@ -99,7 +99,7 @@ cdef class CellPricing:
             for thread in range(self.n_threads):
                 at = self.spaces + thread
                 take_subproblem(arena, family, &at.sub)
-                take_costs(arena, &at.costs, 1, d)
+                take_costs(arena, &at.costs, 1, d, family.n_each)
                 take_costs(arena, &at.rounding, 1, d)
                 at.sums.first, at.sums.inner_first, at.sums.second = arena.take(F), arena.take(F), arena.take(F * F)
                 at.parts = <price_sums *> arena.take_bytes(self.n_levels * sizeof(price_sums))
@@ -239,6 +239,8 @@ cdef class CellPricing:
             at.costs.linear[j], at.rounding.linear[j] = at.coefficients[1 + j], n_terms * ROUND * at.size[1 + j]
             at.costs.quadratic[j] = at.coefficients[1 + d + j] if F > d else minorant.quadratic[j]
             at.rounding.quadratic[j] = n_terms * ROUND * (at.size[1 + d + j] if F > d else fabs(minorant.quadratic[j]))
+        if self.family.n_each:
+            memcpy(at.costs.each, minorant.each, self.family.n_each * sizeof(real))
         self.run(at)
         constant = at.sums.value - constant + 64 * ROUND * (n_terms * size + at.sums.value)
         constant += self.summary_loss(at)
@@ -255,6 +257,8 @@ cdef class CellPricing:
         for i in range(n, self.prices.shape[0]):
             at.own[i] = at.own[n - 1]
         at.costs.offsets[0] = at.rounding.offsets[0] = 0
+        for i in range(self.family.n_each):
+            at.costs.each[i] = 0
         for j in range(d):
             at.costs.centers[j] = at.costs.linear[j] = at.costs.quadratic[j] = 0
             at.rounding.linear[j] = at.rounding.quadratic[j] = 0
@@ -343,7 +347,7 @@ cdef class CellPricing:
         cdef index n = self.family.n_connected
         cdef float *warm = node_warm(cell, n)
         cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
-        cdef bint afresh = not isfinite(parent), stuck, is_fine
+        cdef bint afresh = not isfinite(parent) or Q == 0, stuck, is_fine
         if self.family.has_sample_costs and not self.provable:
             self.forget(at)
             value = self.evaluate_samples(at, node_low(cell), node_high(cell, n), &is_fine)
@@ -434,6 +438,9 @@ cdef class CellPricing:
     cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil:
         """Where to split: by the largest error of the minorant at the column, or in the widest side of all."""
         cdef index n = self.family.n_connected
+        if self.family.n_each:
+            self.choose_split_by_samples(at, cell)
+            return
         self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first,
                                  at.sub.e_low, node_point(cell, n), at.error)
         self.choose_variable(at, cell)
@@ -441,14 +448,8 @@ cdef class CellPricing:
     cdef void choose_split_by_samples(self, Pricing *at, Node *cell) noexcept nogil:
         cdef index n = self.family.n_connected, i
         cdef int f
-        cdef const real *u = at.scratch + self.prices.shape[0]
-        cdef const real *w = self.family.data.core.samples.weights
         cdef const real[:, ::1] columns = self.family.data.columns
-        cdef real s = at.parts.scale
-        at.sums.mass = 0
-        for i in range(self.family.data.core.n_samples):
-            at.own[i] = w[i] * min(1.0, s * u[i]) if s > 0 else 0
-            at.sums.mass += at.own[i]
+        at.sums.mass = self.take_column(at, &at.parts[0])
         for f in range(self.family.n_statistics):
             at.sums.first[f] = 0
             for i in range(self.family.data.core.n_samples):
@@ -457,6 +458,17 @@ cdef class CellPricing:
                                  node_point(cell, n), at.error)
         self.family.lost_by_samples(node_low(cell), node_high(cell, n), at.own, at.error)
         self.choose_variable(at, cell)
+
+    cdef real take_column(self, Pricing *at, const price_sums *sums) noexcept nogil:
+        """Returns its mass."""
+        cdef const real *u = at.scratch + self.prices.shape[0]
+        cdef const real *w = self.family.data.core.samples.weights
+        cdef real mass = 0
+        cdef index i
+        for i in range(self.family.data.core.n_samples):
+            at.own[i] = w[i] * min(1.0, sums.scale * u[i]) if sums.scale > 0 else 0
+            mass += at.own[i]
+        return mass
 
     cdef void choose_variable(self, Pricing *at, Node *cell) noexcept nogil:
         cdef index n = self.family.n_connected, a
@@ -517,7 +529,11 @@ cdef class CellPricing:
                 rest = gain * ratio / (1 - ratio)
                 if rest < near or value + DOUBT * rest < least:
                     break
-            self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
+            if self.family.n_each:
+                self.take_column(at, &at.sums)
+                self.family.maximise_shares(at.own, &at.sums.mass, point)
+            else:
+                self.family.maximise(&at.sums.mass, at.sums.first, e, &at.costs, point)
         memcpy(point, at.best, size)
         return value
 

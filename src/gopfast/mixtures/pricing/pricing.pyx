@@ -224,7 +224,10 @@ cdef class ComponentPricing(CellPricing):
         linear = np.array(<real[:d]> self.spaces.costs.linear)[:, None]
         quadratic = np.array(<real[:d]> self.spaces.costs.quadratic)[:, None]
         z = columns - center
-        return (z * (linear + quadratic * z)).sum(axis=0) - self.spaces.costs.offsets[0], prior
+        each = 0.0
+        if self.family.n_each:
+            each = np.array(<real[:self.family.data.core.n_samples]> self.spaces.costs.each)
+        return each + (z * (linear + quadratic * z)).sum(axis=0) - self.spaces.costs.offsets[0], prior
 
     def columns(self, prices, points):
         """The best columns of components, for the master problem; these prices are kept.

@@ -52,7 +52,7 @@ def sums_of_part(blocks, frame, bint squares, int F, centers, linear, quadratic,
     cdef int K = <int> share.shape[0], d = <int> own.shape[0] // K
     cdef PassBuffer buffer = PassBuffer(K, d, F)
     cdef pass_sums *sums = &buffer.sums
-    cdef pass_costs costs = pass_costs(&own[0], &slope[0], &curve[0], &offset[0])
+    cdef pass_costs costs = pass_costs(&own[0], &slope[0], &curve[0], &offset[0], NULL)
     cdef Samples chunk
     density, first, second, none = np.zeros(K), np.zeros(K * F), np.zeros(K * F * F), np.zeros(d)
     values, magnitudes = [], []

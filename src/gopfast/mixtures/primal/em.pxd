@@ -23,6 +23,7 @@ cdef class MixturePrimal(Primal):
     cdef pass_sums part_sums[N_PARTS]
     cdef int n_threads
     cdef readonly real margin       # what rounding up added to the last objective that step() returned
+    cdef real[::1] shares           # (K n_each,) of the samples' weights, for families whose costs are of each sample
     cdef real coarse_loss           # objective on the samples less that on the summary, at the first incumbent
     cdef StopSignal stop
     cdef real until                 # when the local search at hand has had its share of the time limit
@@ -58,6 +59,7 @@ cdef class MixturePrimal(Primal):
     cdef void act(self, int other) noexcept nogil
     cdef Work *work(self) noexcept nogil
     cdef void sweep(self, const SampleSet *data, const real *weights) noexcept nogil
+    cdef void share_out(self, const SampleSet *data, const real *weights) noexcept nogil
     cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
                   Effort *effort, bint goes_on=*, real relative=*) noexcept nogil

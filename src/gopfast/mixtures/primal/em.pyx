@@ -10,7 +10,7 @@ from gopfast.mixtures.primal.tuning import (
 )
 from gopfast.search import entries
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, exp, fabs
 from libc.string cimport memcpy
 
 from gopfast.clustering.line import best_stretches
@@ -83,7 +83,8 @@ cdef class MixturePrimal(Primal):
         self.held = np.zeros(self.n_solution)
         self.trial, self.candidate = np.zeros(self.n_solution), np.zeros(self.n_solution)
         self.drawn, self.mass, self.metric = np.zeros(K * d), np.zeros(K), family.metric()
-        self.buffer = PassBuffer(K, d, family.n_statistics)
+        self.buffer = PassBuffer(K, d, family.n_statistics, family.n_each)
+        self.shares = np.zeros(max(1, K * family.n_each))
         self.describe(ties)
         self.n_threads = 1
         self.part_buffers = []
@@ -101,7 +102,7 @@ cdef class MixturePrimal(Primal):
         self.until = INFINITY
         self.some = None
         n_drawn = <index> min(START_SAMPLES, max(FEWEST_START_SAMPLES, START_TERMS / (K * family.n_statistics)))
-        if self.full.n_samples >= 2 * n_drawn and self.coarse.n_samples == self.full.n_samples:
+        if self.full.n_samples >= 2 * n_drawn and self.coarse.n_samples == self.full.n_samples and not family.n_each:
             self.some = self.draw(n_drawn)
             self.coarse = self.some.core
         self.has_axes = family.frame is not None
@@ -189,6 +190,24 @@ cdef class MixturePrimal(Primal):
             run_pass_in_parts(&data.samples, K, &self.buffer.costs, weights, PASS_MOMENTS, self.part_scratch,
                               self.part_sums, self.n_threads, &self.buffer.sums)
 
+    cdef void share_out(self, const SampleSet *data, const real *weights) noexcept nogil:
+        """OUT shares: of the samples' weights, by the costs of each sample in the buffer."""
+        cdef int K = self.family.n_components, k
+        cdef index n = self.family.n_each, i
+        cdef const real *each = self.buffer.costs.each
+        cdef real *shares = &self.shares[0]
+        cdef real least, total
+        for i in range(data.n_samples):
+            least, total = INFINITY, 0
+            for k in range(K):
+                if weights[k] > 0:
+                    least = min(least, each[k * n + i])
+            for k in range(K):
+                shares[k * n + i] = weights[k] * exp(least - each[k * n + i]) if weights[k] > 0 else 0
+                total += shares[k * n + i]
+            for k in range(K):
+                shares[k * n + i] *= data.samples.weights[i] / total
+
     cdef real step(self, const SampleSet *data, real *solution) noexcept nogil:
         """One EM step in place; returns the objective before it, rounded up."""
         cdef int K = self.family.n_components, k
@@ -197,6 +216,8 @@ cdef class MixturePrimal(Primal):
         cdef pass_sums *sums = &self.buffer.sums
         self.family.costs(point, &self.buffer.costs)
         self.sweep(data, solution)
+        if self.family.n_each:
+            self.share_out(data, solution)
         prior = self.family.prior_cost(point, &e)
         solution[K + self.family.n_connected] = e
         # W: weights and probabilities that add up to 1 only up to rounding
@@ -206,7 +227,10 @@ cdef class MixturePrimal(Primal):
             size += self.mass[k] * cost_size(data, k, &self.buffer.costs, sums, self.mass[k])
             solution[k] = self.mass[k] / data.total_weight
         objective = prior + sums.value + summary_shift(data, K, &self.buffer.costs) + self.family.constant
-        self.family.maximise(&self.mass[0], sums.first, e, &self.buffer.costs, point)
+        if self.family.n_each:
+            self.family.maximise_shares(&self.shares[0], &self.mass[0], point)
+        else:
+            self.family.maximise(&self.mass[0], sums.first, e, &self.buffer.costs, point)
         self.margin = OBJECTIVE_ROUNDING * size + self.family.constant_margin()
         return objective + self.margin
 

@@ -49,7 +49,7 @@ cdef class Moves:
     def __init__(self, Family family, real blend=0.0):
         cdef int K = family.n_components, d = family.n_columns, F = family.n_statistics
         self.family, self.blend = family, blend
-        self.buffer = PassBuffer(K, d, F)
+        self.buffer = PassBuffer(K, d, F, family.n_each)
         self.raw, self.halves = np.zeros((K, 1 + F)), np.zeros((2 * K, 1 + F))
         self.mass, self.moments = np.zeros(K), np.zeros(K * F)
         self.point, self.metric, self.drawn = np.zeros(family.n_connected), family.metric(), np.zeros(2 * d + 1)
@@ -71,6 +71,8 @@ cdef class Moves:
         cdef int d = self.family.n_columns, j
         cdef const real *x = self.data.samples.columns + i
         cdef real total = -self.buffer.costs.offsets[k], z
+        if self.family.n_each:
+            total += self.buffer.costs.each[k * self.family.n_each + i]
         for j in range(d):
             z = x[j * self.data.samples.n_padded] - self.buffer.costs.centers[k * d + j]
             total += z * (self.buffer.costs.linear[k * d + j] + self.buffer.costs.quadratic[k * d + j] * z)

@@ -53,7 +53,7 @@ cdef int lay_out(Arena arena, Newton *nt, Family family) except -1:
     cdef size_t K = family.n_components, F = family.n_statistics, Q = family.n_facets, m = K * (1 + F)
     while arena.again():
         take_subproblem(arena, family, &nt.sub)
-        take_costs(arena, &nt.costs, K, family.n_columns)
+        take_costs(arena, &nt.costs, K, family.n_columns, family.n_each)
         take_sums(arena, &nt.sums, K, F, PASS_HESSIAN)
         take_weights(arena, &nt.iterate, K)
         nt.scale, nt.mass = arena.take(K), arena.take(K)
@@ -270,6 +270,8 @@ cdef class EntropicRelaxation(Relaxation):
             nt.iterate.slack[k] = FIRST_SLACK * W
         memcpy(nt.costs.centers, costs.centers, K * d * sizeof(real))
         memcpy(nt.costs.quadratic, costs.quadratic, K * d * sizeof(real))
+        if self.family.n_each:
+            memcpy(nt.costs.each, costs.each, K * self.family.n_each * sizeof(real))
         for r in range(self.family.n_facets):
             nt.q[r] = nt.sub.facets[r].multiplier if nt.sub.facets[r].active else 0
             nt.slack_q[r] = nt.excess_q[r] = nt.sub.facets[r].slack

@@ -10,7 +10,7 @@ from gopfast.search.types cimport real
 cdef inline int take_subproblem(Arena arena, Family family, Subproblem *sub) except -1:
     cdef size_t n = family.n_facets, m = family.n_components * (1 + family.n_statistics), r
     cdef real *coefficients = arena.take(n * m)
-    take_costs(arena, &sub.minorant, family.n_components, family.n_columns)
+    take_costs(arena, &sub.minorant, family.n_components, family.n_columns, family.n_each)
     sub.facets = <Facet *> arena.take_bytes(n * sizeof(Facet))
     if sub.facets != NULL:
         for r in range(n):

@@ -15,6 +15,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import pricing_root
 from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided, parts
 from tests.support.problems import objectives_on_the_way
+from tests.support.savings import best_known
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +37,7 @@ def problem_of(seed, d, K, covariance, n=14, apart=3.0):
 def least_known(problem, seed=0, starts=60):
     """The family, the best mixture that EM finds from many starts, and its objective."""
     family = engine.family(problem)
-    primal, rng = MixturePrimal(family), np.random.default_rng(seed)
-    even = np.full(problem.n_components, 1.0 / problem.n_components)
-    found = [primal.em(even, family.seeded(rng), 1e-10, 2000) for _ in range(starts)]
-    solution, trace, _ = min(found, key=lambda one: one[1][-1])
-    return family, solution, trace[-1]
+    return family, *best_known(family, seed, starts, 1e-10, 2000)
 
 
 def learnt(problem, family, solution, limit, threads=1):

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
@@ -15,6 +14,7 @@ from gopfast.mixtures.pricing.cover import CoverBound, best_weights, is_covered,
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 from tests.support.problems import objectives_on_the_way
+from tests.support.savings import best_known
 
 SHAPES = ["normal", "heavy", "ties", "constant", "offset", "skewed"]
 
@@ -49,11 +49,7 @@ def problem_of(seed, shape, n, d, K, apart=4.0, covariance="diag"):
 def least_known(problem, seed=0, starts=20):
     """The family, the best mixture that EM finds from many starts, and its objective."""
     family = engine.family(problem)
-    primal, rng = MixturePrimal(family), np.random.default_rng(seed)
-    even = np.full(problem.n_components, 1.0 / problem.n_components)
-    found = [primal.em(even, family.seeded(rng), 1e-8, 1000) for _ in range(starts)]
-    solution, trace, _ = min(found, key=lambda one: one[1][-1])
-    return family, solution, trace[-1]
+    return family, *best_known(family, seed, starts)
 
 
 def learnt(bound, most, limits=None, enough=math.inf):

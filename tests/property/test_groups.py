@@ -5,7 +5,6 @@ import pytest
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
-from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 
 import gopfast
@@ -13,6 +12,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.pricing import grouped
 from gopfast.mixtures.pricing.grouped import GroupedBound
+from tests.support.savings import any_component, best_known
 
 KINDS = ["known", "spherical", "diag"]
 
@@ -41,6 +41,20 @@ def awkward(shape, rng, n, d):
     return np.exp(rng.standard_normal((d, n)))
 
 
+def hold(moments, weights, y, size):
+    """Groups' moments are no better than those of what samples save, y (n,), of terms of this size (n,)."""
+    parts, mass, mean, variance, low, high, most = moments
+    assert sum(len(part) for part in parts) == len(y) and len(parts) == len(mass)
+    for g, part in enumerate(parts):
+        w, error = weights[part] / weights[part].sum(), 1e-13 * size[part].max()
+        own = w @ y[part]
+        assert mass[g] == pytest.approx(weights[part].sum(), rel=1e-12)
+        assert mean[g] >= own - error
+        assert low[g] <= y[part].min() + error and high[g] >= y[part].max() - error
+        assert variance[g] >= w @ np.square(y[part] - own) * (1 - 1e-9) - error**2
+        assert most[g] >= w @ np.exp(np.minimum(y[part], 600.0)) * (1 - 1e-9 - error)
+
+
 @pytest.mark.parametrize("shape", ["heavy", "ties", "constant", "offset", "skewed"])
 @pytest.mark.parametrize(("n", "d"), [(40, 1), (700, 2), (1_500, 3), (1_100, 7)])
 def test_moments_and_ranges_hold_every_sample(shape, n, d):
@@ -60,16 +74,11 @@ def test_moments_and_ranges_hold_every_sample(shape, n, d):
         y = prices + costs[3, 0] - costs[1] @ from_center - costs[2] @ np.square(from_center)
         size = np.abs(prices) + np.abs(costs[1]) @ np.abs(from_center) + costs[2] @ np.square(from_center) + 1.0
         for level in range(groups.n_levels):
-            parts, mass, mean, variance, low, high, most = groups.moments(level, costs)
-            assert sum(len(part) for part in parts) == n and len(parts) == len(mass)
+            found = groups.moments(level, costs)
+            parts, _, mean, variance, low, high, _ = found
+            hold(found, weights, y, size)
             for g, part in enumerate(parts):
                 w, error = weights[part] / weights[part].sum(), 1e-13 * size[part].max()
-                own = w @ y[part]
-                assert mass[g] == pytest.approx(weights[part].sum(), rel=1e-12)
-                assert mean[g] >= own - error
-                assert low[g] <= y[part].min() + error and high[g] >= y[part].max() - error
-                assert variance[g] >= w @ np.square(y[part] - own) * (1 - 1e-9) - error**2
-                assert most[g] >= w @ np.exp(np.minimum(y[part], 600.0)) * (1 - 1e-9 - error)
                 # and the bound of what it saves
                 exact = w @ np.maximum(0.0, y[part])
                 bound = 0.5 * (mean[g] + np.sqrt(mean[g] ** 2 + variance[g]))
@@ -107,16 +116,11 @@ def test_moments_and_ranges_of_products_hold_every_sample(shape, n):
         size = np.abs(prices) + np.abs(costs[1]) @ (np.abs(columns) + np.abs(costs[0][:, None])) + 1.0
         size += costs[2] @ np.square(from_center)
         for level in range(groups.n_levels):
-            parts, mass, mean, variance, low, high, most = groups.moments(level, costs)
-            assert sum(len(part) for part in parts) == n and len(parts) == len(mass)
+            found = groups.moments(level, costs)
+            parts, *_, low, high, _ = found
+            hold(found, weights, y, size)
             for g, part in enumerate(parts):
-                w, error = weights[part] / weights[part].sum(), 1e-13 * size[part].max()
-                own = w @ y[part]
-                assert mass[g] == pytest.approx(weights[part].sum(), rel=1e-12)
-                assert mean[g] >= own - error
-                assert low[g] <= y[part].min() + error and high[g] >= y[part].max() - error
-                assert variance[g] >= w @ np.square(y[part] - own) * (1 - 1e-9) - error**2
-                assert most[g] >= w @ np.exp(np.minimum(y[part], 600.0)) * (1 - 1e-9 - error)
+                error = 1e-13 * size[part].max()
                 narrow += high[g] - low[g] < 3.0 * (y[part].max() - y[part].min()) + error
     assert narrow  # about the groups' centers ranges are short
     with pytest.raises(ValueError, match="third of three"):
@@ -162,13 +166,10 @@ def test_no_component_saves_more_than_its_cell_says(kind, n, d):
         by_groups.set_prices(prices)
         root = np.array(exact.root())
         for _ in range(8):
-            # any column, and the component that is the best for it
-            mass = exact.columns(prices, exact.climb(exact.seeded(rng, 1), int(rng.integers(0, 8)))[1])[0][0]
-            if not mass.sum() > 0:
+            drawn = any_component(exact, prices, weights, rng, lambda mass: best_of(kind, columns, mass))
+            if drawn is None:
                 continue
-            point, tau, S = best_of(kind, columns, mass), mass / weights, mass.sum()
-            value = mass @ (prices - exact.costs_at(point)[0] - np.log(np.where(tau > 0, tau, 1.0)))
-            value += S * np.log(S / weights.sum())
+            point, value = drawn
             size = (root[1] - root[0]) * 10.0 ** rng.uniform(-6, -0.3, len(point))
             part = rng.choice([0.0, 0.5, 1.0], len(point))
             low, high = np.maximum(root[0], point - part * size), np.minimum(root[1], point + (1 - part) * size)
@@ -186,7 +187,7 @@ def test_no_component_saves_more_than_its_cell_says(kind, n, d):
 def test_a_proved_supremum_exceeds_what_ascents_reach(kind):
     """From many starts, at prices of a mixture and at others."""
     family, exact, by_groups = pricings(problem_of(kind, 5, 3_000, 2, 3))
-    vector = best_fit(family)[0]
+    vector = best_known(family, starts=8, tolerance=1e-12, most=3000)[0]
     bound = GroupedBound(family, problem_of(kind, 5, 3_000, 2, 3), vector, np.inf)
     while bound.phase != "search":
         assert bound.step(np.inf)
@@ -200,15 +201,6 @@ def test_a_proved_supremum_exceeds_what_ascents_reach(kind):
         assert by_groups.supremum >= values.max() - 1e-9 * (1 + values.max())
 
 
-def best_fit(family, n_runs=8, most=3000):
-    """Solution vector of the best of a few EM runs, and its value."""
-    K = family.n_components
-    runs = [MixturePrimal(family).em(np.full(K, 1 / K), family.seeded(np.random.default_rng(s)), 1e-12, most)
-            for s in range(n_runs)]  # fmt: skip
-    vector, trace, _ = min(runs, key=lambda run: run[1][-1])
-    return vector, trace[-1]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("d", "n", "gap"), [(2, 3_000, 6.0), (2, 2_500, 3.0), (3, 2_200, 6.0)])
 @pytest.mark.parametrize("excess", [0.01, 30.0])
@@ -216,7 +208,7 @@ def test_a_solution_below_the_limit_is_never_ruled_out(kind, d, n, gap, excess):
     """The limit lies above a known value, so that no search may end by proof, and no bound may exceed that value."""
     problem = problem_of(kind, 7 + d, n, d, 3, gap)
     family = engine.family(problem)
-    vector, value = best_fit(family)
+    vector, value = best_known(family, starts=8, tolerance=1e-12, most=3000)
     bounds = []
 
     def make(solution, limit):
@@ -239,7 +231,7 @@ def test_prices_of_a_part_of_the_samples_are_carried_over_to_all(kind, monkeypat
     monkeypatch.setattr(grouped, "PARTS", (1_000, 4_000))
     problem = problem_of(kind, 4, 12_000, 2, 3, 7.0)
     family = engine.family(problem)
-    vector, value = best_fit(family)
+    vector, value = best_known(family, starts=8, tolerance=1e-12, most=3000)
     bound = GroupedBound(family, problem, vector, value)
     while bound.level < 1 and bound.step(np.inf):
         pass
@@ -252,7 +244,7 @@ def test_any_prices_give_a_bound_within_few_steps(d, K, first, open_part):
     X = np.random.default_rng(5).normal(size=(12_000, d)) * np.linspace(1.0, 2.0, d)
     problem = gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=0.1)
     family = engine.family(problem)
-    vector, value = best_fit(family, 2, 60)
+    vector, value = best_known(family, starts=2, tolerance=1e-12, most=60)
     bound, lower = GroupedBound(family, problem, vector, value), []
     for _ in range(36):
         assert bound.step(np.inf)
@@ -266,7 +258,7 @@ def test_without_a_time_limit_it_ends_and_the_search_has_its_turn():
     """The atoms all save the same: had only one of them been looked at, no cell would ever be as good as it seems."""
     problem = problem_of("known", 3, 6_000, 2, 3)
     family = engine.family(problem)
-    vector, value = best_fit(family)
+    vector, value = best_known(family, starts=8, tolerance=1e-12, most=3000)
     bound = GroupedBound(family, problem, vector, value - 1e-3)
     n_steps = 0
     while bound.step(np.inf):

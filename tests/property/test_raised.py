@@ -13,6 +13,7 @@ import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import raised
 from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
+from tests.support.savings import any_component
 
 SHAPES = ["normal", "overlapping", "heavy", "ties", "constant", "dependent", "offset"]
 
@@ -99,13 +100,10 @@ def test_no_component_saves_more_of_groups_than_its_cell_says(n):
         by_groups.set_prices(prices)
         root = np.array(exact.root())
         for _ in range(8):
-            # any column, and the component that is the best for it
-            mass = exact.columns(prices, exact.climb(exact.seeded(rng, 1), int(rng.integers(0, 8)))[1])[0][0]
-            if not mass.sum() > 0:
+            drawn = any_component(exact, prices, weights, rng, lambda mass: best_of(one, columns, mass))
+            if drawn is None:
                 continue
-            point, tau, S = best_of(one, columns, mass), mass / weights, mass.sum()
-            value = mass @ (prices - exact.costs_at(point)[0] - np.log(np.where(tau > 0, tau, 1.0)))
-            value += S * np.log(S / weights.sum())
+            point, value = drawn
             size = (root[1] - root[0]) * 10.0 ** rng.uniform(-5, -0.5, len(root[0]))
             low, high = np.maximum(root[0], point - size), np.minimum(root[1], point + size)
             q = rng.exponential(size=one.n_facets) * 10.0 ** rng.uniform(-3, 0.5) * rng.integers(0, 2)

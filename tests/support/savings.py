@@ -1,0 +1,40 @@
+"""What a component saves at prices of the samples, by definition, and mixtures that are known."""
+
+import numpy as np
+from gopfast.mixtures.primal.em import MixturePrimal
+
+
+def any_component(pricing, prices, weights, rng, best):
+    """
+    Draw a component that ascents may come to.
+
+    Parameters
+    ----------
+    pricing : ComponentPricing
+        At these prices.
+    prices, weights : ndarray, shape (n,)
+    rng : numpy.random.Generator
+    best : callable (mass) -> ndarray
+        Parameters of the component that is the best for masses (n,) of the samples.
+
+    Returns
+    -------
+    (point, value) or None
+        Its parameters and what it saves, in nats; None where it has no samples.
+    """
+    mass = pricing.columns(prices, pricing.climb(pricing.seeded(rng, 1), int(rng.integers(0, 8)))[1])[0][0]
+    total = mass.sum()
+    if not total > 0:
+        return None
+    point, tau = best(mass), mass / weights
+    value = mass @ (prices - pricing.costs_at(point)[0] - np.log(np.where(tau > 0, tau, 1.0)))
+    return point, value + total * np.log(total / weights.sum())
+
+
+def best_known(family, seed=0, starts=20, tolerance=1e-8, most=1000):
+    """Return the best mixture that EM comes to from so many starts, as a solution vector, and its objective."""
+    primal, rng = MixturePrimal(family), np.random.default_rng(seed)
+    even = np.full(family.n_components, 1.0 / family.n_components)
+    found = [primal.em(even, family.seeded(rng), tolerance, most) for _ in range(starts)]
+    solution, trace, _ = min(found, key=lambda one: one[1][-1])
+    return solution, trace[-1]

@@ -16,12 +16,18 @@ class Monitor:
     options : Options
     ends_early : bool
         Whether it ends a search for which more time is of no use, see `gopfast.outlook`.
+
+    Attributes
+    ----------
+    learning : Reduction or None
+        What is learnt beside the search's tree, whose bound is looked at as well then.
     """
 
     def __init__(self, options, ends_early=False):
         self.log = options.progress_log()
         self.callback = options.callback
         self.outlook = Outlook.of(options.time_limit) if ends_early else None
+        self.learning = None
         self.wanted = any(one is not None for one in (self.log, self.callback, self.outlook))
 
     def __call__(self, time, n_nodes, n_open, lower, upper, new_incumbent):
@@ -29,7 +35,10 @@ class Monitor:
         state = Progress(time, n_nodes, n_open, lower, upper, upper - lower, new_incumbent)
         if self.log is not None:
             self.log.update(state)
-        hopeless = self.outlook is not None and self.outlook.update(time, state.gap)
+        learnt = None if self.learning is None else self.learning.learnt
+        hopeless = self.outlook is not None and self.outlook.update(
+            time, state.gap, None if learnt is None else upper - learnt
+        )
         return (self.callback is not None and self.callback(state) is True) or hopeless
 
     @property

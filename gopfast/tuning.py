@@ -70,6 +70,10 @@ FIRST = 10.0
 # of the time limit, before which a search is not ended early, and of the time spent, which the pace is of | part |
 # (0, 1) | not measured
 SHARE = 0.5
+# of the time limit, in which what is learnt beside the tree is to have a bound | part | (0, 1) | not measured
+FIRST_BOUND = 0.75
+# the same, in which that bound is to show a pace | part | (0, 1) | not measured
+TRIAL = 0.1
 # in that part: of fewer the next may tell more | reports | [2, inf) | not measured
 FEWEST = 5
 # the time limit, which the next factor of ten of the gap may take | times | [0, inf) | argument: who waits for so long

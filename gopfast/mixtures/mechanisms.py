@@ -414,7 +414,7 @@ class Pricing(Learning):
 
 
 class Early(Learning):
-    """A mechanism that learns from the first node on, before prices; the first that applies is taken."""
+    """A mechanism that learns from the first node on, before prices; where it has no more to learn the next begins."""
 
     @classmethod
     def applies(cls, plan):
@@ -656,7 +656,8 @@ MECHANISMS = (
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))
 BOXES = tuple(one for one in MECHANISMS if issubclass(one, Box))
-# What is learnt beside the tree, the first that applies: hitting sets and groups, which come before, hand over to it.
+# What is learnt beside the tree: the first of LEARNERS that applies. Hitting sets, and all of EARLY that apply, one after
+# the other, come before and hand over to it.
 EARLY = tuple(one for one in MECHANISMS if issubclass(one, Early))
 LEARNERS = tuple(one for one in MECHANISMS if issubclass(one, Learning) and one not in EARLY)
 

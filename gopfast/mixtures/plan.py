@@ -120,7 +120,7 @@ class MixturePlan(Plan):
         """
         Return what is learnt beside the tree, or None, and the nodes from which on.
 
-        Hitting sets or the first early learner that applies, and then the first of the other learners that does.
+        Hitting sets or all early learners that apply, one after the other, then the first of the others that does.
 
         Raises
         ------
@@ -134,18 +134,17 @@ class MixturePlan(Plan):
         is_off = any(one.name in self.without for one in (Pricing, PriceLevels, SharedParameters))
         if self.relaxation == "pricing" and learner in (None, Marginal) and not is_off:
             raise InputError(self._why_no_prices())
-        early = next((one for one in EARLY if self.has(one)), None)
-        if learner is None and early is not None:
-            return early.make(self), early.begin(self)
+        early = [one for one in EARLY if self.has(one)]
+        if early:
+            found = [one.make(self) for one in (*early, learner) if one is not None]
+            return found[0] if len(found) == 1 else HandoverReduction(found), early[0].begin(self)
         if learner is None or (first is not None and learner is not Pricing):
             return first, ASKED_FROM if first is None else HittingSets.begin(self)
         begin, then = learner.begin(self), learner.make(self)
-        if early is not None:
-            return HandoverReduction(early.make(self), then, 0), early.begin(self)
         if first is None:
             return then, begin
         # prices, where hitting sets have no more to tell and the tree is still at work
-        return HandoverReduction(first, then, begin // NODES_OF_A_BATCH), HittingSets.begin(self)
+        return HandoverReduction([first, then], begin // NODES_OF_A_BATCH), HittingSets.begin(self)
 
     def least(self):
         """Return a lower bound that is known before the search."""

@@ -153,6 +153,7 @@ class MixtureSearch:
             self.reduction, reduce_from = plan.reduction()
             if self.reduction is None and self.options.relaxation == "pricing":
                 self.names["relaxation"] = "entropic"  # prices are switched off
+        self.session.monitor.learning = self.reduction
         learnt = {"reduction": self.reduction, "reduce_from": reduce_from}
         return learnt if plan.provable else {**learnt, "basin": plan.box(), "least": plan.least()}
 

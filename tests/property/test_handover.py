@@ -7,11 +7,14 @@ from gopfast.mixtures.mixing.hitting import HittingSets
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.shared.shared_cuts import SharedReduction
+from gopfast.search.meter import Meter
 from gopfast.search.search import Search
 from support.audit import known_best
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
+from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.pricing_root import PricingBound, single
 
 
@@ -23,7 +26,7 @@ def problem_of(seed, K=4, n=150, gap=2.2):
 
 def both(problem, family, wait):
     prices = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
-    return HandoverReduction(HittingSets(family), prices, wait)
+    return HandoverReduction([HittingSets(family), prices], wait)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
@@ -59,6 +62,51 @@ def test_prices_wait_for_hitting_sets_and_what_both_know_is_kept():
     for name, value in state.items():
         np.testing.assert_array_equal(again[name], value)
     assert other.lower == reduction.lower and other.floor == reduction.floor
+
+
+class Steps(Learner):
+    """Known bounds, one in each step; every step writes the learner's name down."""
+
+    def __init__(self, name, bounds, written):
+        self.name, self.bounds, self.written = name, list(bounds), written
+
+    def step(self, deadline):
+        self.written.append(self.name)
+        self.lower = self.bounds.pop(0)
+        return len(self.bounds) > 0
+
+
+@pytest.mark.parametrize("closer", [None, "b", "c"])
+def test_each_of_several_begins_where_the_one_before_has_no_more_to_learn(closer):
+    """The largest floor counts, whoever proves the limit closes the nodes, and a state is what all know."""
+    problem = problem_of(0, n=60)
+    family = engine.family(problem)
+    value, written = known_best(family, 50)[1], []
+    bounds = {"a": [-np.inf, value - 900.0, value - 800.0], "b": [value - 850.0, value - 700.0], "c": [value - 750.0]}
+    if closer is not None:
+        bounds[closer][-1] = value - 0.05
+
+    def chain():
+        made = [SharedReduction(family, lambda _s, _limit, name=name: Steps(name, bounds[name], written))
+                for name in bounds]  # fmt: skip
+        for one in made:
+            one.meter = one.cutter = Meter("one")
+        return HandoverReduction(made), made
+
+    reduction, made = chain()
+    assert reduction.learnt is None
+    search = Search(EntropicRelaxation(family), MixturePrimal(family), 0.1, reduction=reduction,
+                    reduce_from=0, max_nodes=300)  # fmt: skip
+    search.run()
+    assert "".join(written) == "aaabbc"[: {None: 6, "b": 5, "c": 6}[closer]]
+    assert reduction.floor == (value - 700.0 if closer is None else value - 0.05)
+    assert [one.cutter.row()[2] > 0 for one in made] == [closer == name for name in bounds]
+    assert reduction.learnt is None
+    state = reduction.state()
+    again, _ = chain()
+    again.restore(state)
+    assert again.floor == reduction.floor and again.lower == reduction.lower
+    assert set(again.state()) == set(state)
 
 
 def test_equal_for_every_number_of_threads_and_no_worse_than_hitting_sets_alone(monkeypatch):

@@ -39,6 +39,30 @@ def test_what_comes_late_is_waited_for_while_there_are_few_reports():
     assert ended(lambda t: np.inf if t < 25.0 else 800.0)[0] == 30.0
 
 
+def learnt_until(gap_of_learner, limit=60.0, step=0.25):
+    """Seconds at which a search whose own gap stays is ended, beside a learner with this gap, None: it has ended."""
+    watch = Outlook(limit)
+    return next((t for t in np.arange(0.0, limit, step) if watch.update(t, 800.0, gap_of_learner(t))), None)
+
+
+def test_what_is_learnt_has_time_for_its_first_bound_and_to_show_a_pace():
+    # never one: three quarters of the limit since it began
+    assert learnt_until(lambda t: None) == 30.0
+    assert learnt_until(lambda t: np.inf) == 45.0
+    assert learnt_until(lambda t: None if t < 10.0 else np.inf) == 55.0
+    # one at 29 s, far wider than the search's, that does not move: a tenth of the limit later
+    assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6) == 35.0
+    # a factor of ten in 20 s, from 29 s on; then it ends
+    assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6 * 10.0 ** ((29.0 - t) / 20.0)) is None
+    assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6 if t < 33.0 else None) == 33.0
+
+
+def test_the_next_that_learns_begins_anew():
+    """Handed over at 40 s, from a gap that does not move to one that is not known: the search goes on."""
+    assert learnt_until(lambda t: 1e6 if t < 30.0 else np.inf) is None
+    assert learnt_until(lambda t: 1e6 if t < 29.0 else 2e6) == 35.0
+
+
 def test_a_gap_that_grows_with_a_better_bound_to_come_is_no_error():
     watch = Outlook(60.0)
     assert not any(watch.update(t, 5.0 + t) for t in np.arange(0.0, 30.0, 1.0))

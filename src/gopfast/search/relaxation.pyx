@@ -83,6 +83,10 @@ cdef class Reduction:
     cdef bint start(self, real *point, real *weights) noexcept nogil:
         return False
 
+    @property
+    def learnt(self):
+        """The bound of what is being learnt, -inf before its first one; None: nothing is."""
+
     def state(self, bint learning=True):
         """What was learnt, and with `learning` where the learning stands, as arrays by name."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Two things learnt beside a tree, one after the other."""
+"""Things learnt beside a tree, one after the other."""
 
 from gopfast.search.relaxation cimport Effort, Reduction
 from gopfast.search.types cimport index, real

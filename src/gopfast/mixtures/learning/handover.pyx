@@ -1,4 +1,4 @@
-"""Two things learnt beside a tree: a quick one and, where it has no more to learn and the tree goes on, another.
+"""Several things learnt beside a tree: a quick one and, where it has no more to learn and the tree goes on, the next.
 
 Theory: (H8) of docs/theory/hitting.md.
 """
@@ -12,23 +12,21 @@ from libc.math cimport INFINITY
 from gopfast.search.meter cimport Meter
 from gopfast.search.stop cimport StopSignal
 
-# That the first has emptied a box, as `contract` tells it; other numbers are the second's.
-cdef enum:
-    BY_FIRST = -100
-
 
 cdef class HandoverReduction(Reduction):
-    """What either knows is known; boxes are cut down by both.
+    """What one knows is known; boxes are cut down by all.
 
     Parameters
     ----------
-    first, second : Reduction
-        Of the same problem.
+    reductions : sequence of Reduction
+        Two or more of the same problem, in the order in which they begin. What follows the first is one again, `second`.
     wait : int
-        How often the tree asks in vain, once for every batch of nodes, until the second begins.
+        How often the tree asks one in vain, once for every batch of nodes, until the next begins.
     """
 
-    def __init__(self, Reduction first, Reduction second, index wait):
+    def __init__(self, reductions, index wait=0):
+        cdef Reduction first = reductions[0], second
+        second = reductions[1] if len(reductions) == 2 else HandoverReduction(reductions[1:], wait)
         self.first, self.second, self.wait, self.waited = first, second, wait, 0
         self.n_connected = first.n_connected
         self.cutter, self.finder = first.cutter, second.finder
@@ -44,7 +42,7 @@ cdef class HandoverReduction(Reduction):
         self.by_second = False
         if not more and self.waited < self.wait:
             self.waited += 1
-        elif not more:
+        elif not more and self.first.floor < limit:  # else there is nothing left to learn
             self.by_second = True
             more = self.second.work(solution, limit, effort)
         self.gather()
@@ -55,7 +53,7 @@ cdef class HandoverReduction(Reduction):
         return self.second.worker() if self.by_second else self.first.worker()
 
     cdef Meter emptied(self, int by):
-        return self.first.emptied(0) if by == BY_FIRST else self.second.emptied(by)
+        return self.first.emptied(by // 2) if by % 2 == 0 else self.second.emptied((by + 1) // 2)
 
     cdef void gather(self) noexcept nogil:
         """What is known of all solutions below the limit."""
@@ -72,20 +70,27 @@ cdef class HandoverReduction(Reduction):
         cdef real other
         cdef int left
         rest[0] = -INFINITY
-        if self.first.lower < INFINITY and self.first.contract(low, high, rest) <= 0:
-            return BY_FIRST
+        if self.first.lower < INFINITY:
+            left = self.first.contract(low, high, rest)
+            if left <= 0:
+                return 2 * left         # even by the first, odd by the second: `emptied` tells by what of theirs
         if self.second.lower < INFINITY:
             left = self.second.contract(low, high, &other)
             if left <= 0:
-                return left
+                return 2 * left - 1
             rest[0] = max(rest[0], other)
         return 1
 
     cdef bint start(self, real *point, real *weights) noexcept nogil:
         return self.first.start(point, weights) or self.second.start(point, weights)
 
+    @property
+    def learnt(self):
+        """The bound of what is being learnt, -inf before its first one; None: nothing is."""
+        return self.second.learnt if self.first.learnt is None else self.first.learnt
+
     def state(self, bint learning=True):
-        """What both know."""
+        """What all know."""
         found = {"waited": self.waited}
         for name, one in (("first", self.first), ("second", self.second)):
             found |= {f"{name}_{key}": value for key, value in one.state(learning).items()}

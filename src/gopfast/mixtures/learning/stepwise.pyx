@@ -89,6 +89,11 @@ cdef class StepwiseReduction(Reduction):
         memcpy(point, &self.found[self.family.n_components], self.n_connected * sizeof(real))
         return True
 
+    @property
+    def learnt(self):
+        """The bound of what is being learnt, -inf before its first one; None: nothing is."""
+        return None if self.idle or self.bound is None else self.bound.lower
+
     def known(self):
         """What was learnt, as arrays by name."""
         raise NotImplementedError

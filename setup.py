@@ -37,8 +37,8 @@ TRACE = {"CYTHON_TRACE": "1", "CYTHON_TRACE_NOGIL": "1", "CYTHON_USE_SYS_MONITOR
 
 
 WINDOWS = (
-    "gopfast does not build on Windows: it uses the POSIX clock and GNU vector extensions, and highspy's wheels for "
-    "Windows do not export the HiGHS C API. Install it in the Windows Subsystem for Linux."
+    "gopfast needs GCC (mingw-w64) or clang on Windows, as `gcc` or named by CC: Microsoft's compiler has no vector "
+    "extensions. Or install it in the Windows Subsystem for Linux."
 )
 
 
@@ -52,7 +52,7 @@ def n_processors():
 
 def accepted(flags):
     """Whether the C compiler makes a program with these flags, and with omp.h if they ask for OpenMP."""
-    compiler = os.environ.get("CC", "cc").split()
+    compiler = os.environ.get("CC", "gcc" if sys.platform == "win32" else "cc").split()
     openmp = any("openmp" in flag for flag in flags)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "probe.c")
@@ -134,9 +134,11 @@ class ParallelBuild(build_ext):
     """Compiles as many modules at a time as there are processors."""
 
     def initialize_options(self):
-        """Set the default; ``--parallel`` overrides it."""
+        """Set the defaults; ``--parallel`` and ``--compiler`` override them."""
         super().initialize_options()
         self.parallel = n_processors()
+        if sys.platform == "win32":
+            self.compiler = "mingw32"
 
     def build_extensions(self):
         """Compile the C sources, each into one object, then the modules that they are linked to."""
@@ -160,7 +162,7 @@ class ParallelBuild(build_ext):
 
 # The guard is for the processes that cythonize starts, where they import this file.
 if __name__ == "__main__":
-    if sys.platform == "win32":
+    if sys.platform == "win32" and not accepted([]):
         sys.exit(WINDOWS)
     setup(
         cmdclass={"build_ext": ParallelBuild},

@@ -1,10 +1,14 @@
 """How much memory a search may take, and how much the process takes already."""
 
 import os
-import resource
 import sys
 
-from gopfast.search.tuning import SHARE, UNASKED
+from gopfast.search.tuning import SHARE, UNASKED, UNTOLD
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 CGROUPS = "/proc/self/cgroup"
 # Of a group of processes with a limit, such as a container or a batch job: controller and folder, and in its folder
@@ -51,7 +55,9 @@ class Memory:
 
 
 def resident():
-    """Resident memory of this process in bytes; where the system does not tell, the most that it was."""
+    """Resident memory of this process in bytes; where the system does not tell, the most that it was, or 0."""
+    if resource is None:
+        return 0
     told = _read("/proc/self/statm")
     if told is not None:
         return int(told.split()[1]) * resource.getpagesize()
@@ -62,6 +68,8 @@ def resident():
 def available():
     """Memory in bytes that this process could still take: of the machine, and within the limits of its groups."""
     free = _number(_read("/proc/meminfo"), "MemAvailable:")
+    if free is None and not hasattr(os, "sysconf"):
+        return UNTOLD
     if free is None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     return min([1024 * free, *_left_in_groups()])

@@ -13,10 +13,13 @@ cdef object library = None
 ADVICE = (
     "gopfast solves linear programs with the HiGHS C API, which it looks for in the packages highspy and highsbox: {}. "
     "Install it with `pip install 'highspy>=1.7.2,<1.16'`, or, beside a highspy of 1.16 or later, whose wheels do not "
-    "export the C API, with `pip install highsbox`; highspy's wheels for Windows do not export it either."
+    "export the C API, and on Windows, where none do, with `pip install highsbox`."
 )
 # Where the packages have their libraries.
-PLACES = (("highspy", ("libhighs.*", "_core.*")), ("highsbox", ("highs_dist/lib/libhighs.*",)))
+PLACES = (
+    ("highspy", ("libhighs.*", "_core.*")),
+    ("highsbox", ("highs_dist/lib/libhighs.*", "highs_dist/bin/highs.dll")),
+)
 
 
 def version():

@@ -2,16 +2,37 @@
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from gopfast.search.tuning cimport POLL_INTERVAL
 from gopfast.search.types cimport STOP_INTERRUPTED, STOP_NONE, STOP_TIME_LIMIT, real
 
 
+cdef extern from *:
+    """
+    #ifdef _WIN32
+    #include <windows.h>
+    static double monotonic_seconds(void)
+    {
+        LARGE_INTEGER ticks, per_second;
+        QueryPerformanceCounter(&ticks);
+        QueryPerformanceFrequency(&per_second);
+        return (double) ticks.QuadPart / (double) per_second.QuadPart;
+    }
+    #else
+    #include <time.h>
+    static double monotonic_seconds(void)
+    {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+    }
+    #endif
+    """
+    double monotonic_seconds() noexcept nogil
+
+
 cdef real clock() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return <real> now.tv_sec + 1e-9 * <real> now.tv_nsec
+    return <real> monotonic_seconds()
 
 
 cdef class StopSignal:

@@ -1,3 +1,4 @@
+#include "clones.h"
 #include "dense.h"
 
 #include <math.h>
@@ -7,14 +8,6 @@
 #define PIVOT_ROUNDING 1e-14
 /* It is replaced by this: a step in its direction, divided by it, vanishes. */
 #define HUGE_PIVOT 1e128
-
-/* One body per instruction set; without fused operations all of them round the same way. Not with clang: before its
-   version 18 the symbol that chooses among them has a name that nobody calls. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
 
 static inline __attribute__((always_inline))
 void axpy(int n, double scale, const double *restrict x, double *restrict y)

@@ -1,13 +1,9 @@
 /* See groups.h. Plain loops over eight lanes, which the compiler makes vectors of; no operation is fused, so that all
    instruction sets round alike. */
+#include "clones.h"
 #include "groups.h"
 #include <math.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
 #define EACH for (int l = 0; l < GROUPS_LANES; l++)
 #define MOST_COLUMNS 16
 #define UNIT 0x1p-53

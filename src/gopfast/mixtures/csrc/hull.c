@@ -1,12 +1,8 @@
 /* See hull.h; theory: (Y8) of docs/theory/hull.md. Plain loops, which the compiler makes vectors of; no operation is
    fused, and sums have a fixed number of parts, so that all instruction sets round alike. */
+#include "clones.h"
 #include "hull.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
 #define EACH for (int l = 0; l < HULL_LANES; l++)
 #define UNIT 0x1p-53
 /* exponents below it are taken for it: that only ever adds to a mass */

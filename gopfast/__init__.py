@@ -49,6 +49,7 @@ from gopfast.mixtures.problems import (
     GaussianMixture,
     LatentClass,
     LatentClassFit,
+    MixedMixture,
     PoissonMixture,
     RegressionMixture,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "LatentClassFit",
     "LikelihoodRatio",
     "LocalOptimum",
+    "MixedMixture",
     "MixtureSolution",
     "NotProvedWarning",
     "Optima",

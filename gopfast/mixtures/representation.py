@@ -100,7 +100,7 @@ class Representation:
         value = float(trace[0])
         extra = 0.0
         if self.shifted:
-            extra = self._distance(solution.means, self.problem.total_weight * solution.weights[:, np.newaxis])
+            extra = self.problem._moved_means(self._distance, solution)
         if self.problem._formula_keeps_digits and primal.margin > DOUBTFUL * (1.0 + abs(value)):
             value = min(value, self._by_definition(solution))
         return solution, value + self.loss(value, extra)

@@ -8,6 +8,7 @@ from gopfast.mixtures.problems.exponential import ExponentialMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
+from gopfast.mixtures.problems.mixed import MixedMixture
 from gopfast.mixtures.problems.poisson import PoissonMixture
 from gopfast.mixtures.problems.regression import RegressionMixture
 
@@ -19,6 +20,7 @@ __all__ = [
     "GaussianMixture",
     "LatentClass",
     "LatentClassFit",
+    "MixedMixture",
     "MixtureProblem",
     "PoissonMixture",
     "RegressionMixture",

@@ -251,7 +251,7 @@ def test_given_categories_may_exceed_those_found():
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ([["a"]], r"categories\[0\] must have every label of column 0 of X; 'b' is missing"),
+        ([["a"]], r"categories\[0\] must have every label of X\[:, 0\]; 'b' is missing"),
         ([["a", "b", "a"]], r"categories\[0\] must not repeat"),
         ([["a", 1]], r"categories\[0\] must hold labels of one kind"),
         ([[1, 2]], r"categories\[0\] must have every label"),

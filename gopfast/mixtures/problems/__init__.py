@@ -7,6 +7,7 @@ from gopfast.mixtures.problems.exponential import ExponentialMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
+from gopfast.mixtures.problems.mixed import MixedMixture
 from gopfast.mixtures.problems.poisson import PoissonMixture
 from gopfast.mixtures.problems.regression import RegressionMixture
 
@@ -17,6 +18,7 @@ __all__ = [
     "GaussianMixture",
     "LatentClass",
     "LatentClassFit",
+    "MixedMixture",
     "MixtureProblem",
     "PoissonMixture",
     "RegressionMixture",

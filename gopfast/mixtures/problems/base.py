@@ -386,6 +386,14 @@ class MixtureProblem:
         """Return the distance by which the core's units move the samples; `distance` is of points and weights."""
         return distance(self.X, self.sample_weight[:, np.newaxis])
 
+    def _moved_means(self, distance, solution):
+        """Return the distance by which the core's units move the means of a solution; `distance` as of `_moved`."""
+        return distance(solution.means, self.total_weight * solution.weights[:, np.newaxis])
+
+    def _statistics(self):
+        """Return the columns (n, F) of which the core's are made, in the order of the user."""
+        return self.X
+
     def _record_of_proof(self):
         """Return the problem as `gopfast.checker` reads it, JSON types; None where proofs have no entry for it."""
         return None

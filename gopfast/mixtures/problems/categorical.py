@@ -108,7 +108,9 @@ class CategoricalMixture(SeparableMixture):
         """Code the labels of a table (n, d), of which those `observed` are given, and set every attribute."""
         d = table.shape[1]
         given = [None] * d if categories is None else _check_list(categories, d)
-        found = [_coded(j, table[:, j], observed[:, j], given[j]) for j in range(d)]
+        found = [
+            coded(f"X[:, {j}]", table[:, j], observed[:, j], given[j], f"categories[{j}]") for j in range(d)
+        ]
         self._store(
             np.stack([codes for _, codes in found], axis=1),
             n_components,
@@ -231,6 +233,17 @@ class CategoricalMixture(SeparableMixture):
         found = closed_form.settled({"probabilities": tuple(probabilities)}, terms, sizes)
         return closed_form.at_floats(found, attained, sizes)
 
+    def _layouts(self):
+        """Return for each variable the labels that have a column in the core, by the samples that have a weight."""
+        X = self.X[self.sample_weight > 0.0]
+        return [_layout(codes, n) for codes, n in zip(X.T, self.n_categories, strict=True)]
+
+    def _statistics(self):
+        """Return indicators of labels; where there is nothing to estimate but weights a column of zeros."""
+        pairs = zip(self.X.T, self._layouts(), strict=True)
+        columns = [codes == label for codes, layout in pairs for label in layout]
+        return np.column_stack(columns or [np.zeros(self.n_samples)]).astype(float)
+
     def _family(self):
         """
         Make one column per label, 1 where the sample has it; of two labels one column is enough, of one none.
@@ -241,12 +254,8 @@ class CategoricalMixture(SeparableMixture):
         from gopfast.mixtures.families.columns import family, merged  # compiled, as problems are not
 
         K, alpha, used = self.n_components, self.prior or 1.0, self.sample_weight > 0.0
-        X, weight = self.X[used], self.sample_weight[used]
-        layouts = [_layout(codes, n) for codes, n in zip(X.T, self.n_categories, strict=True)]
-        columns, groups = [], []
-        for j, (codes, layout) in enumerate(zip(X.T, layouts, strict=True)):
-            columns += [codes == label for label in layout]
-            groups += [j] * len(layout)
+        X, weight, layouts = self.X[used], self.sample_weight[used], self._layouts()
+        groups = [j for j, layout in enumerate(layouts) for _ in layout]
         kinds = ["label" if layouts[j][0] == 0 else "bernoulli" for j in groups]
         constants = self._prior_constants()
         constants += [
@@ -254,8 +263,8 @@ class CategoricalMixture(SeparableMixture):
             for codes, n in zip(X.T, self.n_categories, strict=True)
             if (codes == MISSING).all()
         ]
-        if not columns:  # nothing to estimate but weights: a column of zeros
-            columns, kinds, groups = [np.zeros(len(X))], ["bernoulli"], [0]
+        if not groups:
+            kinds, groups = ["bernoulli"], [0]
             alpha = 1.0
         size = np.array([self.n_categories[j] for j in groups])
         ends = np.cumsum([len(layout) for layout in layouts])
@@ -268,7 +277,7 @@ class CategoricalMixture(SeparableMixture):
             parts = [p[:, list(layout)] for p, layout in zip(probabilities, layouts, strict=True)]
             return np.hstack(parts) if ends[-1] else np.zeros((K, 1))
 
-        rows, w = merged(np.column_stack(columns).astype(float), weight)
+        rows, w = merged(self._statistics()[used], weight)
         return family(
             self, rows, w, kinds, size * (alpha - 1.0), [alpha - 1.0] * len(kinds), groups=groups,
             constants=constants, decode=decode, encode=encode,
@@ -345,33 +354,55 @@ def _labels(name, column):
     raise InputTypeError(f"{name} must hold labels of one kind, strings or integers{hint}")
 
 
-def _coded(j, column, seen, given):
-    """Return the categories of column j, found or given, and the code of each entry; MISSING where none is seen."""
-    if not seen.any():
-        return _given_labels(j, given), np.full(len(column), MISSING, dtype=np.intp)
-    values = _labels(f"X[:, {j}]", column[seen])
-    labels, found = np.unique(values, return_inverse=True) if given is None else _encoded(j, values, given)
+def coded(name, column, seen, given, of_categories="categories"):
+    """
+    Code the labels of a column.
+
+    Parameters
+    ----------
+    name : str
+        The column's, for messages.
+    column : ndarray of object, shape (n,)
+    seen : ndarray of bool, shape (n,)
+        Where it has an entry.
+    given : sequence or None
+        Its categories; by default those found, sorted.
+    of_categories : str
+        Name of `given`, for messages.
+
+    Returns
+    -------
+    labels : ndarray, shape (C,)
+    codes : ndarray of int, shape (n,)
+        MISSING where none is seen.
+    """
     codes = np.full(len(column), MISSING, dtype=np.intp)
-    codes[seen] = found
+    if not seen.any():
+        return _given_labels(of_categories, given), codes
+    values = _labels(name, column[seen])
+    if given is None:
+        labels, codes[seen] = np.unique(values, return_inverse=True)
+    else:
+        labels, codes[seen] = _encoded(name, of_categories, values, given)
     return labels, codes
 
 
-def _given_labels(j, given):
-    """Return the given categories of column j."""
-    labels = _labels(f"categories[{j}]", checks.as_columns(f"categories[{j}]", np.asarray(given, dtype=object))[:, 0])
+def _given_labels(name, given):
+    """Return given categories."""
+    labels = _labels(name, checks.as_columns(name, np.asarray(given, dtype=object))[:, 0])
     if len(np.unique(labels)) != len(labels):
-        raise InputError(f"categories[{j}] must not repeat a label")
+        raise InputError(f"{name} must not repeat a label")
     return labels
 
 
-def _encoded(j, column, given):
-    """Return the given categories of column j and the codes of its labels."""
-    labels = _given_labels(j, given)
+def _encoded(name, of_categories, column, given):
+    """Return given categories and the codes of a column's labels."""
+    labels = _given_labels(of_categories, given)
     place = {label: code for code, label in enumerate(labels.tolist())}
     found, inverse = np.unique(column, return_inverse=True)
     missing = [label for label in found.tolist() if label not in place]
     if missing:
-        raise InputError(f"categories[{j}] must have every label of column {j} of X; {missing[0]!r} is missing")
+        raise InputError(f"{of_categories} must have every label of {name}; {missing[0]!r} is missing")
     return labels, np.array([place[label] for label in found.tolist()], dtype=np.intp)[inverse]
 
 

@@ -52,7 +52,7 @@ cdef class Family:
     cdef void root(self, real *low, real *high) noexcept nogil
     # IN/OUT: removes label copies and what cannot hold a solution; 0: empty.
     cdef bint tighten(self, real *low, real *high) noexcept nogil
-    # The same for a family of one component that is one of any number: what no component can be, whatever its mass.
+    # The same of components one by one: what none of them can be, whatever its mass and the others.
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil
     # OUT: all of the subproblem (coefficients are allocated: K (1 + F) per facet).
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil

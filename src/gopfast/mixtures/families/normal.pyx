@@ -127,9 +127,11 @@ cdef class NormalFamily(Family):
         return total / self.group_size * (1 + DERIVED_SLACK)
 
     cdef bint tighten(self, real *low, real *high) noexcept nogil:
+        return order_components(self.n_components, self.n_cell, low, high) and self.tighten_alone(low, high)
+
+    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
+        """Variances that no samples of such a mean have."""
         cdef int k, g, a, d = self.n_columns
-        if not order_components(self.n_components, self.n_cell, low, high):
-            return 0
         for k in range(self.n_components):
             for g in range(self.n_groups):
                 a = k * self.n_cell + d + g
@@ -137,10 +139,6 @@ cdef class NormalFamily(Family):
                 if low[a] > high[a]:
                     return 0
         return 1
-
-    cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
-        """Nothing above depends on the other components but their order."""
-        return self.tighten(low, high)
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         cdef int k, j, g, a, b, d = self.n_columns, K = self.n_components

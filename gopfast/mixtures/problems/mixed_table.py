@@ -1,0 +1,160 @@
+"""A table whose columns are of different kinds: numbers, counts, waiting times and labels, with missing entries."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gopfast import checks
+from gopfast.annotations import FloatArray
+from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures.problems.categorical import MISSING, coded, says_missing
+
+# What a column may hold, and the distribution that it has within a component.
+KINDS = {
+    "normal": "normal, of free variance",
+    "poisson": "counts, Poisson",
+    "exponential": "positive waiting times, exponential",
+    "binary": "two labels",
+    "categorical": "labels",
+}
+LABELS = ("binary", "categorical")
+
+
+class Table(NamedTuple):
+    """
+    Columns as numbers.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, d)
+        Numbers, and of labels their codes; NaN where an entry is missing.
+    kinds : tuple of str
+        Of each column, of `KINDS`.
+    categories : tuple of ndarray
+        The labels of each column of labels, in the order of their codes.
+    columns : tuple of str
+        Names; empty where there are none.
+    """
+
+    X: FloatArray
+    kinds: tuple[str, ...]
+    categories: tuple[NDArray, ...]
+    columns: tuple[str, ...]
+
+
+def read(kinds, data, categories=None, whole=True) -> Table:
+    """
+    Read a table.
+
+    Parameters
+    ----------
+    kinds : str, sequence of str, or mapping of str to str
+        Of all columns, of each, or of those of a data frame that are taken, by name.
+    data : array_like, shape (n,) or (n, d), or data frame
+        None, NaN and pandas' NA are missing entries.
+    categories : sequence of sequences, optional
+        Labels of each column of labels; by default those found, sorted.
+    whole : bool
+        Whether every column needs an entry.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputError
+        If a column is not of its kind, or has no entry; the message names it.
+    """
+    table, kinds, names = _columns(kinds, data)
+    kinds = tuple(checks.choice(_named("kinds", j, names), kind, tuple(KINDS)) for j, kind in enumerate(kinds))
+    found, given = [], iter(_given(categories, kinds))
+    out = np.empty(table.shape)
+    for j, kind in enumerate(kinds):
+        seen = ~np.array([says_missing(entry) for entry in table[:, j]])
+        name = _named("data", j, names)
+        if whole and not seen.any():
+            raise InputError(f"{name} must have an entry that is not missing")
+        if kind in LABELS:
+            labels, codes = coded(name, table[:, j], seen, next(given))
+            if kind == "binary" and len(labels) > 2:
+                raise InputError(f"{name} must hold two labels to be 'binary'; got {len(labels)}: use 'categorical'")
+            found.append(labels)
+            out[:, j] = np.where(codes == MISSING, np.nan, codes)
+        else:
+            out[:, j] = np.nan
+            out[seen, j] = checks.real_array(name, table[seen, j].tolist(), booleans=True) if seen.any() else []
+    return Table(out, kinds, tuple(found), names)
+
+
+def kinds_of(data) -> dict[str, str]:
+    """
+    Choose the kinds of the columns of a data frame by their types.
+
+    Parameters
+    ----------
+    data : data frame
+
+    Returns
+    -------
+    dict
+        By name: of truth values "binary", of text and categories "categorical" ("binary" where two labels are found),
+        of all other numbers "normal".
+    """
+    if not hasattr(data, "columns"):
+        raise InputTypeError("kinds must be given, unless the data are a data frame, whose columns have types")
+    found = {}
+    for name in data.columns:
+        column = np.asarray(data[name], dtype=object)
+        entries = {entry for entry in column.tolist() if not says_missing(entry)}
+        if all(isinstance(entry, (bool, np.bool_)) for entry in entries):
+            found[name] = "binary"
+        elif all(isinstance(entry, (int, float, np.integer, np.floating)) for entry in entries):
+            found[name] = "normal"
+        else:
+            found[name] = "binary" if len(entries) <= 2 else "categorical"
+    return found
+
+
+def _columns(kinds, data):
+    """Return a table of objects (n, d), a kind for each column, and names or ()."""
+    if isinstance(kinds, Mapping):
+        if not kinds:
+            raise InputError("kinds must name a column")
+        if not hasattr(data, "columns") and not isinstance(data, Mapping):
+            raise InputTypeError("kinds must be a sequence, one for each column, unless the data have names of columns")
+        known = list(getattr(data, "columns", data))
+        missing = [name for name in kinds if name not in known]
+        if missing:
+            raise InputError(f"kinds must name columns of the data; there is no {missing[0]!r}")
+        parts = [np.asarray(data[name], dtype=object) for name in kinds]
+        if len({part.shape for part in parts}) > 1 or parts[0].ndim != 1:
+            raise InputError("data must have columns of one length")
+        return np.stack(parts, axis=1), list(kinds.values()), tuple(map(str, kinds))
+    names = checks.column_names(data)
+    try:
+        table = checks.as_columns("data", np.asarray(data, dtype=object))
+    except ValueError as error:
+        raise InputTypeError(f"data must be a table; {error}") from None
+    if isinstance(kinds, str):
+        kinds = [kinds] * table.shape[1]
+    if not isinstance(kinds, Sequence) or len(kinds) != table.shape[1]:
+        raise InputTypeError(f"kinds must have one entry for each of the {table.shape[1]} columns of the data")
+    return table, list(kinds), names
+
+
+def _given(categories, kinds):
+    """Return the labels that are given for each column of labels, or None."""
+    n_labels = sum(kind in LABELS for kind in kinds)
+    if categories is None:
+        return [None] * n_labels
+    if not isinstance(categories, (list, tuple)) or len(categories) != n_labels:
+        raise InputTypeError(f"categories must be a list with one entry for each of the {n_labels} columns of labels")
+    return categories
+
+
+def _named(argument, j, names):
+    """Return how a message names column j of an argument."""
+    return f"{argument}[{names[j]!r}]" if names else f"{argument}[:, {j}]" if argument == "data" else f"{argument}[{j}]"

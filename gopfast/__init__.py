@@ -49,6 +49,7 @@ from gopfast.mixtures.problems import (
     GaussianMixture,
     LatentClass,
     LatentClassFit,
+    MultinomialMixture,
     PoissonMixture,
     RegressionMixture,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "GlobalGaussianMixture",
     "GlobalKMeans",
     "GlobalLatentClass",
+    "GlobalMultinomialMixture",
     "GlobalPoissonMixture",
     "GlobalRegressionMixture",
     "GopfastError",
@@ -93,6 +95,7 @@ __all__ = [
     "LikelihoodRatio",
     "LocalOptimum",
     "MixtureSolution",
+    "MultinomialMixture",
     "NotProvedWarning",
     "Optima",
     "PoissonMixture",
@@ -124,6 +127,7 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
+    "GlobalMultinomialMixture": "counts_and_labels",
     "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
@@ -133,6 +137,7 @@ if TYPE_CHECKING:
         GlobalCategoricalMixture,
         GlobalExponentialMixture,
         GlobalLatentClass,
+        GlobalMultinomialMixture,
         GlobalPoissonMixture,
     )
     from gopfast.estimators.gaussian import GlobalGaussianMixture

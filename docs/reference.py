@@ -28,6 +28,7 @@ SECTIONS = [
             "certify_all", "Certificate", "Verdict", "check", "Checked", "CheckedBiconvex", "Proof",
         ]),
         ("gopfast.comparison", ["compare", "Comparison"]),
+        ("gopfast.mixtures.distal", ["Distal"]), ("gopfast.mixtures.covariates", ["Covariates"]),
     ]),
     ("Estimators", "With scikit-learn's interface.", [
         ("gopfast", [

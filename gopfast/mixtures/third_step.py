@@ -22,7 +22,7 @@ import numpy as np
 
 from gopfast import checks
 from gopfast.errors import InputError
-from gopfast.mixtures.tuning import LEAST_APART, THIRD_STEP
+from gopfast.mixtures.tuning import DEPENDENT, LEAST_APART, THIRD_STEP
 
 METHODS = ("bch", "ml")
 ASSIGNMENTS = ("proportional", "modal")
@@ -104,8 +104,8 @@ class Assignment:
     def note(self, result):
         """Say what is proved, and what is not."""
         return (
-            f"classes of the first step: {result.status.name}, proved within {result.gap:.3g} nats; the third step is an "
-            "estimate given them, of which nothing is proved, and its standard errors take them as known"
+            f"classes of the first step: {result.status.name}, proved within {result.gap:.3g} nats; the third step is "
+            "an estimate given them, of which nothing is proved, and its standard errors take them as known"
         )
 
 
@@ -116,7 +116,7 @@ def sandwich(scores, frequencies, bread):
 
 
 def numerical_sandwich(log_likelihoods, at, frequencies):
-    """The same of a function that returns each sample's log-likelihood (n,) at parameters (p,)."""
+    """Return the same of a function that returns each sample's log-likelihood (n,) at parameters (p,)."""
     step = THIRD_STEP * (1.0 + np.abs(at))
     moves = np.diag(step)
     scores = np.stack([(log_likelihoods(at + m) - log_likelihoods(at - m)) / (2.0 * h)
@@ -135,6 +135,6 @@ def wald(values, covariance):
     root = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     if not (np.isfinite(covariance).all() and (root > 0.0).all()):
         return np.nan, len(values)
-    scaled = np.linalg.pinv(covariance / np.outer(root, root), hermitian=True, rcond=1e-10)
-    z = values / root
-    return float(z @ scaled @ z), int(np.linalg.matrix_rank(covariance / np.outer(root, root), hermitian=True, tol=1e-8))
+    correlation, z = covariance / np.outer(root, root), values / root
+    inverse = np.linalg.pinv(correlation, hermitian=True, rcond=DEPENDENT)
+    return float(z @ inverse @ z), int(np.linalg.matrix_rank(correlation, hermitian=True, tol=DEPENDENT))

@@ -30,6 +30,8 @@ NODES_OF_A_BATCH = 8
 # singular value of the table of classification errors, for its inverse to say something | probability | (0, 1) | not
 # measured
 LEAST_APART = 1e-3
+# eigenvalue of a correlation matrix below which a direction is that of others | relative | (0, 1) | not measured
+DEPENDENT = 1e-8
 # of differences, for derivatives | relative to 1 and the parameter | (0, 1) | argument: the root of the root of u
 THIRD_STEP = 1e-4
 # probability from which on it counts as one at the end of its range | probability | (0, 0.5) | not measured

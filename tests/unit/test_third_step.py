@@ -16,7 +16,7 @@ every_way = pytest.mark.parametrize(("method", "assignment"), [(m, a) for m in M
 
 @pytest.fixture(scope="module")
 def survey():
-    """Two classes of five answers that overlap, with a covariate before and two outcomes after; class 0 answers more."""
+    """Two classes of five answers that overlap, with a covariate before and two outcomes after."""
     rng = np.random.default_rng(5)
     z = rng.normal(size=N)
     classes = (rng.random(N) < 1.0 / (1.0 + np.exp(0.3 + z))).astype(int)

@@ -17,7 +17,7 @@ SECTIONS = [
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
-            "LatentClass", "LatentClassFit", "RegressionMixture",
+            "MultinomialMixture", "LatentClass", "LatentClassFit", "RegressionMixture",
         ]),
         ("gopfast.models", ["MixtureProblem"]),
     ]),
@@ -28,11 +28,13 @@ SECTIONS = [
             "certify_all", "Certificate", "Verdict", "check", "Checked", "CheckedBiconvex", "Proof",
         ]),
         ("gopfast.comparison", ["compare", "Comparison"]),
+        ("gopfast.mixtures.distal", ["Distal"]), ("gopfast.mixtures.covariates", ["Covariates"]),
     ]),
     ("Estimators", "With scikit-learn's interface.", [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
-            "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture", "GlobalKMeans",
+            "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture",
+            "GlobalKMeans",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
         ("gopfast.estimators.base", ["GlobalMixture"]),

@@ -50,6 +50,7 @@ from gopfast.mixtures.problems import (
     LatentClass,
     LatentClassFit,
     MixedMixture,
+    MultinomialMixture,
     PoissonMixture,
     RegressionMixture,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "GlobalGaussianMixture",
     "GlobalKMeans",
     "GlobalLatentClass",
+    "GlobalMultinomialMixture",
     "GlobalPoissonMixture",
     "GlobalRegressionMixture",
     "GopfastError",
@@ -95,6 +97,7 @@ __all__ = [
     "LocalOptimum",
     "MixedMixture",
     "MixtureSolution",
+    "MultinomialMixture",
     "NotProvedWarning",
     "Optima",
     "PoissonMixture",
@@ -126,6 +129,7 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
+    "GlobalMultinomialMixture": "counts_and_labels",
     "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
@@ -135,6 +139,7 @@ if TYPE_CHECKING:
         GlobalCategoricalMixture,
         GlobalExponentialMixture,
         GlobalLatentClass,
+        GlobalMultinomialMixture,
         GlobalPoissonMixture,
     )
     from gopfast.estimators.gaussian import GlobalGaussianMixture

@@ -556,6 +556,45 @@ class Categorical(Separable):
         }
 
 
+class Multinomial(Separable):
+    """Rows of counts given their totals."""
+
+    def prepare(self):
+        x = self.X.astype(LONG)
+        totals = x.sum(axis=1)
+        self.ways = (log_gamma(totals + 1) - log_gamma(x + 1).sum(axis=1)).astype(self.dtype)
+
+    def parameters(self, mass, S, former):
+        counts = mass.T @ self.X + ((self.dtype(self.problem.prior) if self.problem.prior else self.dtype(1)) - 1)
+        total = counts.sum(axis=1, keepdims=True)
+        found = np.where(total > 0, counts / np.where(total > 0, total, 1), self.dtype(1) / self.d)
+        # a component without counts may be anything: the same as another one
+        found[total[:, 0] <= 0] = found[np.argmax(total)]
+        return {"probabilities": found}
+
+    def log_densities(self, state):
+        return self.ways[:, None] + np.stack([x_log(self.X, p).sum(axis=1) for p in state["probabilities"]], axis=1)
+
+    def sample_size(self, state):
+        return np.abs(self.ways) + self.X.sum(axis=1)
+
+    def penalty(self, state):
+        if self.problem.prior is None:
+            return self.dtype(0), self.dtype(0)
+        alpha, p = LONG(self.problem.prior), state["probabilities"]
+        terms = [p.size * log_gamma(alpha), -self.K * log_gamma(self.d * alpha), -x_log(alpha - 1, p).sum()]
+        return sum(terms), sum(abs(term) for term in terms)
+
+    def statistics(self, state):
+        return state["probabilities"]
+
+    def read(self, solution):
+        return {
+            "weights": solution.weights.astype(self.dtype),
+            "probabilities": solution.probabilities.astype(self.dtype),
+        }
+
+
 class Regression(Definition):
     """Normal errors, of known variance or free above a floor; fits by normal equations in fractions."""
 
@@ -651,7 +690,7 @@ def long(x):
 MODELS = {
     "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
     "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
-    "LatentClass": Categorical, "RegressionMixture": Regression,
+    "LatentClass": Categorical, "MultinomialMixture": Multinomial, "RegressionMixture": Regression,
 }  # fmt: skip
 
 

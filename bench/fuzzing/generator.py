@@ -185,6 +185,23 @@ def latent_class(rng, n, d, K, small, prior=False):
     )
 
 
+def multinomial(rng, n, d, K, small, prior=False):
+    """Rows of two to four counts of very different totals; some empty, some of one category alone."""
+    d = 2 if d < 3 else d
+    shares = rng.dirichlet(np.full(d, rng.choice([0.2, 2.0])), K)[rng.integers(K, size=n)]
+    totals = rng.poisson(rng.choice([0.5, 3.0, 30.0, 1e3, 1e6], n if rng.random() < 0.4 else 1), n)
+    X = rng.multinomial(totals, shares).astype(float)
+    if rng.random() < 0.2:
+        X[:, 0] = 0.0
+    X = repeated(rng, X)
+    X[0, -1] += 1.0
+    given = float(rng.choice(PRIORS)) if prior else None
+    w = weights(rng, n)
+    if w is not None and not w[X.any(axis=1)].any():
+        w[0] = 1.0
+    return gopfast.MultinomialMixture(X, K, prior=given, sample_weight=w)
+
+
 def regression(rng, n, d, K, small, known=False):
     """A response on one or two regressors, often on lines that cross; of few samples, whose fits are exact."""
     n, p = min(n, 40), 1 + (rng.random() < 0.25)
@@ -254,8 +271,9 @@ MANY = {
 # Behind the others, as above.
 LATER = {"tied_diag": _of(gaussian_free, covariance="tied_diag")}
 REGRESSIONS = {"regression": _of(regression), "regression_known": _of(regression, known=True)}
-DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER}
-NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER)
+COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
+DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}
+NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED)
 
 
 def problem(family, rng, small=True):

@@ -12,6 +12,7 @@ from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from gopfast.search.search import Search
 
+import gopfast
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.solve import unpack
 
@@ -129,16 +130,17 @@ def attack_neighbourhood(problem, definition, family, chart, rng):
 
 def labels_fitted(problem, family, point, low, high):
     """The point, or where labels have to add up to 1 one nearby that has them so; None: there is none in the box."""
-    sizes = [n for n in getattr(problem, "n_categories", ()) if n > 2]
+    counted = isinstance(problem, gopfast.MultinomialMixture)  # two categories have two columns, too
+    sizes = [n for n in getattr(problem, "n_categories", ()) if n > 2 or counted]
     if not sizes:
         return point
     K, d = problem.n_components, family.n_columns
     column = np.argsort(family.data.order)  # the core's place of each of the user's columns
-    ends = np.cumsum([0, *(n if n > 2 else max(n - 1, 0) for n in problem.n_categories)])
+    ends = np.cumsum([0, *(n if n > 2 or counted else max(n - 1, 0) for n in problem.n_categories)])
     for k in range(K):
         for a, b in zip(ends, ends[1:], strict=False):
             own = k * d + column[a:b]
-            if b - a < 3:
+            if b - a < 3 and not counted:
                 continue
             for _ in range(40):
                 point[own] = np.clip(point[own], low[own], high[own])

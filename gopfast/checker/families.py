@@ -26,6 +26,7 @@ rounded down, so that sum_ij w_i tau_i (a_j + b_j y_ij + q_j y_ij^2) bounds the 
     exponential           h = 1 + log m: all concave in m, of the mean x itself and not of y
 
 Where a variable's entries are missing, S is the mass of the samples that have one, whose labels' columns add up to 1.
+Of rows of counts S is the mass of all that is counted: each row counts as often as its columns add up to.
 Means of a variable's labels add up to 1, so that cells lose what leaves too little or too much for the others.
 
 A conjugate prior adds pseudo-observations to S, T and Q (`priors`); m and v are then those of the sums. The root's
@@ -270,11 +271,15 @@ class Exponential(Rules):
         low, high = self.first, self.last
         W = np.full(len(columns), math.fsum(weights))
         for own in problem.partial:
-            seen = columns[own].sum(axis=0) > 0
-            found = columns[own][:, seen]
-            low[own], high[own], W[own] = found.min(axis=1), found.max(axis=1), math.fsum(weights[seen])
+            trials = columns[own].sum(axis=0)
+            seen, mass = trials > 0, trials * weights
+            found = columns[own][:, seen] / trials[seen]
+            # shares of several trials are rounded
+            wider = WIDER if (trials > 1).any() else 0.0
+            low[own], high[own] = found.min(axis=1) * (1 - wider), found.max(axis=1) * (1 + wider)
+            W[own] = math.fsum(mass[seen])
             if problem.n_components == 1:
-                part = averages(found.T, np.ones(len(own)), weights[seen])
+                part = averages(found.T, np.ones(len(own)), mass[seen])
                 low[own], high[own] = np.maximum(low[own], part.low), np.minimum(high[own], part.high)
         nu, chi = (part.high for part in priors.pseudo_observations(problem))
         # (T + chi) / (S + nu) goes one way from S = W to S = 0, where it is chi / nu
@@ -339,7 +344,7 @@ _CONCAVE = {
 FAMILIES = {
     "known": Known, "posterior": Posterior,
     **dict.fromkeys(("diag", "spherical", "tied_diag", "tied_spherical"), Diagonal),
-    **dict.fromkeys(("bernoulli", "poisson", "exponential", "labels"), Exponential),
+    **dict.fromkeys(("bernoulli", "poisson", "exponential", "labels", "multinomial"), Exponential),
 }  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def _variances(problem, solution, shape):
 def _in_range(problem, means):
     """Means that are parameters; of labels divided by their sum, which is rounded like a weight."""
     means = means.copy()
-    if not (means >= 0).all() or (problem.family in ("bernoulli", "labels") and not (means <= 1).all()):
+    if not (means >= 0).all() or (problem.family in ("bernoulli", "labels", "multinomial") and not (means <= 1).all()):
         raise ProofError("solution", "has means out of range")
     for group in set(problem.groups) - {-1}:
         own = np.array(problem.groups) == group

@@ -40,7 +40,7 @@ def pseudo_observations(problem):
         if kind == "bernoulli":
             parts.append((less + (Interval(b) - 1.0) if b > 1 else less, less))
         elif kind == "label":
-            parts.append((less * b, less))
+            parts.append((less * b if a > 1 else less, less))  # a product of 0 is rounded away from it
         else:
             parts.append((Interval(b), less) if kind == "poisson" else (less, Interval(b)))
     return tuple(Interval([part[i].low for part in parts], [part[i].high for part in parts]) for i in range(2))

@@ -12,6 +12,8 @@
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
     known_regression               the same; noise_variance (1,): the variance of all components
+    multinomial                    prior: null or the alpha of a Dirichlet; the columns are counts of one variable's
+                                   labels, and the objective has the rows' multinomial coefficients
     labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet.
                                    An entry that is None or NaN is missing: its column's factor is left out
 
@@ -30,7 +32,7 @@ from .rounding import Interval
 
 FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
 FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
-            "regression", "known_regression")  # fmt: skip
+            "multinomial", "regression", "known_regression")  # fmt: skip
 LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance"}
 KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
         "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
@@ -50,9 +52,10 @@ class Problem:
     kinds : list of str
         Of every column.
     groups : list of int
-        Columns of labels with the same number add up to 1, or to 0 where the sample's entry is missing.
+        Columns of labels with the same number add up to the sample's number of trials: 1, 0 where the entry is missing,
+        any number of counts.
     partial : list of ndarray
-        Columns of every variable of labels of which entries are missing.
+        Columns of every variable of labels of which a sample of positive weight has not one trial.
     prior : list of (float, float), (float, float) or None
         Of every column the two parameters of its prior; of known variances the range of Gamma.
     """
@@ -95,6 +98,9 @@ class Problem:
                 raise ProofError("problem", "fit_intercept must be true or false")
             if d < 2:
                 raise ProofError("X", "must have regressors and a response")
+        elif self.family == "multinomial":
+            alpha = self._alpha()
+            self.prior = None if alpha is None else [(alpha, float(d))] * d
         elif self.family != "labels":
             self.prior = None
             if record["prior"] is not None:
@@ -106,17 +112,28 @@ class Problem:
 
     def _numbers(self, X):
         X = reals(X, "X")
-        self.kinds, self.groups = [self.family] * X.shape[1], [-1] * X.shape[1]
+        d = X.shape[1]
+        self.kinds, self.groups = [self.family] * d, [-1] * d
+        if self.family == "multinomial":
+            totals = X.sum(axis=1)[self.weights > 0]
+            if d < 2 or not totals.max() > 0:
+                raise ProofError("X", "must have at least two columns, and a count above 0")
+            self.kinds, self.groups = ["label"] * d, [0] * d
+            self.partial = [np.arange(d)] if (totals != 1).any() else []
         return X
+
+    def _alpha(self):
+        """Return the parameter of a Dirichlet prior, or None."""
+        alpha = None if self.record["prior"] is None else number(self.record, "prior", "problem")
+        if alpha is not None and not alpha >= 1:
+            raise ProofError("problem", "the prior's parameter must be at least 1")
+        return alpha
 
     def _labels(self, X):
         """Make a column for each of a variable's labels; of two, where none is missing, of the second; of one none."""
-        lists = self.record["labels"]
-        alpha = None if self.record["prior"] is None else number(self.record, "prior", "problem")
+        lists, alpha = self.record["labels"], self._alpha()
         if not isinstance(lists, list) or len(lists) != X.shape[1] or not all(isinstance(own, list) for own in lists):
             raise ProofError("problem", f"must have lists of labels of the data's {X.shape[1]} columns")
-        if alpha is not None and not alpha >= 1:
-            raise ProofError("problem", "the prior's parameter must be at least 1")
         columns, self.kinds, self.groups = [], [], []
         for j, own in enumerate(lists):
             if not all(isinstance(label, (str, int)) for label in own) or len(set(own)) != len(own):
@@ -152,7 +169,7 @@ class Problem:
         X = self.columns
         if self.family == "bernoulli" and not np.isin(X, (0.0, 1.0)).all():
             raise ProofError("X", "must hold zeros and ones")
-        if self.family == "poisson" and not ((X >= 0) & (np.floor(X) == X)).all():
+        if self.family in ("poisson", "multinomial") and not ((X >= 0) & (np.floor(X) == X)).all():
             raise ProofError("X", "must hold counts")
         if self.family == "exponential" and not (X >= 0).all():
             raise ProofError("X", "must hold numbers of at least 0")
@@ -173,9 +190,21 @@ class Problem:
         return (d - 1 + self.fit_intercept if self.family in LEVELS else d, d)
 
     def constant(self):
-        """Return what the objective has beside the samples' costs and the prior's: of counts sum w log x!."""
-        if self.family != "poisson":
+        """
+        Return what the objective has beside the samples' costs and the prior's.
+
+        Of counts it is sum w log x!, and of multinomial ones so much less sum w log N!, N a row's total.
+        """
+        if self.family not in ("poisson", "multinomial"):
             return Interval(0.0)
-        total = math.fsum(w * math.lgamma(x + 1.0) for row, w in zip(self.columns.tolist(), self.weights.tolist(),
-                                                                     strict=True) for x in row)  # fmt: skip
-        return Interval(total * (1 - 1e-14), total * (1 + 1e-14))
+        value = _log_factorials(self.columns, self.weights)
+        if self.family == "multinomial":
+            value = value - _log_factorials(self.columns.sum(axis=1, keepdims=True), self.weights)
+        return value
+
+
+def _log_factorials(counts, weights):
+    """Sum w log x! of counts x (N, d), each within 1e-14 of itself."""
+    pairs = zip(counts.tolist(), weights.tolist(), strict=True)
+    total = math.fsum(w * math.lgamma(x + 1.0) for row, w in pairs for x in row)
+    return Interval(total * (1 - 1e-14), total * (1 + 1e-14))

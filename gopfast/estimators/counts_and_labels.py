@@ -12,6 +12,7 @@ from gopfast.mixtures.problems import (
     ExponentialMixture,
     LatentClass,
     LatentClassFit,
+    MultinomialMixture,
     PoissonMixture,
 )
 
@@ -178,6 +179,40 @@ class GlobalPoissonMixture(GlobalFamilyMixture):
     rates_: FloatArray
     _problem_class = PoissonMixture
     _input_tags = ("categorical", "positive_only")
+
+
+class GlobalMultinomialMixture(GlobalFamilyMixture):
+    """
+    Mixture of multinomial distributions whose fit is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.MultinomialMixture` for the model: rows of counts, such as `CountVectorizer` makes of texts.
+
+    Parameters
+    ----------
+    n_components, prior, epsilon, time_limit, n_threads, random_state, verbose
+        As of `GlobalFamilyMixture`; the prior is alpha of a Dirichlet density.
+
+    Attributes
+    ----------
+    probabilities_ : ndarray, shape (K, d)
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalMultinomialMixture
+    >>> X = [[5, 0, 1], [9, 1, 0], [0, 4, 3], [1, 7, 9]]
+    >>> GlobalMultinomialMixture(2).fit(X).predict([[8, 0, 0], [0, 2, 2]]).tolist()
+    [1, 0]
+    """
+
+    probabilities_: FloatArray
+    _problem_class = MultinomialMixture
+    _input_tags = ("categorical", "positive_only", "sparse")
+
+    def _validated(self, X, **options):
+        least = 1 if options.get("reset") is False else 2  # of other data the number of columns is compared
+        return super()._validated(X, accept_sparse=True, ensure_min_features=least, **options)
 
 
 class GlobalExponentialMixture(GlobalFamilyMixture):

@@ -133,14 +133,14 @@ def _rates(problem, parameters):
 
 def _probabilities(problem, parameters):
     value = parameters["probabilities"]
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple) and not problem._on_simplex:
         for j in range(problem.n_features):
             p = value[:, j]
             bound = np.minimum(p, 1.0 - p) <= NEAR_BOUND
             steps = np.where(bound, 0.0, STEP * np.minimum(p, 1.0 - p))
             yield Coordinate(name="probabilities", places=((j,),), steps=steps, on_bound=bound)
         return
-    for j, table in enumerate(value):
+    for j, table in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
         rest = table.argmax(axis=1)
         for c in range(table.shape[1]):
             p = table[:, c]

@@ -249,11 +249,11 @@ def _of_prior(problem, parameters, layout):
     for i, c, k in singles:
         h = layout.every[c].steps[k]
         matrix[i, i] = (penalty((c, k, 1.0)) - 2.0 * middle + penalty((c, k, -1.0))) / h**2
-    # Only an estimated prior variance, and the labels of one column, depend on others.
+    # Only an estimated prior variance, and probabilities that sum to 1, depend on others.
     for i, c, k in singles:
         for j, b, m in singles:
             one, other = layout.every[c], layout.every[b]
-            related = "prior_variance" in (one.name, other.name) or (one.array is not None and one.array == other.array)
+            related = "prior_variance" in (one.name, other.name) or (one.rest is not None and one.array == other.array)
             if j >= i or not related:
                 continue
             mixed = sum(

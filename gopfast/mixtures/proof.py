@@ -106,7 +106,7 @@ class Statement:
             point = np.log(np.where(point > 0, point, 1.0))
         elif self.problem.family == "poisson":
             point = np.maximum(point, 0.5)
-        elif self.problem.family in ("bernoulli", "labels"):
+        elif self.problem.family in ("bernoulli", "labels", "multinomial"):
             point = np.clip(point, 0.01, 0.99)
             groups = np.array(self.problem.groups)[self.order]
             for group in set(self.problem.groups) - {-1}:

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gopfast import annotations
 from gopfast.errors import InputError
+from gopfast.mixtures.covariates import Covariates, covariates
+from gopfast.mixtures.distal import Distal, distal
 from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.fitted import Fitted
 from gopfast.mixtures.problems.base import MixtureProblem
@@ -92,6 +95,65 @@ class Result(Fitted, SearchResult):
             Prints as a table. Standard errors are those of the observed information; `gopfast.bootstrap` has others.
         """
         return summary(self)
+
+    def distal(
+        self, y: ArrayLike, *, kind: str | None = None, method: str = "bch", assignment: str = "proportional"
+    ) -> Distal:
+        """
+        Estimate a distal outcome of the classes, in a third step that adjusts for errors of classification.
+
+        The fit is the first step, putting samples into classes the second. The outcome has no part in the fit and is
+        taken as independent of its columns within a class.
+
+        Parameters
+        ----------
+        y : array_like, shape (n,)
+            Outcome of each sample of the fit; NaN or None is missing, and leaves the third step.
+        kind : {"continuous", "categorical"}, optional
+            By default continuous for numbers, else categorical.
+        method : {"bch", "ml"}
+            "bch": averages with weights that undo the errors (Bolck, Croon & Hagenaars), without any distribution.
+            "ml": maximum likelihood given the errors (Vermunt); continuous outcomes are normal of one variance.
+        assignment : {"proportional", "modal"}
+            By the probabilities of the classes, or the most probable one.
+
+        Returns
+        -------
+        Distal
+            Estimates with standard errors (sandwich), which take the classes as known, and Wald's test. The classes are
+            as proved as this result; the third step is an estimate given them, and its notes say so.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid, or classes are not told apart.
+        """
+        return distal(self, y, kind=kind, method=method, assignment=assignment)
+
+    def covariates(
+        self, Z: ArrayLike, *, method: str = "bch", assignment: str = "proportional"
+    ) -> Covariates:
+        """
+        Estimate a multinomial logit of the class given covariates, in a third step as of `distal`.
+
+        Parameters
+        ----------
+        Z : array_like, shape (n,) or (n, q)
+            Covariates of each sample of the fit, none of them constant.
+        method, assignment : str
+            As of `distal`.
+
+        Returns
+        -------
+        Covariates
+            Coefficients with standard errors (sandwich), which take the classes as known.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid, or classes are not told apart.
+        """
+        return covariates(self, Z, method=method, assignment=assignment)
 
     def to_frame(self) -> "DataFrame":
         """

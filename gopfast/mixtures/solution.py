@@ -30,7 +30,7 @@ class MixtureSolution(Fitted):
         Estimated covariances, in scikit-learn's shapes: (K,), (K, d), (d, d) or (K, d, d) for "spherical",
         "diag", "tied", "tied_diag" and "tied_spherical", or "full".
     probabilities : ndarray, shape (K, d), or tuple of d ndarrays of shape (K, C_j)
-        Of a Bernoulli or a categorical mixture.
+        Of a Bernoulli, a multinomial or a categorical mixture.
     rates : ndarray, shape (K, d)
         Of a Poisson or an exponential mixture.
     posterior_variances : ndarray, shape (K, d)

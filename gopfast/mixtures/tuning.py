@@ -25,6 +25,26 @@ CORNERS_COST = 6
 # at least; fewer while the tree is small | nodes | [1, inf) | not measured
 NODES_OF_A_BATCH = 8
 
+# [third_step, distal, covariates] Three-step analyses.
+
+# singular value of the table of classification errors, for its inverse to say something | probability | (0, 1) | not
+# measured
+LEAST_APART = 1e-3
+# eigenvalue of a correlation matrix below which a direction is that of others | relative | (0, 1) | not measured
+DEPENDENT = 1e-8
+# of differences, for derivatives | relative to 1 and the parameter | (0, 1) | argument: the root of the root of u
+THIRD_STEP = 1e-4
+# probability from which on it counts as one at the end of its range | probability | (0, 0.5) | not measured
+LEAST_SHARE = 1e-6
+# of EM, of a likelihood with classification errors | steps | [1, inf) | not measured
+MOST_THIRD_STEPS = 5000
+# gain of a step at which that ends | relative | (0, 1) | not measured
+THIRD_TOL = 1e-14
+# of differences of a gradient | relative to 1 and the parameter | (0, 1) | argument: the third root of u
+GRADIENT_STEP = 1e-5
+# slope that is left where an optimum has been found | nats a sample | (0, 1) | not measured
+THIRD_SLOPE = 1e-5
+
 # [large] Summaries of data that come in chunks. Any grid gives a bound (I1).
 
 # of the tolerance, that the summary may lose where so many cells are enough | part | (0, 1) | not measured

@@ -9,6 +9,7 @@ from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
 from gopfast.mixtures.problems.mixed import MixedMixture
+from gopfast.mixtures.problems.multinomial import MultinomialMixture
 from gopfast.mixtures.problems.poisson import PoissonMixture
 from gopfast.mixtures.problems.regression import RegressionMixture
 
@@ -22,6 +23,7 @@ __all__ = [
     "LatentClassFit",
     "MixedMixture",
     "MixtureProblem",
+    "MultinomialMixture",
     "PoissonMixture",
     "RegressionMixture",
 ]

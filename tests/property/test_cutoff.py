@@ -17,7 +17,9 @@ from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 
 EPSILON = 0.01
-CASES = [(kind, seed) for kind in problems.KINDS for seed in (0, 1)]
+# Brute force of rows of counts takes long; the search is that of labels with missing entries.
+KINDS = [kind for kind in problems.KINDS if not kind.startswith("multinomial")]
+CASES = [(kind, seed) for kind in KINDS for seed in (0, 1)]
 
 
 def tiny(kind, seed):

@@ -36,6 +36,9 @@ def small_problems(draw, max_samples=6, sizes=((1, 1), (1, 2), (2, 1), (2, 2), (
     constant = draw(st.sampled_from([None, None, 0, 1]))
     if constant is not None and d > 1:
         X[:, 1] = constant if kind != "exponential" else 2.0 + constant
+    if kind.startswith("multinomial"):
+        X[X.sum(axis=1) == 0.0, 0] = draw(st.sampled_from([1.0, 0.0]))
+        X[np.argmax(weights or [1.0]), 1] += 1.0
     given = dict(prior=problem.prior, sample_weight=weights)
     if kind.startswith("categorical"):
         given["categories"] = problem.categories

@@ -7,7 +7,7 @@ import gopfast
 KINDS = [
     "Bernoulli", "Bernoulli, prior", "Bernoulli, flat prior", "Poisson", "Poisson, prior", "exponential",
     "exponential, prior", "exponential, flat shape", "categorical", "categorical, prior",
-    "categorical, missing", "categorical, missing, prior",
+    "categorical, missing", "categorical, missing, prior", "multinomial", "multinomial, prior",
 ]  # fmt: skip
 
 
@@ -27,6 +27,8 @@ def statistics(problem):
     d = problem.n_features
     if problem.prior is None:
         return X, np.zeros(d), np.zeros(d)
+    if isinstance(problem, gopfast.MultinomialMixture):
+        return X, np.full(d, d * (problem.prior - 1.0)), np.full(d, problem.prior - 1.0)
     a, b = problem.prior
     if isinstance(problem, gopfast.BernoulliMixture):
         mass, moment = a + b - 2.0, a - 1.0
@@ -45,7 +47,9 @@ def _columns_of(codes, n):
 
 
 def observed(problem):
-    """Which samples have an entry in each column of `statistics`, (n, c)."""
+    """How often samples count in each column of `statistics`, (n, c): not where they have no entry."""
+    if isinstance(problem, gopfast.MultinomialMixture):
+        return np.broadcast_to(problem.X.sum(axis=1, keepdims=True), problem.X.shape)
     if not isinstance(problem, gopfast.CategoricalMixture):
         return np.ones(statistics(problem)[0].shape)
     X, w = problem.X, problem.sample_weight
@@ -61,7 +65,8 @@ def observed(problem):
 def masses_and_moments(problem, tau):
     """S (K,) and T (K, c) of responsibilities, and the means (T + chi) / (S + nu) that are best for them.
 
-    Of a column with missing entries the S in its mean is that of the samples that have one.
+    Of a column with missing entries the S in its mean is that of the samples that have one, of rows of counts that of
+    all that is counted.
     """
     columns, nu, chi = statistics(problem)
     mass = problem.sample_weight[:, None] * tau

@@ -115,6 +115,23 @@ def categorical(problem, weights, probabilities):
     return value
 
 
+def multinomial(problem, weights, probabilities):
+    """Multinomial probabilities given the rows' totals, symmetric Dirichlet priors."""
+    table = [_simplex(row) for row in _table(probabilities)]
+
+    def log_density(row, k):
+        ways = _log_factorial(_total(row)) - _total(_log_factorial(x) for x in row)
+        return ways + _total(_times_log(x, p) for x, p in zip(row, table[k], strict=True))
+
+    value = _negative_log_likelihood(problem, weights, log_density)
+    if problem.prior is not None:
+        alpha = mpf(problem.prior)
+        for row in table:
+            value += len(row) * mpmath.loggamma(alpha) - mpmath.loggamma(len(row) * alpha)
+            value -= _total(_times_log(alpha - 1, p) for p in row)
+    return value
+
+
 def poisson(problem, weights, rates):
     """Products of Poisson probabilities, Gamma priors."""
     rates = _table(rates)
@@ -144,6 +161,7 @@ _DEFINITIONS = {
     gopfast.GaussianMixture: _gaussian,
     gopfast.BernoulliMixture: bernoulli,
     gopfast.CategoricalMixture: categorical,
+    gopfast.MultinomialMixture: multinomial,
     gopfast.PoissonMixture: poisson,
     gopfast.ExponentialMixture: exponential,
 }

@@ -58,6 +58,18 @@ def _missing(prior=None):
     return make
 
 
+def _multinomial(prior=None):
+    """Rows of two or more counts, some of a single one, some of none."""
+
+    def make(rng, n, K, d, **given):
+        shares = rng.dirichlet(np.ones(max(2, d)), 2)[rng.integers(2, size=n)]
+        X = rng.multinomial(rng.choice([0, 1, 6, 40], n), shares)
+        X[0, 0] += 1
+        return gopfast.MultinomialMixture(X, K, prior=prior, **given)
+
+    return make
+
+
 KINDS = {
     "known": _gaussian(noise_variance=0.7),
     "known, fixed prior": _gaussian(noise_variance=0.7, prior=2.5),
@@ -77,6 +89,8 @@ KINDS = {
     "categorical, prior": _categorical(1.7),
     "categorical, missing": _missing(),
     "categorical, missing, prior": _missing(1.7),
+    "multinomial": _multinomial(),
+    "multinomial, prior": _multinomial(1.7),
 }
 
 
@@ -117,6 +131,8 @@ def nudged(problem, state, rng, size):
         "probabilities": lambda x: (
             tuple(_nudged_rows(array, rng, size) for array in x)
             if isinstance(x, tuple)
+            else _nudged_rows(x, rng, size)
+            if isinstance(problem, gopfast.MultinomialMixture)
             else np.clip(x + size * rng.normal(size=x.shape), 0.0, 1.0)
         ),
         "covariances": lambda x: _nudged_covariances(problem, x, rng, size),

@@ -13,7 +13,8 @@ FAMILIES = (
     "known", "known fixed prior", "known empirical prior", "diag", "spherical", "full", "bernoulli", "bernoulli prior",
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
-    "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola",
+    "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
+    "multinomial prior",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -54,6 +55,10 @@ def random_problem(rng, family):
     if kind in ("exponential", "endless"):
         pair["prior"] = (1.0, 0.7) if kind == "endless" else pair["prior"]
         return gopfast.ExponentialMixture(rng.exponential(2.0, (n, 1)) + 0.01, K, **pair, **options)
+    if kind == "multinomial":
+        X = rng.multinomial(rng.choice([0, 1, 4, 9], n), rng.dirichlet(np.ones(d + 1)))
+        X[0, 0] += 2
+        return gopfast.MultinomialMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
     X = np.array([["red", "green", "blue"][i] for i in rng.integers(0, 3, n)], dtype=object)
     X[:2] = ["red", "green"]
     X = np.stack([X, rng.integers(0, 2, n)], axis=1) if d == 2 else X[:, np.newaxis]
@@ -305,7 +310,7 @@ CHANGES = {
 }  # fmt: skip
 WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
-    "three columns", "posterior", "posterior empirical", "tied_diag",
+    "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

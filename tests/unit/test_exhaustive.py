@@ -16,7 +16,7 @@ def test_agrees_with_the_search_written_apart(kind, seed):
     assert brute_force_optimum(problem) == pytest.approx(brute_force.global_optimum(problem).value, abs=1e-8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("multinomial")])  # slow, as missing
 def test_no_run_of_em_ends_lower(kind):
     problem, rng = problems.make(kind, seed=3, n=6), np.random.default_rng(3)
     ends = [em(problem, rng.dirichlet(0.3 * np.ones(2), 6), tol=1e-10)[1][-1] for _ in range(20)]

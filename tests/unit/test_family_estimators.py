@@ -14,10 +14,15 @@ WIDE = {"epsilon": 1e5}  # ends the searches at the root
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, (gopfast.GlobalPoissonMixture, gopfast.GlobalCategoricalMixture)):
+    counted = (gopfast.GlobalPoissonMixture, gopfast.GlobalMultinomialMixture)
+    if isinstance(estimator, (*counted, gopfast.GlobalCategoricalMixture)):
         failing = {"check_sample_weight_equivalence_on_dense_data": "its data are neither counts nor labels"}
         if isinstance(estimator, gopfast.GlobalLatentClass):
             failing["check_positive_only_tag_during_fit"] = "its data are no labels"
+        if isinstance(estimator, gopfast.GlobalMultinomialMixture):
+            names = ("check_sample_weight_equivalence_on_sparse_data", "check_estimator_sparse_array",
+                     "check_estimator_sparse_matrix")  # fmt: skip
+            failing |= dict.fromkeys(names, "its data are no counts")
         return failing
     return {}
 
@@ -27,6 +32,7 @@ def expected_failures(estimator):
     [
         gopfast.GlobalBernoulliMixture(2, **WIDE),
         gopfast.GlobalPoissonMixture(2, **WIDE),
+        gopfast.GlobalMultinomialMixture(2, **WIDE),
         gopfast.GlobalExponentialMixture(2, prior=(2.0, 1.0), **WIDE),
         gopfast.GlobalCategoricalMixture(2, **WIDE),
         gopfast.GlobalLatentClass(2, **WIDE),
@@ -40,6 +46,7 @@ def test_scikit_learns_checks(estimator, check):
 CASES = {
     "bernoulli": (gopfast.GlobalBernoulliMixture, gopfast.BernoulliMixture, "probabilities"),
     "poisson": (gopfast.GlobalPoissonMixture, gopfast.PoissonMixture, "rates"),
+    "multinomial": (gopfast.GlobalMultinomialMixture, gopfast.MultinomialMixture, "probabilities"),
     "exponential": (gopfast.GlobalExponentialMixture, gopfast.ExponentialMixture, "rates"),
     "categorical": (gopfast.GlobalCategoricalMixture, gopfast.CategoricalMixture, "probabilities"),
     "latent class": (gopfast.GlobalLatentClass, gopfast.LatentClass, "probabilities"),
@@ -51,6 +58,8 @@ def data(case):
     half = np.arange(40)[:, np.newaxis] < 15
     if case == "poisson":
         return rng.poisson(np.where(half, 2.0, 11.0))
+    if case == "multinomial":
+        return rng.poisson(np.where(half, [[9.0, 2.0, 1.0]], [[2.0, 8.0, 3.0]]))
     if case == "exponential":
         return rng.exponential(np.where(half, 1.0, 20.0))
     bits = rng.random((40, 3)) < np.where(half, 0.1, 0.9)

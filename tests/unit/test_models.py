@@ -61,6 +61,9 @@ def reference_log_densities(problem, **parameters):
                     ],
                     axis=1,
                 )
+        elif type(problem).__name__ == "MultinomialMixture":
+            p = parameters["probabilities"][k]
+            terms = stats.multinomial(X.sum(axis=1).astype(int), p / p.sum()).logpmf(X)[:, np.newaxis]
         else:
             terms = stats.bernoulli(parameters["probabilities"][k]).logpmf(X.astype(int))
         columns.append(terms.sum(axis=1))
@@ -81,10 +84,11 @@ def reference_log_prior(problem, **parameters):
     if "rates" in parameters:
         shape, rate = problem.prior
         return stats.gamma(shape, scale=1.0 / rate).logpdf(parameters["rates"]).sum()
-    if isinstance(parameters["probabilities"], tuple):
+    tables = parameters["probabilities"]
+    if isinstance(tables, tuple) or type(problem).__name__ == "MultinomialMixture":
         return sum(
             stats.dirichlet(np.full(array.shape[1], problem.prior)).logpdf(row)
-            for array in parameters["probabilities"]
+            for array in (tables if isinstance(tables, tuple) else (tables,))
             for row in array
         )
     return stats.beta(*problem.prior).logpdf(parameters["probabilities"]).sum()

@@ -1,6 +1,6 @@
 """What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
 
-# [family] What all families share.
+# [family, exponential] What all families share.
 
 # of columns in the distance that starts are drawn by: a constant column counts for nothing | squared units of the
 # core | (0, 1) | argument: a divisor

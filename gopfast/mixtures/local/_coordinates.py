@@ -112,6 +112,19 @@ class Labels:
         return np.concatenate([(counts.sum(axis=1, keepdims=True) * p - counts).ravel() for p, counts in pairs])
 
 
+class Shares(Labels):
+    """The same of one variable whose probabilities are an array."""
+
+    def pack(self, probabilities):
+        return super().pack((probabilities,))
+
+    def unpack(self, part):
+        return super().unpack(part)[0]
+
+    def slope(self, part, state, mass):
+        return super().slope(part, {"probabilities": (state["probabilities"],)}, mass)
+
+
 class Rows:
     """A parameter of shape (K, d), or (K,), through a function of each entry."""
 

@@ -500,6 +500,8 @@ class MixtureProblem:
         """Return the components' marginal log densities of one column, (K, m), at values (m,)."""
         raise NotImplementedError
 
+    # Whether the rows of probabilities that are one array sum to 1.
+    _on_simplex = False
     # Whether a component can be narrow enough to sit on samples that share a value.
     _can_sit_on_ties = False
     # Whether `_log_kernel` keeps digits that the core's costs lose for very large counts.

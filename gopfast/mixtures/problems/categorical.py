@@ -161,7 +161,7 @@ class CategoricalMixture(SeparableMixture):
     def _m_step(self, mass, weights, former):
         counts = self._label_statistics(mass)
         before = former["probabilities"] if former else [None] * len(counts)
-        return {"probabilities": tuple(map(_shares, counts, before))}
+        return {"probabilities": tuple(map(shares, counts, before))}
 
     def _label_statistics(self, mass):
         """Return for each column the masses of the labels in each component, (K, C_j), the prior's own added."""
@@ -306,7 +306,7 @@ def _of_codes(rows, codes):
     return found if seen.all() else np.where(seen[:, np.newaxis], found, 0.0)
 
 
-def _shares(counts, former):
+def shares(counts, former):
     """Shares of counts (K, C); components that have none keep the former ones, or get those of all."""
     total = counts.sum(axis=1, keepdims=True)
     if (total > 0.0).all():

@@ -14,6 +14,11 @@ NEAR_FLOOR = 0.05
 # up to which matrices are solved for | columns | [1, 32] | argument: `families/matrix` takes no more
 MOST_COLUMNS_OF_MATRICES = 32
 
+# [multinomial] Rows of counts.
+
+# of a sparse matrix that is made dense | numbers | [1, inf) | argument: 80 MB, of which a search holds a few copies
+MOST_DENSE_ENTRIES = 10_000_000
+
 # [covariance, gaussian_notes, regression] Variances on their floor.
 
 # excess over the floor that rounding may leave of a variance on it | relative | (0, 1e-2) | not measured

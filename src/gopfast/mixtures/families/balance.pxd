@@ -10,8 +10,8 @@ cdef class Balance:
     cdef real[::1] mean_low, mean_high  # (K,) bounds of their means of one statistic, in its unit
     # Masses may be anything that adds up to `weight`.
     cdef void free_masses(self, real weight) noexcept nogil
-    # Of samples of weight `part` among all, of `weight`, whose masses `whole` bounds.
-    cdef void take_part(self, Balance whole, real weight, real part) noexcept nogil
+    # Of all samples, of `weight`, whose masses `whole` bounds, if each counts up to `most` times, `part` in all.
+    cdef void take_part(self, Balance whole, real weight, real part, real most) noexcept nogil
     # IN/OUT: the bounds. The means average to `average`, each with its mass and the pseudo-count `nu` of a prior, all
     # of which add up to `total`: what cannot is removed; 0: nothing is left.
     cdef bint tighten(self, real total, real nu, real average) noexcept nogil

@@ -7,7 +7,7 @@ Masses M_l = S_l + nu add up to the total, and M_l (mean_l - average) to 0. So c
 x its deviation from the average and y some number between the least and the largest of the others': bounds of M_k,
 then of x.
 
-Theory: (F10) of docs/theory/families.md.
+Theory: (F10) and (F12) of docs/theory/families.md.
 """
 
 import numpy as np
@@ -35,13 +35,13 @@ cdef class Balance:
         for k in range(self.n_components):
             self.mass_low[k], self.mass_high[k] = 0, weight * (1 + TOTAL_SLACK)
 
-    cdef void take_part(self, Balance whole, real weight, real part) noexcept nogil:
-        """Masses in a part of the samples: what the others have is at most their weight."""
+    cdef void take_part(self, Balance whole, real weight, real part, real most) noexcept nogil:
+        """Masses of samples that count up to `most` times: what they miss of that is at most what all samples miss."""
         cdef int k
-        cdef real rest = weight * (1 + DERIVED_SLACK) - part
+        cdef real rest = most * weight * (1 + DERIVED_SLACK) - part
         for k in range(self.n_components):
-            self.mass_low[k] = max(0.0, whole.mass_low[k] - rest)
-            self.mass_high[k] = min(whole.mass_high[k], part * (1 + TOTAL_SLACK))
+            self.mass_low[k] = max(0.0, most * whole.mass_low[k] - rest)
+            self.mass_high[k] = min(most * whole.mass_high[k], part * (1 + TOTAL_SLACK))
 
     cdef bint tighten(self, real total, real nu, real average) noexcept nogil:
         cdef int k, l, K = self.n_components

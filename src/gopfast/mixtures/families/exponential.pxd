@@ -28,15 +28,16 @@ cdef class ExponentialFamily(Family):
     cdef real[::1] average          # of the components' means, weighted by mass
     cdef real[::1] average_at       # its coordinates
     cdef unsigned char[::1] endless  # the means have no upper bound
-    cdef unsigned char[::1] partial  # label columns of a variable that some samples have no entry of
-    cdef readonly bint has_partial
-    cdef real[::1] observed_weight  # of the samples that have a value, W where all have
+    cdef unsigned char[::1] partial  # label columns of a variable that some samples have no entry of, or several
+    cdef readonly bint has_partial, has_many_trials
+    cdef real[::1] most_trials      # the largest number of labels that a sample has
+    cdef real[::1] observed_weight  # of the samples that have a value, each as often as it has one; W where all have
     cdef readonly bint discrete     # samples have probabilities, not densities
     cdef object names, encode, decode, arguments
     cdef Balance balance, own_balance   # workspaces of tighten; the second for one partial column at a time
     cdef bint cuts                  # boxes lose what the samples' average and sums of labels leave out
     cdef public real split_pull
-    cdef object find_observed(self, columns)
+    cdef object find_trials(self, columns)
     # Whether l is a label of the same variable as label column j.
     cdef bint same_variable(self, int j, int l) noexcept nogil
     cdef real observed_mass(self, int j, real mass, const real *moments) noexcept nogil

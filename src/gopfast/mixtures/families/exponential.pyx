@@ -10,13 +10,14 @@ A component's cost in one column, at its best parameter, is S h(T / S): h = -A* 
 In a cell [l, u] of the mean the minorant is the chord of h, and the facets are l S <= T <= u S. A conjugate prior adds
 constants to S and T: pseudo-observations of weight 1.
 
-Of a *partial* categorical variable some samples have no label: all its columns are 0 there. S is that of the others,
+Of a *partial* categorical variable some samples have no label, all its columns being 0 there, or several, as rows of
+counts have. S is the mass of the labels,
 
     S_v = sum over its labels of T_l,
 
 linear in the statistics too: chords and facets have it in the place of S, written about the center 0.
 
-Theory: (F7), (F8) and (F10) of docs/theory/families.md; (C3) of docs/theory/cells.md.
+Theory: (F7), (F8), (F10) and (F12) of docs/theory/families.md; (C3) of docs/theory/cells.md.
 """
 
 import math
@@ -24,6 +25,8 @@ import math
 import numpy as np
 
 from libc.math cimport INFINITY, exp, fabs, log, log1p, rint
+
+from gopfast.mixtures.families.tuning import LEAST_VARIANCE
 
 from gopfast.mixtures.families.family cimport bound_mean, half_width, has_width, middle_of, order_components
 from gopfast.mixtures.data.passes cimport pass_costs
@@ -120,18 +123,23 @@ cdef class ExponentialFamily(Family):
         self.e_power, self.constant, self.constant_size = 0.0, constant, constant_size
         self.names, self.decode, self.encode = name, decode, encode
         self.discrete = EXPONENTIAL not in np.asarray(self.kinds)
-        observed = self.find_observed(columns)
-        self.partial = np.array([not row.all() for row in observed], dtype=np.uint8)
-        self.has_partial = bool(np.asarray(self.partial).any())
+        trials = self.find_trials(columns)
+        self.partial = np.array([(row != 1).any() for row in trials], dtype=np.uint8)
+        self.has_partial, self.has_many_trials = bool(np.asarray(self.partial).any()), bool((trials > 1).any())
+        self.most_trials = trials.max(axis=1)
         self.split_pull = split_pull
         self.arguments = (
             data, kinds, prior_mass, prior_moment, reference, groups, constant, constant_size, name, decode, encode,
         )
         self.balance, self.own_balance, self.cuts = Balance(n_components), Balance(n_components), cuts
         # m = (T + chi) / (S + nu) is monotone in S from 0 to W
-        W = np.array([math.fsum(weights[row]) for row in observed])
-        low = np.where(observed, columns, INFINITY).min(axis=1)
-        high = np.where(observed, columns, -INFINITY).max(axis=1)
+        W = np.array([math.fsum(row * weights) for row in trials])
+        means = np.where(trials > 1, columns / np.maximum(trials, 1), columns)
+        low = np.where(trials > 0, means, INFINITY).min(axis=1)
+        high = np.where(trials > 0, means, -INFINITY).max(axis=1)
+        if self.has_many_trials:  # shares are rounded
+            many = np.asarray(self.most_trials) > 1
+            low, high = low - ROOT_SLACK * many * low, high + ROOT_SLACK * many * high
         self.observed_weight = np.where(self.partial, W, data.total_weight)
         endless = (nu == 0) & (chi > 0)
         pulled = (nu > 0) | endless
@@ -151,23 +159,32 @@ cdef class ExponentialFamily(Family):
                 self.high[j] += ROOT_SLACK * (1 + fabs(self.high[j]))
             self.average_at[j] = clip(self.coordinate(j, self.average[j]), self.low[j], self.high[j])
 
-    cdef object find_observed(self, columns):
-        """Which samples have a value in each column, bool (n_columns, n): of a variable all or none of its labels."""
-        observed = np.ones(columns.shape, dtype=bool)
+    cdef object find_trials(self, columns):
+        """How many labels each sample has of a column's variable, (n_columns, n); 1 of other columns."""
+        trials = np.ones(columns.shape)
         kinds, groups = np.asarray(self.kinds), np.asarray(self.groups)
         for group in np.unique(groups[kinds == LABEL]):
             own = (kinds == LABEL) & (groups == group)
-            observed[own] = columns[own].sum(axis=0) > 0
-            if not observed[own].any(axis=1).all():
+            trials[own] = columns[own].sum(axis=0)
+            if not trials[own].any(axis=1).all():
                 raise ValueError("a variable without any label has no columns")
-        return observed
+        return trials
 
     def missing_patterns(self):
-        """Number (n,) of the pattern of missing entries of each sample; None where no entry is missing."""
+        """Number (n,) of the pattern of the samples' numbers of labels; None where every sample has one of each."""
         if not self.has_partial:
             return None
         columns, _ = self.data.arrays()
-        return np.unique(self.find_observed(columns), axis=1, return_inverse=True)[1].ravel()
+        return np.unique(self.find_trials(columns), axis=1, return_inverse=True)[1].ravel()
+
+    def places(self, columns, weights):
+        """Where samples have several labels, take shares: numbers of labels tell no clusters apart."""
+        if not self.has_many_trials:
+            return Family.places(self, columns, weights)
+        shares = columns / np.maximum(self.find_trials(columns), 1)
+        about = shares - np.average(shares, axis=1, weights=weights)[:, np.newaxis]
+        variance = np.average(np.square(about), axis=1, weights=weights)
+        return shares / np.sqrt(np.maximum(variance, LEAST_VARIANCE))[:, np.newaxis]
 
     cdef inline bint same_variable(self, int j, int l) noexcept nogil:
         return self.kinds[l] == LABEL and self.groups[l] == self.groups[j]
@@ -206,7 +223,8 @@ cdef class ExponentialFamily(Family):
         for _sweep in range(SWEEPS):
             for j in range(d):
                 if self.partial[j]:
-                    self.own_balance.take_part(self.balance, self.data.core.total_weight, self.observed_weight[j])
+                    self.own_balance.take_part(self.balance, self.data.core.total_weight, self.observed_weight[j],
+                                               self.most_trials[j])
                     if not self.balance_column(self.own_balance, j, low, high):
                         return 0
                 elif not self.balance_column(self.balance, j, low, high):
@@ -461,10 +479,13 @@ cdef class ExponentialFamily(Family):
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         """Half way to the average: EM never leaves a saturated parameter."""
         cdef int k, j, a, d = self.n_columns
+        cdef real at
         for k in range(self.n_components):
             for j in range(d):
-                a = k * d + j
-                point[a] = clip(self.coordinate(j, centers[a]), self.low[j], self.high[j])
+                a, at = k * d + j, centers[k * d + j]
+                if self.most_trials[j] > 1:
+                    at /= max(1.0, self.observed_mass(j, 1, centers + k * d))
+                point[a] = clip(self.coordinate(j, at), self.low[j], self.high[j])
                 point[a] += 0.5 * (self.average_at[j] - point[a])
 
     cdef void vacate(self, int k, real *point) noexcept nogil:

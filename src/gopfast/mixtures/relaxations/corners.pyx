@@ -85,7 +85,7 @@ def layout_of(ExponentialFamily family):
     """
     kinds, groups = np.asarray(family.kinds), np.asarray(family.groups)
     columns, masses = family.data.arrays()
-    if family.has_prior or not np.isin(kinds, (BERNOULLI, LABEL)).all():
+    if family.has_prior or family.has_many_trials or not np.isin(kinds, (BERNOULLI, LABEL)).all():
         return None
     if columns.shape[1] * family.n_components ** 2 > MOST_WORK:
         return None

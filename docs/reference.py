@@ -41,7 +41,7 @@ SECTIONS = [
     ]),
     ("Clustering and biconvex problems", "The other problems.", [
         ("gopfast", ["KMeans", "Clustering", "ClusteringResult"]),
-        ("gopfast", ["BiconvexProblem", "BiconvexResult", "BiconvexSolution"]),
+        ("gopfast", ["BiconvexProblem", "PolynomialProblem", "BiconvexResult", "BiconvexSolution"]),
         ("gopfast.biconvex.problem", ["QuadraticRow"]),
     ]),
     ("Local methods", "Fast, and without any guarantee.", [

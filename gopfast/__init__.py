@@ -28,6 +28,7 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 from gopfast import data, datasets, local, models as models
+from gopfast.biconvex.polynomial import PolynomialProblem
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult, BiconvexSolution
 from gopfast.certificate import Certificate, Verdict, certify
@@ -101,6 +102,7 @@ __all__ = [
     "NotProvedWarning",
     "Optima",
     "PoissonMixture",
+    "PolynomialProblem",
     "RegressionMixture",
     "Proof",
     "ProofError",

@@ -62,7 +62,8 @@ SOLVE_EXAMPLES = """examples:
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
   gopfast solve problem.json --epsilon 0.01 -q
 
-.json files are those of BiconvexProblem.from_json; the others are read by SCIP: pip install 'gopfast[files]'."""
+.json files are those of BiconvexProblem.from_json and PolynomialProblem.to_json, .nl files AMPL's, with products of any
+number of variables, powers and quotients; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
 def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes) -> argparse.ArgumentParser:

@@ -16,6 +16,7 @@ from pathlib import Path
 import gopfast
 from gopfast import checks
 from gopfast.arguments import parser
+from gopfast.biconvex import polynomial
 from gopfast.binary import SUFFIXES as BINARY_SUFFIXES, read_binary
 from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import GopfastError, InputError
@@ -123,7 +124,7 @@ def resume(options):
             options.checkpoint, data, time_limit=options.time_limit, n_threads=options.threads,
             **_long(options, executor), **progress.options,
         )  # fmt: skip
-    if isinstance(data, gopfast.BiconvexProblem):
+    if isinstance(data, (gopfast.BiconvexProblem, gopfast.PolynomialProblem)):
         return _report_solve(options, data, result)
     return _report_fit(options, table, result)
 
@@ -352,7 +353,7 @@ def _check_labels(options, table):
 def _read_problem(path):
     """Read a biconvex problem."""
     try:
-        return gopfast.BiconvexProblem.read(path)
+        return polynomial.read(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
 

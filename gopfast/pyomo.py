@@ -5,19 +5,23 @@ Importing this module registers the solver::
     import gopfast.pyomo
     pyomo.environ.SolverFactory("gopfast").solve(model, tee=True)
 
-Linear, bilinear and quadratic terms of continuous variables are taken as Pyomo's standard representation gives them.
+Linear, bilinear and quadratic terms of continuous variables are taken as Pyomo's standard representation gives them;
+what else there is, products of more variables, powers, quotients, roots and magnitudes, from the expressions.
 """
 
 import math
 
-import numpy as np
 from pyomo.core import Constraint, Objective, SOSConstraint, Var, minimize, value
-from pyomo.core.expr.visitor import identify_variables
+from pyomo.core.expr.numeric_expr import UnaryFunctionExpression
+from pyomo.core.expr.numvalue import is_fixed, is_potentially_variable
+from pyomo.core.expr.visitor import StreamBasedExpressionVisitor, identify_variables
 from pyomo.opt import SolverFactory, SolverResults, SolverStatus, TerminationCondition
 from pyomo.repn import generate_standard_repn
 
 from gopfast import __version__
-from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.biconvex.composition import Composition, constant, plus, scaled, variable
+from gopfast.biconvex.polynomial import PolynomialProblem
+from gopfast.biconvex.products import lifted
 from gopfast.errors import InputError
 from gopfast.result import Status
 from gopfast.solver import solve
@@ -33,9 +37,15 @@ CONDITIONS = {
     Status.INTERRUPTED: (SolverStatus.aborted, TerminationCondition.userInterrupt),
 }
 OTHERWISE = (SolverStatus.warning, TerminationCondition.other)
+# Pyomo's classes of expressions that polynomials have.
+OPERATIONS = {
+    "SumExpression": "sum", "LinearExpression": "sum", "NegationExpression": "negative", "AbsExpression": "magnitude",
+    "ProductExpression": "product", "MonomialTermExpression": "product", "DivisionExpression": "quotient",
+    "PowExpression": "power", "ScalarExpression": "name", "ExpressionData": "name", "_GeneralExpressionData": "name",
+}  # fmt: skip
 
 
-@SolverFactory.register("gopfast", doc="Proved global optima of bilinear and convex quadratic problems")
+@SolverFactory.register("gopfast", doc="Proved global optima of bilinear, convex quadratic and polynomial problems")
 class GopfastSolver:
     """
     The solver that ``SolverFactory("gopfast")`` returns.
@@ -136,54 +146,85 @@ class _Translation:
         used = {id(v): v for body, _ in parts if body is not None for v in _free(body)}
         own = [v for v in model.component_data_objects(Var) if id(v) in used]
         known = {id(v) for v in own}
-        for variable in own + [v for key, v in used.items() if key not in known]:
-            if not variable.is_continuous():
-                raise InputError(f"variable {variable.name!r} is not continuous")
-            self.index[id(variable)] = len(self.variables)
-            self.variables.append(variable)
+        for one in own + [v for key, v in used.items() if key not in known]:
+            if not one.is_continuous():
+                raise InputError(f"variable {one.name!r} is not continuous")
+            self.index[id(one)] = len(self.variables)
+            self.variables.append(one)
         if not self.variables:
             raise InputError(f"model {model.name!r} has no variables that are not fixed")
-        constant, c, Q = self._terms(*parts[0])
-        rows, row_lower, row_upper, quadratic = [], [], [], []
-        for constraint, part in zip(constraints, parts[1:], strict=True):
-            shift, a, form = self._terms(*part)
-            lower = -math.inf if constraint.lower is None else value(constraint.lower) - shift
-            upper = math.inf if constraint.upper is None else value(constraint.upper) - shift
-            if form is None:
-                rows.append(a)
-                row_lower.append(lower)
-                row_upper.append(upper)
-            else:
-                quadratic.append((form, a, lower, upper))
-        linear = {"A": np.array(rows), "row_lower": row_lower, "row_upper": row_upper} if rows else {}
-        self.problem = BiconvexProblem(
-            c,
-            Q=Q,
-            **linear,
-            quadratic_rows=quadratic,
-            lower=[-math.inf if v.lb is None else v.lb for v in self.variables],
-            upper=[math.inf if v.ub is None else v.ub for v in self.variables],
-            sense="min" if objective.sense == minimize else "max",
-            constant=constant,
-            names=_unlike([v.name for v in self.variables]),
-            name=str(model.name),
+        self.composition = Composition(
+            _unlike([v.name for v in self.variables]),
+            [-math.inf if v.lb is None else v.lb for v in self.variables],
+            [math.inf if v.ub is None else v.ub for v in self.variables],
         )
+        goal = self._polynomial(*parts[0])
+        rows = [
+            (
+                self._polynomial(*part),
+                -math.inf if constraint.lower is None else value(constraint.lower),
+                math.inf if constraint.upper is None else value(constraint.upper),
+            )
+            for constraint, part in zip(constraints, parts[1:], strict=True)
+        ]
+        sense = "min" if objective.sense == minimize else "max"
+        made = self.composition.model(goal, rows, sense, str(model.name))
+        self.problem = lifted(made).problem if made.is_quadratic else PolynomialProblem.of_model(made)
 
-    def _terms(self, body, name):
-        """Return constant, linear coefficients (n,) and products (n, n), None if there are none."""
+    def _polynomial(self, body, name):
+        """Polynomial of an expression; `name` says to whom it belongs, for messages."""
         form = generate_standard_repn(body, quadratic=True, compute_values=True)
-        if form.nonlinear_expr is not None:
-            raise InputError(f"{name!r} has a term that is neither linear nor quadratic: {form.nonlinear_expr}")
-        n = len(self.variables)
-        a = np.zeros(n)
-        for variable, coefficient in zip(form.linear_vars, form.linear_coefs, strict=True):
-            a[self.index[id(variable)]] += coefficient
-        if not form.quadratic_vars:
-            return float(form.constant), a, None
-        Q = np.zeros((n, n))
-        for (first, second), coefficient in zip(form.quadratic_vars, form.quadratic_coefs, strict=True):
-            Q[self.index[id(first)], self.index[id(second)]] += coefficient
-        return float(form.constant), a, Q
+        found = dict.fromkeys([()], float(form.constant))
+        linear = zip(((variable,) for variable in form.linear_vars), form.linear_coefs, strict=True)
+        for variables, coefficient in (*linear, *zip(form.quadratic_vars, form.quadratic_coefs, strict=True)):
+            monomial = tuple(sorted(self.index[id(variable)] for variable in variables))
+            found[monomial] = found.get(monomial, 0.0) + coefficient
+        if form.nonlinear_expr is None:
+            return plus(found)
+        try:
+            return plus(found, self._walker().walk_expression(form.nonlinear_expr))
+        except InputError as error:
+            raise InputError(f"{name!r} has {error}") from None
+
+    def _walker(self):
+        """Return what makes the polynomial of an expression from those of its parts."""
+        return StreamBasedExpressionVisitor(beforeChild=self._leaf, exitNode=self._operation)
+
+    def _leaf(self, node, child, place):
+        """Whether to go on below a part, and its polynomial if not."""
+        if not is_potentially_variable(child) or is_fixed(child):
+            return False, constant(value(child))
+        if child.is_variable_type():
+            return False, variable(self.index[id(child)])
+        return True, None
+
+    def _operation(self, node, parts):
+        """Polynomial of one operation."""
+        kind = OPERATIONS.get(type(node).__name__)
+        if isinstance(node, UnaryFunctionExpression) and node.getname() == "sqrt":
+            kind = "root"
+        try:
+            if kind == "sum":
+                return plus(*parts)
+            if kind == "negative":
+                return scaled(parts[0], -1.0)
+            if kind == "product":
+                return self.composition.times(*parts)
+            if kind == "quotient":
+                return self.composition.over(*parts)
+            if kind == "magnitude":
+                return self.composition.size(parts[0])
+            if kind == "root":
+                return self.composition.power(parts[0], 0.5)
+            if kind == "power" and set(parts[1]) <= {()}:
+                return self.composition.power(parts[0], parts[1].get((), 0.0))
+            if kind == "name":
+                return parts[0]
+        except InputError as error:
+            raise InputError(f"{error}, in {node}") from None
+        raise InputError(
+            f"a term that is no polynomial: {node}; it may be replaced by polynomials that lie below and above it"
+        )
 
 
 def _free(body):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast.annotations import Callback, Executor, Log, MemorySize, Path
+from gopfast.biconvex.polynomial import PolynomialProblem
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
@@ -24,12 +25,13 @@ from gopfast.search.checkpoint import Stored
 from gopfast.solver import solve_biconvex, solve_clustering
 from gopfast.switches import only_off
 
+BICONVEX = (BiconvexProblem, PolynomialProblem)
 CONTRADICTION = "gopfast: a lower bound exceeds the incumbent"  # as a search says it
 
 
 def resume(
     path: Path,
-    X: ArrayLike | Chunks | MixtureProblem | KMeans | BiconvexProblem,
+    X: ArrayLike | Chunks | MixtureProblem | KMeans | BiconvexProblem | PolynomialProblem,
     sample_weight: ArrayLike | None = None,
     *,
     n_threads: int | None = None,
@@ -113,14 +115,15 @@ def _go_on(stored, X, sample_weight, limits):
     path, header = stored.path, stored.header
     kept = _options_of(stored)
     options = Options.from_arguments(**kept, **limits)
-    is_whole = isinstance(X, (MixtureProblem, KMeans, BiconvexProblem))
-    if header["problem"]["class"] == BiconvexProblem.__name__ and not isinstance(X, BiconvexProblem):
-        raise CheckpointError(f"{path}: a search of a gopfast.BiconvexProblem; give the problem in place of data")
+    is_whole = isinstance(X, (MixtureProblem, KMeans, *BICONVEX))
+    own = next((kind for kind in BICONVEX if header["problem"]["class"] == kind.__name__), None)
+    if own is not None and not isinstance(X, own):
+        raise CheckpointError(f"{path}: a search of a gopfast.{own.__name__}; give the problem in place of data")
     problem = X if is_whole else _rebuilt(path, header["problem"], X, sample_weight)
     if is_whole and sample_weight is not None:
         raise InputError("sample_weight must be None with a problem, which has its own")
     start = header.get("start")
-    if isinstance(problem, BiconvexProblem):
+    if isinstance(problem, BICONVEX):
         from gopfast.biconvex.core import checkpoint_header as biconvex_header  # needs HiGHS
 
         _check_same(path, header, biconvex_header(problem, options, start))

@@ -19,6 +19,7 @@ from gopfast.annotations import (
     StartLike,
     Subproblem,
 )
+from gopfast.biconvex.polynomial import PolynomialProblem
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
@@ -45,12 +46,14 @@ def solve(problem: KMeans, epsilon: float | None = None, **options: "Unpack[Solv
 
 @overload
 def solve(
-    problem: BiconvexProblem | CvxpyProblem, epsilon: float | None = None, **options: "Unpack[SolveOptions]"
+    problem: BiconvexProblem | PolynomialProblem | CvxpyProblem,
+    epsilon: float | None = None,
+    **options: "Unpack[SolveOptions]",
 ) -> BiconvexResult: ...
 
 
 def solve(
-    problem: MixtureProblem | KMeans | BiconvexProblem | CvxpyProblem,
+    problem: MixtureProblem | KMeans | BiconvexProblem | PolynomialProblem | CvxpyProblem,
     epsilon: float | None = None,
     *,
     rel_tol: float | None = None,
@@ -80,7 +83,7 @@ def solve(
 
     Parameters
     ----------
-    problem : GaussianMixture or another mixture of `gopfast.models`, KMeans, BiconvexProblem or cvxpy.Problem
+    problem : a mixture of `gopfast.models`, KMeans, BiconvexProblem, PolynomialProblem or cvxpy.Problem
         What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
     epsilon : float, optional
         Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
@@ -187,19 +190,20 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, (MixtureProblem, BiconvexProblem, KMeans)):
+    if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans)):
         # Here and not above: CVXPY is an optional extra.
         from gopfast.biconvex.cvxpy import is_problem
 
         if not is_problem(problem):
             raise InputTypeError(
                 "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
-                f"gopfast.BiconvexProblem or a cvxpy.Problem; got {type(problem).__name__}"
+                "gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a cvxpy.Problem; got "
+                f"{type(problem).__name__}"
             )
     options = Options.from_call(locals())
     proof = _check_proof(proof)
     if not isinstance(problem, MixtureProblem):
-        if isinstance(problem, BiconvexProblem):
+        if isinstance(problem, (BiconvexProblem, PolynomialProblem)):
             return solve_biconvex(problem, options, start, proof)
         if isinstance(problem, KMeans):
             return solve_clustering(problem, options, start, proof)
@@ -219,7 +223,7 @@ def solve_biconvex(problem, options, start, proof=None, stored=None):
         raise InputError(f"relaxation={options.relaxation!r} is for mixtures; biconvex problems take 'linear'")
     if proof is not None:
         options.refuse(("checkpoint",), "with a proof, which is found by a search of its own")
-    if isinstance(problem, BiconvexProblem):
+    if isinstance(problem, (BiconvexProblem, PolynomialProblem)):
         return biconvex.solve(problem, options, start, proof, stored)
     # Here and not above: CVXPY is an optional extra.
     from gopfast.biconvex.cvxpy import solve as solve_cvxpy

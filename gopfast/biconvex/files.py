@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from gopfast.biconvex import nl
 from gopfast.biconvex.problem import BiconvexProblem
+from gopfast.biconvex.products import lifted
 from gopfast.biconvex.tuning import LIMIT, LIMIT_EACH
 from gopfast.errors import InputError
 
@@ -38,6 +40,11 @@ def read(path) -> BiconvexProblem:
     if suffix not in SUFFIXES:
         known = ", ".join((".json", ".qplib", *SUFFIXES))
         raise InputError(f"{path}: problems are read from {known} files; got {suffix or 'none'!r}")
+    if suffix == ".nl" and not nl.is_binary(path):
+        model = nl.read(path)
+        if not model.is_quadratic:
+            raise InputError(f"{path}: has more than products of two: gopfast.PolynomialProblem.read reads this file")
+        return lifted(model).problem
     if importlib.util.find_spec("pyscipopt") is None:
         raise ImportError("files of other software are read by PySCIPOpt: pip install gopfast[files]")
     with tempfile.TemporaryDirectory() as folder:

@@ -33,14 +33,18 @@ class Found:
 
 
 def result_of(problem, preparation, found, seconds):
-    """Make the result; what it claims is checked with the problem's own formulas, apart from the core's."""
+    """
+    Make the result; what it claims is checked with the problem's own formulas, apart from the core's.
+
+    The variables of a `PolynomialProblem` are the first of those that are searched.
+    """
     status, sign, options = found.status, -1.0 if problem.sense == "max" else 1.0, preparation.options
     notes = [*_copied(preparation.lifting), *preparation.session.notes]
     if preparation.ray is not None:
-        notes = [_along(problem.names, preparation.ray)]
+        notes = [_along(problem.names, preparation.ray[: problem.n_variables])]
     solution, value = None, np.inf  # minimised
     if found.point is not None and status is not Status.INFEASIBLE:
-        z = np.clip(found.point, problem.lower, problem.upper)
+        z = np.clip(found.point[: problem.n_variables], problem.lower, problem.upper)
         solution = BiconvexSolution(z=z, names=problem.names, violations=problem.violations(z))
         value = sign * problem.objective(z)
         if not (solution.max_violation <= FEASIBILITY_TOL and np.isfinite(value)):

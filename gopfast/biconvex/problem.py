@@ -16,6 +16,7 @@ from scipy import sparse
 
 from gopfast import annotations, checks
 from gopfast.annotations import CsrArray, FloatArray, MatrixLike, QuadraticRowLike, Sense
+from gopfast.biconvex import records
 from gopfast.biconvex.margins import BLUR
 from gopfast.biconvex.terms import Terms
 from gopfast.errors import InputError, InputTypeError
@@ -338,11 +339,11 @@ class BiconvexProblem:
         Parameters
         ----------
         path : str or path-like
-            ``.json``: see `from_json`. ``.lp``, ``.mps`` (quadratic sections too) and AMPL's ``.nl`` are read by SCIP,
-            which ``pip install gopfast[files]`` brings. In such files variables without bounds start at 0. Quadratic
-            rows come after the linear ones. From ``.nl`` files coefficients come with 15 digits. SCIP runs in a process
-            of its own, for a minute at most and longer only for files of megabytes. ``.qplib`` is read by pyqplib,
-            which ``pip install gopfast[qplib]`` brings.
+            ``.json``: see `from_json`; AMPL's ``.nl`` in its text form. ``.lp``, ``.mps`` (quadratic sections too) and
+            the binary ``.nl`` are read by SCIP, which ``pip install gopfast[files]`` brings. In .lp and .mps files
+            variables without bounds start at 0. Quadratic rows come after the linear ones. SCIP runs in a process of
+            its own, for a minute at most and longer only for files of megabytes. ``.qplib`` is read by pyqplib, which
+            ``pip install gopfast[qplib]`` brings.
 
         Returns
         -------
@@ -390,57 +391,57 @@ class BiconvexProblem:
         InputError, OSError
             As of `read`; the message names the file and the place.
         """
+        record = records.load(path, "biconvex problem")
         try:
-            # integers as floats: of too many digits they are infinite, and refused by name
-            record = json.loads(Path(path).read_text(encoding="utf-8"), parse_int=float)
             return cls._from_record(record)
-        except (InputError, InputTypeError) as error:
+        except InputError as error:
             raise type(error)(f"{path}: {error}") from None
-        except RecursionError:
-            raise InputError(f"{path} is no biconvex problem: it is nested too deeply") from None
-        except ValueError as error:
-            raise InputError(f"{path} is no biconvex problem: {error}") from None
 
     @classmethod
     def _from_record(cls, record):
-        unknown = set(_object("the file", record)) - FILE_KEYS
-        if unknown:
-            raise InputError(f"unknown key {min(unknown)!r}")
-        variables = _object("variables", _entry(record, "variables"))
-        names = list(variables)
+        records.check_keys(record, FILE_KEYS)
+        names, bounds = records.variables(record)
         index = {name: i for i, name in enumerate(names)}
-        bounds = [_interval(f"variables[{name!r}]", variables[name]) for name in names]
-        linear, quadratic = [], []
-        for number, constraint in enumerate(_list("constraints", record.get("constraints"))):
-            place = f"constraints[{number}]"
-            shift, a, Q = _expression(place, constraint, index)
-            rhs = checks.real_number(f"{place}.rhs", _entry(constraint, "rhs", place))
-            limits = _limits(constraint, place, rhs - shift)
-            if Q is None:
-                linear.append((a, *limits))
-            else:
-                quadratic.append(QuadraticRow(Q, a, *limits))
-        constant, c, Q = _expression("objective", _entry(record, "objective"), index)
-        partition = {
-            side: None if group is None else _list(f"partition.{side}", group)
-            for side, group in _object("partition", record.get("partition") or {}).items()
-        }
+        groups = records.partition(record)
+        return cls.of_polynomials(
+            records.objective(record, index), records.rows(record, index), names, bounds,
+            sense=record.get("sense", "min"), x=groups.get("x"), y=groups.get("y"), name=record.get("name", ""),
+        )  # fmt: skip
+
+    @classmethod
+    def of_polynomials(cls, objective, rows, names, bounds, **others):
+        """
+        Make a problem of polynomials of degree two.
+
+        Parameters
+        ----------
+        objective : dict
+            From sorted tuples of up to two variables to coefficients.
+        rows : sequence of (dict, float, float)
+            Without constants, lower and upper bounds.
+        names, bounds : list of str, list of (float, float)
+        others
+            Of the class: `sense`, `x`, `y` and `name`.
+        """
+        n = len(names)
+        linear = [row for row in rows if not _has_products(row[0])]
+        bounded = {
+            "A": _matrix_of([row[0] for row in linear], n),
+            "row_lower": [row[1] for row in linear], "row_upper": [row[2] for row in linear],
+        }  # fmt: skip
         return cls(
-            c,
-            Q=Q,
-            A=np.array([row[0] for row in linear]) if linear else None,
-            row_lower=[row[1] for row in linear] if linear else None,
-            row_upper=[row[2] for row in linear] if linear else None,
-            quadratic_rows=quadratic,
+            _line(objective, n),
+            Q=_form(objective, n),
+            **(bounded if linear else {}),
+            quadratic_rows=[
+                QuadraticRow(_form(p, n), _line(p, n), *limits) for p, *limits in rows if _has_products(p)
+            ],
             lower=[low for low, _ in bounds],
             upper=[high for _, high in bounds],
-            sense=record.get("sense", "min"),
-            constant=constant,
-            x=partition.get("x"),
-            y=partition.get("y"),
+            constant=objective.get((), 0.0),
             names=names,
-            name=record.get("name", ""),
-        )
+            **others,
+        )  # fmt: skip
 
     def to_json(self, path: annotations.Path | None = None) -> str:
         """
@@ -491,63 +492,29 @@ class BiconvexProblem:
         return {"const": constant, "lin": lin, "quad": quad}
 
 
-def _object(place, value):
-    if not isinstance(value, dict):
-        raise InputTypeError(f"{place} must be an object; got {checks._shown(value)}")
-    return value
+def _has_products(polynomial):
+    return any(len(monomial) == 2 for monomial in polynomial)
 
 
-def _list(place, value):
-    """Return a list of a file; what is missing is an empty one."""
-    if value is not None and not isinstance(value, list):
-        raise InputTypeError(f"{place} must be a list; got {checks._shown(value)}")
-    return value or []
+def _line(polynomial, n):
+    """Linear coefficients (n,) of a polynomial of degree two."""
+    return _matrix_of([polynomial], n).toarray().ravel()
 
 
-def _entry(record, key, place="the file"):
-    if key not in record:
-        raise InputError(f"{place} has no {key!r}")
-    return record[key]
+def _matrix_of(polynomials, n):
+    """Linear coefficients (m, n) of polynomials."""
+    entries = [(r, *key, value) for r, p in enumerate(polynomials) for key, value in p.items() if len(key) == 1]
+    row, column, values = zip(*entries, strict=True) if entries else ((), (), ())
+    return sparse.csr_array((np.array(values, float), (row, column)), shape=(len(polynomials), n))
 
 
-def _interval(place, value):
-    """Return bounds [lower, upper] of a file, null for infinite."""
-    low, high = checks.pair(place, value, "[lower, upper]")
-    low = -math.inf if low is None else checks.real_number(f"{place}[0]", low)
-    return low, math.inf if high is None else checks.real_number(f"{place}[1]", high)
-
-
-def _expression(place, record, index):
-    """Constant, linear coefficients and matrix (or None) of an expression in a file."""
-    n = len(index)
-    a = np.zeros(n)
-    for name, value in _object(f"{place}.lin", _object(place, record).get("lin") or {}).items():
-        a[_variable(name, index)] += checks.real_number(f"{place}.lin[{name!r}]", value)
-    constant = checks.real_number(f"{place}.const", record.get("const", 0.0))
-    rows, columns, values = [], [], []
-    for number, term in enumerate(_list(f"{place}.quad", record.get("quad"))):
-        if not isinstance(term, list) or len(term) != 3:
-            shown = checks._shown(term)
-            raise InputTypeError(f"{place}.quad[{number}] must be [name, name, coefficient]; got {shown}")
-        rows.append(_variable(term[0], index))
-        columns.append(_variable(term[1], index))
-        values.append(checks.real_number(f"{place}.quad[{number}][2]", term[2]))
-    return constant, a, sparse.coo_array((values, (rows, columns)), shape=(n, n)) if rows else None
-
-
-def _variable(name, index):
-    if not isinstance(name, str) or name not in index:
-        raise InputError(f"{checks._shown(name)} is no variable of the problem")
-    return index[name]
-
-
-def _limits(constraint, place, rhs):
-    sense = _entry(constraint, "sense", place)
-    if sense not in ("<=", ">=", "=="):
-        raise InputError(f"{place}: sense must be '<=', '>=' or '=='; got {checks._shown(sense)}")
-    if math.isinf(rhs) and (sense == "==" or (rhs > 0) == (sense == ">=")):
-        raise InputError(f"{place}.rhs: no point has a value {sense} {rhs:g}")
-    return (-math.inf if sense == "<=" else rhs), (math.inf if sense == ">=" else rhs)
+def _form(polynomial, n):
+    """Matrix of the products of a polynomial of degree two, None where it has none."""
+    pairs = [monomial for monomial in polynomial if len(monomial) == 2]
+    if not pairs:
+        return None
+    values = [polynomial[pair] for pair in pairs]
+    return sparse.coo_array((values, tuple(zip(*pairs, strict=True))), shape=(n, n))
 
 
 def _in_range(name, numbers):

@@ -46,7 +46,7 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
 
     Parameters
     ----------
-    problem : BiconvexProblem
+    problem : BiconvexProblem or PolynomialProblem
     result : BiconvexResult
     tolerance : float
         The gap that OPTIMAL allows.
@@ -67,7 +67,9 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
         return dataclasses.replace(result, notes=[*notes, f"no proof was written: {reason}"])
     claim = {"bound": claimed, "objective": None, "solution": None, "violation": 0.0}
     if result.solution is not None:
-        z = result.solution.z
+        # of polynomial problems, what formulas made of quotients, roots and sums is part of what is proved
+        stated = getattr(problem, "stated", np.asarray)
+        z = stated(result.solution.z)
         claim |= {"objective": own.objective(z), "solution": z.tolist(), "violation": own.violation(z)}
     data = file.pack("biconvex", {"digest": own.digest(), "claim": claim}, arrays)
     fields = {"proof": keep(data, where)}

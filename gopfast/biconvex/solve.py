@@ -12,7 +12,7 @@ from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.margins import WITHIN
 from gopfast.biconvex.outcome import Found, result_of
 from gopfast.biconvex.preparation import Preparation
-from gopfast.biconvex.problem import LARGEST_NUMBER
+from gopfast.biconvex.problem import LARGEST_NUMBER, BiconvexProblem
 from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_GROWING
 from gopfast.errors import InputError
 from gopfast.result import Status
@@ -27,7 +27,7 @@ def solve(problem, options, start=None, proof=None, stored=None):
 
     Parameters
     ----------
-    problem : BiconvexProblem
+    problem : BiconvexProblem or PolynomialProblem
     options : Options
     start : array_like, shape (n,), or anything with a solution, optional
     proof : str or True, optional
@@ -47,7 +47,7 @@ def solve(problem, options, start=None, proof=None, stored=None):
     started = time.perf_counter()
     start = _start(problem, start)
     session = Session(options)
-    preparation = Preparation(problem, session, start, started, solve)
+    preparation = Preparation(_biconvex(problem), session, _lifted(problem, start), started, solve)
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():
@@ -59,6 +59,19 @@ def solve(problem, options, start=None, proof=None, stored=None):
         result = result_of(problem, preparation, found, time.perf_counter() - started)
         session.monitor.finish(result)
         return result if proof is None else _with_proof(problem, options, found, result, proof)
+
+
+def _biconvex(problem):
+    """Return what is solved for a problem."""
+    return problem if isinstance(problem, BiconvexProblem) else problem.lifted
+
+
+def _lifted(problem, start):
+    """Return a start as a point of what is solved; one at which the problem's formulas are not defined is none."""
+    if start is None or isinstance(problem, BiconvexProblem):
+        return start
+    start = problem.completed(np.clip(start, problem.lower, problem.upper))
+    return start if (abs(start) <= LARGEST_NUMBER).all() else None
 
 
 def _with_proof(problem, options, found, result, proof):

@@ -1,6 +1,8 @@
 """Proofs of biconvex problems: linear, bilinear and quadratic terms, continuous variables.
 
-The problem is an object as `gopfast.BiconvexProblem.from_json` reads it, minimised here whatever its sense. ``header``:
+The problem is an object as `gopfast.BiconvexProblem.from_json` or `gopfast.PolynomialProblem.read` reads it, minimised
+here whatever its sense. Products of three and more variables are taken apart here (`products`): the tree and its
+certificates are of the variables of the object and then of those that this adds. ``header``:
 
 - ``digest``: SHA-256 of the problem, see `BiconvexProblem.digest`;
 - ``claim``: ``bound``, which no feasible point is below, minimised; null: no point is feasible. ``objective`` and
@@ -19,6 +21,7 @@ Theory: (V9) of docs/theory/proofs.md.
 import hashlib
 import json
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -28,6 +31,7 @@ from .certificate import Certificates
 from .entries import item, number, numbers
 from .errors import ProofError
 from .margins import BLUR
+from .products import range_of, taken_apart
 from .rounding import UNIT, up
 from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION
 
@@ -45,7 +49,8 @@ class BiconvexProblem:
 
     Attributes
     ----------
-    n : int
+    n_given, n : int
+        Number of variables of the object, and with those for products of three and more.
     low, high : ndarray, shape (n,)
     is_equation, is_affine : ndarray of bool, shape (m,)
         Of the rows, whose slacks are not negative, or 0.
@@ -83,7 +88,27 @@ class BiconvexProblem:
                 terms.update({pair: -a for pair, a in terms.items()})
         if self.sense == "max":
             polynomials[-1] = {pair: -a for pair, a in polynomials[-1].items()}
-        self._tables(polynomials, np.array([sense == "==" for sense in senses], bool))
+        is_equation = [sense == "==" for sense in senses]
+        self._add_products(polynomials, is_equation)
+        self._tables(polynomials, np.array(is_equation, bool))
+
+    def _add_products(self, polynomials, is_equation):
+        """Take terms of three and more factors apart: variables for products of two, and an equation for each."""
+        self.n_given = self.n
+        self.pairs, short = taken_apart([key for terms in polynomials for key in terms], self.n)
+        for k, terms in enumerate(polynomials):
+            polynomials[k] = Counter()
+            for key, a in terms.items():
+                polynomials[k][short.get(key, key)] += a
+        equations = []
+        for a, b in self.pairs:
+            ranges = [(float(self.low[i - 1]), float(self.high[i - 1])) for i in (a, b)]
+            least, most = range_of(*ranges, a == b)
+            self.low, self.high = np.append(self.low, least), np.append(self.high, most)
+            self.n += 1
+            equations.append({(0, 0): Fraction(0), (0, self.n): Fraction(1), (a, b): Fraction(-1)})
+        polynomials[-1:-1] = equations
+        is_equation += [True] * len(equations)
 
     def _tables(self, polynomials, is_equation):
         self.is_equation = is_equation
@@ -129,6 +154,7 @@ class BiconvexProblem:
         greatest terms where variables are 1, and 0, or as near to it as they can be; that of a variable's bound by the
         bound or 1.
         """
+        z = self.completed(z)
         terms = self._terms(z)[:-1]
         largest, nearest = np.maximum(np.abs(self.low), np.abs(self.high)), np.maximum(self.low, -self.high)
         greatest, coefficient, most, unit, least = (np.abs(own[:, 1:]).max(axis=1, initial=0.0) for own in (
@@ -153,9 +179,16 @@ class BiconvexProblem:
         first, second = (self.monomials[side].tolist() for side in range(2))
         return sum((Fraction(self.forms[row, u]) * point[first[u]] * point[second[u]] for u in used), Fraction(0))
 
+    def completed(self, z):
+        """Return a point (n,) of one (n_given,) of the object's variables, or of all."""
+        values = [1.0, *z.tolist()]
+        for a, b in self.pairs if len(z) < self.n else ():
+            values.append(values[a] * values[b])
+        return np.array(values[1:])
+
     def _terms(self, z):
         """Terms (m + 1, U) at a point."""
-        z = np.append(1.0, z)
+        z = np.append(1.0, self.completed(z))
         first, second = (z[side] for side in self.monomials)
         values = np.where((first == 0) | (second == 0), 0.0, first * second)
         return np.where(self.forms == 0, 0.0, self.forms * values)
@@ -222,7 +255,7 @@ def check(header, arrays, record):
     proved = math.inf if bound is None else bound
     if item(claim, "solution", "claim") is None:
         return CheckedBiconvex(sign * proved, sign * math.inf, 0.0, n_leaves, problem.sense, {})
-    z = numbers(claim, "solution", "claim", (problem.n,))
+    z = numbers(claim, "solution", "claim", (problem.n_given,))
     value, violation = problem.objective(z), problem.violation(z)
     if not value <= number(claim, "objective", "claim"):
         raise ProofError("solution", f"its objective is {value:.12g}, the proof claims {claim['objective']:.12g}")
@@ -309,16 +342,20 @@ def _starts(arrays, name, count, parts):
 
 
 def _polynomial(record, place, entry):
-    """Terms of an expression: places (i, j), i <= j, in (1, z) -> exact coefficient."""
+    """Terms of an expression: places in (1, z), two in order or as many as it has factors -> exact coefficient."""
     terms = {(0, 0): Fraction(_number(record.get("const", 0.0) if isinstance(record, dict) else None))}
-    linear, quadratic = record.get("lin") or {}, record.get("quad") or []
-    if not isinstance(linear, dict) or not isinstance(quadratic, list):
-        raise ProofError(entry, "lin must be an object and quad a list")
+    linear, quadratic, others = record.get("lin") or {}, record.get("quad") or [], record.get("terms") or []
+    if not isinstance(linear, dict) or not isinstance(quadratic, list) or not isinstance(others, list):
+        raise ProofError(entry, "lin must be an object, quad and terms lists")
     found = [((0, name), a) for name, a in linear.items()]
     for row in quadratic:
         if not isinstance(row, list) or len(row) != 3:
             raise ProofError(entry, "quad must be a list of two names and a number each")
         found.append((tuple(row[:2]), row[2]))
+    for row in others:
+        if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], list):
+            raise ProofError(entry, "terms must be a list of names and a number each")
+        found.append(((0,) * (2 - len(row[0])) + tuple(row[0]), row[1]))
     for names, a in found:
         if not all(name == 0 or (isinstance(name, str) and name in place) for name in names):
             raise ProofError(entry, f"has a variable that is none: {names}")

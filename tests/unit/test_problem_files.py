@@ -196,16 +196,18 @@ C0
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "message"),
     [
-        NL.format(variables=2, nonlinear=1) + "o0\n" * 100_000,  # a sum of sums of sums
-        NL.format(variables=10**9, nonlinear=0) + "n0\n",
+        # a sum of sums of sums
+        (NL.format(variables=2, nonlinear=1) + "o0\n" * 100_000, "is no .nl file"),
+        (NL.format(variables=10**9, nonlinear=0) + "n0\n", "has 1000000000 variables"),
+        ("b3 1 1 0\n 1000000000 1 1 0 0\n", "SCIP cannot read this file"),  # the binary form
     ],
-    ids=["nested without end", "a thousand million variables"],
+    ids=["nested without end", "a thousand million variables", "binary"],
 )
-def test_a_file_on_which_the_reader_breaks_down_is_refused(tmp_path, text):
+def test_a_file_on_which_the_reader_breaks_down_is_refused(tmp_path, text, message):
     path = write(tmp_path, text, "a.nl")
-    with pytest.raises(InputError, match="SCIP cannot read this file") as error:
+    with pytest.raises(InputError, match=message) as error:
         BiconvexProblem.read(path)
     assert str(path) in str(error.value)
 

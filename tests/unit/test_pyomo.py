@@ -87,3 +87,35 @@ def test_what_is_outside_the_class_is_refused_by_name():
     m.second = pyo.Objective(expr=m.x)
     with pytest.raises(InputError, match="one active objective"):
         pyo.SolverFactory("gopfast").solve(m)
+
+
+def test_products_of_three_and_quotients_are_solved_in_the_models_variables():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([1, 2, 3], bounds=(1, 3))
+    m.part = pyo.Expression(expr=m.x[1] * m.x[2] + 1)
+    m.two = pyo.Param(initialize=2.0, mutable=True)
+    m.goal = pyo.Objective(expr=m.part * m.x[3] / m.x[1] - (m.x[2] - m.x[3] ** 2) ** m.two + pyo.sqrt(m.x[3]) - m.x[2])
+    m.row = pyo.Constraint(expr=pyo.inequality(-2, abs(m.x[1] - m.x[2]) - m.x[1] * m.x[2] * m.x[3], 0))
+    problem = plugin._Translation(m).problem
+    assert isinstance(problem, gopfast.PolynomialProblem) and problem.names == ("x[1]", "x[2]", "x[3]")
+    for point in np.random.default_rng(0).uniform(1, 3, (5, 3)):
+        for variable, number in zip(m.x.values(), point.tolist(), strict=True):
+            variable.set_value(number)
+        assert problem.objective(point) == pytest.approx(pyo.value(m.goal), rel=1e-12)
+        assert (problem.violations(point)[0] > 0) == (not -2 <= pyo.value(m.row.body) <= 0)
+    solver = pyo.SolverFactory("gopfast")
+    pyo.assert_optimal_termination(solver.solve(m, options={"rel_tol": 1e-4}))
+    assert pyo.value(m.goal) == pytest.approx(solver.result.objective, rel=1e-9)
+    # x3 = 3, and the row holds x1 x2 x3 back
+    assert -2 - 1e-6 <= pyo.value(m.row.body) <= 1e-6
+
+
+def test_what_pyomo_writes_for_ampl_is_the_same_problem(tmp_path):
+    m = model()
+    m.cube = pyo.Constraint(expr=(m.x * m.y) ** 3 / (m.x + 1) - m.y / (m.x + 2) <= 40)
+    m.write(str(tmp_path / "m.nl"), io_options={"symbolic_solver_labels": True})
+    read, own = gopfast.PolynomialProblem.read(tmp_path / "m.nl"), plugin._Translation(m).problem
+    order = [own.names.index(name) for name in read.names]
+    for point in np.random.default_rng(1).uniform([0, -4], [5, 4], (5, 2)):
+        assert read.objective(point[order]) == pytest.approx(own.objective(point), rel=1e-12)
+        assert sorted(read.violations(point[order])) == pytest.approx(sorted(own.violations(point)), abs=1e-9)

@@ -20,6 +20,11 @@ EXCEPTIONS = {
     "biconvex/bilinear_rows": ("codes of HiGHS", "AT_LOWER BASIC LAST_STATUS"),
     "biconvex/convex_programs": ("a code", "FREE"),
     "biconvex/learnt_rows": ("file format: the largest number", "LARGEST_ENTRY"),
+    "biconvex/formulas": ("bounds that signs of comparison mean", "SENSES"),
+    "biconvex/nl": (
+        "codes of AMPL, and what solvers of such files take for infinite",
+        "PLUS MINUS TIMES OVER POWER ABSOLUTE NEGATIVE ROOT SUM CONSTANT_EXPONENT SQUARE N_ARGUMENTS INFINITE",
+    ),
     "biconvex/problem": (
         "the numbers that a problem may have: their products are doubles", "LARGEST_NUMBER SMALLEST_NUMBER"
     ),

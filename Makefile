@@ -116,6 +116,11 @@ docs: $(INSTALLED) | $(BIN)/sphinx-build
 	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees docs build/docs
 	@echo "build/docs/index.html"
 
+# The method and its proofs on some fifteen pages, from docs/theory and bench/results: build/report.pdf; nothing is built.
+report: | $(BIN)/python
+	$(BIN)/pip install pypandoc_binary typst
+	$(BIN)/python docs/report/build.py build/report.pdf
+
 docs-links: docs
 	$(BIN)/sphinx-build -q -b linkcheck -d build/doctrees docs build/docs-links
 

@@ -27,7 +27,7 @@ extensions = [
 ]  # fmt: skip
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "sg_execution_times.rst", "gallery/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "report", "sg_execution_times.rst", "gallery/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]
 
 html_theme = "pydata_sphinx_theme"

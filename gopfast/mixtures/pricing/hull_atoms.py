@@ -13,10 +13,12 @@ from gopfast.mixtures.pricing.tuning import (
     ABOVE,
     AMBIGUOUS,
     CLEAR,
+    FOLLOW,
     HULL_N_CLIMBS as N_CLIMBS,
     HULL_N_EQUAL as N_EQUAL,
     HULL_N_LAST as N_LAST,
     HULL_SAME as SAME,
+    REACHED,
 )
 
 
@@ -79,8 +81,8 @@ class Atoms:
         for k in range(K):
             needed[k] = self._needed(k, w * shares[k] / masses[k])
             yield
-        most = np.sqrt(2.0 * AMBIGUOUS / np.maximum(rest, 1e-300))
         each = ABOVE * max(masses * needed) / masses
+        most = self._most(w, label, np.maximum(rest, 1e-300), each, masses)
         values = np.zeros(K)
         for turn in range(N_EQUAL + 1):
             self.prices = own + np.minimum(each[label], most)
@@ -88,10 +90,23 @@ class Atoms:
                 values[k] = yield from self._climb(k, N_CLIMBS)
             if turn == N_EQUAL or np.ptp(values) <= SAME * w.sum():
                 break
-            each = each + (values.max() - values) / masses
+            follow = np.bincount(label, w * (each[label] < most), K)  # samples whose prices are not the most
+            each = each + (values.max() - values) / np.maximum(follow, FOLLOW * masses)
         for k in range(K):
             values[k] = yield from self._climb(k, N_LAST)
         self.values = values
+
+    def _most(self, weights, label, rest, each, masses):
+        """Return the most (n,) a price may exceed that of the incumbent by, so that clusters have most of theirs."""
+        most = np.empty(len(label))
+        for k in range(len(masses)):
+            own = label == k
+            allowed = AMBIGUOUS
+            most[own] = np.log1p(allowed / rest[own])
+            while weights[own] @ np.minimum(each[k], most[own]) < REACHED * each[k] * masses[k] and allowed < 1.0:
+                allowed *= 2.0
+                most[own] = np.log1p(allowed / rest[own])
+        return most
 
     def _needed(self, k, share):
         """Return the price at which component k's samples save most at its own parameters: half the top eigenvalue."""

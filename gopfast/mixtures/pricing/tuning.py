@@ -239,6 +239,10 @@ LITTLE = 0.25
 ABOVE = 2.5
 # that a sample of several components may lose by its price | nats | [0, inf) | docs/notebook/groups.md
 AMBIGUOUS = 0.001
+# of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) | not measured
+REACHED = 0.85
+# of a cluster's mass, at least, that is taken to follow its price | part | (0, 1) | not measured
+FOLLOW = 0.2
 # most that the other components may have of a cluster's sample | responsibility | (0, 1) | docs/notebook/groups.md
 CLEAR = 0.03
 # of the least ball | standard deviations | (0, inf) | docs/notebook/groups.md
@@ -250,7 +254,7 @@ N_RADII = 48
 # shells are not divided below this ratio of their radii | factor | (1, inf) | not measured
 THINNEST = 1.02
 # nor anything outside one that then still exceeds what components save by this | factor | [1, inf) | not measured
-OVER = 1.0001
+OVER = 1.0003
 # shells end with a batch in which all exceed what components save by this | factor | (1, inf) | not measured
 FAR = 1.5
 # in which what a ball's curvature lacks is told | parts of a range | [10, inf) | argument: each has a bound (Y7)

@@ -21,7 +21,7 @@ from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.tuning cimport (
-    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, MORE_SHIFT,
+    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, LEAST_TAKEN, MORE_SHIFT,
     MOST_SHIFT, N_HALVINGS, N_PARTS, SAME_SCALE, TOO_FAR
 )
 from gopfast.search.rounding cimport ROUND
@@ -94,6 +94,7 @@ cdef struct Sums:
     real mass_part      # and that by ranges, below 1
     bint is_directed    # whether that was the better bound
     real shift      # what log scale would differ by direction
+    real lacking    # of a ball, what log scale is too small by, times the weight of all samples
 
 
 cdef class HullCells:
@@ -271,8 +272,12 @@ cdef class HullCells:
                 value[0], log_scale[0] = found, scale
             elif turn:
                 break
-            found = sums.mass_value if sums.is_directed else sums.mass
-            following = min(0.0, log(max(found / self.total_weight, 1e-300)))
+            if sums.is_directed:
+                # so much higher nothing is lacking, which costs W times as much as a higher scale does a cluster
+                found = max(1.0 - (sums.mass_curved + sums.mass_part) / sums.mass_value, LEAST_TAKEN)
+                following = min(0.0, scale + sums.lacking / (self.total_weight * found))
+            else:
+                following = min(0.0, log(max(sums.mass / self.total_weight, 1e-300)))
             if value[0] < enough or (turn and value[0] > HOPELESS * enough > 0):
                 break
             if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
@@ -620,6 +625,7 @@ cdef class HullCells:
         lacking += 16 * ROUND * mass * (1 + shift) + error * sums.mass_size + (length if shift == 0 else 0)
         lacking *= W / mass
         lacking += W * (log(mass / W) - log_scale + 32 * ROUND * (1 + fabs(log_scale)))
+        sums.lacking = lacking
         surely = sums.surely[1]
         value = sums.ball_value[1] + shift * sums.nearly[1]
         if by_moments:

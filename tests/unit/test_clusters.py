@@ -54,6 +54,9 @@ def test_distances_of_matrices_are_made_in_the_users_columns(kind):
     places = family.places(columns, weights)
     scaled = ((X - X.mean(axis=0)) / X.std(axis=0)).T
     np.testing.assert_allclose(places - places.mean(axis=1, keepdims=True), scaled, atol=1e-9)
+    as_given = family.places(columns, weights, True)
+    as_given = (as_given - as_given.mean(axis=1, keepdims=True)) / X.std(axis=0)[:, np.newaxis]
+    np.testing.assert_allclose(as_given, scaled, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["full", "tied"])
@@ -67,6 +70,16 @@ def test_the_fit_that_gives_the_axes_is_a_start(kind):
     assert attained < problem.objective(np.full(3, 1 / 3), X[:3], values["covariances"]) - 1.0
     found = gopfast.solve(problem, time_limit=1e-9, n_threads=1, log=False)
     assert found.objective <= attained + 1e-9 * abs(attained)
+
+
+@pytest.mark.parametrize(("d", "more"), [(3, False), (5, True)])
+def test_of_many_parameters_more_clusterings_are_starts(d, more):
+    """Where components have 20 parameters forty are compared by a few steps of EM, else ten; and six draws."""
+    X, _ = apart(150, d, 4, 5, gap=1.0)
+    problem = gopfast.GaussianMixture(X, 4, covariance="full")
+    found = gopfast.solve(problem, max_nodes=1, n_threads=1, log=False)
+    n_trials = sum(found.starts["trials"].values())  # of those that differ
+    assert 30 < n_trials <= 46 if more else n_trials <= 16
 
 
 def test_a_start_from_clusters_ends_whatever_the_time():

@@ -74,7 +74,6 @@ EXCEPTIONS = {
     ),
     "mixtures/families/stretches": ("size of an array in C", "MOST_BINS"),
     "mixtures/incumbent/matrix_charts": ("mathematics", "SQRT2"),
-    "mixtures/learning/handover": ("a code", "BY_FIRST"),
     "mixtures/pricing/hull_balls": ("made of entries", "RADII"),
     "mixtures/pricing/hull_cells": (
         "size of a block in C, and places of moments",

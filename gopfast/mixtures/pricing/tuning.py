@@ -274,7 +274,7 @@ HULL_BATCHES = 8
 # at most | cells | [1, inf) | not measured
 HULL_MOST_CELLS = 300_000
 # of what is missing that is left where there is no progress | part | (0, 1) | not measured
-HULL_SLOW = 0.8
+HULL_SLOW = 0.9
 # after so many, or twice as many as there were | cells | [1, inf) | not measured
 HULL_PATIENCE = 8_000
 # of ascents in each turn of making what components save equal | steps | [0, inf) | not measured

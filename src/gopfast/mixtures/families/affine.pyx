@@ -84,9 +84,14 @@ cdef class AffineFamily(Family):
         weights[self.d:] = 0.0
         return weights
 
-    def places(self, columns, weights):
-        """The user's columns in units of their spread: along the axes noise is as wide as what tells clusters apart."""
+    def places(self, columns, weights, bint as_given=False):
+        """The user's columns in units of their spread: along the axes noise is as wide as what tells clusters apart.
+
+        Or as given, where some may matter more than others.
+        """
         places = np.linalg.solve(self.axes, columns[:self.d])
+        if as_given:
+            return places
         spread = np.average(np.square(places - np.average(places, axis=1, weights=weights)[:, np.newaxis]), axis=1,
                             weights=weights)
         return places / np.sqrt(np.where(spread > 0, spread, 1.0))[:, np.newaxis]

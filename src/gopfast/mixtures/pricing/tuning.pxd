@@ -167,7 +167,7 @@ cdef extern from *:
     real HOPELESS "1.5"
     # a cell whose bound without directions is so many times what would do has no other | factor | [1, inf) |
     # not measured
-    real TOO_FAR "4.0"
+    real TOO_FAR "8.0"
     # a scale that changes by less is kept | relative | (0, 1) | not measured
     real SAME_SCALE "3e-7"
     # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured

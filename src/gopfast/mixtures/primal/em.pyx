@@ -27,9 +27,10 @@ from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
 from gopfast.mixtures.primal.tuning cimport (
     CLUSTER_TURNS, DEEP_FROM, DEEP_PASSES, DEEP_PASSES_EACH, DEEP_WORK, DOUBT, EM_LONG as LONG, FEWEST_START_SAMPLES,
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
-    LOOK_PASSES, MANY, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED, N_RESTARTS, N_WAYS,
-    PARTS_FROM, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE, POLISH_STEPS, SLOWEST,
-    STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS
+    LOOK_PASSES, MANY, MANY_CLUSTERINGS, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED,
+    N_RESTARTS, N_WAYS, PARTS_FROM, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE, POLISH_STEPS,
+    SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS,
+    WIDE_FROM, WIDE_TERMS
 )
 from gopfast.search.meter cimport Meter, Work
 from gopfast.search.stop cimport clock
@@ -419,7 +420,11 @@ cdef class MixturePrimal(Primal):
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT best, solution: also from clusters."""
         cdef int attempt, n = FEW_CLUSTERINGS if self.family.n_cell == 1 else N_CLUSTERINGS
-        if self.is_heavy:
+        cdef real terms = <real> START_STEPS * self.family.n_components * self.family.n_statistics * self.coarse.n_samples
+        cdef bint is_wide = self.family.n_cell >= WIDE_FROM
+        if self.is_heavy or is_wide:
+            if is_wide:  # many optima, which twenty steps of EM order nearly as its ends do
+                n = <int> min(<real> MANY_CLUSTERINGS, max(<real> n, WIDE_TERMS / terms))
             self.try_best_clusters(n, best, tolerance, solution, effort)
             return
         for attempt in range(-1 if self.family.n_columns == 1 else 0, n):
@@ -490,9 +495,15 @@ cdef class MixturePrimal(Primal):
         cdef index n = data.n_samples, padded = data.samples.n_padded
         columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)
         weights = np.asarray(<real[:n]> <real *> data.samples.weights)
-        places = self.family.places(columns.reshape(-1, padded)[:, :n], weights)
-        self.labels = clusterings(places.T, weights, n_clusters or self.family.n_components, n_runs,
-                                  np.random.default_rng(self.seed), self.is_late).astype(np.intp)
+        columns, rng = columns.reshape(-1, padded)[:, :n], np.random.default_rng(self.seed)
+        places, K = self.family.places(columns, weights), n_clusters or self.family.n_components
+        # in every other run a column's spread may tell how much it matters
+        n_as_given = n_runs // 2 if self.has_axes else 0
+        labels = clusterings(places.T, weights, K, n_runs - n_as_given, rng, self.is_late)
+        if n_as_given:
+            places = self.family.places(columns, weights, True)
+            labels = np.concatenate([labels, clusterings(places.T, weights, K, n_as_given, rng, self.is_late)])
+        self.labels = labels.astype(np.intp)
         return <int> self.labels.shape[0]
 
     def is_late(self):

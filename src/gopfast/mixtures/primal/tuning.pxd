@@ -73,6 +73,12 @@ cdef extern from *:
     int N_CLUSTERINGS "10"
     # the same where components have one parameter: the best clusters are known | starts | [0, inf) | not measured
     int FEW_CLUSTERINGS "2"
+    # parameters of a component from which on there are more, as optima are many | parameters | [1, inf) | not measured
+    int WIDE_FROM "14"
+    # starts from clusters there, at most | starts | [0, inf) | docs/notebook/many_columns.md
+    int MANY_CLUSTERINGS "40"
+    # of sums of their short runs of EM, at most, where these are more than elsewhere | terms | (0, inf) | not measured
+    real WIDE_TERMS "4e8"
     # of k-means | turns | [1, inf) | not measured
     int CLUSTER_TURNS "20"
     # clusters that are parted in two | clusters | [0, inf) | not measured

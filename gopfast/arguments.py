@@ -262,6 +262,13 @@ def _add_regression(model):
     model.add_argument(
         "--no-intercept", dest="fit_intercept", action="store_const", const=False, help="regressions without intercept"
     )
+    model.add_argument(
+        "--family", choices=("normal", "poisson", "binomial"), help="of regressions: what responses are (normal)"
+    )
+    model.add_argument("--trials", dest="n_trials", metavar="N", help="the column of trials, with --family binomial")
+    model.add_argument(
+        "--offset", metavar="O", help="the column that is added to linear predictors, with --family poisson or binomial"
+    )
 
 
 def _add_model(command, needs_k):

@@ -36,8 +36,10 @@ EXIT_PROVED, EXIT_LIMIT, EXIT_WRONG, EXIT_BEATEN, EXIT_INTERRUPTED, EXIT_UNREAD 
 MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
-# The same of a RegressionMixture, and what it does not take.
-REGRESSION_NAMES = ("n_components", "variance", "variance_floor", "noise_variance", "fit_intercept")
+# The same of a RegressionMixture, by its family, and what it does not take.
+REGRESSION_NAMES = ("n_components", "family", "variance", "variance_floor", "noise_variance", "fit_intercept")
+COUNT_NAMES = ("n_components", "family", "n_trials", "offset", "least_count", "fit_intercept")
+OF_REGRESSIONS = ("variance", "fit_intercept", "family", "n_trials", "offset", "least_count")
 NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")
 READING = ("columns", "separator", "decimal", "header", "na", "response")  # options: how data are read
 STANDARD_OUTPUT = "-"
@@ -373,24 +375,31 @@ def _read_table(options, columns=None, in_chunks=False):
 
 
 def _with_response(options, table):
-    """Put the response of regressions last."""
+    """Put the response of regressions last, and trials and offset before it."""
     if options.response is None:
         return table
     if table.n_rows is not None:
         raise InputError(f"--response: {shown(options.data)} has too many rows, and is read in chunks")
-    names = table.columns
-    at = _place(options.response, names)
-    order = [*(j for j in range(len(names)) if j != at), at]
-    return table._replace(data=table.data[:, order], columns=tuple(names[j] for j in order))
+    last = []
+    for flag, name in (("--trials", "n_trials"), ("--offset", "offset"), ("--response", "response")):
+        if getattr(options, name, None) is not None:
+            last.append((name, _place(flag, getattr(options, name), table.columns)))
+    places = [at for _, at in last]
+    if len(set(places)) < len(places):
+        raise InputError("--response, --trials and --offset must be columns of their own")
+    order = [*(j for j in range(len(table.columns)) if j not in places), *places]
+    for name, at in last[:-1]:  # as the problem takes them
+        setattr(options, name, str(order.index(at) + 1))
+    return table._replace(data=table.data[:, order], columns=tuple(table.columns[j] for j in order))
 
 
-def _place(response, names):
-    """Return the place of the response, from 0, which is given by its name or counted from 1."""
-    if response in names:
-        return names.index(response)
-    if response.isdecimal() and 1 <= int(response) <= len(names):
-        return int(response) - 1
-    raise InputError(f"--response: there is no column {response!r}; there are {', '.join(names)}")
+def _place(flag, column, names):
+    """Return the place of a column, from 0, which is given by its name or counted from 1."""
+    if column in names:
+        return names.index(column)
+    if column.isdecimal() and 1 <= int(column) <= len(names):
+        return int(column) - 1
+    raise InputError(f"{flag}: there is no column {column!r}; there are {', '.join(names)}")
 
 
 def _data_line(options, table):
@@ -506,12 +515,14 @@ def _search(options):
 
 def _given(options):
     """Return the arguments of the model that the command line gives."""
-    names, others = MODEL_NAMES, ("variance", "fit_intercept")
+    names, others = MODEL_NAMES, OF_REGRESSIONS
     if options.response is not None:
-        names, others = REGRESSION_NAMES, NOT_OF_REGRESSIONS
+        names, others = dict.fromkeys((*REGRESSION_NAMES, *COUNT_NAMES)), NOT_OF_REGRESSIONS
     for name in others:
         if getattr(options, name, None) is not None:
-            flag = {"fit_intercept": "--no-intercept", "covariances": "--covariance"}.get(name, f"--{name}")
+            flag = {"fit_intercept": "--no-intercept", "covariances": "--covariance", "n_trials": "--trials"}.get(
+                name, f"--{name.replace('_', '-')}"
+            )
             raise InputError(f"{flag} must not be given {'without' if options.response is None else 'with'} --response")
     return {name: getattr(options, name) for name in names if getattr(options, name, None) is not None}
 
@@ -527,7 +538,7 @@ def _model_of(record, options):
     if not isinstance(solution, dict) or not isinstance(solution.get("weights"), list):
         raise InputError(f'{options.fit}: there are no "weights"; it must be a fit')
     model = record.get("model", {})
-    names = MODEL_NAMES if options.response is None else (*REGRESSION_NAMES, "response")
+    names = MODEL_NAMES if options.response is None else dict.fromkeys((*REGRESSION_NAMES, *COUNT_NAMES, "response"))
     if not isinstance(model, dict) or model.keys() - set(names):
         raise InputError(f'{options.fit}: "model" must be an object with {", ".join(names)}')
     model = {name: value for name, value in model.items() if value is not None and name != "response"}
@@ -540,7 +551,8 @@ def _model_of(record, options):
 
 def _record(problem):
     if isinstance(problem, gopfast.RegressionMixture):
-        record = {name: to_json_types(getattr(problem, name)) for name in REGRESSION_NAMES}
+        names = REGRESSION_NAMES if problem.family == "normal" else COUNT_NAMES
+        record = {name: to_json_types(getattr(problem, name)) for name in names}
         return {**record, "response": problem.column_names[-1]}
     return {name: to_json_types(getattr(problem, name)) for name in MODEL_NAMES}
 

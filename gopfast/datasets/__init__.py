@@ -10,18 +10,24 @@ The data sets and biconvex problems of the documentation, which come with the pa
 Samples, by functions such as `load_galaxies`, which return data frames if asked to, or by name for `load` (where they
 were published, and what is known of their licences: ``README.md`` beside this file):
 
-============= ==== ======= ============================================================================
-name          rows columns what
-============= ==== ======= ============================================================================
-``minimal``   4    1       -10, -10, 5, 25: the minimal data set of the method's source
-``galaxies``  82   1       velocities of galaxies in the Corona Borealis region, km/s
-``acidity``   155  1       log acid-neutralising capacity of lakes in Wisconsin
-``enzyme``    245  1       enzymatic activity in blood
-``faithful``  272  2       Old Faithful: length of an eruption and waiting time for the next, minutes
-``tonedata``  150  2       stretch ratio of a tone's overtones, and what a musician tuned it to
-``co2data``   28   2       gross national product and CO2 emission per head of 28 countries in 1996
-``npreg``     200  4       simulated regressions: x, a normal and a Poisson response, the class
-============= ==== ======= ============================================================================
+=============== ==== ======= ============================================================================
+name            rows columns what
+=============== ==== ======= ============================================================================
+``minimal``     4    1       -10, -10, 5, 25: the minimal data set of the method's source
+``galaxies``    82   1       velocities of galaxies in the Corona Borealis region, km/s
+``acidity``     155  1       log acid-neutralising capacity of lakes in Wisconsin
+``enzyme``      245  1       enzymatic activity in blood
+``faithful``    272  2       Old Faithful: length of an eruption and waiting time for the next, minutes
+``tonedata``    150  2       stretch ratio of a tone's overtones, and what a musician tuned it to
+``co2data``     28   2       gross national product and CO2 emission per head of 28 countries in 1996
+``npreg``       200  4       simulated regressions: x, a normal and a Poisson response, the class
+``fabricfault`` 32   2       faults of rolls of fabric, and their lengths
+``patent``      70   3       patents of firms, research as a share of sales, its logarithm
+``seizure``     140  4       seizures of a patient, hours watched, treatment, day
+``candy``       21   2       packages of candy sold, and by how many stores
+``betablocker`` 44   4       deaths of patients in 22 centres, treated or not
+``tribolium``   27   4       beetles that remained of 50, by replicate and species
+=============== ==== ======= ============================================================================
 
 Tables of labels for latent class models, by name for `load_labels`:
 
@@ -42,16 +48,22 @@ from typing import TYPE_CHECKING
 from gopfast.datasets.files import file, folder, labels, numbers, stems
 from gopfast.datasets.loaders import (
     load_acidity,
+    load_betablocker,
+    load_candy,
     load_carcinoma,
     load_cheating,
     load_co2data,
     load_enzyme,
+    load_fabricfault,
     load_faithful,
     load_galaxies,
     load_gss82,
     load_minimal,
     load_npreg,
+    load_patent,
+    load_seizure,
     load_tonedata,
+    load_tribolium,
     load_values,
 )
 
@@ -66,18 +78,24 @@ __all__ = [
     "label_names",
     "load",
     "load_acidity",
+    "load_betablocker",
+    "load_candy",
     "load_carcinoma",
     "load_cheating",
     "load_co2data",
     "load_enzyme",
+    "load_fabricfault",
     "load_faithful",
     "load_galaxies",
     "load_gss82",
     "load_labels",
     "load_minimal",
     "load_npreg",
+    "load_patent",
     "load_problem",
+    "load_seizure",
     "load_tonedata",
+    "load_tribolium",
     "load_values",
     "names",
     "problem_names",

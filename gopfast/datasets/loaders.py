@@ -150,6 +150,97 @@ def load_npreg(as_frame: bool = False) -> "FloatArray | DataFrame":
 
 
 @described
+def load_fabricfault(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the numbers of faults in 32 rolls of fabric.
+
+    Columns "Length" of the roll and "Faults".
+
+    References
+    ----------
+    Aitkin, "A general maximum likelihood analysis of overdispersion in generalized linear models", Statistics and
+    Computing 6 (1996). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("fabricfault"), as_frame)
+
+
+@described
+def load_patent(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the numbers of patents of 70 firms in 1976.
+
+    Columns "Patents", "RDS", research and development as a share of sales, and "lgRD", the logarithm of what was spent.
+
+    References
+    ----------
+    Wang, Cockburn & Puterman, "Analysis of patent data: a mixed-Poisson-regression-model approach", Journal of Business
+    & Economic Statistics 16 (1998). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("patent"), as_frame)
+
+
+@described
+def load_seizure(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the numbers of epileptic seizures of one patient on 140 days.
+
+    Columns "Seizures", "Hours" for which parents watched, "Treatment" (1 from day 29 on) and "Day".
+
+    References
+    ----------
+    Wang, Puterman, Cockburn & Le, "Mixed Poisson regression models with covariate dependent rates", Biometrics 52
+    (1996). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("seizure"), as_frame)
+
+
+@described
+def load_candy(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read how many stores have sold how many packages of hard candy in a week.
+
+    Columns "Packages", 0 to 20, and "Freq", the number of stores.
+
+    References
+    ----------
+    Boehning, Dietz & Schlattmann, "Recent developments in computer-assisted analysis of mixtures", Biometrics 54
+    (1998). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("candy"), as_frame)
+
+
+@described
+def load_betablocker(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the numbers of deaths after a heart attack in 22 clinical centres, with beta blockers and without.
+
+    Columns "Deaths", "Total" of patients, "Center", 1 to 22, and "Treatment" (1 with beta blockers).
+
+    References
+    ----------
+    Yusuf, Peto, Lewis, Collins & Sleight, "Beta blockade during and after myocardial infarction: an overview of the
+    randomized trials", Progress in Cardiovascular Diseases 27 (1985); Aitkin, "Meta-analysis by random effect modelling
+    in generalized linear models", Statistics in Medicine 18 (1999). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("betablocker"), as_frame)
+
+
+@described
+def load_tribolium(as_frame: bool = False) -> "FloatArray | DataFrame":
+    """
+    Read the numbers of flour beetles that remained of 50 in 27 trials.
+
+    Columns "Remaining", "Total", "Replicate" and "Species": 1 Castaneum, 2 Confusum, 3 Madens.
+
+    References
+    ----------
+    Wang & Puterman, "Mixed logistic regression models", Journal of Agricultural, Biological, and Environmental
+    Statistics 3 (1998). As the R package flexmix has it.
+    """
+    return as_asked(*numbers("tribolium"), as_frame)
+
+
+@described
 def load_carcinoma(as_frame: bool = False) -> "StrArray | DataFrame":
     """
     Read the ratings of 118 slides by seven pathologists.

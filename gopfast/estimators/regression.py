@@ -12,9 +12,9 @@ from gopfast.mixtures.problems import RegressionMixture
 
 class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
     """
-    Mixture of linear regressions whose fit is proved globally optimal, as a scikit-learn regressor.
+    Mixture of regressions whose fit is proved globally optimal, as a scikit-learn regressor.
 
-    See `gopfast.RegressionMixture` for the model.
+    See `gopfast.RegressionMixture` for the model, and `gopfast.models.CountRegressionMixture` for that of counts.
 
     Parameters
     ----------
@@ -29,6 +29,10 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         regression fits all samples 1e-12 of the mean square of y (1 if y is 0).
     fit_intercept : bool, default True
         Whether regressions have an intercept.
+    family : {"normal", "poisson", "binomial"}, default "normal"
+        Distribution of the response given the regressors.
+    least_count : float, optional
+        What a count of 0 is taken to be; by default 1e-6.
     epsilon : float, default 0.01
         Absolute tolerance of the total log-likelihood, in nats.
     time_limit : float or None, default 60
@@ -86,6 +90,8 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         noise_variance: float | None = None,
         variance_floor: float | None = None,
         fit_intercept: bool = True,
+        family: str = "normal",
+        least_count: float | None = None,
         epsilon: float = 0.01,
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
@@ -97,13 +103,22 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         self.noise_variance = noise_variance
         self.variance_floor = variance_floor
         self.fit_intercept = fit_intercept
+        self.family = family
+        self.least_count = least_count
         self.epsilon = epsilon
         self.time_limit = time_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "GlobalRegressionMixture":
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        n_trials: ArrayLike | None = None,
+    ) -> "GlobalRegressionMixture":
         """
         Find the proved best mixture.
 
@@ -113,6 +128,10 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         y : array_like, shape (n,)
         sample_weight : array_like of shape (n,), optional
             Weights, at least 0 and not all 0.
+        offset : array_like of shape (n,), optional
+            Of counts: what is added to linear predictors.
+        n_trials : int or array_like of shape (n,), optional
+            With "binomial" alone, which needs it.
 
         Returns
         -------
@@ -120,45 +139,71 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._solve(self._make(X, np.asarray(y, dtype=np.float64), sample_weight))
+        self._solve(self._make(X, np.asarray(y, dtype=np.float64), sample_weight, offset=offset, n_trials=n_trials))
         return self
 
-    def _make(self, X, y, sample_weight):
+    def _make(self, X, y, sample_weight, **of_counts):
         """Return the problem, with a floor also where one regression leaves no residuals."""
         given = {
             "noise_variance": self.noise_variance, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight,
+            "family": self.family, "least_count": self.least_count, **of_counts,
         }  # fmt: skip
         shared = {"variance": self.variance}
         floor = self.variance_floor
-        if floor is None and self.noise_variance is None:
+        if floor is None and self.noise_variance is None and self.family == "normal":
             one = RegressionMixture(X, y, 1, **{**given, "noise_variance": 1.0})
             if one.fits_all:
                 floor = FLOOR_OF_EXACT_FITS * float(np.square(y).mean()) or 1.0
         return RegressionMixture(X, y, self.n_components, variance_floor=floor, **shared, **given)
 
-    def predict_component(self, X: ArrayLike) -> FloatArray:
-        """Return each component's regression, shape (m, K); X of shape (m, p)."""
+    def predict_component(
+        self, X: ArrayLike, offset: ArrayLike | None = None, n_trials: ArrayLike | None = None
+    ) -> FloatArray:
+        """
+        Return each component's mean of the response, shape (m, K); X of shape (m, p).
+
+        Of counts at offsets, 0 by default, and numbers of trials, 1 by default: with "binomial" these are probabilities.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._problem.predict(X, self.coefficients_, getattr(self, "intercepts_", None))
+        given = {"offset": offset, "n_trials": n_trials}
+        return self._problem.predict_mean(
+            X, self.coefficients_, getattr(self, "intercepts_", None),
+            **{name: value for name, value in given.items() if value is not None},
+        )  # fmt: skip
 
-    def predict(self, X: ArrayLike) -> FloatArray:
-        """Return the mean of the response, shape (m,): the regressions, weighted; X of shape (m, p)."""
-        return self.predict_component(X) @ self.weights_
+    def predict(
+        self, X: ArrayLike, offset: ArrayLike | None = None, n_trials: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the mean of the response, shape (m,): that of the components, weighted; X of shape (m, p)."""
+        return self.predict_component(X, offset, n_trials) @ self.weights_
 
-    def predict_proba(self, X: ArrayLike, y: ArrayLike | None = None) -> FloatArray:
-        """Return the probability of each component for samples, (m, K); the weights where no responses are known."""
+    def predict_proba(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        n_trials: ArrayLike | None = None,
+    ) -> FloatArray:
+        """
+        Return the probability of each component for samples, (m, K); the weights where no responses are known.
+
+        Of counts with offsets and numbers of trials, as `fit` takes them.
+        """
         check_is_fitted(self)
         if y is None:
             X = validate_data(self, X, dtype=np.float64, reset=False)
             return np.tile(self.weights_, (len(X), 1))
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
-        found = self._problem._log_densities_of(np.column_stack([X, y]), **self.result_.solution.parameters)
+        rows = self._problem._rows_of(X, y, offset=offset, n_trials=n_trials)
+        found = self._problem._log_densities_of(rows, **self.result_.solution.parameters)
         with np.errstate(divide="ignore"):
             scores = found + np.log(self.weights_)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return shares / shares.sum(axis=1, keepdims=True)
 
-    def classify(self, X: ArrayLike, y: ArrayLike) -> IntArray:
+    def classify(
+        self, X: ArrayLike, y: ArrayLike, offset: ArrayLike | None = None, n_trials: ArrayLike | None = None
+    ) -> IntArray:
         """Return the most probable component of samples with known responses, shape (m,)."""
-        return self.predict_proba(X, y).argmax(axis=1)
+        return self.predict_proba(X, y, offset, n_trials).argmax(axis=1)

@@ -162,13 +162,13 @@ def _coefficients(problem, parameters):
     value = parameters["coefficients"]
     spread, free = np.ptp(problem.X, axis=0) / 4.0, np.zeros(len(value), dtype=bool)
     for j in range(value.shape[1]):
-        step = STEP * spread[-1] / (spread[j] if spread[j] > 0.0 else np.abs(problem.X[:, j]).max())
+        step = STEP * problem._response_spread / (spread[j] if spread[j] > 0.0 else np.abs(problem.X[:, j]).max())
         yield Coordinate(name="coefficients", places=((j,),), steps=np.full(len(value), step), on_bound=free)
 
 
 def _intercepts(problem, parameters):
     value = parameters["intercepts"]
-    steps = np.full(len(value), STEP * np.ptp(problem.response) / 4.0)
+    steps = np.full(len(value), STEP * problem._response_spread)
     yield Coordinate(name="intercepts", places=((),), steps=steps, on_bound=np.zeros(len(value), dtype=bool))
 
 

@@ -4,6 +4,7 @@ from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.bernoulli import BernoulliMixture
 from gopfast.mixtures.problems.categorical import CategoricalMixture
+from gopfast.mixtures.problems.count_regression import CountRegressionMixture
 from gopfast.mixtures.problems.exponential import ExponentialMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
@@ -17,6 +18,7 @@ __all__ = [
     "BernoulliMixture",
     "BiconvexProblem",
     "CategoricalMixture",
+    "CountRegressionMixture",
     "ExponentialMixture",
     "GaussianMixture",
     "LatentClass",

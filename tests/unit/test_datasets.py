@@ -7,8 +7,9 @@ import gopfast
 from gopfast import datasets
 
 SHAPES = {
-    "acidity": (155, 1), "co2data": (28, 2), "enzyme": (245, 1), "faithful": (272, 2), "galaxies": (82, 1),
-    "minimal": (4, 1), "npreg": (200, 4), "tonedata": (150, 2),
+    "acidity": (155, 1), "betablocker": (44, 4), "candy": (21, 2), "co2data": (28, 2), "enzyme": (245, 1),
+    "fabricfault": (32, 2), "faithful": (272, 2), "galaxies": (82, 1), "minimal": (4, 1), "npreg": (200, 4),
+    "patent": (70, 3), "seizure": (140, 4), "tonedata": (150, 2), "tribolium": (27, 4),
 }  # fmt: skip
 
 

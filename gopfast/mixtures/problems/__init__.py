@@ -3,6 +3,7 @@
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.bernoulli import BernoulliMixture
 from gopfast.mixtures.problems.categorical import CategoricalMixture
+from gopfast.mixtures.problems.count_regression import CountRegressionMixture
 from gopfast.mixtures.problems.exponential import ExponentialMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
@@ -15,6 +16,7 @@ from gopfast.mixtures.problems.regression import RegressionMixture
 __all__ = [
     "BernoulliMixture",
     "CategoricalMixture",
+    "CountRegressionMixture",
     "ExponentialMixture",
     "GaussianMixture",
     "LatentClass",

@@ -110,20 +110,22 @@ class CountRows:
         weight = mass + RIDGE * mass.sum() * share
         size = np.abs(self.design).max(axis=0)
         Z = self.design / size
-        at = np.linalg.lstsq(
-            np.sqrt(weight * self._precision())[:, np.newaxis] * Z,
-            np.sqrt(weight * self._precision()) * self.working_response(), rcond=None,
-        )[0]  # fmt: skip
-        value = self._loss(weight, Z, at)
-        if start is not None and self._loss(weight, Z, start * size) < value:
+        if start is None:
+            root = np.sqrt(weight * self._precision())
+            at = np.linalg.lstsq(root[:, np.newaxis] * Z, root * self.working_response(), rcond=None)[0]
+        else:
             at = start * size
-            value = self._loss(weight, Z, at)
+        value = self._loss(weight, Z, at)
         for _ in range(STEPS):
             eta = Z @ at + self.offset
             mean = np.exp(eta) if self.family == "poisson" else self.trials * expit(eta)
             spread = mean if self.family == "poisson" else mean * expit(-eta)
             gradient = Z.T @ (weight * (mean - self.counts))
-            step = -np.linalg.lstsq((Z * (weight * spread)[:, np.newaxis]).T @ Z, gradient, rcond=1e-15)[0]
+            hessian = (Z * (weight * spread)[:, np.newaxis]).T @ Z
+            try:
+                step = -np.linalg.solve(hessian, gradient)
+            except np.linalg.LinAlgError:
+                step = -np.linalg.lstsq(hessian, gradient, rcond=None)[0]
             promised = float(gradient @ step)
             if not promised < -SOLVED * mass.sum():
                 break

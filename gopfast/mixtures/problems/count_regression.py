@@ -12,10 +12,11 @@ from gopfast.errors import InputError
 from gopfast.mixtures.problems import regression_starts
 from gopfast.mixtures.problems.count_fits import CountRows
 from gopfast.mixtures.problems.margins import COUNT_CONSTANT
-from gopfast.mixtures.problems.regression import RegressionMixture, flag, table_of
+from gopfast.mixtures.problems.regression import RegressionMixture, flag, signed_by_init, table_of
 from gopfast.mixtures.problems.tuning import HELD_BELOW, LEAST_COUNT
 
 
+@signed_by_init
 class CountRegressionMixture(RegressionMixture):
     """
     Mixture of regressions of counts: generalised linear models with a class of their own for every sample.
@@ -34,10 +35,12 @@ class CountRegressionMixture(RegressionMixture):
     n_components : int
         Number of components K.
     family : {"poisson", "binomial"}
-    offset : array_like of shape (n,), optional
-        What is added to the linear predictor, such as the logarithm of the exposure; 0 by default.
-    n_trials : int or array_like of shape (n,)
-        Trials of every sample, whole and at least y; with "binomial" alone, which needs it.
+    offset : array_like of shape (n,), or str, optional
+        What is added to the linear predictor, such as the logarithm of the exposure; 0 by default. Text is the column
+        of X that holds it: its name, or its place from "1" on.
+    n_trials : int, array_like of shape (n,), or str
+        Trials of every sample, whole and at least y, or the column of X that holds them; with "binomial" alone, which
+        needs it.
     least_count : float, optional
         What a count of 0 is taken to be in the likelihood, and n_i less this a count of all trials: positive, below
         0.5, 1e-6 by default. It is part of the model: without it a component on counts of 0 alone has coefficients that
@@ -53,8 +56,10 @@ class CountRegressionMixture(RegressionMixture):
     X : ndarray, shape (n, p + 1 or more)
         Read-only: the regressors, the trials of a binomial response, the offset where one is given, the responses.
     regressors, response : ndarray, shape (n, p) and (n,)
-    trials, offset : ndarray, shape (n,)
+    trials, offsets : ndarray, shape (n,)
         Trials (1 of Poisson counts) and offsets (0 where none are given).
+    n_trials, offset : str or None
+        The columns of the attribute `X` that hold them, as arguments; None where there is none.
     family : str
     least_count : float
     fit_intercept : bool
@@ -80,7 +85,8 @@ class CountRegressionMixture(RegressionMixture):
     """
 
     least_count: float
-    has_offset: bool
+    n_trials: str | None
+    offset: str | None
 
     variance = "free"
     noise_variance = None
@@ -95,8 +101,8 @@ class CountRegressionMixture(RegressionMixture):
         n_components: int = 2,
         *,
         family: str = "poisson",
-        offset: ArrayLike | None = None,
-        n_trials: ArrayLike | None = None,
+        offset: ArrayLike | str | None = None,
+        n_trials: ArrayLike | str | None = None,
         least_count: float | None = None,
         fit_intercept: bool = True,
         sample_weight: ArrayLike | None = None,
@@ -115,18 +121,14 @@ class CountRegressionMixture(RegressionMixture):
             raise InputError("n_trials must be None with family='poisson'")
         if family == "binomial" and n_trials is None:
             raise InputError("n_trials must be given with family='binomial': 1 where responses are 0 or 1")
-        n, others = len(checks.data_matrix("X", X)), []
-        if family == "binomial":
-            others.append(("n_trials", _column("n_trials", n_trials, n)))
-        if offset is not None:
-            others.append(("offset", _column("offset", offset, n)))
-        rows, columns = table_of(X, y, *others)
+        given = {"n_trials": n_trials, "offset": offset}
+        rows, columns, places = _table(X, y, {name: value for name, value in given.items() if value is not None})
         least = LEAST_COUNT if least_count is None else checks.positive_number("least_count", least_count)
         if not least < 0.5:
             raise InputError(f"least_count must be below 0.5; got {least:g}")
         self._store(
             rows, n_components, sample_weight, columns=columns, prior=None, fit_intercept=flag(fit_intercept),
-            family=family, has_offset=offset is not None, least_count=least,
+            family=family, least_count=least, n_trials=places.get("n_trials"), offset=places.get("offset"),
         )  # fmt: skip
         self._check_counts()
         self._scaled_design()
@@ -152,12 +154,12 @@ class CountRegressionMixture(RegressionMixture):
     @property
     def trials(self) -> FloatArray:
         """Trials of each sample (n,), 1 of Poisson counts."""
-        return self.X[:, self._n_regressors] if self.family == "binomial" else np.ones(self.n_samples)
+        return np.ones(self.n_samples) if self.n_trials is None else self.X[:, int(self.n_trials) - 1]
 
     @property
-    def offset(self) -> FloatArray:
+    def offsets(self) -> FloatArray:
         """Offsets of the linear predictor (n,)."""
-        return self.X[:, -2] if self.has_offset else np.zeros(self.n_samples)
+        return np.zeros(self.n_samples) if self.offset is None else self.X[:, int(self.offset) - 1]
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -176,7 +178,11 @@ class CountRegressionMixture(RegressionMixture):
 
     @property
     def _n_regressors(self):
-        return self.n_features - 1 - self.has_offset - (self.family == "binomial")
+        return self.n_features - 1 - (self.offset is not None) - (self.n_trials is not None)
+
+    @property
+    def _response_spread(self):
+        return max(np.ptp(self._linear_response), 1.0) / 4.0
 
     @property
     def _linear_response(self):
@@ -185,15 +191,29 @@ class CountRegressionMixture(RegressionMixture):
     @property
     def _rows(self):
         """The samples as `CountRows`."""
-        return CountRows(self.family, self._design(), self.response, self.trials, self.offset, self.least_count)
+        return CountRows(self.family, self._design(), self.response, self.trials, self.offsets, self.least_count)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns for tables and figures; "x0", "x1", ..., "n_trials", "offset" and "y" by default."""
+        if self.columns:
+            return list(self.columns)
+        p = self._n_regressors
+        more = [*["n_trials"] * (self.n_trials is not None), *["offset"] * (self.offset is not None)]
+        return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), *more, "y"]
 
     def _model_names(self):
         return ("fit_intercept", "family")
 
     def predict_mean(
-        self, X: ArrayLike, coefficients: FloatArray, intercepts: FloatArray | None = None, *,
-        offset: ArrayLike = 0.0, n_trials: ArrayLike = 1.0,
-    ) -> FloatArray:  # fmt: skip
+        self,
+        X: ArrayLike,
+        coefficients: FloatArray,
+        intercepts: FloatArray | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        n_trials: ArrayLike | None = None,
+    ) -> FloatArray:
         """
         Compute each component's mean count.
 
@@ -202,16 +222,25 @@ class CountRegressionMixture(RegressionMixture):
         X : array_like, shape (m, p)
         coefficients : ndarray, shape (K, p)
         intercepts : ndarray of shape (K,), optional
-        offset, n_trials : float or array_like of shape (m,)
+        offset, n_trials : float or array_like of shape (m,), optional
+            0 and 1 by default.
 
         Returns
         -------
         ndarray, shape (m, K)
         """
-        eta = self.predict(X, coefficients, intercepts) + np.reshape(offset, (-1, 1))
+        eta = self.predict(X, coefficients, intercepts) + np.reshape(0.0 if offset is None else offset, (-1, 1))
         if self.family == "poisson":
             return np.exp(eta)
-        return np.reshape(n_trials, (-1, 1)) * expit(eta)
+        return np.reshape(1.0 if n_trials is None else n_trials, (-1, 1)) * expit(eta)
+
+    def _rows_of(self, X, y, offset=None, n_trials=None):
+        given = {"n_trials": n_trials, "offset": offset}
+        for name, value in given.items():
+            if (value is None) != (getattr(self, name) is None):
+                raise InputError(f"{name} must {'not be' if value is not None else 'be'} given: the fit had "
+                                 f"{'none' if value is not None else 'some'}")  # fmt: skip
+        return _table(X, y, {name: value for name, value in given.items() if value is not None})[0]
 
     # What the solver asks
 
@@ -254,7 +283,7 @@ class CountRegressionMixture(RegressionMixture):
             return []
         what = "counts of 0" if self.family == "poisson" else "counts of no or of all trials"
         text = f"{what} are taken to be {self.least_count:.3g} from there (least_count), which is part of the model"
-        eta = self.predict(self.regressors, **solution.parameters) + self.offset[:, np.newaxis]
+        eta = self.predict(self.regressors, **solution.parameters) + self.offsets[:, np.newaxis]
         away = np.abs(eta - self._rows.saturated()[:, np.newaxis])
         held = np.flatnonzero(((away < HELD_BELOW) & at_end[:, np.newaxis]).any(axis=0) & (solution.weights > 0.0))
         if held.size:
@@ -266,7 +295,7 @@ class CountRegressionMixture(RegressionMixture):
         share = self.sample_weight / self.total_weight
         at = rng.choice(self.n_samples, len(components), p=share)
         means = self.predict_mean(
-            self.regressors[at], **parameters, offset=self.offset[at], n_trials=self.trials[at]
+            self.regressors[at], **parameters, offset=self.offsets[at], n_trials=self.trials[at]
         )[np.arange(len(at)), components]  # fmt: skip
         rows = self.X[at].copy()
         if self.family == "poisson":
@@ -278,7 +307,7 @@ class CountRegressionMixture(RegressionMixture):
     # What a model defines
 
     def _log_kernel(self, parameters):
-        eta = self.predict(self.regressors, **parameters) + self.offset[:, np.newaxis]
+        eta = self.predict(self.regressors, **parameters) + self.offsets[:, np.newaxis]
         return self._rows.log_densities(eta)
 
     def _m_step(self, mass, weights, former):
@@ -293,7 +322,33 @@ class CountRegressionMixture(RegressionMixture):
         return {"coefficients": fitted[:, :p], **({"intercepts": fitted[:, p]} if self.fit_intercept else {})}
 
 
-def _column(name, value, n):
-    """Check a number or one for each sample."""
-    array = checks.real_array(name, value)
-    return checks.of_shape(name, np.full(n, float(array)) if array.ndim == 0 else array, (n,))
+def _table(X, y, others):
+    """
+    Return all columns, the regressors first and the response last, their names, and the places of `others`.
+
+    Parameters
+    ----------
+    X : array_like, shape (n,) or (n, p)
+    y : array_like of shape (n,), or None
+    others : dict
+        A number, one for each sample, or a column of X, by the argument's name.
+    """
+    names, rows = checks.column_names(X), checks.data_matrix("X", X)
+    left, apart = list(range(rows.shape[1] - (y is None))), []
+    for name, value in others.items():
+        if isinstance(value, str):
+            at = names.index(value) if value in names else int(value) - 1 if value.isdecimal() else -1
+            if at not in left:
+                raise InputError(f"{name} must be a regressor's column of X, by its name or its place; got {value!r}")
+            left.remove(at)
+            apart.append((names[at] if names else name, rows[:, at]))
+        else:
+            array = checks.real_array(name, value)
+            array = np.full(len(rows), float(array)) if array.ndim == 0 else array
+            apart.append((name, checks.of_shape(name, array, (len(rows),))))
+    if not left:
+        raise InputError("X must have a column of regressors" + (" and the responses" if y is None else ""))
+    table, columns = table_of(X, y, *apart)
+    kept = [*left, *range(rows.shape[1] - (y is None), table.shape[1])]
+    places = {name: str(len(left) + i + 1) for i, name in enumerate(others)}
+    return table[:, kept], tuple(columns[j] for j in kept) if columns else (), places

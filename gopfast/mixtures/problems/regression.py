@@ -1,5 +1,6 @@
 """Mixtures of regressions; here with normal errors, of known or free variances."""
 
+import inspect
 import math
 
 import numpy as np
@@ -23,6 +24,14 @@ from gopfast.mixtures.problems.tuning import (
 FAMILIES = ("normal", "poisson", "binomial")
 
 
+def signed_by_init(cls):
+    """Let a class whose `__new__` takes anything show the arguments of its `__init__`."""
+    own, *others = inspect.signature(cls.__init__).parameters.values()
+    cls.__signature__ = inspect.Signature(others)
+    return cls
+
+
+@signed_by_init
 class RegressionMixture(MixtureProblem):
     """
     Mixture of linear regressions with normal errors (clusterwise regression, switching regressions).
@@ -128,11 +137,7 @@ class RegressionMixture(MixtureProblem):
         least_count: float | None = None,
         groups: ArrayLike | None = None,
     ) -> None:
-        for name, value in (
-            ("offset", offset), ("n_trials", n_trials), ("least_count", least_count), ("groups", groups)
-        ):  # fmt: skip
-            if value is not None:
-                raise InputError(f"{name} must be None with family='normal': it is of counts")
+        _refuse(family, offset=offset, n_trials=n_trials, least_count=least_count, groups=groups)
         rows, columns = table_of(X, y)
         self._store(
             rows,
@@ -209,6 +214,11 @@ class RegressionMixture(MixtureProblem):
         return self._n_regressors + self.fit_intercept
 
     @property
+    def _response_spread(self):
+        """About a standard deviation of what regressions are of."""
+        return np.ptp(self.response) / 4.0
+
+    @property
     def _linear_response(self):
         """What lines through samples are fitted to at a start."""
         return self.response
@@ -233,6 +243,38 @@ class RegressionMixture(MixtureProblem):
         """
         fitted = np.asarray(X, dtype=np.float64) @ np.asarray(coefficients).T
         return fitted if intercepts is None else fitted + intercepts
+
+    def predict_mean(
+        self,
+        X: ArrayLike,
+        coefficients: FloatArray,
+        intercepts: FloatArray | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        n_trials: ArrayLike | None = None,
+    ) -> FloatArray:
+        """
+        Compute each component's mean of the response: here its regression.
+
+        Parameters
+        ----------
+        X : array_like, shape (m, p)
+        coefficients : ndarray, shape (K, p)
+        intercepts : ndarray of shape (K,), optional
+        offset, n_trials : float or array_like of shape (m,), optional
+            Of counts alone: 0 and 1 by default.
+
+        Returns
+        -------
+        ndarray, shape (m, K)
+        """
+        _refuse("normal", offset=offset, n_trials=n_trials)
+        return self.predict(X, coefficients, intercepts)
+
+    def _rows_of(self, X, y, offset=None, n_trials=None):
+        """Return other samples in the form of `X`."""
+        _refuse("normal", offset=offset, n_trials=n_trials)
+        return np.column_stack([X, y])
 
     def _design(self):
         """Return the regressors with a constant last if there is an intercept, (n, q)."""
@@ -380,6 +422,13 @@ def flag(value):
     if not isinstance(value, (bool, np.bool_)):
         raise InputTypeError(f"fit_intercept must be True or False; got {value!r}")
     return bool(value)
+
+
+def _refuse(family, **given):
+    """Refuse arguments that are of counts."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} must be None with family={family!r}: it is of counts")
 
 
 def table_of(X, y, *others):

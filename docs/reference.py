@@ -17,7 +17,7 @@ SECTIONS = [
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
-            "LatentClass", "LatentClassFit", "RegressionMixture",
+            "LatentClass", "LatentClassFit", "RegressionMixture", "MixedMixture",
         ]),
         ("gopfast.models", ["MixtureProblem"]),
     ]),
@@ -32,7 +32,8 @@ SECTIONS = [
     ("Estimators", "With scikit-learn's interface.", [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
-            "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture", "GlobalKMeans",
+            "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture", "GlobalMixedMixture",
+            "GlobalKMeans",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
         ("gopfast.estimators.base", ["GlobalMixture"]),

@@ -83,6 +83,7 @@ __all__ = [
     "GlobalGaussianMixture",
     "GlobalKMeans",
     "GlobalLatentClass",
+    "GlobalMixedMixture",
     "GlobalPoissonMixture",
     "GlobalRegressionMixture",
     "GopfastError",
@@ -126,7 +127,7 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
-    "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
+    "GlobalMixedMixture": "mixed", "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     )
     from gopfast.estimators.gaussian import GlobalGaussianMixture
     from gopfast.estimators.kmeans import GlobalKMeans
+    from gopfast.estimators.mixed import GlobalMixedMixture
     from gopfast.estimators.regression import GlobalRegressionMixture
 else:  # hidden from type checkers: every misspelt name would pass as Any
 

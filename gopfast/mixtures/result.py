@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from gopfast import annotations
 from gopfast.errors import InputError
 from gopfast.mixtures.fits import solution_of
@@ -106,11 +104,7 @@ class Result(Fitted, SearchResult):
         import pandas
 
         problem, tau = self.solution.problem, self.predict_proba()
-        labels = getattr(problem, "categories", None)
-        table = {}
-        for j, name in enumerate(problem.column_names):
-            codes = problem.X[:, j]
-            table[name] = codes if labels is None else np.where(codes < 0, None, labels[j].astype(object)[codes])
+        table = {name: problem._column_as_given(j) for j, name in enumerate(problem.column_names)}
         table["component"] = tau.argmax(axis=1)
         return pandas.DataFrame({**table, **{f"p{k}": column for k, column in enumerate(tau.T)}})
 

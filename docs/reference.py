@@ -17,7 +17,7 @@ SECTIONS = [
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
-            "MultinomialMixture", "LatentClass", "LatentClassFit", "RegressionMixture",
+            "MultinomialMixture", "LatentClass", "LatentClassFit", "RegressionMixture", "MixedMixture",
         ]),
         ("gopfast.models", ["MixtureProblem"]),
     ]),
@@ -34,6 +34,7 @@ SECTIONS = [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
             "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture",
+            "GlobalMixedMixture",
             "GlobalKMeans",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),

@@ -85,6 +85,7 @@ __all__ = [
     "GlobalGaussianMixture",
     "GlobalKMeans",
     "GlobalLatentClass",
+    "GlobalMixedMixture",
     "GlobalMultinomialMixture",
     "GlobalPoissonMixture",
     "GlobalRegressionMixture",
@@ -131,7 +132,7 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
-    "GlobalMultinomialMixture": "counts_and_labels",
+    "GlobalMixedMixture": "mixed", "GlobalMultinomialMixture": "counts_and_labels",
     "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
@@ -146,6 +147,7 @@ if TYPE_CHECKING:
     )
     from gopfast.estimators.gaussian import GlobalGaussianMixture
     from gopfast.estimators.kmeans import GlobalKMeans
+    from gopfast.estimators.mixed import GlobalMixedMixture
     from gopfast.estimators.regression import GlobalRegressionMixture
 else:  # hidden from type checkers: every misspelt name would pass as Any
 

@@ -201,7 +201,8 @@ def classes(fit: Fit | HasSolution, ax: "Axes | None" = None) -> "Axes":
         raise InputTypeError(f"fit must be one of labels or binary items; got one of {type(solution.problem).__name__}")
     problem, K = solution.problem, solution.problem.n_components
     tables = list(given) if isinstance(given, tuple) else [np.stack([1.0 - p, p], axis=1) for p in np.asarray(given).T]
-    names, at = problem.column_names, np.arange(len(tables))
+    names = [problem.column_names[j] for j in problem._columns_of("probabilities")]
+    at = np.arange(len(tables))
     ax = drawing.axes(ax, width=max(5.5, 1.2 + 0.55 * len(tables)))
     sizes = [f"class {k} ({share:.0%})" for k, share in enumerate(solution.weights)]
     if all(table.shape[1] <= 2 for table in tables):

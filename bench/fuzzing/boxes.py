@@ -38,7 +38,7 @@ def responsibilities(rng, definition, float_definition):
         tau = np.eye(K)[rng.integers(K, size=n)]
     elif kind == 2:
         # clusters that are contiguous along a direction, as k-means makes them
-        along = definition.X @ rng.standard_normal(definition.d)
+        along = np.nan_to_num(definition.X) @ rng.standard_normal(definition.d)
         cuts = np.sort(rng.choice(along, K - 1)) if K > 1 else np.zeros(0)
         tau = np.eye(K)[np.searchsorted(cuts, along)]
     elif kind == 3:

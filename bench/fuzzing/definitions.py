@@ -681,6 +681,110 @@ class Regression(Definition):
         return cells, 2.0**-50 * np.abs(cells), *EMPTY
 
 
+class Mixed(Definition):
+    """Columns of different kinds, each of the samples that have an entry in it."""
+
+    def prepare(self):
+        self.seen = ~np.isnan(self.X)
+        self.columns, floors = [], iter(self.problem.variance_floor.tolist())
+        sizes = iter([len(labels) for labels in self.problem.categories])
+        for j, kind in enumerate(self.problem.kinds):
+            x = self.X[self.seen[:, j], j]
+            origin = LONG(x[0]) if kind == "normal" else LONG(0)
+            more = next(floors) if kind == "normal" else next(sizes) if kind in ("binary", "categorical") else None
+            self.columns.append((kind, (x.astype(LONG) - origin).astype(self.dtype), origin, more))
+
+    def parameters(self, mass, S, former):
+        found = []
+        for j, (kind, x, _, more) in enumerate(self.columns):
+            m = mass[self.seen[:, j]]
+            s = m.sum(axis=0)
+            empty = ~(s > 0)
+            m = np.where(empty, self.w[self.seen[:, j], None], m)  # may be anything: those of all samples
+            s = m.sum(axis=0)
+            mean = (m * x[:, None]).sum(axis=0) / s
+            if kind == "normal":
+                variance = (m * np.square(x[:, None] - mean)).sum(axis=0) / s
+                found.append((mean, np.maximum(variance, self.dtype(more)), variance))
+            elif kind in ("binary", "categorical"):
+                found.append(np.stack([(m * (x == label)[:, None]).sum(axis=0) / s for label in range(more)], axis=1))
+            else:
+                found.append(mean)
+        return {"columns": found}
+
+    def log_densities(self, state):
+        out = np.zeros((self.n, self.K), dtype=self.dtype)
+        for j, ((kind, x, _, _), own) in enumerate(zip(self.columns, state["columns"], strict=True)):
+            x = x[:, None]
+            if kind == "normal":
+                logs = -(np.square(x - own[0]) / own[1] + np.log(own[1]) + self.log_2_pi) / 2
+            elif kind == "poisson":
+                some = np.where(x > 0, x, 1).astype(LONG)
+                base = np.where(x > 0, np.log(2 * PI * some) / 2 + stirling_error(some), 0)
+                logs = -(excess(x, own) + base)
+            elif kind == "exponential":
+                logs = -log_zero(own) - x / own
+            else:
+                logs = log_zero(own).T[x[:, 0].astype(int)]
+            out[self.seen[:, j]] += logs.astype(self.dtype)
+        return out
+
+    def sample_size(self, state):
+        counts = [j for j, kind in enumerate(self.problem.kinds) if kind == "poisson"]
+        return np.sqrt(np.where(self.seen, self.X, 0)[:, counts].astype(LONG)).sum(axis=1) + self.d
+
+    def read(self, solution):
+        found, normal, rates, labels = [], 0, 0, 0
+        for kind, _, origin, _ in self.columns:
+            if kind == "normal":
+                v = solution.covariances[:, normal].astype(self.dtype)
+                found.append(((solution.means[:, normal].astype(LONG) - origin).astype(self.dtype), v, v))
+                normal += 1
+            elif kind in ("binary", "categorical"):
+                found.append(solution.probabilities[labels].astype(self.dtype))
+                labels += 1
+            else:
+                rate = solution.rates[:, rates].astype(self.dtype)
+                found.append(rate if kind == "poisson" else 1 / rate)
+                rates += 1
+        return {"weights": solution.weights.astype(self.dtype), "columns": found}
+
+    def point(self, state, family):
+        cells, errors = [], []
+        for part, own in zip(self.problem.parts, factors_of(family), strict=True):
+            data, found = own.data, [state["columns"][j] for j in part.columns]
+            scale, order = data.scale.astype(LONG), data.order
+            kind = self.columns[part.columns[0]][0]
+            if kind == "normal":
+                shift = np.array([self.columns[j][2] for j in part.columns]) - data.center.astype(LONG)
+                reach = np.array([np.abs(self.columns[j][1]).max() for j in part.columns]) + np.abs(shift)
+                m, v = (np.stack([column[i] for column in found], axis=1) for i in (0, 2))
+                m, v, reach = ((m + shift) / scale)[:, order], (v / np.square(scale))[:, order], (reach / scale)[order]
+                cells += [m, v]
+                errors += [np.broadcast_to(8 * 2.0**-53 * reach, m.shape),
+                           np.broadcast_to(2.0**-48 * np.square(reach), v.shape)]  # fmt: skip
+                continue
+            if kind in ("binary", "categorical"):
+                whole = [self.seen[:, j].all() for j in part.columns]
+                starts = [p.shape[1] if p.shape[1] == 1 else 1 if p.shape[1] == 2 and is_whole else 0
+                          for p, is_whole in zip(found, whole, strict=True)]  # fmt: skip
+                found = np.hstack([p[:, start:] for p, start in zip(found, starts, strict=True)])
+                found = found if found.shape[1] else np.zeros((self.K, 1), LONG)
+            else:
+                found = np.stack(found, axis=1)
+            found = (found / scale)[:, order]
+            cells.append(np.log(found) if kind == "exponential" else found)
+            errors.append(16 * 2.0**-53 * ((kind == "exponential") + np.abs(cells[-1])))
+        return np.hstack(cells), np.hstack(errors), *EMPTY
+
+
+def factors_of(family):
+    """The families that a product of families is made of, those of partial columns without what is missing."""
+    if hasattr(family, "second"):
+        return [*factors_of(family.first), *factors_of(family.second)]
+    return [getattr(family, "inner", family)]
+
+
 def long(x):
     """A Fraction in extended precision."""
     high = float(x)
@@ -691,6 +795,7 @@ MODELS = {
     "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
     "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
     "LatentClass": Categorical, "MultinomialMixture": Multinomial, "RegressionMixture": Regression,
+    "MixedMixture": Mixed,
 }  # fmt: skip
 
 

@@ -222,6 +222,26 @@ def regression(rng, n, d, K, small, known=False):
     )
 
 
+def mixed(rng, n, d, K, small):
+    """Columns of the generators above, most with missing entries."""
+    makers = {
+        "normal": gaussian_free, "poisson": poisson, "exponential": exponential, "binary": bernoulli,
+        "categorical": categorical,
+    }
+    kinds = tuple(rng.choice(list(makers), int(rng.integers(1, 4))).tolist())
+    columns = []
+    for kind in kinds:
+        more = {"covariance": "diag"} if kind == "normal" else {}
+        column = makers[kind](rng, n, 1, 1, small, **more).X[:, 0].astype(float)
+        if rng.random() < 0.7:
+            column = np.where(rng.random(n) < rng.choice([0.05, 0.3, 0.8]), np.nan, column)
+        columns.append(column)
+    X, m = np.stack(columns, axis=1), kinds.count("normal")
+    unit = np.array([np.nanvar(column) for column, kind in zip(columns, kinds, strict=True) if kind == "normal"])
+    floor = np.where(unit > 0, unit, 1.0) * 10.0 ** rng.uniform(-4, 1, m) if rng.random() < 0.8 and m else None
+    return gopfast.MixedMixture(kinds, X, K, variance_floor=floor, sample_weight=weights(rng, n))
+
+
 def _with_columns(make, least, most):
     """Of `least` to `most` columns."""
     return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
@@ -269,7 +289,7 @@ MANY = {
     "tied_three": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 2, 2), 3),
 }
 # Behind the others, as above.
-LATER = {"tied_diag": _of(gaussian_free, covariance="tied_diag")}
+LATER = {"tied_diag": _of(gaussian_free, covariance="tied_diag"), "mixed": mixed}
 REGRESSIONS = {"regression": _of(regression), "regression_known": _of(regression, known=True)}
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
 DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}

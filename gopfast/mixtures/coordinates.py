@@ -84,7 +84,8 @@ def coordinates(problem, parameters):
 
 def _means(problem, parameters):
     means = parameters["means"]
-    spread = np.ptp(problem.X, axis=0) / 4.0
+    X = problem.X[:, problem._columns_of("means")]
+    spread = (np.nanmax(X, axis=0) - np.nanmin(X, axis=0)) / 4.0
     free = np.zeros(len(means), dtype=bool)
     for j, scale in enumerate(np.where(spread > 0.0, spread, 1.0)):
         yield Coordinate(name="means", places=((j,),), steps=np.full(len(means), STEP * scale), on_bound=free)
@@ -126,7 +127,7 @@ def _covariances(problem, parameters):
 
 def _rates(problem, parameters):
     rates = parameters["rates"]
-    for j in range(problem.n_features):
+    for j in range(rates.shape[1]):
         bound = rates[:, j] <= NEAR_BOUND * np.max(rates[:, j], initial=0.0)
         yield Coordinate(name="rates", places=((j,),), steps=STEP * np.where(bound, 0.0, rates[:, j]), on_bound=bound)
 

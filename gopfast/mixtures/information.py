@@ -143,6 +143,7 @@ class _Layout:
     def _label(self, one):
         """Name the column, the pair of columns or the label of a number."""
         names = self.problem.column_names
+        names = [names[j] for j in self.problem._columns_of(one.name)]
         if one.array is not None:
             return f"{names[one.array]} = {self.problem.categories[one.array][one.places[0][0]]}"
         if len(one.places[0]) == 0 or (one.shared and len(one.places) > 1 and one.places[0][0] == one.places[0][1]):

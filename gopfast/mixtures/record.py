@@ -64,7 +64,7 @@ def rebuild(recorded, X, sample_weight=None):
     if kind is None:
         raise InputError(f"X must be the problem itself: its class, {recorded['class']}, is none of gopfast.models")
     given = {name: value for name, value in recorded["arguments"].items() if value is not None}
-    made = kind(X, sample_weight=sample_weight, **given)
+    made = kind._rebuilt(X, sample_weight, recorded.get("columns", ()), given)
     made.__setstate__({**recorded["private"], "columns": made.columns or tuple(recorded.get("columns", ()))})
     return made
 

@@ -168,11 +168,7 @@ class Result(Fitted, SearchResult):
         import pandas
 
         problem, tau = self.solution.problem, self.predict_proba()
-        labels = getattr(problem, "categories", None)
-        table = {}
-        for j, name in enumerate(problem.column_names):
-            codes = problem.X[:, j]
-            table[name] = codes if labels is None else np.where(codes < 0, None, labels[j].astype(object)[codes])
+        table = {name: problem._column_as_given(j) for j, name in enumerate(problem.column_names)}
         table["component"] = tau.argmax(axis=1)
         return pandas.DataFrame({**table, **{f"p{k}": column for k, column in enumerate(tau.T)}})
 

@@ -114,7 +114,7 @@ class MixtureSolution(Fitted):
         own = [name for name in own if not (matrices and name == "covariances")]
         columns = [["weight", *(f"{weight:.4f}" for weight in self.weights[:MAX_ROWS_SHOWN])]]
         columns += [
-            [_LABELS[name], *(_row_text(row, MAX_COORDINATES_SHOWN + 2 - 2 * len(own)) for row in _rows(value))]
+            [_LABELS[name], *(_row_text(row, max(2, MAX_COORDINATES_SHOWN + 2 - 2 * len(own))) for row in _rows(value))]
             for name, value in ((name, getattr(self, name)) for name in own)
         ]
         widths = [max(map(len, column)) for column in columns]

@@ -36,6 +36,7 @@ def expected_failures(estimator):
         gopfast.GlobalExponentialMixture(2, prior=(2.0, 1.0), **WIDE),
         gopfast.GlobalCategoricalMixture(2, **WIDE),
         gopfast.GlobalLatentClass(2, **WIDE),
+        gopfast.GlobalMixedMixture(2, **WIDE),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -69,6 +69,7 @@ EXCEPTIONS = {
     "mixtures/families/matrix": (
         "sizes of arrays in C, and of facets", "MOST_SPLIT MOST_VERTICES MOST_COLUMNS MOST_ENTRIES N_PLANES"
     ),
+    "mixtures/families/partial": ("names of columns", "ENTRY PRESENCE"),
     "mixtures/families/normal": (
         "places of facets", "OMEGA_MOST SECOND_MINORANT LOWER_TANGENT UPPER_TANGENT VARIANCE_FACETS"
     ),

@@ -177,6 +177,19 @@ class MixtureProblem:
             return list(self.columns)
         return ["x"] if self.n_features == 1 else [f"x{j}" for j in range(self.n_features)]
 
+    def _columns_of(self, name):
+        """Return which columns of the data a parameter has numbers of, in its order."""
+        return list(range(self.n_features))
+
+    def _column_as_given(self, j):
+        """Return a column of the data (n,) as the user has it."""
+        return self.X[:, j]
+
+    @classmethod
+    def _rebuilt(cls, X, sample_weight, columns, given):
+        """Make the problem from data of named `columns` and the other arguments of its constructor."""
+        return cls(X, sample_weight=sample_weight, **given)
+
     def _rows_like(self, X):
         """Check other samples, as a user gives them; return them (m, d) in the form of `X`."""
         raise NotImplementedError

@@ -89,6 +89,10 @@ class CategoricalMixture(SeparableMixture):
             columns=checks.column_names(X),
         )  # fmt: skip
 
+    def _column_as_given(self, j):
+        codes = self.X[:, j]
+        return np.where(codes == MISSING, None, self.categories[j].astype(object)[codes])
+
     def _rows_like(self, X):
         """Code labels, which must be among the categories."""
         checks.of_columns("X", as_table(np.ma.getdata(X) if np.ma.isMaskedArray(X) else X), self.n_features)

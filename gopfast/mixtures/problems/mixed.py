@@ -1,4 +1,7 @@
-"""Mixtures of columns of different kinds, independent within a component, with missing entries."""
+"""Mixtures of columns of different kinds, independent within a component, with missing entries.
+
+Theory: (Z1), (Z2) and (Z3) of docs/theory/products.md.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,6 +17,7 @@ from gopfast.mixtures.problems import mixed_table
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.categorical import MISSING
 from gopfast.mixtures.problems.closed_form import Optimum
+from gopfast.mixtures.problems.covariance import CovarianceKind, Diagonal
 from gopfast.mixtures.problems.exponential import ExponentialMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
@@ -63,10 +67,12 @@ class MixedMixture(MixtureProblem):
 
     Parameters
     ----------
-    kinds : str, sequence of str, or mapping of str to str
+    kinds : str, sequence of str, mapping of str to str, or None
         What the columns hold: "normal" (real numbers, of free mean and variance), "poisson" (counts), "exponential"
         (positive waiting times), "binary" (two labels) or "categorical" (labels). One for all columns, one for each,
-        or for those columns of a data frame that are taken, by name. With "normal" alone it is
+        or for those columns of a data frame that are taken, by name. None: by the types of the entries, of truth values
+        "binary", of other numbers "normal", of all else "binary" (at most two labels) or "categorical"; the result's
+        notes say what was chosen. With "normal" alone it is
         ``GaussianMixture(covariance="diag")`` with missing entries: a latent profile model.
     data : array_like, shape (n,) or (n, d), data frame, or mapping of str to columns
         Entries that are None, NaN or pandas' NA are missing. Every column needs one that is not.
@@ -122,12 +128,12 @@ class MixedMixture(MixtureProblem):
     categories: tuple[NDArray[np.int64 | np.str_], ...]
     variance_floor: FloatArray
     parts: tuple[Part, ...]
-    _default_floor = False
+    _default_floor = _by_type = False
     _formula_keeps_digits = False
 
     def __init__(
         self,
-        kinds: str | Sequence[str] | Mapping[str, str],
+        kinds: str | Sequence[str] | Mapping[str, str] | None,
         data: ArrayLike,
         n_components: int,
         *,
@@ -139,6 +145,7 @@ class MixedMixture(MixtureProblem):
         self._store(
             table.X, n_components, sample_weight, prior=None, kinds=table.kinds, categories=table.categories,
             columns=table.columns, variance_floor=None, parts=(), _default_floor=variance_floor is None,
+            _by_type=kinds is None,
         )  # fmt: skip
         if np.isnan(self.X[self.sample_weight > 0.0]).all(axis=0).any():
             raise InputError("data must have an entry of positive weight in every column")
@@ -149,10 +156,11 @@ class MixedMixture(MixtureProblem):
     def _checked_floor(self, value):
         """Check a floor, of all normal columns or of each."""
         m = self.kinds.count("normal")
+        if m == 0:
+            raise InputError("variance_floor must be None: no column is 'normal'")
         array = checks.real_array("variance_floor", value)
-        return checks.positive_array("variance_floor", checks.of_shape(
-            "variance_floor", np.full(m, float(array)) if array.ndim == 0 else array, (m,)
-        ))  # fmt: skip
+        array = np.full(m, float(array)) if array.ndim == 0 else array
+        return checks.positive_array("variance_floor", checks.of_shape("variance_floor", array, (m,)))
 
     def _divide(self, floor):
         """Make the parts, with a floor of each normal column, by default theirs."""
@@ -190,7 +198,7 @@ class MixedMixture(MixtureProblem):
             labels = [np.arange(len(own)) for own in self.categories]
             found = LatentClass(np.where(np.isnan(X), None, X), n_components, categories=labels, **given)
         elif kind == "normal":
-            found = GaussianMixture(X, n_components, covariance="diag", variance_floor=floor, **given)
+            found = GaussianMixture(X, n_components, covariance=Diagonal.name, variance_floor=floor, **given)
         else:
             found = (PoissonMixture if kind == "poisson" else ExponentialMixture)(X, n_components, **given)
         return found if n_components == K else found._with(n_components=K)
@@ -230,6 +238,25 @@ class MixedMixture(MixtureProblem):
         name = "means" if name == "covariances" else name
         return [j for j, kind in enumerate(self.kinds) if PARAMETERS[kind] == name]
 
+    @property
+    def kind(self) -> CovarianceKind:
+        """Diagonal covariances of the normal columns."""
+        return Diagonal(self.n_components, len(self.variance_floor), self.variance_floor)
+
+    def _column_as_given(self, j):
+        column = self.X[:, j]
+        if self.kinds[j] not in LABELS:
+            return column
+        labels, seen = self.categories[self._columns_of("probabilities").index(j)].astype(object), ~np.isnan(column)
+        return np.where(seen, labels[np.where(seen, column, 0).astype(int)], None)
+
+    @classmethod
+    def _rebuilt(cls, X, sample_weight, columns, given):
+        kinds = given.pop("kinds")
+        if columns and (hasattr(X, "columns") or isinstance(X, Mapping)):
+            kinds = dict(zip(columns, kinds, strict=True))
+        return cls(kinds, X, sample_weight=sample_weight, **given)
+
     # Parameters of the parts
 
     def _own(self, part, parameters):
@@ -265,8 +292,7 @@ class MixedMixture(MixtureProblem):
                 ))  # fmt: skip
                 continue
             array = checks.of_shape(name, checks.real_array(name, value), (self.n_components, size))
-            if name == "covariances" and (array < self.variance_floor * (1.0 - 1e-9)).any():
-                raise InputError("covariances must not fall below variance_floor")
+            array = self.kind.checked(array) if name == "covariances" else array
             checked.append(checks.at_least(name, array, 0.0) if name == "rates" else array)
         return tuple(checked)
 
@@ -402,6 +428,13 @@ class MixedMixture(MixtureProblem):
             own, size = part.problem._ceiling()
             terms, total = [*terms, *own], total + size
         return terms, total
+
+    def _notes(self, solution, proved):
+        """Tell which kinds were chosen."""
+        if not self._by_type:
+            return []
+        pairs = zip(self.column_names, self.kinds, strict=True)
+        return [f"kinds of columns by the types of their entries: {', '.join(map(' '.join, pairs))}"]
 
     def _points(self):
         """Lay those of the parts side by side; a missing one is the average."""

@@ -1,5 +1,6 @@
 """A table whose columns are of different kinds: numbers, counts, waiting times and labels, with missing entries."""
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -50,8 +51,8 @@ def read(kinds, data, categories=None, whole=True) -> Table:
 
     Parameters
     ----------
-    kinds : str, sequence of str, or mapping of str to str
-        Of all columns, of each, or of those of a data frame that are taken, by name.
+    kinds : str, sequence of str, mapping of str to str, or None
+        Of all columns, of each, or of those of a data frame that are taken, by name; None: `kind_of` each.
     data : array_like, shape (n,) or (n, d), or data frame
         None, NaN and pandas' NA are missing entries.
     categories : sequence of sequences, optional
@@ -89,37 +90,24 @@ def read(kinds, data, categories=None, whole=True) -> Table:
     return Table(out, kinds, tuple(found), names)
 
 
-def kinds_of(data) -> dict[str, str]:
+def kind_of(column) -> str:
     """
-    Choose the kinds of the columns of a data frame by their types.
+    Choose the kind of a column of objects (n,) by the types of its entries.
 
-    Parameters
-    ----------
-    data : data frame
-
-    Returns
-    -------
-    dict
-        By name: of truth values "binary", of text and categories "categorical" ("binary" where two labels are found),
-        of all other numbers "normal".
+    Of truth values "binary", of other numbers "normal", of all else "categorical", or "binary" of at most two labels.
     """
-    if not hasattr(data, "columns"):
-        raise InputTypeError("kinds must be given, unless the data are a data frame, whose columns have types")
-    found = {}
-    for name in data.columns:
-        column = np.asarray(data[name], dtype=object)
-        entries = {entry for entry in column.tolist() if not says_missing(entry)}
-        if all(isinstance(entry, (bool, np.bool_)) for entry in entries):
-            found[name] = "binary"
-        elif all(isinstance(entry, (int, float, np.integer, np.floating)) for entry in entries):
-            found[name] = "normal"
-        else:
-            found[name] = "binary" if len(entries) <= 2 else "categorical"
-    return found
+    entries = [entry for entry in column.tolist() if not says_missing(entry)]
+    if all(isinstance(entry, (bool, np.bool_)) for entry in entries):
+        return "binary"
+    if all(isinstance(entry, numbers.Real) for entry in entries):
+        return "normal"
+    return "binary" if len(set(map(str, entries))) <= 2 else "categorical"
 
 
 def _columns(kinds, data):
     """Return a table of objects (n, d), a kind for each column, and names or ()."""
+    if kinds is None and isinstance(data, Mapping):
+        kinds = dict.fromkeys(data)
     if isinstance(kinds, Mapping):
         if not kinds:
             raise InputError("kinds must name a column")
@@ -132,12 +120,15 @@ def _columns(kinds, data):
         parts = [np.asarray(data[name], dtype=object) for name in kinds]
         if len({part.shape for part in parts}) > 1 or parts[0].ndim != 1:
             raise InputError("data must have columns of one length")
-        return np.stack(parts, axis=1), list(kinds.values()), tuple(map(str, kinds))
+        found = [kind or kind_of(part) for kind, part in zip(kinds.values(), parts, strict=True)]
+        return np.stack(parts, axis=1), found, tuple(map(str, kinds))
     names = checks.column_names(data)
     try:
         table = checks.as_columns("data", np.asarray(data, dtype=object))
     except ValueError as error:
         raise InputTypeError(f"data must be a table; {error}") from None
+    if kinds is None:
+        kinds = [kind_of(column) for column in table.T]
     if isinstance(kinds, str):
         kinds = [kinds] * table.shape[1]
     if not isinstance(kinds, Sequence) or len(kinds) != table.shape[1]:

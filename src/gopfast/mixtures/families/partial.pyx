@@ -12,7 +12,7 @@ and facets, is here written about the center 0, with S_o in the place of S:
 
 The two roundings of each coefficient are at most those of its terms' magnitudes times 4 u, and |T| <= reach S_o.
 
-Theory: (F12) of docs/theory/families.md.
+Theory: (Z2) of docs/theory/products.md.
 """
 
 import numpy as np

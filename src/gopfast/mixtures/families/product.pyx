@@ -4,7 +4,7 @@ Columns are independent within a component, so that its costs are sums: minorant
 the factors lie side by side. A factor sees its own columns and variables, copied to where it expects them; factors may
 be products themselves. Components are ordered by the first variable of the first factor.
 
-Theory: (F12) of docs/theory/families.md.
+Theory: (Z1) of docs/theory/products.md.
 """
 
 import numpy as np

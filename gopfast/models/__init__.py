@@ -5,6 +5,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.bernoulli import BernoulliMixture
 from gopfast.mixtures.problems.categorical import CategoricalMixture
 from gopfast.mixtures.problems.exponential import ExponentialMixture
+from gopfast.mixtures.problems.gamma import GammaMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
@@ -17,6 +18,7 @@ __all__ = [
     "BiconvexProblem",
     "CategoricalMixture",
     "ExponentialMixture",
+    "GammaMixture",
     "GaussianMixture",
     "LatentClass",
     "LatentClassFit",

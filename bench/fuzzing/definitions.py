@@ -556,6 +556,68 @@ class Categorical(Separable):
         }
 
 
+def digamma(x):
+    """The derivative of log Gamma, for x > 0."""
+    x = np.asarray(x, dtype=LONG)
+    shift = np.maximum(0, 32 - np.floor(np.minimum(x, 32))).astype(int)
+    far, moved = x + shift, np.zeros_like(x)
+    for i in range(int(shift.max(initial=0))):
+        moved += np.where(i < shift, 1 / (x + i), 0)
+    square = 1 / (far * far)
+    series = square * (LONG(1) / 12 - square * (LONG(1) / 120 - square * (LONG(1) / 252 - square / 240)))
+    return np.log(far) - 1 / (2 * far) - series - moved
+
+
+class Gamma(Definition):
+    """A shape and a rate in each column, shapes up to the largest."""
+
+    def prepare(self):
+        self.logs = np.log(self.X.astype(LONG)).astype(self.dtype)
+
+    def parameters(self, mass, S, former):
+        means = np.where(S[:, None] > 0, averages(mass, S, self.X), self.X[0])
+        spreads = np.zeros_like(means)
+        for k in np.flatnonzero(S > 0):
+            spreads[k] = np.maximum(0, -(mass[:, k] @ np.log(self.X.astype(self.dtype) / means[k])) / S[k])
+        return {"means": means, "spreads": spreads, "shapes": self.shapes(spreads)}
+
+    def shapes(self, spreads):
+        """By bisection of logarithms, between 1 / (2 v) and 1 / v."""
+        most = LONG(self.problem.largest_shape)
+        v = np.maximum(spreads.astype(LONG), 1 / (2 * most))
+        low, high = np.log(1 / (2 * v)), np.log(1 / v)
+        for _ in range(70 if self.dtype is LONG else 40):
+            middle = (low + high) / 2
+            above = middle - digamma(np.exp(middle)) > v
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return np.minimum(np.exp(low), most).astype(self.dtype)
+
+    def log_densities(self, state):
+        a, r = (state["shapes"].astype(LONG), state["shapes"].astype(LONG) / state["means"].astype(LONG))
+        if "rates" in state:
+            r = state["rates"].astype(LONG)
+        terms = [
+            (s * np.log(q) - log_gamma(s) + (s - 1) * self.logs - q * self.X).sum(axis=1)
+            for s, q in zip(a, r, strict=True)
+        ]
+        return np.stack(terms, axis=1).astype(self.dtype)
+
+    def sample_size(self, state):
+        return ((1 + state["shapes"].max()) * (1 + np.abs(self.logs))).sum(axis=1) * (1 + np.log1p(state["shapes"].max()))
+
+    def read(self, solution):
+        shapes, rates = solution.shapes.astype(self.dtype), solution.rates.astype(self.dtype)
+        return {"weights": solution.weights.astype(self.dtype), "shapes": shapes, "rates": rates, "means": shapes / rates}
+
+    def point(self, state, family):
+        order, scale = np.asarray(family.data.order)[: self.d], np.asarray(family.data.scale)[: self.d].astype(LONG)
+        means = np.log(state["means"].astype(LONG) / scale)[:, order]
+        cells = np.hstack([means, state["spreads"].astype(LONG)[:, order]])
+        # the core's logarithms are rounded
+        size = 1 + np.abs(self.logs).max() + np.abs(np.log(scale)).max()
+        return cells, 64 * 2.0**-53 * size * np.ones_like(cells), *EMPTY
+
+
 class Multinomial(Separable):
     """Rows of counts given their totals."""
 
@@ -794,8 +856,8 @@ def long(x):
 MODELS = {
     "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
     "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
-    "LatentClass": Categorical, "MultinomialMixture": Multinomial, "RegressionMixture": Regression,
-    "MixedMixture": Mixed,
+    "LatentClass": Categorical, "GammaMixture": Gamma, "MultinomialMixture": Multinomial,
+    "RegressionMixture": Regression, "MixedMixture": Mixed,
 }  # fmt: skip
 
 

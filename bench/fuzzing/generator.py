@@ -202,6 +202,21 @@ def multinomial(rng, n, d, K, small, prior=False):
     return gopfast.MultinomialMixture(X, K, prior=given, sample_weight=w)
 
 
+def gamma(rng, n, d, K, small):
+    """Positive amounts, some equal, of shapes far apart; units and floors of the coefficient of variation far apart."""
+    n, d = min(n, 60), min(d, 3)
+    shape = rng.choice([0.1, 1.0, 5.0, 200.0], (K, d))[rng.integers(K, size=n)]
+    X = np.maximum(rng.gamma(shape, rng.choice([0.3, 1.0, 4.0], (n, 1))), 1e-6)
+    if rng.random() < 0.3:
+        X = np.ceil(X * 4) / 4
+    if rng.random() < 0.1:
+        X[:, 0] = X[0, 0]
+    if rng.random() < 0.3:
+        X = X * 10.0 ** rng.uniform(-8, 8, d)
+    floor = float(rng.choice([0.01, 0.05, 0.05, 0.3, 1.0, 5.0]))
+    return gopfast.GammaMixture(repeated(rng, X), min(n, K), cv_floor=floor, sample_weight=weights(rng, n))
+
+
 def regression(rng, n, d, K, small, known=False):
     """A response on one or two regressors, often on lines that cross; of few samples, whose fits are exact."""
     n, p = min(n, 40), 1 + (rng.random() < 0.25)
@@ -289,7 +304,7 @@ MANY = {
     "tied_three": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 2, 2), 3),
 }
 # Behind the others, as above.
-LATER = {"tied_diag": _of(gaussian_free, covariance="tied_diag"), "mixed": mixed}
+LATER = {"tied_diag": _of(gaussian_free, covariance="tied_diag"), "mixed": mixed, "gamma": _of(gamma)}
 REGRESSIONS = {"regression": _of(regression), "regression_known": _of(regression, known=True)}
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
 DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}

@@ -132,6 +132,13 @@ def _rates(problem, parameters):
         yield Coordinate(name="rates", places=((j,),), steps=STEP * np.where(bound, 0.0, rates[:, j]), on_bound=bound)
 
 
+def _shapes(problem, parameters):
+    shapes = parameters["shapes"]
+    for j in range(problem.n_features):
+        bound = shapes[:, j] >= (1.0 - ON_FLOOR) * problem.largest_shape
+        yield Coordinate(name="shapes", places=((j,),), steps=STEP * np.where(bound, 0.0, shapes[:, j]), on_bound=bound)
+
+
 def _probabilities(problem, parameters):
     value = parameters["probabilities"]
     if not isinstance(value, tuple) and not problem._on_simplex:
@@ -188,7 +195,7 @@ def _variance(problem, parameters):
 
 
 _MAKERS = {
-    "means": _means, "covariances": _covariances, "rates": _rates, "probabilities": _probabilities,
+    "means": _means, "covariances": _covariances, "rates": _rates, "shapes": _shapes, "probabilities": _probabilities,
     "coefficients": _coefficients, "intercepts": _intercepts, "variances": _variances,
     "variance": _variance,
     "prior_variance": _prior_variance, "posterior_variances": lambda problem, parameters: (),

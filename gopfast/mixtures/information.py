@@ -158,7 +158,7 @@ class _Layout:
 
 
 _SINGULAR_NAMES = {
-    "means": "mean", "covariances": "variance", "rates": "rate", "probabilities": "probability",
+    "means": "mean", "covariances": "variance", "rates": "rate", "shapes": "shape", "probabilities": "probability",
     "prior_variance": "prior variance", "coefficients": "coefficient", "intercepts": "intercept",
     "variances": "variance", "variance": "variance",
 }  # fmt: skip

@@ -32,7 +32,9 @@ class MixtureSolution(Fitted):
     probabilities : ndarray, shape (K, d), or tuple of d ndarrays of shape (K, C_j)
         Of a Bernoulli, a multinomial or a categorical mixture.
     rates : ndarray, shape (K, d)
-        Of a Poisson or an exponential mixture.
+        Of a Poisson, an exponential or a Gamma mixture.
+    shapes : ndarray, shape (K, d)
+        Of a Gamma mixture.
     posterior_variances : ndarray, shape (K, d)
         Variances of the Gaussian posterior of the means.
     prior_variance : float
@@ -51,6 +53,7 @@ class MixtureSolution(Fitted):
     covariances: FloatArray | None = None
     probabilities: FloatArray | tuple[FloatArray, ...] | None = None
     rates: FloatArray | None = None
+    shapes: FloatArray | None = None
     posterior_variances: FloatArray | None = None
     prior_variance: float | None = None
     coefficients: FloatArray | None = None
@@ -144,6 +147,7 @@ _LABELS = {
     "means": "mean",
     "covariances": "variance",
     "rates": "rate",
+    "shapes": "shape",
     "probabilities": "probability",
     "posterior_variances": "posterior variance",
     "prior_variance": "prior variance",

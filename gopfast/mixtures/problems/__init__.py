@@ -5,6 +5,7 @@ from gopfast.mixtures.problems.bernoulli import BernoulliMixture
 from gopfast.mixtures.problems.categorical import CategoricalMixture
 from gopfast.mixtures.problems.count_regression import CountRegressionMixture
 from gopfast.mixtures.problems.exponential import ExponentialMixture
+from gopfast.mixtures.problems.gamma import GammaMixture
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.problems.latent_class import LatentClass
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit
@@ -18,6 +19,7 @@ __all__ = [
     "CategoricalMixture",
     "CountRegressionMixture",
     "ExponentialMixture",
+    "GammaMixture",
     "GaussianMixture",
     "LatentClass",
     "LatentClassFit",

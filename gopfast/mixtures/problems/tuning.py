@@ -14,12 +14,20 @@ NEAR_FLOOR = 0.05
 # up to which matrices are solved for | columns | [1, 32] | argument: `families/matrix` takes no more
 MOST_COLUMNS_OF_MATRICES = 32
 
+# [gamma] Gamma components.
+
+# least coefficient of variation of a component, unless the user says otherwise | standard deviations over means |
+# [1e-4, 1e4] | argument: that of measurements with an error of 5 percent
+CV_FLOOR = 0.05
+# of Newton's method for shapes, which starts within 2 percent | steps | [4, inf) | argument: digits double
+NEWTON_STEPS = 12
+
 # [multinomial] Rows of counts.
 
 # of a sparse matrix that is made dense | numbers | [1, inf) | argument: 80 MB, of which a search holds a few copies
 MOST_DENSE_ENTRIES = 10_000_000
 
-# [covariance, gaussian_notes, regression] Variances on their floor.
+# [covariance, gamma, gaussian_notes, regression] Variances on their floor.
 
 # excess over the floor that rounding may leave of a variance on it | relative | (0, 1e-2) | not measured
 ON_FLOOR = 1e-6

@@ -38,7 +38,7 @@ cdef extern from *:
     # of a chord's constant, beside the relative one | nats per unit of mass | 900 u of terms near 1 (M5), (R1)
     real CHORD_SLACK "1e-13"
 
-    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, regression, tied] All families.
+    # [family, affine, balance, exponential, full, gamma, gaussian, matrices, matrix, normal, regression, tied] All families.
 
     # half width of a range that is rounding: it has no facets | of the magnitude of its ends | 900 u; leaving out a
     # facet only loosens the bound (R1)
@@ -47,6 +47,17 @@ cdef extern from *:
     real DERIVED_SLACK "1e-12"
     # of a total weight, a compensated sum | relative | 900 u, where 2 u is its error (R1)
     real TOTAL_SLACK "1e-13"
+
+    # [shape] Gamma components.
+
+    # of the terms of log Gamma and its derivatives | relative to the sum of their magnitudes | at most 32 operations of
+    # an ulp or two each, and the remainder of Stirling's series (O2)
+    real SHAPE_ROUNDING "(128 * GOPFAST_ROUND)"
+
+    # [gamma] Cells of shapes.
+
+    # of a slope at a shape that Newton's method has found | relative | a million times what rounding leaves of it (O3)
+    real SHAPE_SLACK "1e-9"
 
     # [regression] Regressions.
 

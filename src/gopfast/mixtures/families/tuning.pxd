@@ -84,7 +84,15 @@ cdef extern from *:
     # the same, at most | nats per unit of mass | (0, inf) | not measured
     real MOST_GAP "1.0"
 
-    # [normal, regression] Free variances.
+    # [shape] Gamma components.
+
+    # from which Stirling's series are taken, for log Gamma and its derivatives | shape | [8, inf) | argument: five terms
+    # then leave 1e-15 of the first
+    real FROM_STIRLING "16.0"
+    # of Newton's method for a shape, which starts within 2 percent | steps | [4, inf) | argument: digits double
+    int NEWTON_STEPS "12"
+
+    # [normal, regression, gamma] Free variances.
 
     # of the half width on both sides of the middle, where tangents are taken | part | (0, 1] | not measured
     real TANGENT_AT "0.5"
@@ -94,7 +102,7 @@ cdef extern from *:
     # argument: leaving out a facet only loosens the bound
     real NORMAL_NARROW "1e-6"
 
-    # [family, affine, balance, exponential, full, gaussian, matrices, matrix, normal, regression, tied] All families.
+    # [family, affine, balance, exponential, full, gamma, gaussian, matrices, matrix, normal, regression, tied] All families.
 
     # of the largest multiplier of a facet that the minorant's slopes can ask for, where the interior-point method
     # starts | part | (0, 1) | argument: chosen by counts of data passes, which are not recorded

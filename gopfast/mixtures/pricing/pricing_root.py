@@ -98,6 +98,8 @@ class PricingBound(Learner):
         What is asked of prices once there are cells.
     patience : callable (terms) -> int, optional
         Batches of nodes in which the tree has so many terms: so long questions and solutions wait, see `Learner.rest`.
+    kind : type
+        Of cells: `ComponentPricing`, or another with its methods.
 
     Attributes
     ----------
@@ -122,10 +124,11 @@ class PricingBound(Learner):
         rounding=None,
         confine=None,
         patience=lambda terms: 0,
+        kind=ComponentPricing,
     ):
         self.family, self.one, self.limit, self.threads = family, one, limit, threads
         self.n_components = family.n_components
-        self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
+        self.pricing, self.is_recorded = kind(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
         self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
         # what a summary loses need not be known more exactly

@@ -160,3 +160,9 @@ cdef extern from *:
     real NO_MASS "1e-250"
     # at least, that parts of a wide box lie from the fit | deviations | (0, inf) | not measured
     real WIDE "16.0"
+
+    # [chain] Chains of regressions.
+
+    # of all samples' mean squares, added to those of a component: its fit is one even where its own samples leave
+    # slopes open | part | (0, 1) | argument: only ascents and EM see it
+    real CHAIN_RIDGE "1e-10"

@@ -266,6 +266,21 @@ cdef class ChainFamily(Family):
         self.maximise(&total[0], &moments[0, 0], 0, NULL, &point[0])
         return np.asarray(point)
 
+    def masses(self, solution, weights):
+        """Masses (K, n) of the samples, of these weights, in the components of a solution."""
+        cdef real[::1] point = np.ascontiguousarray(solution[self.n_components:self.n_components + self.n_connected])
+        cdef real[::1] rho = np.zeros(1 + MOST_COLUMNS)
+        u, logs = self.data.arrays()[0][:self.n_used], []
+        for k in range(self.n_components):
+            costs = 0.0
+            for j in range(self.n_responses):
+                self.residual_of(j, &point[k * self.n_cell], &rho[0])
+                costs = costs + 0.5 * np.square(rho[0] + np.asarray(rho)[1:1 + self.n_used] @ u) - np.log(
+                    point[k * self.n_cell + self.first[j]])
+            logs.append(np.log(max(solution[k], 1e-300)) - self.copies * costs)
+        mass = np.exp(np.array(logs) - np.max(logs, axis=0))
+        return mass * (weights / mass.sum(axis=0))
+
     def seeded(self, rng):
         """Parameters (n_connected,) of components of some samples near one, or through as few as there are columns."""
         columns, weights = self.data.arrays()

@@ -15,7 +15,7 @@ Theory: (N2), (N3) and (N4) of docs/theory/chains.md.
 from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 
-from gopfast.mixtures.data.passes cimport PRICE_VALUE, pass_costs, pass_data, run_price
+from gopfast.mixtures.data.passes cimport PRICE_VALUE, pass_costs, pass_data, run_price, run_price_side
 from gopfast.mixtures.data.samples cimport take_costs
 from gopfast.mixtures.families.chain cimport MOST_COLUMNS, MOST_PLACES, ChainFamily
 from gopfast.mixtures.families.family cimport half_width, middle_of
@@ -214,9 +214,10 @@ cdef class ChainPricing(ComponentPricing):
     cdef real bound_by_vertices(self, Pricing *at, ChainCell *mine, real cutoff, real most) noexcept nogil:
         """At least G at all vertices; `most` where it exceeds that. What it is below the cutoff does not matter."""
         cdef int D = self.chain.n_cell, depth = 0, k
-        cdef index i, n = self.chain.data.core.samples.n_padded
+        cdef index n = self.chain.data.core.samples.n_padded
         cdef int tried[MOST_PLACES]     # signs tried at each depth
-        cdef real value, worst = -INFINITY, sign
+        cdef real value, worst = -INFINITY, sign, log_s = log(at.sums.scale) if at.sums.scale > 0 else 0
+        cdef const real *w = self.chain.data.core.samples.weights
         cdef const real *g
         cdef const real *above
         cdef real *costs
@@ -230,10 +231,14 @@ cdef class ChainPricing(ComponentPricing):
             tried[depth] += 1
             g, above, costs = mine.slopes + k * n, mine.costs + depth * n, mine.costs + (depth + 1) * n
             # costs are rounded by less than the part of all terms that CHAIN_COSTS has
-            for i in range(n):
-                costs[i] = above[i] + (fabs(g[i]) - sign * g[i])
-            value = self.evaluate_costs(at, costs)
-            if value <= max(cutoff, worst) or depth == D - 1:
+            value = run_price_side(n, self.chain.data.core.total_weight, w, &self.prices[0], above, g, sign, log_s, costs)
+            at.n_passes += 1
+            at.n_terms += self.chain.data.core.n_samples
+            if value <= max(cutoff, worst):
+                worst = max(worst, value)
+            elif depth == D - 1:
+                value = min(value, self.evaluate_costs(at, costs))
+                log_s = log(at.sums.scale) if at.sums.scale > 0 else log_s
                 worst = max(worst, value)
                 if worst >= most:
                     return most

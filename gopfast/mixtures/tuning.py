@@ -55,7 +55,8 @@ EM_TERMS = 20_000_000
 # [chains] Directions of a chain of regressions.
 
 # others that are looked at, one after another | directions | [0, inf) | docs/notebook/chains.md
-N_TURNS = 60
+import os
+N_TURNS = int(os.environ.get('NT','60'))
 # starts of EM for each block of the first of them | starts | [0, inf) | not measured
 N_TRIED = 8
 # by which they are turned at first | radians, about | (0, inf) | docs/notebook/chains.md

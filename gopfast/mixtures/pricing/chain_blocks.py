@@ -60,7 +60,8 @@ class Chains:
         self.rows, self.weights, self.n_components = rows, weights, n_components
         d = rows.shape[1]
         self.n_used = min(d, LONGEST_CHAIN)
-        self.sizes = [2] + [1] * (self.n_used - 2)
+        import os
+        self.sizes = [int(x) for x in os.environ['SIZES'].split('+')] if 'SIZES' in os.environ else [2] + [1] * (self.n_used - 2)
         self.first = np.cumsum([0, *self.sizes])
         self.rng, self.n_terms, self.work = np.random.default_rng(0), 0, 1.0
         self.within = np.einsum("k,kab->ab", shares, matrices)
@@ -155,6 +156,7 @@ class ChainBlock:
         solution, objective = of.best(family, ROUGH * 1e-3, N_STARTS)
         one = family.one_component(None)
         self.bound = PricingBound(family, one, solution, objective, threads=threads, rounds=False, kind=ChainPricing)
+        self.bound.root = self.bound.pricing.faces()
         # a tolerance of the mixture's nats, not of those of its copies
         coarse = COARSE / share
         self.bound.coarse = self.bound.finest = coarse

@@ -10,7 +10,7 @@ cdef enum:
 
 cdef class ChainFamily(Family):
     cdef readonly int n_given, n_responses, n_used      # p, q, and m = p + q
-    cdef readonly real copies
+    cdef readonly real copies, largest_scale            # c, and the largest L
     # Of parameter a: the response that its regression is of, and whether it is the reciprocal standard deviation.
     cdef int row_of[MOST_PLACES]
     cdef bint is_scale[MOST_PLACES]

@@ -51,7 +51,7 @@ cdef class ChainFamily(Family):
         cdef int m = len(columns), a, b, j, g, at
         cdef Samples data = Samples.__new__(Samples)
         self.n_given, self.n_used, self.n_responses = n_given, m, m - n_given
-        self.n_components, self.copies = n_components, copies
+        self.n_components, self.copies, self.largest_scale = n_components, copies, 1 + SLACK
         n_places = sum(2 + j for j in range(n_given, m))
         if m > MOST_COLUMNS or n_places > MOST_PLACES:
             raise ValueError(f"a block has at most {MOST_COLUMNS} columns and {MOST_PLACES} parameters")
@@ -113,7 +113,7 @@ cdef class ChainFamily(Family):
         for k in range(self.n_components):
             for j in range(self.n_responses):
                 a, R = k * self.n_cell + self.first[j], self.reach[j]
-                low[a], high[a] = (1 - SLACK) / sqrt(1 + R * R), 1 + SLACK
+                low[a], high[a] = (1 - SLACK) / sqrt(1 + R * R), self.largest_scale
                 most = R
                 for l in range(self.n_given + j):
                     high[a + 2 + l] = R * self.norms[j, l] * (1 + SLACK)

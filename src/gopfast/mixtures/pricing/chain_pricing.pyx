@@ -12,6 +12,8 @@ empty.
 Theory: (N2), (N3) and (N4) of docs/theory/chains.md.
 """
 
+import numpy as np
+
 from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 
@@ -22,7 +24,7 @@ from gopfast.mixtures.families.family cimport half_width, middle_of
 from gopfast.mixtures.pricing.margins cimport CHAIN_COSTS
 from gopfast.mixtures.pricing.price_cell cimport Pricing
 from gopfast.mixtures.pricing.pricing cimport ComponentPricing
-from gopfast.mixtures.pricing.tuning cimport FLAT, SCALE_FIRST, STRIP
+from gopfast.mixtures.pricing.tuning cimport FLAT, MOST_MULTIPLIER, SCALE_FIRST, STRIP
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.tree cimport Node, node_high, node_low, node_point
@@ -41,6 +43,7 @@ cdef extern from *:
 cdef struct ChainCell:
     real center[MOST_PLACES]
     real half[MOST_PLACES]
+    real multiplier[MOST_COLUMNS]   # (q,) of the mean of squares, which is at least 1 above the floor
     real moved[MOST_COLUMNS]    # (q,) what rounding moves residuals by
     int order[MOST_PLACES]      # parameters, those first whose sign says the most
     real sign[MOST_PLACES]      # that which the column at hand gains by
@@ -128,38 +131,84 @@ cdef class ChainPricing(ComponentPricing):
                 return 0
         return 1
 
-    cdef real bound_by_samples(self, Pricing *at, ChainCell *mine, const real *high) noexcept nogil:
-        """By every sample's least cost in the cell; OUT: the column."""
-        cdef int j
+    cdef real bound_by_samples(self, Pricing *at, ChainCell *mine, const real *low, const real *high,
+                               real cutoff) noexcept nogil:
+        """By every sample's least cost in the cell, with multipliers where these help; OUT: the column."""
+        cdef int j, q = self.chain.n_responses
         cdef index i, n = self.chain.data.core.samples.n_padded
-        cdef real away, value, size, c = self.chain.copies
-        cdef real *costs = mine.costs
+        cdef real away, value, trial
         cdef real *r
         cdef real *w
-        cdef real *u = at.scratch + n
-        for i in range(n):
-            costs[i] = 0
-        size = value = 0
-        for j in range(self.chain.n_responses):
-            r, w = mine.residual + j * n, mine.strip + j * n
-            value += LEAST_COST - log(high[self.chain.first[j]])
-            size += 1 + fabs(log(high[self.chain.first[j]]))
+        cdef real *square
+        for j in range(q):
+            r, w, square, mine.multiplier[j] = mine.residual + j * n, mine.strip + j * n, mine.slopes + j * n, 0
             for i in range(n):
                 away = fabs(r[i]) - w[i] - 2 * mine.moved[j]
                 away = max(away, 0.0)
-                costs[i] += 0.5 * away * away
+                square[i] = away * away
+        value = self.evaluate_squares(at, mine, high)
+        if value < cutoff:
+            return value
+        self.take_column(at, mine)
+        if not self.choose_multipliers(mine, low):
+            return value
+        trial = self.evaluate_squares(at, mine, high)
+        if trial < value:
+            self.take_column(at, mine)
+            return trial
+        for j in range(q):
+            mine.multiplier[j] = 0
+        return value
+
+    cdef real evaluate_squares(self, Pricing *at, ChainCell *mine, const real *high) noexcept nogil:
+        """A pass at the least squares of the samples, and the multipliers."""
+        cdef int j
+        cdef index i, n = self.chain.data.core.samples.n_padded
+        cdef real value = 0, size = 0, part, c = self.chain.copies
+        cdef real *costs = mine.costs
+        cdef const real *square
+        for i in range(n):
+            costs[i] = 0
+        for j in range(self.chain.n_responses):
+            square, part = mine.slopes + j * n, 0.5 - mine.multiplier[j]
+            value += LEAST_COST - log(high[self.chain.first[j]]) + mine.multiplier[j]
+            size += 2 + fabs(log(high[self.chain.first[j]]))
+            for i in range(n):
+                costs[i] += part * square[i]
         for i in range(n):
             costs[i] = c * (value + costs[i] * (1 - CHAIN_COSTS) - CHAIN_COSTS * size)
-        value = self.evaluate_costs(at, costs)
+        return self.evaluate_costs(at, costs)
+
+    cdef void take_column(self, const Pricing *at, ChainCell *mine) noexcept nogil:
+        cdef index i, n = self.chain.data.core.samples.n_padded
+        cdef const real *u = at.scratch + n
         for i in range(n):
             mine.tau[i] = min(1.0, at.sums.scale * u[i]) * self.chain.data.core.samples.weights[i]
-        return value
+
+    cdef bint choose_multipliers(self, ChainCell *mine, const real *low) noexcept nogil:
+        """OUT: by a step of Newton's method, of responses above the floor; whether there are any."""
+        cdef int j
+        cdef index i, n = self.chain.data.core.samples.n_padded
+        cdef real slope, curvature
+        cdef const real *square
+        cdef bint found = False
+        for j in range(self.chain.n_responses):
+            if low[self.chain.first[j]] >= self.chain.largest_scale:
+                continue
+            square, slope, curvature = mine.slopes + j * n, 0, 0
+            for i in range(n):
+                slope += mine.tau[i] * (1 - square[i])
+                curvature += mine.tau[i] * (1 - square[i]) * (1 - square[i])
+            if slope > 0:
+                mine.multiplier[j] = min(MOST_MULTIPLIER, slope / (self.chain.copies * curvature))
+                found = True
+        return found
 
     cdef void open_tangents(self, ChainCell *mine) noexcept nogil:
         """OUT: tangents' slopes, and costs[0], with every sample's best in all coordinates."""
         cdef int k, j, D = self.chain.n_cell
         cdef index i, n = self.chain.data.core.samples.n_padded
-        cdef real t, size, s, part, c = self.chain.copies, L
+        cdef real t, size, s, part, f, c = self.chain.copies, L
         cdef real *costs = mine.costs
         cdef real *r
         cdef real *w
@@ -168,11 +217,11 @@ cdef class ChainPricing(ComponentPricing):
         t = 0
         for j in range(self.chain.n_responses):
             L = mine.center[self.chain.first[j]]
-            t += LEAST_COST - log(L) - CHAIN_COSTS * (2 + fabs(log(L)) + mine.half[self.chain.first[j]] / L)
+            t += LEAST_COST - log(L) + mine.multiplier[j] - CHAIN_COSTS * (3 + fabs(log(L)) + mine.half[self.chain.first[j]] / L)
         for i in range(n):
             costs[i] = c * t
         for j in range(self.chain.n_responses):
-            r, w = mine.residual + j * n, mine.strip + j * n
+            r, w, f = mine.residual + j * n, mine.strip + j * n, c * (1 - 2 * mine.multiplier[j])
             for i in range(n):
                 # the tangent of -r^2 / 2 at t: t^2 / 2 - t r; nearer to 0 in wide strips
                 s = fabs(r[i])
@@ -180,13 +229,13 @@ cdef class ChainPricing(ComponentPricing):
                 t = max(0.0, s - part * w[i])
                 t = t if r[i] >= 0 else -t
                 size = fabs(t) * (fabs(t) + s + w[i])
-                costs[i] -= c * (0.5 * t * t - t * r[i] + 2 * fabs(t) * mine.moved[j] + CHAIN_COSTS * size)
+                costs[i] -= f * (0.5 * t * t - t * r[i] + 2 * fabs(t) * mine.moved[j] + CHAIN_COSTS * size)
                 r[i] = t
         for k in range(D):
             j = self.chain.row_of[k]
             x, r, g = &self.chain.design[k, 0], mine.residual + j * n, mine.slopes + k * n
             L = c * mine.half[k] / mine.center[k] if self.chain.is_scale[k] else 0
-            s = c * mine.half[k]
+            s = c * (1 - 2 * mine.multiplier[j]) * mine.half[k]
             for i in range(n):
                 g[i] = L - s * r[i] * x[i]
                 costs[i] -= fabs(g[i])
@@ -257,7 +306,7 @@ cdef class ChainPricing(ComponentPricing):
             cell.lower = INFINITY
             return
         at.sums.scale = 0
-        value = self.bound_by_samples(at, mine, high)
+        value = self.bound_by_samples(at, mine, low, high, cutoff)
         cell.lower = max(cell.lower, -value)
         if value < cutoff:
             return
@@ -289,3 +338,15 @@ cdef class ChainPricing(ComponentPricing):
                     total = FLAT * self.chain.data.core.total_weight
             at.error[k] = total
         self.choose_variable(at, cell)
+
+    def faces(self):
+        """Boxes (2^q, D), (2^q, D) that hold all components: of each response those on the floor, and those above it."""
+        low, high = self.root()
+        lows, highs = [low], [high]
+        for j in range(self.chain.n_responses):
+            a = self.chain.first[j]
+            for i in range(len(lows)):
+                lows.append(lows[i].copy())
+                highs.append(highs[i].copy())
+                lows[len(lows) - 1][a] = highs[len(highs) - 1][a] = self.chain.largest_scale
+        return np.array(lows), np.array(highs)

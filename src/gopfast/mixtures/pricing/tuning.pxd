@@ -183,3 +183,5 @@ cdef extern from *:
     real FLAT "30.0"
     # half a range of scales that is divided first | relative to its middle | (0, 1) | docs/notebook/chains.md
     real SCALE_FIRST "0.6"
+    # multiplier of the mean of squares, at most | nats | [0, 0.5] | argument: at half squares have no cost left
+    real MOST_MULTIPLIER "0.45"

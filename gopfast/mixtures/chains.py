@@ -21,9 +21,18 @@ import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.margins import SUMMED
-from gopfast.mixtures.marginal import constant_beside
+from gopfast.mixtures.marginal import MarginalBound, constant_beside
 from gopfast.mixtures.pricing.chain_blocks import ChainBlock, Chains
-from gopfast.mixtures.tuning import N_TRIED, N_TURNS, TURN_LEAST, TURN_LONGER, TURN_SHORTER, TURN_WIDEST
+from gopfast.mixtures.tuning import (
+    CHOICE_TERMS,
+    MARGINAL_TERMS,
+    N_TRIED,
+    N_TURNS,
+    TURN_LEAST,
+    TURN_LONGER,
+    TURN_SHORTER,
+    TURN_WIDEST,
+)
 from gopfast.roundoff import ROUND
 
 
@@ -51,7 +60,8 @@ class ChainsBound(Learner):
 
     def __init__(self, problem, family, solution, limit, threads=1):
         self.limit, self.threads, self.lower = limit, threads, -math.inf
-        self.rng = np.random.default_rng(0)
+        self.rng, self.marginal = np.random.default_rng(0), MarginalBound(problem, family, solution, limit)
+        self.of_marginal = True
         scale, used = np.sqrt(problem.variance_floor), problem.sample_weight > 0
         center = problem.X[used].mean(axis=0)  # any will do
         self.rows, weights = (problem.X[used] - center) / scale, problem.sample_weight[used]
@@ -67,15 +77,25 @@ class ChainsBound(Learner):
     @property
     def n_passes(self):
         """Passes over the blocks so far, as many as of all columns would have taken the time."""
-        return int(self.n_terms / (len(self.rows) * self.unit))
+        return self.marginal.n_passes + int(self.terms_of_chain / (len(self.rows) * self.unit))
 
     @property
     def n_terms(self):
         """Terms so far."""
+        return self.marginal.n_terms + self.terms_of_chain
+
+    @property
+    def terms_of_chain(self):
+        """Those of the chain and its blocks."""
         return self.chains.n_terms + sum(block.bound.n_terms for block in self.blocks)
 
     def step(self, deadline):
         """Next thing to learn: another turn of the directions, or the block of which most is missing."""
+        if self.of_marginal:
+            more = self.marginal.step(deadline)
+            self.lower = max(self.lower, min(self.marginal.lower, self.limit))
+            self.of_marginal = more and self.marginal.n_terms < MARGINAL_TERMS
+            return True
         if not self.blocks:
             self._turn()
             return True
@@ -88,11 +108,11 @@ class ChainsBound(Learner):
 
     def _turn(self):
         """Look at other directions; after a number of turns begin with the best ones."""
-        if self.waiting:
+        if self.waiting and (self.best is None or self.chains.n_terms < CHOICE_TERMS):
             found = self.chains.value(self.waiting.pop(), N_TRIED)
             if self.best is None or found.value > self.best.value:
                 self.best = found
-        elif self.n_turns < N_TURNS:
+        elif self.n_turns < N_TURNS and self.chains.n_terms < CHOICE_TERMS:
             self.n_turns += 1
             other = turned(self.best.directions, self.width, self.rng)
             if self.chains.value_at(other, self.best.parts) > self.best.value:

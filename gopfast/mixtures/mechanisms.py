@@ -38,6 +38,7 @@ from gopfast.mixtures.tuning import (
     ASKED_FROM,
     CORNERS_COST,
     MOST_BEFORE_PRICES,
+    MOST_CHAINED,
     MOST_POINTS,
     MOST_PRICED,
     NODES_OF_A_BATCH,
@@ -635,8 +636,8 @@ class ChainsOfRegressions(Learning):
 
     @staticmethod
     def applies(plan):
-        """Where components have too many parameters to be priced."""
-        return Marginal.applies(plan)
+        """Where components have too many parameters to be priced, of few samples."""
+        return Marginal.applies(plan) and plan.family.data.n_samples <= MOST_CHAINED
 
     @staticmethod
     def learner(plan, solution, limit):

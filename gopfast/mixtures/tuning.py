@@ -55,8 +55,14 @@ EM_TERMS = 20_000_000
 # [chains] Directions of a chain of regressions.
 
 # others that are looked at, one after another | directions | [0, inf) | docs/notebook/chains.md
-import os
-N_TURNS = int(os.environ.get('NT','60'))
+N_TURNS = 400
+# terms of EM after which no others are looked at | terms | [0, inf) | argument: a few seconds
+CHOICE_TERMS = 100_000_000
+# terms of the marginal, which is quick to say something, before the chain has its turn | terms | [0, inf) |
+# docs/notebook/chains.md
+MARGINAL_TERMS = 30_000_000
+# samples of which there are chains: a cell takes passes over all of them | samples | [0, inf) | docs/notebook/chains.md
+MOST_CHAINED = 5_000
 # starts of EM for each block of the first of them | starts | [0, inf) | not measured
 N_TRIED = 8
 # by which they are turned at first | radians, about | (0, inf) | docs/notebook/chains.md

@@ -27,6 +27,7 @@ from gopfast.mixtures.pricing.tuning import (
     LONGEST_CHAIN,
     LOWER,
     MOST_KNOWN,
+    WORK_OF_CHAIN as WORK,
 )
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.roundoff import ROUND
@@ -60,14 +61,12 @@ class Chains:
         self.rows, self.weights, self.n_components = rows, weights, n_components
         d = rows.shape[1]
         self.n_used = min(d, LONGEST_CHAIN)
-        import os
-        self.sizes = [int(x) for x in os.environ['SIZES'].split('+')] if 'SIZES' in os.environ else [2] + [1] * (self.n_used - 2)
+        self.sizes = [2] + [1] * (self.n_used - 2)
         self.first = np.cumsum([0, *self.sizes])
-        self.rng, self.n_terms, self.work = np.random.default_rng(0), 0, 1.0
+        self.rng, self.n_terms, self.work = np.random.default_rng(0), 0, WORK
         self.within = np.einsum("k,kab->ab", shares, matrices)
         self.between = np.einsum("k,ka,kb->ab", shares, means - shares @ means, means - shares @ means)
         self.masses = [responsibilities(rows, weights, shares, means, matrices)]
-        self.work = 3.0
 
     def candidates(self):
         """Return directions (d, m) to begin with: axes of what lies within components, of all, and the columns."""

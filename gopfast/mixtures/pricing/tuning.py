@@ -368,7 +368,9 @@ CHAIN_STEPS = 200
 CHAIN_STARTS = 20
 # tolerance of prices and suprema of a block | nats of the mixture | (0, inf) | not measured
 CHAIN_COARSE = 0.5
-# cells of a block that may be left | cells | [1, inf) | argument: 100 bytes and twice five numbers each
-CHAIN_OPEN = 3_000_000
+# cells of a block that may be left | cells | [1, inf) | argument: their memory, 0.2 kB each
+CHAIN_OPEN = 1_000_000
 # by which directions may miss being orthonormal | none | (0, 1e-10] | argument: what (N4) has room for
 CHAIN_ORTHONORMAL = 1e-12
+# multiplications of a term, about | multiplications | (0, inf) | argument: an exponential and two sums
+WORK_OF_CHAIN = 20.0

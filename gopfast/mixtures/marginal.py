@@ -103,15 +103,15 @@ class MarginalBound(Learner):
         return bound
 
 
-def constant_beside(problem, rows):
-    """At most what a mixture costs more than its marginal of `rows` (n, d), samples in units of the floor."""
+def constant_beside(problem, rows, n_directions=N_DIRECTIONS):
+    """At most what a mixture costs more than its marginal of so many directions of `rows` (n, d), in units of the floor."""
     d, weights = problem.n_features, problem.sample_weight[problem.sample_weight > 0]
     W = math.fsum(weights)
     scales = 0.5 * np.log(problem.variance_floor)
-    terms = [*scales, 0.5 * (d - N_DIRECTIONS) * math.log(2 * math.pi)]
+    terms = [*scales, 0.5 * (d - n_directions) * math.log(2 * math.pi)]
     constant = W * math.fsum(terms)
     # The rows of the marginal are off by as much as their sums round: as `families.axes` has it.
     off = (d + 8) * ROUND * np.abs(rows).sum(axis=1)
-    root = math.sqrt(N_DIRECTIONS * float(weights @ np.square(off)) / W)
-    error = W * (math.sqrt(N_DIRECTIONS) * root + root**2) * (1 + 1e-6)
+    root = math.sqrt(n_directions * float(weights @ np.square(off)) / W)
+    error = W * (math.sqrt(n_directions) * root + root**2) * (1 + 1e-6)
     return constant - error - SUMMED * W * (math.fsum(np.abs(terms)) + d)

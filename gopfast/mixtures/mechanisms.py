@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 from gopfast.errors import InputError
 from gopfast.mixtures.closed_form import ceiling, single
+from gopfast.mixtures.chains import ChainsBound
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
@@ -37,6 +38,7 @@ from gopfast.mixtures.tuning import (
     ASKED_FROM,
     CORNERS_COST,
     MOST_BEFORE_PRICES,
+    MOST_CHAINED,
     MOST_POINTS,
     MOST_PRICED,
     NODES_OF_A_BATCH,
@@ -624,6 +626,26 @@ class Simplices(Mechanism):
         return plan.has(SharedParameters) and plan.slices.has_simplices
 
 
+class ChainsOfRegressions(Learning):
+    """Covariance matrices of three columns and more as chains of regressions."""
+
+    name, theory = "chains", "(N1)"
+    what = "bounds mixtures of covariance matrices by prices of the regressions of each direction on those before it"
+    hands_over, back_off = ("floor",), "once the suprema of all regressions are known"
+    reduction = PricingReduction
+
+    @staticmethod
+    def applies(plan):
+        """Where components have too many parameters to be priced, of few samples."""
+        return Marginal.applies(plan) and plan.family.data.n_samples <= MOST_CHAINED
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("regressions of a chain are priced")
+        return ChainsBound(plan.problem, plan.family, solution, limit, plan.threads)
+
+
 class Marginal(Learning):
     """Two directions of many columns."""
 
@@ -651,7 +673,7 @@ MECHANISMS = (
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
     HittingSets, Hull, Cover, Raised, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
-    SharedParameters, Simplices, Marginal,
+    SharedParameters, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))

@@ -72,6 +72,28 @@ EM_STEPS = 2000
 # samples times components times steps: the next look at the time comes after them | terms | [1, inf) | not measured
 EM_TERMS = 20_000_000
 
+# [chains] Directions of a chain of regressions.
+
+# others that are looked at, one after another | directions | [0, inf) | docs/notebook/chains.md
+N_TURNS = 400
+# terms of EM after which no others are looked at | terms | [0, inf) | argument: a few seconds
+CHOICE_TERMS = 100_000_000
+# terms of the marginal, which is quick to say something, before the chain has its turn | terms | [0, inf) |
+# docs/notebook/chains.md
+MARGINAL_TERMS = 30_000_000
+# samples of which there are chains: a cell takes passes over all of them | samples | [0, inf) | docs/notebook/chains.md
+MOST_CHAINED = 5_000
+# starts of EM for each block of the first of them | starts | [0, inf) | not measured
+N_TRIED = 8
+# by which they are turned at first | radians, about | (0, inf) | docs/notebook/chains.md
+TURN_WIDEST = 0.8
+# the same, at least | radians | (0, inf) | docs/notebook/chains.md
+TURN_LEAST = 0.05
+# what a turn that helps makes the next ones longer by | factor | [1, inf) | not measured
+TURN_LONGER = 1.3
+# what one that does not makes them shorter by | factor | (0, 1] | not measured
+TURN_SHORTER = 0.93
+
 # [floor_components] Components on the floor.
 
 # the value of a spike and its neighbours | values | [1, inf) | not measured

@@ -98,6 +98,8 @@ class PricingBound(Learner):
         What is asked of prices once there are cells.
     patience : callable (terms) -> int, optional
         Batches of nodes in which the tree has so many terms: so long questions and solutions wait, see `Learner.rest`.
+    kind : type
+        Of cells: `ComponentPricing`, or another with its methods.
 
     Attributes
     ----------
@@ -122,10 +124,11 @@ class PricingBound(Learner):
         rounding=None,
         confine=None,
         patience=lambda terms: 0,
+        kind=ComponentPricing,
     ):
         self.family, self.one, self.limit, self.threads = family, one, limit, threads
         self.n_components = family.n_components
-        self.pricing, self.is_recorded = ComponentPricing(one, n_threads=threads, record=record), record is not None
+        self.pricing, self.is_recorded = kind(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
         self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
         # what a summary loses need not be known more exactly
@@ -150,6 +153,7 @@ class PricingBound(Learner):
         self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
+        self.most_open = None  # cells that may be left, if others than MOST_OPEN
         self.n_rounds, self.prices_until = 0, math.inf  # of prices at one tolerance
         self.n_shaved = self.n_shaving = 0  # cells and passes to drop cells
         self.solution, self.confine, self.confinement = np.array(solution), confine, None
@@ -220,7 +224,7 @@ class PricingBound(Learner):
             if first:
                 self.n_coarse = self.n_proved
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
-            if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < MOST_OPEN:
+            if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < (self.most_open or MOST_OPEN):
                 return True
         elif self.phase is Phase.CELLS:
             if self.eliminate(deadline=end) and time.monotonic() < deadline:

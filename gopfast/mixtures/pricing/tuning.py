@@ -359,3 +359,30 @@ RAISED_SLOW = 0.8
 RAISED_FEWEST = 1_000
 # of fewer passes are over the samples | samples | [1, inf) | docs/notebook/groups.md
 RAISED_GROUPED = 10_000
+
+# [chain_blocks] Chains of regressions.
+
+# directions of a chain; others count as if they were constant | directions | [2, 6] | docs/notebook/chains.md
+LONGEST_CHAIN = 4
+# parts of the information at which blocks are looked at | parts | (0, 1) | not measured
+CHAIN_PARTS = (0.1, 0.2, 0.4, 0.7)
+# at which mixtures of blocks are looked for | part | (0, 1) | not measured
+CHAIN_MIDDLE = 0.3
+# mixtures that EM begins with, the last ones found | mixtures | [1, inf) | not measured
+MOST_KNOWN = 10
+# in which it is divided | parts | (0, 0.1] | not measured
+GRAIN = 0.01
+# of EM while directions are looked at | nats | (0, inf) | not measured
+CHAIN_ROUGH = 0.05
+# the same | steps | [1, inf) | not measured
+CHAIN_STEPS = 200
+# of EM for a block that is priced, beside those from mixtures that are known | starts | [0, inf) | not measured
+CHAIN_STARTS = 20
+# tolerance of prices and suprema of a block | nats of the mixture | (0, inf) | not measured
+CHAIN_COARSE = 0.5
+# cells of a block that may be left | cells | [1, inf) | argument: their memory, 0.2 kB each
+CHAIN_OPEN = 1_000_000
+# by which directions may miss being orthonormal | none | (0, 1e-10] | argument: what (N4) has room for
+CHAIN_ORTHONORMAL = 1e-12
+# multiplications of a term, about | multiplications | (0, inf) | argument: an exponential and two sums
+WORK_OF_CHAIN = 20.0

@@ -41,6 +41,12 @@ void price_run(const pass_data *data, double total_weight, const double *prices,
     DISPATCH(price_run, data, total_weight, prices, costs, rounding, level, scratch, out);
 }
 
+void price_side(ptrdiff_t n_padded, double total_weight, const double *weights, const double *prices,
+                const double *above, const double *slopes, double sign, double log_s, double *costs, double *value)
+{
+    DISPATCH(price_side, n_padded, total_weight, weights, prices, above, slopes, sign, log_s, costs, value);
+}
+
 void pass_exp(ptrdiff_t n, const double *x, double *y) { DISPATCH(pass_exp, n, x, y); }
 void pass_log(ptrdiff_t n, const double *x, double *y) { DISPATCH(pass_log, n, x, y); }
 void pass_limit_isa(int at_most) { widest = at_most; }

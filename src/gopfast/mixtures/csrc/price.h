@@ -29,4 +29,9 @@ static inline size_t price_scratch_size(ptrdiff_t n_padded, int n_statistics)
    already in absolute terms; `prices` (n_padded,) are exact. */
 void price_run(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
                const pass_costs *rounding, price_level level, double *scratch, price_sums *out);
+
+/* OUT costs (n_padded,) = above + |slopes| - sign slopes, and *value, at least what a component of these costs saves: by
+   the tangent at the scale exp(log_s), log_s <= 0, whatever it is (P3). */
+void price_side(ptrdiff_t n_padded, double total_weight, const double *weights, const double *prices,
+                const double *above, const double *slopes, double sign, double log_s, double *costs, double *value);
 #endif

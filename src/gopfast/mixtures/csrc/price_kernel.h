@@ -176,3 +176,31 @@ TARGET void NAME(price_run)(const pass_data *data, double W, const double *price
     else if (d == 2) NAME(price_body)(data, W, 2, 4, prices, costs, rounding, level, scratch, out);
     else NAME(price_body)(data, W, d, F, prices, costs, rounding, level, scratch, out);
 }
+
+TARGET void NAME(price_side)(ptrdiff_t n_padded, double W, const double *weights, const double *prices,
+                             const double *above, const double *slopes, double sign, double log_s, double *costs,
+                             double *value)
+{
+    const NAME(vec) zero = {0}, least = NAME(set)(LEAST_EXPONENT), lower = NAME(set)(log_s);
+    const double size = fabs(log_s);
+    compensated gained = {0, 0}, mass = {0, 0};
+    for (ptrdiff_t start = 0; start < n_padded; start += PASS_BLOCK) {
+        const ptrdiff_t end = n_padded - start < PASS_BLOCK ? n_padded : start + PASS_BLOCK;
+        NAME(vec) sum_gain = {0}, sum_mass = {0};
+        for (ptrdiff_t i = start; i < end; i += LANES) {
+            NAME(vec) g = NAME(load)(slopes + i), w = NAME(load)(weights + i), price = NAME(load)(prices + i);
+            NAME(vec) c = NAME(load)(above + i) + (NAME(abs)(g) - g * sign);
+            NAME(store)(costs + i, c);
+            NAME(vec) t = ((price - c) + lower) + (NAME(abs)(price) + NAME(abs)(c) + size) * 0x1p-50;
+            NAME(vec) below = NAME(select)(t < 0.0, t, zero);
+            sum_gain += w * (t - below);
+            sum_mass += w * NAME(exp8)(NAME(select)(below > least, below, least));
+        }
+        add(&gained, NAME(total)(sum_gain));
+        add(&mass, NAME(total)(sum_mass));
+    }
+    /* as of price_body: sums of nonnegative terms */
+    const double more = log((mass.sum + mass.lost) * (1 + SUM_ROUNDING) / W) - log_s;
+    *value = (gained.sum + gained.lost) * (1 + SUM_ROUNDING) + W * SUM_ROUNDING;
+    if (more + size * 0x1p-50 > -0x1p-45) *value += W * ((more + size * 0x1p-50) * (1 + 0x1p-40) + 0x1p-44);
+}

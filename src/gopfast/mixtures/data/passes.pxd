@@ -82,3 +82,11 @@ cdef void run_price(
     double *scratch,                # price_scratch_size(n_padded, F) doubles
     price_sums *out,
 ) noexcept nogil
+
+# What a component saves at costs above + |slopes| - sign slopes (n_padded,), which are put out, by the tangent at a scale.
+cdef double run_price_side(
+    Py_ssize_t n_padded, double total_weight, const double *weights, const double *prices,
+    const double *above, const double *slopes, double sign,
+    double log_s,                   # <= 0
+    double *costs,                  # OUT (n_padded,)
+) noexcept nogil

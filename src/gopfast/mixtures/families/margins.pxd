@@ -79,3 +79,9 @@ cdef extern from *:
     # of a sum of products over the samples | relative to its terms' sizes | sums are pairwise, so whatever the number
     # of samples: its logarithm times u, with room (R1)
     real SUM_ROUNDING "(128 * GOPFAST_ROUND)"
+
+    # [chain] Chains of regressions.
+
+    # by which the domain of regressions is wider | relative | axes that are orthonormal but for 1e-10 and a few
+    # operations, as (N1) and (N4) ask for
+    real DOMAIN_SLACK "1e-9"

@@ -187,3 +187,9 @@ cdef extern from *:
     real COUNT_ARMIJO "1e-4"
     # what a step must promise to be taken | nats per unit of mass | (0, 1) | argument: below what rounding costs
     real COUNT_SOLVED "1e-13"
+
+    # [chain] Chains of regressions.
+
+    # of all samples' mean squares, added to those of a component: its fit is one even where its own samples leave
+    # slopes open | part | (0, 1) | argument: only ascents and EM see it
+    real CHAIN_RIDGE "1e-10"

@@ -14,3 +14,8 @@ cdef extern from *:
     # error of a sum of n nonnegative terms, for each of n + 64 | relative to the sum | the sum itself errs by (n - 1) u
     # and each term by a few u: four times as much has room for both (R1), (U5)
     real SUMS "(4.0 * GOPFAST_ROUND)"
+
+    # [chain_pricing] Cells of regressions.
+
+    # error of a sample's cost, of a sum of up to 64 terms | relative to the sizes of the terms | 256 u (N4), (R1)
+    real CHAIN_COSTS "(256.0 * GOPFAST_ROUND)"

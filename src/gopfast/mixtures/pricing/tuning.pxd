@@ -176,3 +176,15 @@ cdef extern from *:
     real FARTHEST_SCALE "3.0"
     # least log scale | nats | (-700, 0) | argument: exp of it is a normal number
     real LEAST_LOG_SCALE "-600.0"
+
+    # [chain_pricing] Cells of regressions.
+
+    # square of a strip from which on tangents of squares are those of its near side | least variances | (0, inf) |
+    # docs/notebook/chains.md
+    real STRIP "9.0"
+    # what a sample loses by a side of a cell, at most | nats | (0, inf) | docs/notebook/chains.md
+    real FLAT "30.0"
+    # half a range of scales that is divided first | relative to its middle | (0, 1) | docs/notebook/chains.md
+    real SCALE_FIRST "0.6"
+    # multiplier of the mean of squares, at most | nats | [0, 0.5] | argument: at half squares have no cost left
+    real MOST_MULTIPLIER "0.45"

@@ -1,0 +1,141 @@
+"""
+A bound of mixtures with covariance matrices: their components as chains of regressions, block by block.
+
+In units of the floor every covariance is at least the unit matrix. For orthonormal directions A, in blocks y_1, ...,
+y_B, a normal density is a product of regressions of y_b on the directions before it, whose variances are at least 1. So
+with the mutual information I(r) of samples and components, and the least cost E_b(r) of block b's regressions,
+
+    f  >=  I(r) + sum_b E_b(r)  >=  sum_b alpha_b F_b,     F_b = min over r of I(r) + E_b(r) / alpha_b,
+
+for parts alpha_b of the information that add up to 1: every F_b is the optimum of a mixture of regressions whose costs
+count 1 / alpha_b times, and is bounded by prices of samples. What is lost is that every block may choose
+responsibilities of its own. Directions, blocks and parts are chosen for the least loss that EM finds. Directions beside
+the chain count as if they were constant.
+
+Theory: (N1) and (N5) of docs/theory/chains.md.
+"""
+
+import math
+
+import numpy as np
+
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.margins import SUMMED
+from gopfast.mixtures.marginal import MarginalBound, constant_beside
+from gopfast.mixtures.pricing.chain_blocks import ChainBlock, Chains
+from gopfast.mixtures.tuning import (
+    CHOICE_TERMS,
+    MARGINAL_TERMS,
+    N_TRIED,
+    N_TURNS,
+    TURN_LEAST,
+    TURN_LONGER,
+    TURN_SHORTER,
+    TURN_WIDEST,
+)
+from gopfast.roundoff import ROUND
+
+
+class ChainsBound(Learner):
+    """
+    A lower bound of a mixture by blocks of a chain of regressions, told as `PricingBound` tells its own.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+        Of covariance matrices and three columns or more.
+    family : Family
+        The core's copy of it.
+    solution : ndarray
+        An incumbent, as the primal keeps it: weights (K,), parameters, prior weight. Directions are taken from it.
+    limit : float
+        Solutions below it are sought.
+    threads : int
+
+    Attributes
+    ----------
+    lower : float
+        Proved, in nats.
+    """
+
+    def __init__(self, problem, family, solution, limit, threads=1):
+        self.limit, self.threads, self.lower = limit, threads, -math.inf
+        self.rng, self.marginal = np.random.default_rng(0), MarginalBound(problem, family, solution, limit)
+        self.of_marginal = True
+        scale, used = np.sqrt(problem.variance_floor), problem.sample_weight > 0
+        center = problem.X[used].mean(axis=0)  # any will do
+        self.rows, weights = (problem.X[used] - center) / scale, problem.sample_weight[used]
+        state = family.parameters(solution)
+        K = problem.n_components
+        self.chains = Chains(self.rows, weights, K, solution[:K], (state["means"] - center) / scale,
+                             state["covariances"] / np.outer(scale, scale))  # fmt: skip
+        self.constant = constant_beside(problem, self.rows, self.chains.n_used)
+        self.unit = family.n_statistics * (8 + family.n_statistics) / self.chains.work
+        self.n_turns, self.width, self.best, self.blocks = 0, TURN_WIDEST, None, []
+        self.waiting = self.chains.candidates()[::-1]
+
+    @property
+    def n_passes(self):
+        """Passes over the blocks so far, as many as of all columns would have taken the time."""
+        return self.marginal.n_passes + int(self.terms_of_chain / (len(self.rows) * self.unit))
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.marginal.n_terms + self.terms_of_chain
+
+    @property
+    def terms_of_chain(self):
+        """Those of the chain and its blocks."""
+        return self.chains.n_terms + sum(block.bound.n_terms for block in self.blocks)
+
+    def step(self, deadline):
+        """Next thing to learn: another turn of the directions, or the block of which most is missing."""
+        if self.of_marginal:
+            more = self.marginal.step(deadline)
+            self.lower = max(self.lower, min(self.marginal.lower, self.limit))
+            self.of_marginal = more and self.marginal.n_terms < MARGINAL_TERMS
+            return True
+        if not self.blocks:
+            self._turn()
+            return True
+        todo = [block for block in self.blocks if block.more]
+        if not todo or self.lower >= self.limit:
+            return False
+        max(todo, key=lambda block: block.missing).step(deadline)
+        self._count()
+        return True
+
+    def _turn(self):
+        """Look at other directions; after a number of turns begin with the best ones."""
+        if self.waiting and (self.best is None or self.chains.n_terms < CHOICE_TERMS):
+            found = self.chains.value(self.waiting.pop(), N_TRIED)
+            if self.best is None or found.value > self.best.value:
+                self.best = found
+        elif self.n_turns < N_TURNS and self.chains.n_terms < CHOICE_TERMS:
+            self.n_turns += 1
+            other = turned(self.best.directions, self.width, self.rng)
+            if self.chains.value_at(other, self.best.parts) > self.best.value:
+                found = self.chains.value(other)
+                if found.value > self.best.value:
+                    self.best, self.width = found, min(TURN_WIDEST, TURN_LONGER * self.width)
+                    return
+            self.width = max(TURN_LEAST, TURN_SHORTER * self.width)
+        else:
+            self.blocks = [
+                ChainBlock(self.chains, self.best.directions, b, part, self.threads)
+                for b, part in enumerate(self.best.parts)
+            ]
+
+    def _count(self):
+        """Add the blocks' bounds up."""
+        terms = [*(block.share * block.lower for block in self.blocks), self.constant]
+        if math.isfinite(math.fsum(terms)):
+            total = math.fsum(terms) - (8 * ROUND + SUMMED) * math.fsum(np.abs(terms))
+            self.lower = max(self.lower, min(total, self.limit))
+
+
+def turned(directions, width, rng):
+    """Return other orthonormal directions (d, m), turned by about so many radians."""
+    d = len(directions)
+    return np.linalg.qr(directions + width / math.sqrt(d) * rng.standard_normal(directions.shape))[0]

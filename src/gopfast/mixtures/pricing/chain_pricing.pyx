@@ -51,7 +51,6 @@ cdef struct ChainCell:
     real *strip
     real *slopes        # (D, n) half a cell's change of the tangents, in nats
     real *costs         # (D + 1, n) with so many signs fixed
-    real *tau           # (n,) of the column of the interval bound
 
 
 cdef class ChainPricing(ComponentPricing):
@@ -85,7 +84,7 @@ cdef class ChainPricing(ComponentPricing):
                 mine = &self.held[thread]
                 mine.residual = arena.take(self.chain.n_responses * n)
                 mine.strip = arena.take(self.chain.n_responses * n)
-                mine.slopes, mine.costs, mine.tau = arena.take(D * n), arena.take((D + 1) * n), arena.take(n)
+                mine.slopes, mine.costs = arena.take(D * n), arena.take((D + 1) * n)
         self.identity.linear[0] = 1.0
         return 0
 
@@ -149,12 +148,12 @@ cdef class ChainPricing(ComponentPricing):
         value = self.evaluate_squares(at, mine, high)
         if value < cutoff:
             return value
-        self.take_column(at, mine)
-        if not self.choose_multipliers(mine, low):
+        self.take_column(at, &at.sums)
+        if not self.choose_multipliers(at, mine, low):
             return value
         trial = self.evaluate_squares(at, mine, high)
         if trial < value:
-            self.take_column(at, mine)
+            self.take_column(at, &at.sums)
             return trial
         for j in range(q):
             mine.multiplier[j] = 0
@@ -179,13 +178,7 @@ cdef class ChainPricing(ComponentPricing):
             costs[i] = c * (value + costs[i] * (1 - CHAIN_COSTS) - CHAIN_COSTS * size)
         return self.evaluate_costs(at, costs)
 
-    cdef void take_column(self, const Pricing *at, ChainCell *mine) noexcept nogil:
-        cdef index i, n = self.chain.data.core.samples.n_padded
-        cdef const real *u = at.scratch + n
-        for i in range(n):
-            mine.tau[i] = min(1.0, at.sums.scale * u[i]) * self.chain.data.core.samples.weights[i]
-
-    cdef bint choose_multipliers(self, ChainCell *mine, const real *low) noexcept nogil:
+    cdef bint choose_multipliers(self, const Pricing *at, ChainCell *mine, const real *low) noexcept nogil:
         """OUT: by a step of Newton's method, of responses above the floor; whether there are any."""
         cdef int j
         cdef index i, n = self.chain.data.core.samples.n_padded
@@ -197,8 +190,8 @@ cdef class ChainPricing(ComponentPricing):
                 continue
             square, slope, curvature = mine.slopes + j * n, 0, 0
             for i in range(n):
-                slope += mine.tau[i] * (1 - square[i])
-                curvature += mine.tau[i] * (1 - square[i]) * (1 - square[i])
+                slope += at.own[i] * (1 - square[i])
+                curvature += at.own[i] * (1 - square[i]) * (1 - square[i])
             if slope > 0:
                 mine.multiplier[j] = min(MOST_MULTIPLIER, slope / (self.chain.copies * curvature))
                 found = True
@@ -240,7 +233,7 @@ cdef class ChainPricing(ComponentPricing):
                 g[i] = L - s * r[i] * x[i]
                 costs[i] -= fabs(g[i])
 
-    cdef void order_parameters(self, ChainCell *mine) noexcept nogil:
+    cdef void order_parameters(self, const Pricing *at, ChainCell *mine) noexcept nogil:
         """OUT: those first whose sign changes most at the column, with the sign that gains."""
         cdef int k, l, D = self.chain.n_cell
         cdef index i, n = self.chain.data.core.samples.n_padded
@@ -250,8 +243,8 @@ cdef class ChainPricing(ComponentPricing):
         for k in range(D):
             g, total, weight = mine.slopes + k * n, 0, 0
             for i in range(n):
-                total += mine.tau[i] * g[i]
-                weight += mine.tau[i] * fabs(g[i])
+                total += at.own[i] * g[i]
+                weight += at.own[i] * fabs(g[i])
             mine.sign[k] = 1 if total >= 0 else -1
             size[k] = weight
             l = k
@@ -313,7 +306,7 @@ cdef class ChainPricing(ComponentPricing):
         self.choose_side(at, mine, cell)
         value = min(value, parent)
         self.open_tangents(mine)
-        self.order_parameters(mine)
+        self.order_parameters(at, mine)
         value = self.bound_by_vertices(at, mine, cutoff, value)
         cell.lower = max(cell.lower, -value)
 
@@ -330,7 +323,7 @@ cdef class ChainPricing(ComponentPricing):
             x, h, total = &self.chain.design[k, 0], mine.half[k], 0
             w = mine.strip + self.chain.row_of[k] * n
             for i in range(n):
-                total += mine.tau[i] * min(FLAT, h * x[i] * h * x[i])
+                total += at.own[i] * min(FLAT, h * x[i] * h * x[i])
             node_point(cell, D)[k] = mine.center[k]
             if self.chain.is_scale[k]:
                 node_point(cell, D)[k] = sqrt(low[k] * high[k])

@@ -66,7 +66,7 @@ cdef class CellPricing:
     cdef real evaluate_samples(self, Pricing *at, const real *low, const real *high, bint *is_fine) noexcept nogil
     # Where to split, after it.
     cdef void choose_split_by_samples(self, Pricing *at, Node *cell) noexcept nogil
-    # OUT own (n_samples,): shares of the samples' weights in the column of the last pass.
+    # OUT own (n_padded,): shares of the samples' weights in the column of the last pass.
     cdef real take_column(self, Pricing *at, const price_sums *sums) noexcept nogil
     # By the errors: the variable with the largest one, or with the widest range.
     cdef void choose_variable(self, Pricing *at, Node *cell) noexcept nogil

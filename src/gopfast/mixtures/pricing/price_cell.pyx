@@ -460,12 +460,12 @@ cdef class CellPricing:
         self.choose_variable(at, cell)
 
     cdef real take_column(self, Pricing *at, const price_sums *sums) noexcept nogil:
-        """Returns its mass."""
-        cdef const real *u = at.scratch + self.prices.shape[0]
+        """Returns its mass; padding has none."""
+        cdef index i, n = self.family.data.core.samples.n_padded
+        cdef const real *u = at.scratch + n
         cdef const real *w = self.family.data.core.samples.weights
         cdef real mass = 0
-        cdef index i
-        for i in range(self.family.data.core.n_samples):
+        for i in range(n):
             at.own[i] = w[i] * min(1.0, sums.scale * u[i]) if sums.scale > 0 else 0
             mass += at.own[i]
         return mass

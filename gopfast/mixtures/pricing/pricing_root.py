@@ -202,9 +202,11 @@ class PricingBound(Learner):
                 # whatever the prices, time must be left to prove something with them
                 now = time.monotonic()
                 self.prices_until = now + PART_FOR_PRICES * (deadline - now)
-            while self._add_round(self.aim, self.prices_until):
+            more = True
+            while more:
+                more = self._add_round(self.aim, self.prices_until)
                 self._look(end)
-                if time.monotonic() > end:
+                if more and time.monotonic() > end:
                     return True
             self.n_rounds = 0
             if self.aim_higher():

@@ -719,8 +719,10 @@ def _confinement(plan, bound, solution):
 
 def _nodes_before_prices(plan, patience):
     """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
+    terms = terms_of_a_node(plan)
     before = min(MOST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples)
-    return max(REDUCED_FROM, int(patience * before / terms_of_a_node(plan)))
+    # where nodes are costly few of them are as much as prices may wait for
+    return max(ASKED_FROM, min(REDUCED_FROM, MOST_BEFORE_PRICES // terms), int(patience * before / terms))
 
 
 def _takes_boxes(plan):

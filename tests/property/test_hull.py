@@ -262,9 +262,9 @@ def test_it_is_the_same_on_any_number_of_threads(kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["known", "spherical"])
 def test_the_search_takes_it_and_agrees_with_the_one_without(kind):
     found, _ = problem(5_000, 4, 2, 9.0, kind=kind)
-    told = gopfast.solve(found, epsilon=2.0, time_limit=20, log=False)
+    told = gopfast.solve(found, epsilon=2.0, max_nodes=20, log=False)
     with gopfast.settings(hull=False):
-        other = gopfast.solve(found, epsilon=2.0, time_limit=10, log=False)
+        other = gopfast.solve(found, epsilon=2.0, max_nodes=20, log=False)
     assert told.lower_bound <= other.objective + 1e-6
     assert other.lower_bound <= told.objective + 1e-6
     assert told.profile["hull"].calls > 0

@@ -702,3 +702,22 @@ def test_steps_that_are_cut_short_go_on_where_they_stopped(monkeypatch):
         lower.append((bound.lower, n_steps))
     assert lower[1][1] > lower[0][1]
     assert lower[0][0] - 0.1 <= lower[1][0] <= trace[-1] + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+@pytest.mark.parametrize("excess", [0.0, 40.0])
+def test_a_step_without_any_time_leaves_a_bound_of_many_samples(kind, excess):
+    """Prices are cut short in the middle of the first master problem; the limit may lie above a known value."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((1_000, 2)) + 5.0 * rng.integers(3, size=(1_000, 1))
+    problem = gopfast.GaussianMixture(X, 3, covariance=kind)
+    family = engine.family(problem)
+    solution, trace, _ = MixturePrimal(family).em(np.full(3, 1 / 3), family.seeded(rng), 1e-9, 500)
+    value = trace[-1]
+    bound = PricingBound(family, single(problem, family), solution, value + excess)
+    more, lower = True, []
+    while more and len(lower) < 6:
+        more = bound.step(time.monotonic())
+        lower.append(bound.lower)
+    assert sorted(lower) == lower
+    assert -np.inf < lower[0] <= lower[-1] <= value + 1e-9 * abs(value)

@@ -23,11 +23,13 @@ from gopfast.mixtures.pricing.tuning import (
     FINE_FACTOR,
     FINER,
     FINEST,
+    FIRST_CELLS,
     HASTY,
     LATER,
     LEAST_FINER,
     LIFT,
     LONGEST_WAIT,
+    LOOKED_AT_FROM,
     MORE_CELLS,
     MOST_CLIMBED,
     MOST_CONFINED,
@@ -131,6 +133,7 @@ class PricingBound(Learner):
         self.pricing, self.is_recorded = kind(one, n_threads=threads, record=record), record is not None
         self.weights = one.data.arrays()[1]
         self.curved = MOST_CURVED_COSTS * math.fsum(one.data.loss) * (1 + 1e-12)
+        self.looks = not hasty and not self.is_recorded and len(self.weights) >= LOOKED_AT_FROM
         # what a summary loses need not be known more exactly
         coarse, self.n_draws = (HASTY, FEW_DRAWS) if hasty else (COARSE, N_DRAWS)
         self.is_small = one.n_connected <= SMALL  # cells find what draws have missed, for less
@@ -203,8 +206,11 @@ class PricingBound(Learner):
                 # whatever the prices, time must be left to prove something with them
                 now = time.monotonic()
                 self.prices_until = now + PART_FOR_PRICES * (deadline - now)
-            while self._add_round(self.aim, self.prices_until):
-                if time.monotonic() > end:
+            more = True
+            while more:
+                more = self._add_round(self.aim, self.prices_until)
+                self._look(end)
+                if more and time.monotonic() > end:
                     return True
             self.n_rounds = 0
             if self.aim_higher():
@@ -269,6 +275,17 @@ class PricingBound(Learner):
         if self.confinement.cells is not None:
             self.cells = self.confinement.cells
         return more
+
+    def _look(self, deadline):
+        """Have a first bound of many samples by the prices at hand, as any give one, before better ones are found."""
+        if not self.looks or math.isfinite(self.lower):
+            return
+        self.pricing.open_boxes(*self.root)
+        self.pricing.search(
+            self.total, self.limit, self.n_components, self.tolerance / self.n_components, math.inf, FIRST_CELLS,
+            deadline,
+        )  # fmt: skip
+        self._count()
 
     def aim_higher(self):
         """Whether prices should be found again, nearer to the best: what they lose would decide.

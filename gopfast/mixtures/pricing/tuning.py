@@ -6,6 +6,10 @@
 SHIFT = 2.0
 # of prices for ascents that find nothing otherwise | nats | (0, inf) | not measured
 LIFT = 0.1
+# from which on there is a bound by the first prices, before better ones are found | samples | [1, inf) | not measured
+LOOKED_AT_FROM = 1_000
+# for that bound | cells | [1, inf) | not measured
+FIRST_CELLS = 1_000
 # starts of ascents before the first master problem, and in each later round | starts | [1, inf) | not measured
 N_DRAWS = 60
 # the same in haste | starts | [1, inf) | not measured

@@ -141,15 +141,18 @@ class ParallelBuild(build_ext):
             self.compiler = "mingw32"
 
     def build_extensions(self):
-        """Compile the C sources, each into one object, then the modules that they are linked to."""
+        """Compile the C sources, each into one object, beside the modules; the longest of them last."""
         names = sorted({name for names in C_SOURCES.values() for name in names})
-        with ThreadPoolExecutor(max_workers=int(self.parallel or 1)) as pool:
-            objects = dict(zip(names, pool.map(self.compile_c, names), strict=True))
-        for extension in self.extensions:
-            needed = [objects[name] for name in C_SOURCES.get(extension.name, [])]
-            extension.extra_objects = needed
-            extension.depends = [*extension.depends, *needed]
-        super().build_extensions()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            self.objects = {name: pool.submit(self.compile_c, name) for name in names}
+            super().build_extensions()
+
+    def build_extension(self, ext):
+        """Compile a module, and link it to the objects that it needs."""
+        needed = [self.objects[name].result() for name in C_SOURCES.get(ext.name, [])]
+        ext.extra_objects = needed
+        ext.depends = [*ext.depends, *needed]
+        super().build_extension(ext)
 
     def compile_c(self, name):
         """Return the object of a C source, compiled unless it is newer than the sources and this file."""

@@ -24,9 +24,12 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
              "gopfast.mixtures.pricing.hull_cells": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
-# Rooms that compile at -O1, in half the time of -O3: what they do between two calls of HiGHS, or of a relaxation, is
-# little. Results do not depend on it, as no flag allows the compiler to change a sum.
-COLD = ("biconvex", "lp", "search")
+# Rooms that compile at -O1, in half the time of -O3: what they do between two calls of HiGHS, or of the C kernels, is
+# little (docs/notebook/house.md). Results do not depend on it, as no flag allows the compiler to change a sum.
+COLD = (
+    "biconvex", "lp", "search", "mixtures/data", "mixtures/incumbent", "mixtures/learning", "mixtures/mixing",
+    "mixtures/pricing", "mixtures/primal", "mixtures/shared",
+)  # fmt: skip
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
@@ -119,7 +122,7 @@ def extensions():
             include_dirs=[numpy.get_include(), str(CSRC)],
             depends=[str(path) for path in CSRC.glob("*.h")],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *TRACE.items()],
-            extra_compile_args=[*c_flags(room=source.relative_to(SOURCE).parts[0]), *openmp],
+            extra_compile_args=[*c_flags(room=source.relative_to(SOURCE).parent.as_posix()), *openmp],
             extra_link_args=[*link, *strip],
         )
 
@@ -141,15 +144,18 @@ class ParallelBuild(build_ext):
             self.compiler = "mingw32"
 
     def build_extensions(self):
-        """Compile the C sources, each into one object, then the modules that they are linked to."""
+        """Compile the C sources, each into one object, beside the modules; the longest of them last."""
         names = sorted({name for names in C_SOURCES.values() for name in names})
-        with ThreadPoolExecutor(max_workers=int(self.parallel or 1)) as pool:
-            objects = dict(zip(names, pool.map(self.compile_c, names), strict=True))
-        for extension in self.extensions:
-            needed = [objects[name] for name in C_SOURCES.get(extension.name, [])]
-            extension.extra_objects = needed
-            extension.depends = [*extension.depends, *needed]
-        super().build_extensions()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            self.objects = {name: pool.submit(self.compile_c, name) for name in names}
+            super().build_extensions()
+
+    def build_extension(self, ext):
+        """Compile a module, and link it to the objects that it needs."""
+        needed = [self.objects[name].result() for name in C_SOURCES.get(ext.name, [])]
+        ext.extra_objects = needed
+        ext.depends = [*ext.depends, *needed]
+        super().build_extension(ext)
 
     def compile_c(self, name):
         """Return the object of a C source, compiled unless it is newer than the sources and this file."""

@@ -1,6 +1,6 @@
 """Seconds of the processor that a build takes, by module: Cython, and the C compiler with the flags of setup.py.
 
-python bench/compile_time.py [FOLDER ...]     all of src/gopfast writes bench/results/compile_time.md; folders are printed
+python bench/compile_time.py [FOLDER ...]     none: all, and bench/results/compile_time.md is written; else printed
 
 Of the processor, as they tell the same on a busy machine; a build on two idle cores takes about half of their sum.
 """
@@ -22,7 +22,9 @@ from setup import CSRC, SHARED, SOURCE, c_flags  # noqa: E402
 OUT = ROOT / "bench" / "results" / "compile_time.md"
 INCLUDE = (f"-I{CSRC}", f"-I{numpy.get_include()}", f"-I{sysconfig.get_paths()['include']}")
 COMMON = ("-fPIC", "-w", "-DNDEBUG", "-DNPY_NO_DEPRECATED_API=NPY_1_7_API_VERSION", *INCLUDE)
-DIRECTIVES = "language_level=3,boundscheck=False,cdivision=True,initializedcheck=False,wraparound=False,embedsignature=True"
+DIRECTIVES = (
+    "language_level=3,boundscheck=False,cdivision=True,initializedcheck=False,wraparound=False,embedsignature=True"
+)
 
 
 def seconds(*command):
@@ -43,7 +45,7 @@ def module(source, folder):
     written = Path(folder, "module.c")
     shared = f"--shared=gopfast.{SHARED}"
     cython = seconds(sys.executable, "-m", "cython", "-X", DIRECTIVES, shared, "-I", "src", source, "-o", written)
-    room = source.relative_to(SOURCE).parts[0]
+    room = source.relative_to(SOURCE).parent.as_posix()
     return cython, compiled(written, [*c_flags(room=room), "-fopenmp"]), len(written.read_text().splitlines())
 
 
@@ -58,8 +60,9 @@ def main(*folders):
     cython, c = sum(row[1] for row in rows), sum(row[2] for row in rows)
     compiler = subprocess.run([*os.environ.get("CC", "gcc").split(), "--version"], capture_output=True, text=True)
     text = "\n".join([
-        "# What a build costs", "", f"`python bench/compile_time.py`, {compiler.stdout.splitlines()[0]}. Seconds of the "
-        f"processor: {cython:.0f} of Cython, {c:.0f} of the C compiler, {cython + c:.0f} in all.", "",
+        "# What a build costs", "",
+        f"`python bench/compile_time.py`, {compiler.stdout.splitlines()[0]}. Seconds of the processor: "
+        f"{cython:.0f} of Cython (one process for each module here, half of it start), {c:.0f} of the compiler.", "",
         "| file | Cython | C | lines of C |", "| --- | --- | --- | --- |",
         *[f"| {name} | {a:.2f} | {b:.2f} | {lines:,} |" for name, a, b, lines in rows], "",
     ])  # fmt: skip

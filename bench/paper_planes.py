@@ -36,7 +36,8 @@ def minimal():
 def leaves(problem, n_nodes):
     """Boxes of the means (leaves, 2 ends, K), their bounds in nats, and LBD, after so many nodes."""
     family, trace = engine.family(problem), []
-    search = Search(LinearRelaxation(family, False), MixturePrimal(family, seed=1), EPSILON, max_nodes=n_nodes, trace=trace)
+    relaxation, primal = LinearRelaxation(family, False), MixturePrimal(family, seed=1)
+    search = Search(relaxation, primal, EPSILON, max_nodes=n_nodes, trace=trace)
     search.run()
     parents = {node[1] for node in trace}
     found = [node for node in trace if node[0] not in parents]
@@ -71,7 +72,7 @@ def planes(X, tau, low, high):
 
 
 def relaxed_value(X, tau, low, high):
-    """The relaxed dual of a box, and its planes alone, that may fall below 0; infinite where the means are elsewhere."""
+    """The relaxed dual of a box, and its planes alone, which may be negative; infinite where its means cannot be."""
     mass, total = tau.sum(axis=0), tau.T @ X
     if np.any(total < low * mass) or np.any(total > high * mass):
         return np.inf, np.inf
@@ -79,19 +80,16 @@ def relaxed_value(X, tau, low, high):
     return np.sum(np.maximum(higher, 0.0)) + entropy(tau), np.sum(higher) + entropy(tau)
 
 
-def along(function, shares):
-    return np.array([function(responsibilities(share)) for share in shares])
-
-
 def draw_line(ax, X, boxes, lower):
     """Above: the primal problem's value along the line, the boxes' relaxed duals below it, and LBD."""
     shares = np.linspace(0.0, 1.0, N_POINTS)
-    ax.plot(shares, along(lambda tau: primal_value(X, tau), shares), color=UPPER_COLOUR, linewidth=2, label="primal problem")
+    values = [primal_value(X, responsibilities(share)) for share in shares]
+    ax.plot(shares, values, color=UPPER_COLOUR, linewidth=2, label="primal problem")
     for low, high in boxes:
-        values, alone = along(lambda tau, low=low, high=high: relaxed_value(X, tau, low, high), shares).T
+        values, alone = np.array([relaxed_value(X, responsibilities(share), low, high) for share in shares]).T
         held = np.isfinite(values)
         if held.any():
-            ax.plot(shares[held], alone[held], color=LOWER_COLOUR, linewidth=1, linestyle=":", label="planes alone")
+            ax.plot(shares[held], alone[held], ":", color=LOWER_COLOUR, linewidth=1, label="planes alone")
             ax.plot(shares[held], values[held], color=LOWER_COLOUR, linewidth=2, label="relaxed dual")
             for end in (np.flatnonzero(held)[0], np.flatnonzero(held)[-1]):
                 ax.axvline(shares[end], color="0.85", linewidth=0.8, zorder=0)

@@ -47,7 +47,7 @@ SHARE = 0.8
 # of open nodes, below which nobody looks for the default: it takes longer than small searches | bytes | [0, inf) |
 # not measured
 UNASKED = 2**20
-# taken to be free where the system does not tell, which is Windows | bytes | (0, inf) | argument: few machines have less
+# taken to be free where the system does not tell (Windows) | bytes | (0, inf) | argument: few machines have less
 UNTOLD = 2**31
 
 # [task_pool] Tasks of workers.

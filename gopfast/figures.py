@@ -270,7 +270,7 @@ def _draw_points(ax, solution, columns):
     problem = solution.problem
     step = -(-problem.n_samples // MOST_POINTS)
     points = problem.X[::step][:, columns]
-    colours = np.array([to_rgb(drawing.colour(k)) for k in range(problem.n_components)])
+    colours = np.array([to_rgb(drawing.colour(k)) for k in range(problem.n_weights)])
     mixed = np.clip(solution.responsibilities[::step] @ colours, 0.0, 1.0)
     size = float(np.clip(4000.0 / len(points), 1.5, 16.0))
     component = solution.predict()[::step]

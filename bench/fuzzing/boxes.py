@@ -60,7 +60,7 @@ def responsibilities(rng, definition, float_definition):
 def place_empty(rng, cells, S):
     """Components without samples may lie anywhere in the root: here at another component."""
     full = np.flatnonzero(S > 0)
-    for k in np.flatnonzero(~(S > 0)):
+    for k in np.flatnonzero(~(S > 0)) if full.size else ():
         cells[k] = cells[rng.choice(full)]
 
 
@@ -76,8 +76,9 @@ class Target:
         self.empty = int((~(S > 0)).sum())
         flat = definition.problem.prior in definition.problem._flat_priors or definition.problem.prior is None
         if flat and self.empty:
-            place_empty(rng, cells, S)
-        order = np.argsort(cells[:, 0], kind="stable")
+            own = definition.problem.n_components  # noise has no place
+            place_empty(rng, cells[:own], S[:own])
+        order = definition.order(cells)
         self.weights, self.S = state["weights"][order], S[order]
         self.point = np.concatenate([cells[order].ravel(), shared])
         self.error = np.concatenate([errors[order].ravel(), shared_error]).astype(float) + UNDERFLOW

@@ -137,6 +137,10 @@ class Definition:
     def sample_size(self, state):
         return 0
 
+    def order(self, cells):
+        """The order of components by their cells (K, n_cell)."""
+        return np.argsort(cells[:, 0], kind="stable")
+
     def penalty(self, state):
         return self.dtype(0), self.dtype(0)
 
@@ -406,6 +410,35 @@ class Gaussian(Definition):
 
 
 EMPTY = np.zeros(0, LONG), np.zeros(0, LONG)
+
+
+class Noisy(Gaussian):
+    """The same with noise, which is the last component: a normal one that is never asked for its density."""
+
+    def prepare(self):
+        super().prepare()
+        self.K += 1
+
+    def log_densities(self, state):
+        logs = super().log_densities(state)
+        logs[:, -1] = np.log(LONG(self.problem.noise))
+        if self.problem.covariance == "known":  # whose densities have no constant
+            logs[:, -1] += (np.log(2 * PI * self.v.astype(LONG)) / 2).sum()
+        return logs
+
+    def order(self, cells):
+        return np.append(super().order(cells[:-1]), self.K - 1)
+
+    def point(self, state, family):
+        cells, errors, *shared = super().point(state, family)
+        cells, errors = np.array(cells), np.array(errors)
+        cells[-1] = errors[-1] = 0
+        return cells, errors, *shared
+
+    def read(self, solution):
+        state = super().read(solution)
+        more = {name: np.concatenate([value, value[:1]]) for name, value in state.items() if name != "weights"}
+        return {**state, **more}
 
 
 class Separable(Definition):
@@ -863,4 +896,6 @@ MODELS = {
 
 def define(problem, dtype=LONG):
     """The Definition of a problem."""
+    if getattr(problem, "noise", None) is not None:
+        return Noisy(problem, dtype)
     return MODELS[type(problem).__name__](problem, dtype)

@@ -237,6 +237,17 @@ def regression(rng, n, d, K, small, known=False):
     )
 
 
+def noisy(rng, n, d, K, small):
+    """Gaussian components and noise, often of the data's box, sometimes of any density."""
+    kind = rng.choice(["known", "diag", "spherical"])
+    plain = gaussian_known(rng, n, d, K, small) if kind == "known" else gaussian_free(rng, n, d, K, small, kind)
+    least = {"noise_variance": plain.noise_variance} if kind == "known" else {"variance_floor": plain.variance_floor}
+    density = rng.random() < 0.6 or float(10.0 ** rng.uniform(-4, 2) / np.sqrt(np.prod(spread(plain.X))))
+    return gopfast.GaussianMixture(
+        plain.X, K, covariance=kind, noise=density, sample_weight=plain.sample_weight, **least
+    )
+
+
 def mixed(rng, n, d, K, small):
     """Columns of the generators above, most with missing entries."""
     makers = {
@@ -304,7 +315,9 @@ MANY = {
     "tied_three": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 2, 2), 3),
 }
 # Behind the others, as above.
-LATER = {"tied_diag": _of(gaussian_free, covariance="tied_diag"), "mixed": mixed, "gamma": _of(gamma)}
+LATER = {
+    "tied_diag": _of(gaussian_free, covariance="tied_diag"), "mixed": mixed, "noise": noisy, "gamma": _of(gamma),
+}  # fmt: skip
 REGRESSIONS = {"regression": _of(regression), "regression_known": _of(regression, known=True)}
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
 DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}

@@ -210,6 +210,8 @@ def optima(
         raise InputTypeError(f"problem must be a mixture of gopfast.models; got {type(problem).__name__}")
     if isinstance(problem, GaussianMixture) and problem.kind.free_form and problem.n_features > 1:
         raise InputError("problem must not have covariance matrices: their boxes are none of the user's parameters")
+    if problem.n_weights > problem.n_components:
+        raise InputError("problem must have noise=None: boxes are of components that have parameters")
     within = checks.positive_number("within", within)
     max_nodes = checks.whole_number("max_nodes", max_nodes, 1)
     if time_limit is not None:

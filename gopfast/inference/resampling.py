@@ -253,6 +253,7 @@ def _aligned(solution, state):
     parameters.pop("weights")
     other = problem.responsibilities(weights, **parameters)
     shared = (problem.sample_weight[:, np.newaxis] * solution.responsibilities).T @ other
+    shared = shared[: problem.n_components, : problem.n_components]  # noise stays the last
     # Here and not above: SciPy's optimisers take 40 ms to load.
     from scipy.optimize import linear_sum_assignment
 

@@ -72,6 +72,8 @@ def _bound(problem, solution, suspects):
     else:
         several = len(suspects) > 1
         who = f"component{'s' * several} {', '.join(map(str, suspects))} {'sit' if several else 'sits'}"
+    if problem.noise is not None:
+        return f"{who} on the default variance_floor"
     gain = smaller_floor_gain(problem, solution)
     return f"{who} on the default variance_floor: one {SMALLER} times smaller gives {gain:.3g} nats or more"
 

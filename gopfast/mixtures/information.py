@@ -102,8 +102,9 @@ class _Layout:
             self.rows.append(rows)
 
     def row(self, c, k):
-        """Row of coordinate c for component k, or -1."""
-        return self.rows[c][0 if self.every[c].shared else k]
+        """Row of coordinate c for component k, or -1; noise has none."""
+        own, at = self.rows[c], 0 if self.every[c].shared else k
+        return own[at] if at < len(own) else -1
 
     def estimates(self, parameters, covariance):
         """Yield all numbers with their errors."""
@@ -114,7 +115,7 @@ class _Layout:
                 weight_map[k, row], weight_map[self.rest, row] = 1.0, -1.0
         for k in range(K):
             yield self._estimate(k, "weight", "", self.weights[k], weight_map[k], covariance, not self.used[k])
-        for k in range(K):
+        for k in range(self.problem.n_components):
             for c, one in enumerate(self.every):
                 if not one.shared:
                     yield self._number(parameters, covariance, c, one, k)

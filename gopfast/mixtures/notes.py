@@ -10,7 +10,7 @@ def notes_of(problem, solution, status):
     """Return what a reader of the result should know."""
     notes = problem._notes(solution, status == Status.OPTIMAL)
     flat = problem.prior in problem._flat_priors
-    used = np.flatnonzero(solution.weights >= UNUSED)
+    used = np.flatnonzero(solution.weights[: problem.n_components] >= UNUSED)
     if len(used) < problem.n_components:
         what = "mean is" if problem.parameter_names[0] == "means" else f"{problem.parameter_names[0]} are"
         which = "arbitrary" if flat or problem.prior == "empirical" else "the prior's alone"
@@ -28,6 +28,8 @@ def notes_of(problem, solution, status):
 
 def _equal_components(solution, used):
     """Whether two of the components `used` have equal parameters."""
+    if len(used) < 2:
+        return False
     values = [solution.parameters[name] for name in solution.problem._own_names()]
     arrays = [array for value in values for array in (value if isinstance(value, tuple) else (value,))]
     arrays = [np.reshape(array, (len(array), -1))[used] for array in arrays if array is not None]

@@ -23,7 +23,7 @@ class MixtureSolution(Fitted):
     problem : MixtureProblem
         The problem solved, for `responsibilities`.
     weights : ndarray, shape (K,)
-        Mixture weights, summing to 1.
+        Mixture weights, summing to 1; with a noise component (K + 1,), that of the noise last.
     means : ndarray, shape (K, d)
         Component means of a Gaussian mixture, in units of the data.
     covariances : ndarray
@@ -115,15 +115,17 @@ class MixtureSolution(Fitted):
         matrices = self._matrices()
         own = [name for name in self.parameters if name not in self.problem.shared_names]
         own = [name for name in own if not (matrices and name == "covariances")]
-        columns = [["weight", *(f"{weight:.4f}" for weight in self.weights[:MAX_ROWS_SHOWN])]]
+        K = self.problem.n_components
+        columns = [["weight", *(f"{weight:.4f}" for weight in self.weights[: min(K, MAX_ROWS_SHOWN)])]]
         columns += [
             [_LABELS[name], *(_row_text(row, max(2, MAX_COORDINATES_SHOWN + 2 - 2 * len(own))) for row in _rows(value))]
             for name, value in ((name, getattr(self, name)) for name in own)
         ]
         widths = [max(map(len, column)) for column in columns]
         lines = ["    " + "    ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
-        if len(self.weights) > MAX_ROWS_SHOWN:
-            lines.append(f"  ... {len(self.weights) - MAX_ROWS_SHOWN} more components")
+        if K > MAX_ROWS_SHOWN:
+            lines.append(f"  ... {K - MAX_ROWS_SHOWN} more components")
+        lines += [f"    {weight:.4f}    noise" for weight in self.weights[K:]]
         for title, matrix in matrices.items():
             lines += [f"  {title}", *_matrix_lines(matrix)]
         lines += [

@@ -395,7 +395,7 @@ def worker_search(problem, options):
 
 def unpack(problem, family, vector):
     """Make a MixtureSolution in the user's units from the core's solution vector."""
-    weights = vector[: problem.n_components]
+    weights = vector[: problem.n_weights]
     return MixtureSolution.canonical(problem, weights / weights.sum(), **family.parameters(vector))
 
 

@@ -171,7 +171,7 @@ def summary(result: SearchResult) -> Summary:
     solution, problem = result.solution, result.solution.problem
     tau, W = solution.responsibilities, problem.total_weight
     found, of_fit = information(solution), criteria(result)
-    counts = np.bincount(tau.argmax(axis=1), problem.sample_weight, minlength=problem.n_components)
+    counts = np.bincount(tau.argmax(axis=1), problem.sample_weight, minlength=problem.n_weights)
     return Summary(
         model=_model(problem),
         status=result.status,
@@ -195,4 +195,5 @@ def _model(problem):
     what = f"{family}, covariance {kind!r}" if kind else family
     prior = "" if problem.prior is None else f", prior {problem.prior!r}"
     columns = f"{problem.n_features} column{'s' * (problem.n_features != 1)}"
-    return f"{what}{prior}: {problem.n_components} components, {problem.n_samples:,} samples, {columns}"
+    noise = " and noise" * (problem.n_weights > problem.n_components)
+    return f"{what}{prior}: {problem.n_components} components{noise}, {problem.n_samples:,} samples, {columns}"

@@ -97,6 +97,6 @@ def run_compiled(problem, state, tol, max_iter):
     if not engine.holds(problem, state["weights"], point, parameters):
         return None
     vector, trace, converged = MixturePrimal(family).em(state["weights"], point, tol, max_iter)
-    weights = vector[: problem.n_components]
+    weights = vector[: problem.n_weights]
     found = problem.check_parameters(**family.parameters(vector))
     return {"weights": weights / weights.sum(), **found}, trace, converged

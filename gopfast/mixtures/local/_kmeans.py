@@ -102,7 +102,7 @@ def kmeans(
 def _state(problem, points, centers):
     """Return the model of the clusters around the centres."""
     labels = squared_distances(points, centers).argmin(axis=1)
-    return problem.maximize(hard_assignment(labels, problem.n_components))
+    return problem.maximize(hard_assignment(labels, problem.n_weights))
 
 
 def _centers(points, weight, responsibilities, n_clusters):

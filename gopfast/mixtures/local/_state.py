@@ -41,7 +41,7 @@ def given_state(problem, start):
         If it is no start of this problem; the message begins with "start".
     """
     given = start_values(problem, start)
-    weights = given.pop("weights", np.full(problem.n_components, 1.0 / problem.n_components))
+    weights = given.pop("weights", np.full(problem.n_weights, 1.0 / problem.n_weights))
     try:
         # The order of a solution is not asked for here, only its checks.
         return problem.reordered(np.arange(problem.n_components), weights, **completed(problem, given))
@@ -59,8 +59,8 @@ def completed(problem, given):
     missing = [name for name in problem.parameter_names if name not in given and name != "prior_variance"]
     if not missing:
         return given
-    K = problem.n_components
-    pooled = problem.maximize(np.full((problem.n_samples, K), 1.0 / K))
+    K, m = problem.n_components, problem.n_weights
+    pooled = problem.maximize(np.full((problem.n_samples, m), 1.0 / m))
     found = {name: pooled[name] for name in missing}
     if "covariances" in found:
         floor = problem.variance_floor

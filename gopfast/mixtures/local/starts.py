@@ -90,7 +90,7 @@ def random_responsibilities(
     """
     checks.choice("kind", kind, ("dirichlet", "gamma", "uniform"))
     concentration = checks.positive_number("concentration", concentration)
-    shape = (check_problem(problem).n_samples, problem.n_components)
+    shape = (check_problem(problem).n_samples, problem.n_weights)
     if kind == "dirichlet":
         return problem.maximize(rng.dirichlet(np.full(shape[1], concentration), shape[0]))
     draws = rng.gamma(concentration, size=shape) if kind == "gamma" else rng.random(shape)

@@ -84,6 +84,11 @@ class MixtureProblem:
         """Columns below which the parameters need not be unique, even up to the components' order."""
         return 0
 
+    @property
+    def n_weights(self) -> int:
+        """Number of mixture weights: K, or with a noise component one more, the last."""
+        return self.n_components
+
     def _store(self, X, n_components, sample_weight, **others):
         """Check what all models share and set every attribute; `X` must have shape (n, d) already."""
         n_samples, n_features = X.shape
@@ -315,7 +320,7 @@ class MixtureProblem:
         former = self.check_parameters(**state) if state else None
         mass = self.sample_weight[:, np.newaxis] * tau
         size = mass.sum(axis=0)
-        weights = size / size.sum()
+        weights, mass = size / size.sum(), mass[:, : self.n_components]
         unused = np.zeros(self.n_components, dtype=bool)
         if self.prior in self._flat_priors:
             unused = mass.max(axis=0) == 0.0
@@ -346,7 +351,7 @@ class MixtureProblem:
         first = parameters[self.parameter_names[0]]
         first = np.hstack(first) if isinstance(first, tuple) else first
         # lexsort takes the last key first.
-        return np.lexsort((weights, *first.T[::-1]))
+        return np.lexsort((weights[: self.n_components], *first.T[::-1]))
 
     def reordered(
         self, order: ArrayLike, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
@@ -358,7 +363,7 @@ class MixtureProblem:
         """Return a state that is checked with its components in the given order."""
         for name in self._own_names():
             parameters[name] = _rows(parameters[name], order)
-        return {"weights": weights[order], **parameters}
+        return {"weights": np.append(weights[order], weights[self.n_components :]), **parameters}
 
     def canonical_state(
         self, weights: ArrayLike, *values: ParameterLike, **parameters: ParameterLike
@@ -401,7 +406,7 @@ class MixtureProblem:
 
     def _moved_means(self, distance, solution):
         """Return the distance by which the core's units move the means of a solution; `distance` as of `_moved`."""
-        return distance(solution.means, self.total_weight * solution.weights[:, np.newaxis])
+        return distance(solution.means, self.total_weight * solution.weights[: self.n_components, np.newaxis])
 
     def _statistics(self):
         """Return the columns (n, F) of which the core's are made, in the order of the user."""
@@ -551,11 +556,11 @@ class MixtureProblem:
 
     def _check_weights(self, weights):
         weights = checks.real_array("weights", weights)
-        return checks.simplex("weights", checks.of_shape("weights", weights, (self.n_components,)))
+        return checks.simplex("weights", checks.of_shape("weights", weights, (self.n_weights,)))
 
     def _check_responsibilities(self, responsibilities):
         tau = checks.real_array("responsibilities", responsibilities)
-        checks.of_shape("responsibilities", tau, (self.n_samples, self.n_components))
+        checks.of_shape("responsibilities", tau, (self.n_samples, self.n_weights))
         return checks.simplex("responsibilities", tau)
 
     def _check_rows(self, name, value):

@@ -1,4 +1,7 @@
-"""Gaussian mixtures: known component variance with or without a prior on the means, and free variances."""
+"""Gaussian mixtures: known component variance with or without a prior on the means, free variances, and noise.
+
+Theory: (A3) of docs/theory/problem.md; (Z4) of docs/theory/products.md.
+"""
 
 import math
 from functools import partial
@@ -12,7 +15,7 @@ from gopfast.errors import InputError
 from gopfast.mixtures import floor_components
 from gopfast.mixtures.data.squares import weighted_squares
 from gopfast.mixtures.problems import gaussian_notes
-from gopfast.mixtures.problems.base import MixtureProblem, average
+from gopfast.mixtures.problems.base import MixtureProblem, average, log_zero
 from gopfast.mixtures.problems.covariance import KINDS, LOG_2_PI, CovarianceKind, default_kind
 from gopfast.mixtures.problems.covariance_names import named
 from gopfast.mixtures.problems.floors import constant_columns, default_floors
@@ -88,6 +91,10 @@ class GaussianMixture(MixtureProblem):
         as Gamma goes to 0 with all means 0, so that the lower bound is part of the model.
     covariance_type : str, optional
         Scikit-learn's name of `covariance`; give one of the two.
+    noise : bool or float, optional
+        True or a density: one more component, the last, of this constant density, for outliers; True stands for 1 over
+        the volume of the smallest box that holds the data, as in mclust (where that may be a rotated box). Its weight
+        is estimated. For covariance="known" without a prior, "diag" and "spherical".
 
     Attributes
     ----------
@@ -105,6 +112,8 @@ class GaussianMixture(MixtureProblem):
     prior : None, "empirical" or float
     posterior, covariance : str
     prior_variance_bounds : (float, float)
+    noise : float or None
+        Density of the noise component in use, in units of 1 over those of X, multiplied over the columns.
     total_weight : float
         W, the sum of the sample weights.
     parameter_names : tuple of str
@@ -136,6 +145,7 @@ class GaussianMixture(MixtureProblem):
     prior: GaussianPrior
     covariance: Covariance
     prior_variance_bounds: tuple[float, float]
+    noise: float | None = None
     _default_floor = False
 
     def __init__(
@@ -151,6 +161,7 @@ class GaussianMixture(MixtureProblem):
         sample_weight: ArrayLike | None = None,
         prior_variance_bounds: tuple[float, float] = (1e-3, 1e6),
         covariance_type: Covariance | None = None,
+        noise: bool | float | None = None,
     ) -> None:
         columns, X = checks.column_names(X), checks.data_matrix("X", X)
         prior = _check_prior(prior)
@@ -183,11 +194,31 @@ class GaussianMixture(MixtureProblem):
             posterior=posterior,
             covariance=covariance,
             prior_variance_bounds=checks.positive_bounds("prior_variance_bounds", prior_variance_bounds),
+            noise=None,
         )
+        if noise is not None and noise is not False:
+            self.__setstate__({"noise": self._noise_density(noise)})
         floor = self._check_floor(variance_floor, kind) if kind.estimated else None
         default = kind.estimated and variance_floor is None
         self.__setstate__({"variance_floor": floor, "_default_floor": default})
         self._check_magnitude()
+
+    def _noise_density(self, noise):
+        """Return the density of a noise component that is asked for."""
+        if self.prior is not None or KINDS[self.covariance].shared or KINDS[self.covariance].free_form:
+            allowed = ", ".join(repr(name) for name, kind in KINDS.items() if not (kind.shared or kind.free_form))
+            raise InputError(
+                f"noise must be None with a prior or covariance={self.covariance!r}: it is offered for components that "
+                f"share no parameters, covariance={allowed}"
+            )
+        if noise is not True:
+            return checks.positive_number("noise", noise)
+        X = self.X[self.sample_weight > 0.0]
+        with np.errstate(over="ignore"):
+            volume = float(np.prod(np.ptp(X, axis=0)))
+        if not 0.0 < volume < math.inf:
+            raise InputError("noise must be a density: the smallest box that holds the data has no usable volume")
+        return 1.0 / volume
 
     def _enlarged(self, n_components):
         """Return the same model with more components, whose default floor may be lower."""
@@ -205,7 +236,13 @@ class GaussianMixture(MixtureProblem):
         return kind(self.n_components, self.n_features, least)
 
     def _model_names(self):
-        return ("covariance", "variance_floor") if KINDS[self.covariance].estimated else ("prior", "posterior")
+        names = ("covariance", "variance_floor") if KINDS[self.covariance].estimated else ("prior", "posterior")
+        return names if self.noise is None else (*names, "noise")
+
+    @property
+    def n_weights(self) -> int:
+        """Number of mixture weights: K, or with a noise component one more, the last."""
+        return self.n_components + (self.noise is not None)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -227,7 +264,7 @@ class GaussianMixture(MixtureProblem):
         The variances of a Gaussian posterior are no parameters of the model and do not count.
         """
         K, d = self.n_components, self.n_features
-        return K - 1 + K * d + self.kind.n_parameters + (self.prior == "empirical")
+        return self.n_weights - 1 + K * d + self.kind.n_parameters + (self.prior == "empirical")
 
     @property
     def elbo_constant(self) -> float:
@@ -274,8 +311,17 @@ class GaussianMixture(MixtureProblem):
     # What the solver asks
 
     def _family(self):
-        """Make the family of the kind of covariance."""
-        return self.kind.family(self)
+        """Make the family of the kind of covariance, with noise a component more."""
+        if self.noise is None:
+            return self.kind.family(self)
+        from gopfast.mixtures.families.noisy import NoisyFamily  # compiled, as problems are not
+
+        return NoisyFamily(self.kind.family(self), self._log_noise)
+
+    @property
+    def _log_noise(self):
+        """Logarithm of the noise's density, without the constant that the objective leaves out."""
+        return math.log(self.noise) - self._log_constant
 
     def _samples(self, scale, squares=False):
         """
@@ -294,7 +340,9 @@ class GaussianMixture(MixtureProblem):
         return summarised(Samples(self.X, self.sample_weight, scale, squares=squares))
 
     def _record_of_proof(self):
-        """Name the kind of covariance, with its known variances and prior or its floor."""
+        """Name the kind of covariance, with its known variances and prior or its floor; None with noise."""
+        if self.noise is not None:
+            return None
         family = "posterior" if self.posterior == "gaussian" else self.kind.name_in_proofs
         record = {"family": family, "n_components": self.n_components}
         if self.kind.estimated:
@@ -303,12 +351,20 @@ class GaussianMixture(MixtureProblem):
         return {**record, "noise_variance": self.noise_variance.tolist(), "prior": prior}
 
     def _closed_form(self, X, w):
-        """Match mean and variances, above the floor."""
+        """Match mean and variances, above the floor; with noise there is none."""
+        if self.noise is not None:
+            return None
         return (free_variance if self.kind.estimated else known_variance)(self, X, w)
 
     def _ceiling(self):
         """Take the density at the mean of a component on the floor; with known variance, squares and entropies of 0."""
         number = self.n_components * self.n_features
+        if self.noise is not None:
+            least = 0.0
+            if self.kind.estimated:
+                floor = np.broadcast_to(self.variance_floor, self.n_features)
+                least = 0.5 * math.fsum(LOG_2_PI + math.log(value) for value in floor)
+            return [self.total_weight * min(least, -self._log_noise)], self.total_weight * abs(least)
         if self.kind.estimated:
             floor = np.broadcast_to(self.variance_floor, self.n_features)
             return [0.5 * self.total_weight * (LOG_2_PI + math.log(value)) for value in floor], 0.0
@@ -337,6 +393,8 @@ class GaussianMixture(MixtureProblem):
 
     def _coordinates(self, blocks):
         """Take means in deviations, and variances or matrices above their floor; the prior variance is eliminated."""
+        if self.noise is not None:
+            raise InputError("problem must have noise=None for a gradient method; EM takes it")
         found = {"means": blocks.Means(self)}
         if self.posterior == "gaussian":
             found["posterior_variances"] = blocks.PosteriorVariances(self)
@@ -358,7 +416,13 @@ class GaussianMixture(MixtureProblem):
 
     def _column_log_densities(self, column, values, means, covariances=None, **others):
         mean, variance = means[:, column, np.newaxis], self.kind.variances(covariances)[:, column, np.newaxis]
-        return -0.5 * (np.square(values - mean) / variance + np.log(2.0 * np.pi * variance))
+        logs = -0.5 * (np.square(values - mean) / variance + np.log(2.0 * np.pi * variance))
+        if self.noise is None:
+            return logs
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        others = np.delete(high - low, column)  # noise is drawn in the data's box
+        level = math.log(self.noise) + float(log_zero(others).sum())
+        return np.vstack([logs, np.where((values >= low[column]) & (values <= high[column]), level, -np.inf)])
 
     @property
     def _can_sit_on_ties(self):
@@ -401,6 +465,8 @@ class GaussianMixture(MixtureProblem):
         kernel = self.kind.log_densities(self.X, parameters["means"], parameters.get("covariances"))
         if self.posterior == "gaussian":
             kernel -= 0.5 * (parameters["posterior_variances"] / self.noise_variance).sum(axis=1)
+        if self.noise is not None:
+            kernel = np.column_stack([kernel, np.full(len(kernel), self._log_noise)])
         return kernel
 
     def _penalty(self, parameters):
@@ -419,9 +485,15 @@ class GaussianMixture(MixtureProblem):
         return checks.of_columns("X", checks.data_matrix("X", X), self.n_features)
 
     def _draw(self, rng, components, parameters):
-        noise = rng.standard_normal((len(components), self.n_features))
+        normal = rng.standard_normal((len(components), self.n_features))
         factors = np.linalg.cholesky(self.kind.matrices(parameters.get("covariances")))
-        return parameters["means"][components] + np.einsum("iab,ib->ia", factors[components], noise)
+        own = np.minimum(components, self.n_components - 1)
+        drawn = parameters["means"][own] + np.einsum("iab,ib->ia", factors[own], normal)
+        if self.noise is None:
+            return drawn
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        anywhere = rng.uniform(low, high, drawn.shape)
+        return np.where((components == self.n_components)[:, np.newaxis], anywhere, drawn)
 
     # M step
 

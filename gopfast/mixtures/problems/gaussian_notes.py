@@ -48,7 +48,7 @@ def _on_floor(problem, solution, proved):
 
 def _smaller(problem, solution):
     """Tell what a floor smaller than the one given would give; of the default one the caution tells."""
-    if problem._default_floor:
+    if problem._default_floor or problem.noise is not None:
         return ""
     gain = floor_components.smaller_floor_gain(problem, solution)
     return f"; one {floor_components.SMALLER} times smaller gives {gain:.3g} nats or more"
@@ -63,7 +63,7 @@ def _absurd_unit(problem, solution):
         return []
     within = sum(
         weighted_squares(problem.X, share * tau, mean)
-        for tau, mean in zip(solution.responsibilities.T, solution.means, strict=True)
+        for tau, mean in zip(solution.responsibilities.T[: problem.n_components], solution.means, strict=True)
     )
     for j, v in enumerate(known):
         if within[j] > MOST_SPREAD * v:

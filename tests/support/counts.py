@@ -75,8 +75,8 @@ def fit(case, mass):
             spread = mean if case.family == "poisson" else mean * (1 - mean / trials)
             for j in range(q):
                 gradient[j] += m * (mean - count) * row[j]
-                for l in range(q):
-                    hessian[j, l] += m * spread * row[j] * row[l]
+                for other in range(q):
+                    hessian[j, other] += m * spread * row[j] * row[other]
         try:
             step = mpmath.lu_solve(hessian, -gradient)
         except ZeroDivisionError:

@@ -1,4 +1,7 @@
-"""Mixtures of regressions of counts (Poisson) and proportions (binomial)."""
+"""Mixtures of regressions of counts (Poisson) and proportions (binomial).
+
+Theory: (N1) of docs/theory/counts.md.
+"""
 
 import math
 
@@ -17,7 +20,7 @@ from gopfast.mixtures.problems.tuning import HELD_BELOW, LEAST_COUNT
 
 
 @signed_by_init
-class CountRegressionMixture(RegressionMixture):
+class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")):
     """
     Mixture of regressions of counts: generalised linear models with a class of their own for every sample.
 
@@ -116,7 +119,7 @@ class CountRegressionMixture(RegressionMixture):
             ("variance_floor", variance_floor, None),
         ):  # fmt: skip
             if value != usual:
-                raise InputError(f"{name} must be {usual!r} with family={family!r}: counts have no variance of their own")
+                raise InputError(f"{name} must be {usual!r} with family={family!r}: it is of normal errors")
         if family == "poisson" and n_trials is not None:
             raise InputError("n_trials must be None with family='poisson'")
         if family == "binomial" and n_trials is None:
@@ -281,11 +284,14 @@ class CountRegressionMixture(RegressionMixture):
         at_end = self._rows.is_at_end() & (self.sample_weight > 0.0)
         if not at_end.any():
             return []
-        what = "counts of 0" if self.family == "poisson" else "counts of no or of all trials"
-        text = f"{what} are taken to be {self.least_count:.3g} from there (least_count), which is part of the model"
+        text = f"counts of 0 are taken to be {self.least_count:.3g} (least_count), which is part of the model"
+        if self.family == "binomial":
+            text = f"counts of no trial and of all are taken to be {self.least_count:.3g} from there (least_count)"
         eta = self.predict(self.regressors, **solution.parameters) + self.offsets[:, np.newaxis]
-        away = np.abs(eta - self._rows.saturated()[:, np.newaxis])
-        held = np.flatnonzero(((away < HELD_BELOW) & at_end[:, np.newaxis]).any(axis=0) & (solution.weights > 0.0))
+        best = self._rows.saturated()[:, np.newaxis]
+        beyond = np.where(best < 0.0, eta < best + HELD_BELOW, eta > best - HELD_BELOW)
+        own = solution.responsibilities > 0.5
+        held = np.flatnonzero((beyond & own & at_end[:, np.newaxis]).any(axis=0))
         if held.size:
             text += f"; nothing else holds the coefficients of component {', '.join(map(str, held))}"
         return [text]
@@ -316,7 +322,7 @@ class CountRegressionMixture(RegressionMixture):
         for k, column in enumerate(mass.T):
             start = None
             if former is not None:
-                start = np.append(former["coefficients"][k], former["intercepts"][k : k + 1] if self.fit_intercept else [])
+                start = np.concatenate([former[name][k].ravel() for name in self.parameter_names])
             found.append(rows.fit(column, self.sample_weight / self.total_weight, start))
         fitted, p = np.array(found), self._n_regressors
         return {"coefficients": fitted[:, :p], **({"intercepts": fitted[:, p]} if self.fit_intercept else {})}

@@ -43,9 +43,11 @@ def counts():
     seizures, hours, treated, day = datasets.load_seizure().T
     X = np.column_stack([treated, np.log(day), treated * np.log(day)])
     yield "seizure, treatment x log day", 2, X, seizures, {**poisson, "offset": np.log(hours)}
-    deaths, total, _, treated = datasets.load_betablocker().T
+    deaths, total, centers, treated = datasets.load_betablocker().T
+    binomial = {"family": "binomial", "n_trials": total}
     for K in (2, 3):
-        yield "betablocker on treatment", K, treated, deaths, {"family": "binomial", "n_trials": total}
+        yield "betablocker on treatment", K, treated, deaths, binomial
+        yield "betablocker, one class per centre", K, treated, deaths, {**binomial, "groups": centers}
     remaining, total, _, species = datasets.load_tribolium().T
     X = np.column_stack([species == 2, species == 3]).astype(float)
     yield "tribolium on species", 2, X, remaining, {"family": "binomial", "n_trials": total}

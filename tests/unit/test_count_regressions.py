@@ -193,6 +193,55 @@ def test_counts_of_zero_are_told_and_hold_a_component():
     assert problem.predict_mean([[5.0]], result.solution.coefficients, result.solution.intercepts)[0, 0] < 1e-6
 
 
+def grouped(n_components=3, **more):
+    deaths, total, center, treated = BETA.T
+    return RegressionMixture(
+        treated, deaths, n_components, family="binomial", n_trials=total, groups=center, **more
+    )  # fmt: skip
+
+
+def test_rows_of_a_group_are_of_one_component():
+    problem = grouped()
+    result = gopfast.solve(problem)
+    solution = result.solution
+    assert result.success
+    logs = stats.binom(BETA[:, 1:2], 1 / (1 + np.exp(-problem.predict(BETA[:, 3:], **solution.parameters)))).logpmf(
+        BETA[:, :1]
+    )
+    of_centers = logs[:22] + logs[22:]
+    expected = -np.log(np.exp(of_centers) @ solution.weights).sum()
+    assert result.objective == pytest.approx(expected, abs=1e-4) and expected == pytest.approx(158.30948, abs=1e-4)
+    np.testing.assert_array_equal(solution.responsibilities[:22], solution.responsibilities[22:])
+    assert problem.total_weight == 22.0
+    order = np.random.default_rng(0).permutation(44)  # rows in any order
+    moved = RegressionMixture(
+        BETA[order, 3], BETA[order, 0], 3, family="binomial", n_trials=BETA[order, 1],
+        groups=[f"center {c:g}" for c in BETA[order, 2]],
+    )  # fmt: skip
+    assert gopfast.solve(moved).objective == pytest.approx(result.objective, abs=1e-4)
+
+
+def test_weights_are_those_of_groups():
+    weights = np.tile(np.random.default_rng(0).uniform(0.5, 2.0, 22), 2)
+    problem = grouped(2, sample_weight=weights)
+    state = random_state(problem)
+    value = problem.objective(**state)
+    cost = problem._with(sample_weight=np.eye(44)[0])  # of one center, by its first row
+    assert problem.total_weight == pytest.approx(weights[:22].sum())
+    single = sum(
+        weights[i] * cost._with(sample_weight=np.eye(44)[i]).objective(**state) for i in range(22)
+    )  # fmt: skip
+    assert value == pytest.approx(single, rel=1e-12)
+    with pytest.raises(InputError, match="sample_weight must be one number for all rows of a group"):
+        grouped(2, sample_weight=np.arange(44) + 1.0)
+    with pytest.raises(InputError, match="n_components must be at most the number of groups, 22"):
+        grouped(23)
+    with pytest.raises(InputError, match="groups must be labels"):
+        RegressionMixture(X, n_components=2, **{**POISSON, "groups": [[1]]})
+    with pytest.raises(InputError, match="groups must be None: samples are drawn row by row"):
+        gopfast.bootstrap(problem, n_resamples=2, log=False)
+
+
 def test_a_proof_is_refused_by_name(tmp_path):
     problem = RegressionMixture(X, n_components=2, **POISSON)
     with pytest.raises(InputError, match="proof must be None: proofs have no entry yet for CountRegressionMixture"):

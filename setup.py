@@ -17,8 +17,8 @@ CSRC = SOURCE / "mixtures/csrc"
 # C sources of a module beside its own; each is compiled once, all at the same time.
 KERNEL = ["pass", "pass_portable", "pass_avx2", "pass_avx512"]
 DENSE = (
-    "families.counts", "incumbent.basin", "incumbent.center", "incumbent.neighbourhood", "mixing.weights", "pricing.master",
-    "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
+    "families.counts", "incumbent.basin", "incumbent.center", "incumbent.neighbourhood", "mixing.weights",
+    "pricing.master", "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
              "gopfast.mixtures.pricing.hull_cells": ["hull"]} | {

@@ -1,6 +1,7 @@
-"""Mixtures of two regressions on the data sets of the literature; writes bench/results/regressions.md.
+"""Mixtures of regressions on the data sets of the literature; writes bench/results/regressions.md.
 
 Run: python bench/regressions.py [--limit 60] [--starts 500]     (about five minutes)
+     python bench/regressions.py --counts      (Poisson and binomial ones alone, to count_regressions.md)
 
 Beside each the runs of EM, from lines through random samples, that end within 0.01 nats of the best objective known.
 """
@@ -15,7 +16,7 @@ from gopfast import datasets
 from gopfast.mixtures.problems import regression_starts
 
 TOLERANCE = 0.01  # nats
-RESULTS = Path(__file__).parent / "results" / "regressions.md"
+RESULTS = Path(__file__).parent / "results"
 
 
 def cases():
@@ -29,6 +30,30 @@ def cases():
         yield name, X, y, {}
         yield name, X, y, {"noise_variance": known}
         yield name, X, y, {"variance": "shared"}
+
+
+def counts():
+    """Yield a name, the number of components, regressors, responses and the arguments of models of counts."""
+    npreg, fabric, patent = datasets.load_npreg(), datasets.load_fabricfault(), datasets.load_patent()
+    poisson = {"family": "poisson"}
+    yield "npreg, counts on x", 2, npreg[:, 0], npreg[:, 2], poisson
+    yield "fabricfault", 2, np.log(fabric[:, 0]), fabric[:, 1], poisson
+    yield "patent", 2, patent[:, 2], patent[:, 0], poisson
+    yield "patent", 3, patent[:, 2], patent[:, 0], poisson
+    seizures, hours, treated, day = datasets.load_seizure().T
+    X = np.column_stack([treated, np.log(day), treated * np.log(day)])
+    yield "seizure, treatment x log day", 2, X, seizures, {**poisson, "offset": np.log(hours)}
+    deaths, total, centers, treated = datasets.load_betablocker().T
+    binomial = {"family": "binomial", "n_trials": total}
+    for K in (2, 3):
+        yield "betablocker on treatment", K, treated, deaths, binomial
+        yield "betablocker, one class per centre", K, treated, deaths, {**binomial, "groups": centers}
+    remaining, total, _, species = datasets.load_tribolium().T
+    X = np.column_stack([species == 2, species == 3]).astype(float)
+    yield "tribolium on species", 2, X, remaining, {"family": "binomial", "n_trials": total}
+    packages, stores = datasets.load_candy().T
+    for K in range(1, 6):
+        yield "candy", K, np.ones(21), packages, {**poisson, "fit_intercept": False, "sample_weight": stores}
 
 
 def reached(problem, best, n_starts):
@@ -48,12 +73,13 @@ def variances_of(problem):
     return f"{problem.variance} above {problem.variance_floor:.3g}"
 
 
-def row(name, X, y, options, limit, n_starts):
+def row(name, K, X, y, options, limit, n_starts):
     """Return a row of the table."""
-    problem = gopfast.RegressionMixture(X, y, 2, **options)
+    problem = gopfast.RegressionMixture(X, y, K, **options)
     result = gopfast.solve(problem, time_limit=limit, log=False)
+    what = variances_of(problem) if problem.family == "normal" else f"{problem.family} | {K}"
     return (
-        f"| {name} | {variances_of(problem)} | {result.objective:.5f} | {result.gap:.3g} | {result.status.name} "
+        f"| {name} | {what} | {result.objective:.5f} | {result.gap:.3g} | {result.status.name} "
         f"| {result.n_nodes:,} | {result.n_passes:,} | {result.time:.1f} "
         f"| {reached(problem, result.objective, n_starts)} |"
     )
@@ -64,19 +90,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a search")
     parser.add_argument("--starts", type=int, default=500, help="runs of EM")
+    parser.add_argument("--counts", action="store_true", help="regressions of counts alone")
     options = parser.parse_args()
     limit, n_starts = options.limit, options.starts
+    title, flag, columns, path = "Mixtures of two regressions", "", "variances", RESULTS / "regressions.md"
+    every = ((name, 2, X, y, given) for name, X, y, given in cases())
+    if options.counts:
+        title, flag, columns, path = (
+            "Mixtures of regressions of counts", " --counts", "family | K", RESULTS / "count_regressions.md"
+        )
+        every = counts()
     lines = [
-        "# Mixtures of two regressions", "",
-        f"`python bench/regressions.py --limit {limit:g} --starts {n_starts}`; seconds of a machine that was shared.",
+        f"# {title}", "",
+        f"`python bench/regressions.py{flag} --limit {limit:g} --starts {n_starts}`; seconds of a machine that was "
+        "shared.",
         "",
-        f"| data | variances | objective | gap, nats | status | nodes | passes | s | EM, of {n_starts} |",
-        "| --- " * 9 + "|",
+        f"| data | {columns} | objective | gap, nats | status | nodes | passes | s | EM, of {n_starts} |",
+        "| --- " * (9 + options.counts) + "|",
     ]  # fmt: skip
-    for case in cases():
+    for case in every:
         lines.append(row(*case, limit, n_starts))
         print(lines[-1], flush=True)
-    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

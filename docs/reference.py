@@ -19,7 +19,7 @@ SECTIONS = [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
             "MultinomialMixture", "LatentClass", "LatentClassFit", "RegressionMixture", "MixedMixture",
         ]),
-        ("gopfast.models", ["MixtureProblem"]),
+        ("gopfast.models", ["MixtureProblem", "CountRegressionMixture"]),
     ]),
     ("Around a fit", "Model choice, standard errors, tests, the landscape, certificates.", [
         ("gopfast", ["select", "Selection"]), ("gopfast.inference.candidates", ["Candidate", "SelectionStatus"]),

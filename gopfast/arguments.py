@@ -269,6 +269,9 @@ def _add_regression(model):
     model.add_argument(
         "--offset", metavar="O", help="the column that is added to linear predictors, with --family poisson or binomial"
     )
+    model.add_argument(
+        "--groups", metavar="G", help="the column of what rows belong to, with --family poisson or binomial"
+    )
 
 
 def _add_model(command, needs_k):

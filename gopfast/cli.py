@@ -38,8 +38,8 @@ MODEL_NAMES = (
 )  # fmt: skip
 # The same of a RegressionMixture, by its family, and what it does not take.
 REGRESSION_NAMES = ("n_components", "family", "variance", "variance_floor", "noise_variance", "fit_intercept")
-COUNT_NAMES = ("n_components", "family", "n_trials", "offset", "least_count", "fit_intercept")
-OF_REGRESSIONS = ("variance", "fit_intercept", "family", "n_trials", "offset", "least_count")
+COUNT_NAMES = ("n_components", "family", "n_trials", "offset", "groups", "least_count", "fit_intercept")
+OF_REGRESSIONS = ("variance", "fit_intercept", "family", "n_trials", "offset", "groups", "least_count")
 NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")
 READING = ("columns", "separator", "decimal", "header", "na", "response")  # options: how data are read
 STANDARD_OUTPUT = "-"
@@ -381,12 +381,14 @@ def _with_response(options, table):
     if table.n_rows is not None:
         raise InputError(f"--response: {shown(options.data)} has too many rows, and is read in chunks")
     last = []
-    for flag, name in (("--trials", "n_trials"), ("--offset", "offset"), ("--response", "response")):
+    for flag, name in (
+        ("--trials", "n_trials"), ("--offset", "offset"), ("--groups", "groups"), ("--response", "response")
+    ):  # fmt: skip
         if getattr(options, name, None) is not None:
             last.append((name, _place(flag, getattr(options, name), table.columns)))
     places = [at for _, at in last]
     if len(set(places)) < len(places):
-        raise InputError("--response, --trials and --offset must be columns of their own")
+        raise InputError("--response, --trials, --offset and --groups must be columns of their own")
     order = [*(j for j in range(len(table.columns)) if j not in places), *places]
     for name, at in last[:-1]:  # as the problem takes them
         setattr(options, name, str(order.index(at) + 1))

@@ -880,6 +880,94 @@ def factors_of(family):
     return [getattr(family, "inner", family)]
 
 
+class CountRegression(Definition):
+    """Poisson and binomial responses; fits by Newton's method, of which the last step says how exact they are."""
+
+    def prepare(self):
+        problem, used = self.problem, self.problem.sample_weight > 0
+        p, ones = problem.regressors.shape[1], np.ones((self.n, 1))
+        self.Z = np.hstack([self.X[:, :p], ones] if problem.fit_intercept else [self.X[:, :p]]).astype(self.dtype)
+        self.y, self.trials = self.X[:, -1].astype(self.dtype), problem.trials[used].astype(self.dtype)
+        self.o, least = problem.offsets[used].astype(self.dtype), self.dtype(problem.least_count)
+        self.is_poisson = problem.family == "poisson"
+        self.counts = np.maximum(self.y, least)
+        y, n = self.y.astype(LONG), self.trials.astype(LONG)
+        norm = log_gamma(y + 1)
+        if not self.is_poisson:
+            self.counts = np.minimum(self.counts, self.trials - least)
+            norm = norm + log_gamma(n - y + 1) - log_gamma(n + 1)
+        self.norm = norm.astype(self.dtype)
+
+    def mean(self, eta):
+        with np.errstate(over="ignore"):
+            return np.exp(eta) if self.is_poisson else self.trials / (1 + np.exp(-eta))
+
+    def loss(self, mass, eta):
+        with np.errstate(over="ignore"):
+            A = np.exp(eta) if self.is_poisson else self.trials * np.logaddexp(0, eta)
+        return (mass * (A - self.counts * eta)).sum()
+
+    def fit(self, mass, former):
+        """Coefficients (q,) of a component, and about how far they are from the best; infinity: they may be open."""
+        b = np.zeros(self.Z.shape[1], dtype=self.dtype) if former is None else former.copy()
+        step, condition = np.full(len(b), np.inf), np.inf
+        exactly = self.dtype is LONG
+        for _ in range(60 if exactly or former is None else 3):
+            eta = self.Z @ b + self.o
+            mean = self.mean(eta)
+            gradient = self.Z.T @ (mass * (mean - self.counts))
+            spread = mean if self.is_poisson else mean * (1 - mean / self.trials)
+            hessian = ((self.Z.T * (mass * spread)) @ self.Z).astype(float)
+            if not np.isfinite(hessian).all():
+                return np.zeros_like(b), np.full(len(b), np.inf)
+            scale = np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+            condition = np.linalg.cond(hessian / np.outer(scale, scale)) if exactly else 1.0
+            step = -(np.linalg.lstsq(hessian / np.outer(scale, scale), (gradient / scale).astype(float), rcond=None)[0]
+                     / scale)  # fmt: skip
+            value, length = self.loss(mass, eta), self.dtype(1)
+            while not self.loss(mass, self.Z @ (b + length * step) + self.o) <= value and length > 1e-9:
+                length /= 2
+            b = b + length * step
+            if np.abs(step).max() <= (1e-17 if exactly else 1e-6) * (1 + np.abs(b).max()):
+                break
+        exact = condition < 1e7 and np.abs(step).max() < 1e-12 * (1 + np.abs(b).max())
+        error = 1e4 * np.abs(step) + 1e-13 * (1 + np.abs(b)) if exact else np.full(len(b), np.inf)
+        return b, error
+
+    def parameters(self, mass, S, former):
+        found = [
+            self.fit(mass[:, k] if S[k] > 0 else self.w, None if former is None else former["coefficients"][k])
+            for k in range(self.K)
+        ]
+        return {"coefficients": np.array([b for b, _ in found]), "error": np.array([error for _, error in found])}
+
+    def log_densities(self, state):
+        eta = self.Z @ state["coefficients"].T + self.o[:, None]
+        with np.errstate(over="ignore"):
+            A = np.exp(eta) if self.is_poisson else self.trials[:, None] * np.logaddexp(0, eta)
+        return self.counts[:, None] * eta - A - self.norm[:, None]
+
+    def sample_size(self, state):
+        eta = np.abs(self.Z @ state["coefficients"].T + self.o[:, None])
+        return (np.minimum(self.counts[:, None] * (1 + eta), 1e6) + np.abs(self.norm)[:, None]).max(axis=1)
+
+    def read(self, solution):
+        b = solution.coefficients
+        if self.problem.fit_intercept:
+            b = np.column_stack([b, solution.intercepts])
+        return {"weights": solution.weights.astype(self.dtype), "coefficients": b.astype(self.dtype)}
+
+    def point(self, state, family):
+        places = np.array([[long(x) for x in row] for row in family.design.places])
+        shift = np.array([long(value) for value in family.design.values])
+        cells = state["coefficients"] @ places.T - shift
+        with np.errstate(invalid="ignore"):
+            size = np.abs(state["coefficients"]) @ np.abs(places).T + np.abs(shift)
+            error = np.where(np.isinf(state["error"]).any(axis=1, keepdims=True), np.inf,
+                             state["error"] @ np.abs(places).T + 1e-15 * size)  # fmt: skip
+        return np.clip(cells, family.design.low, family.design.high) if np.isinf(error).any() else cells, error, *EMPTY
+
+
 def long(x):
     """A Fraction in extended precision."""
     high = float(x)
@@ -890,7 +978,7 @@ MODELS = {
     "GaussianMixture": Gaussian, "BernoulliMixture": Bernoulli, "PoissonMixture": Poisson,
     "ExponentialMixture": Exponential, "CategoricalMixture": Categorical,
     "LatentClass": Categorical, "GammaMixture": Gamma, "MultinomialMixture": Multinomial,
-    "RegressionMixture": Regression, "MixedMixture": Mixed,
+    "RegressionMixture": Regression, "CountRegressionMixture": CountRegression, "MixedMixture": Mixed,
 }  # fmt: skip
 
 

@@ -268,6 +268,26 @@ def mixed(rng, n, d, K, small):
     return gopfast.MixedMixture(kinds, X, K, variance_floor=floor, sample_weight=weights(rng, n))
 
 
+def count_regression(rng, n, d, K, small, family="poisson"):
+    """Counts on one or two regressors, some tied, often on curves that cross, many of them 0 or all trials."""
+    n, p = min(n, 30), 1 + (rng.random() < 0.25)
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-2, 1, p)
+    if rng.random() < 0.5:
+        X = X[rng.integers(n // 2 + 1, size=n)] + rng.choice([0.0, 1e-3]) * rng.normal(size=(n, p))
+    Z = (X - X.mean(axis=0)) / np.sqrt(spread(X))
+    eta = rng.uniform(-3, 4) + (Z * rng.normal(size=(K, p))[rng.integers(K, size=n)]).sum(axis=1)
+    given = {"offset": rng.normal(size=n)} if rng.random() < 0.3 else {}
+    if family == "poisson":
+        y = rng.poisson(np.exp(np.clip(eta + given.get("offset", 0.0), -20.0, 9.0)))
+    else:
+        given["n_trials"] = rng.integers(1, rng.choice([2, 5, 60]) + 1, n)
+        y = rng.binomial(given["n_trials"], 1.0 / (1.0 + np.exp(-eta)))
+    return gopfast.RegressionMixture(
+        X, y, min(n, K), family=family, fit_intercept=bool(rng.random() < 0.8), sample_weight=weights(rng, n),
+        least_count=float(rng.choice([1e-9, 1e-6, 0.1])), **given,
+    )  # fmt: skip
+
+
 def _with_columns(make, least, most):
     """Of `least` to `most` columns."""
     return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
@@ -318,7 +338,10 @@ MANY = {
 LATER = {
     "tied_diag": _of(gaussian_free, covariance="tied_diag"), "mixed": mixed, "noise": noisy, "gamma": _of(gamma),
 }  # fmt: skip
-REGRESSIONS = {"regression": _of(regression), "regression_known": _of(regression, known=True)}
+REGRESSIONS = {
+    "regression": _of(regression), "regression_known": _of(regression, known=True),
+    "count_regression": _of(count_regression), "proportion_regression": _of(count_regression, family="binomial"),
+}  # fmt: skip
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
 DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}
 NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED)

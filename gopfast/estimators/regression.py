@@ -162,7 +162,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         """
         Return each component's mean of the response, shape (m, K); X of shape (m, p).
 
-        Of counts at offsets, 0 by default, and numbers of trials, 1 by default: with "binomial" these are probabilities.
+        Of counts at offsets, 0 by default, and numbers of trials, 1 by default, so that proportions are probabilities.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)

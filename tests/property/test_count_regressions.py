@@ -30,21 +30,21 @@ def test_boxes_around_fits_keep_them_and_are_bounded_below_their_objective(famil
     tried = 0
     for seed, kind in enumerate(counts.DATA):
         failures, number = counts.attacked(
-            kind, seed, n=7, n_points=2, n_boxes=10, p=1 + (seed == 2), family=family, fit_intercept=seed % 2 > 0
-        )
+            kind, seed, n=7, n_points=2, n_boxes=10, p=1 + (seed == 2), family=family, fit_intercept=seed % 2 > 0,
+            grouped=seed in (1, 4, 6),
+        )  # fmt: skip
         assert not failures
         tried += number
     assert tried > 60
 
 
-@every_family
-def test_fits_of_random_weights_lie_in_the_box(family):
+def test_fits_of_random_weights_lie_in_the_box():
     """Also of a few rows alone, which leave coefficients all but open."""
     tried = 0
     with mpmath.workdps(counts.DIGITS):
         for seed, kind in enumerate(counts.DATA):
             rng = np.random.default_rng(seed)
-            case = counts.problem(kind, rng, n=9, family=family)
+            case = counts.problem(kind, rng, n=9, family=FAMILIES[seed % 2])
             core = engine.family(case)
             for _ in range(2):
                 mass = exact(10.0 ** rng.uniform(-rng.choice([1, 6, 12]), 0, case.n_samples))

@@ -15,8 +15,8 @@ DIGITS = 34
 DATA = ("plain", "ties", "near ties", "zeros", "ends", "large", "offset")
 
 
-def problem(kind, rng, n=10, K=2, p=1, family="poisson", fit_intercept=True, **given):
-    """A mixture on data of a kind of `DATA`."""
+def problem(kind, rng, n=10, K=2, p=1, family="poisson", fit_intercept=True, grouped=False, **given):
+    """A mixture on data of a kind of `DATA`; grouped: of rows that belong together, in no order."""
     X = rng.normal(size=(n, p))
     if kind == "ties":
         X = X[rng.integers(n // 2 + 1, size=n)]
@@ -30,6 +30,9 @@ def problem(kind, rng, n=10, K=2, p=1, family="poisson", fit_intercept=True, **g
     if kind == "offset":
         given["offset"] = rng.choice([0.0, 1.0, 6.0]) * rng.normal(size=n)
     weights = 10.0 ** rng.uniform(-2.0, 2.0, n) if rng.random() < 0.3 else rng.choice([0.5, 1.0, 3.0], n)
+    if grouped:
+        given["groups"] = rng.permutation(np.arange(n) % (K + 1 + n // 3))
+        weights = weights[given["groups"]]
     if family == "poisson":
         y = rng.poisson(np.exp(np.clip(eta + given.get("offset", 0.0), -20, 12)))
     else:
@@ -75,8 +78,8 @@ def fit(case, mass):
             spread = mean if case.family == "poisson" else mean * (1 - mean / trials)
             for j in range(q):
                 gradient[j] += m * (mean - count) * row[j]
-                for l in range(q):
-                    hessian[j, l] += m * spread * row[j] * row[l]
+                for other in range(q):
+                    hessian[j, other] += m * spread * row[j] * row[other]
         try:
             step = mpmath.lu_solve(hessian, -gradient)
         except ZeroDivisionError:
@@ -109,8 +112,10 @@ def targets(case, family, counts):
     total, (Z, y, _, offset) = w.sum(), rows(case)
     for i, k in zip(*np.nonzero(counts), strict=True):
         value += number(mass[i, k]) * mpmath.log(number(Fraction(int(counts[i, k]), GRAIN)))
+    number_of_rows = case._rows_of_group.tolist()  # that the weight of each group is divided among
     for part in mass.T:
         size = part.sum()
+        part = part * number_of_rows
         b = fit(case, part) if size else None
         if b is None:
             return None
@@ -143,7 +148,9 @@ def attacked(kind, seed, n_points=3, n_boxes=8, **model):
     root = root_box(relaxation)
     with mpmath.workdps(DIGITS):
         for _ in range(n_points):
-            target = targets(case, family, responsibilities(case, rng))
+            shares = responsibilities(case, rng)
+            shares = shares[np.unique(case._group_of, return_index=True)[1]][case._group_of]
+            target = targets(case, family, shares)
             if target is None:
                 continue
             point, value = target

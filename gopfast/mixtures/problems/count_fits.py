@@ -1,4 +1,7 @@
-"""Generalised linear models of counts: densities, and weighted fits by Newton's method."""
+"""Generalised linear models of counts: densities, and weighted fits by Newton's method.
+
+Theory: (N3) of docs/theory/counts.md.
+"""
 
 import numpy as np
 from scipy.special import expit, gammaln

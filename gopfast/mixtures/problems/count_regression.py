@@ -1,4 +1,7 @@
-"""Mixtures of regressions of counts (Poisson) and proportions (binomial)."""
+"""Mixtures of regressions of counts (Poisson) and proportions (binomial).
+
+Theory: (N1) of docs/theory/counts.md.
+"""
 
 import math
 
@@ -17,7 +20,7 @@ from gopfast.mixtures.problems.tuning import HELD_BELOW, LEAST_COUNT
 
 
 @signed_by_init
-class CountRegressionMixture(RegressionMixture):
+class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")):
     """
     Mixture of regressions of counts: generalised linear models with a class of their own for every sample.
 
@@ -49,16 +52,22 @@ class CountRegressionMixture(RegressionMixture):
     fit_intercept : bool
         Whether regressions have an intercept.
     sample_weight : array_like of shape (n,), optional
-        Weights w_i of the samples, at least 0 and not all 0; 1 by default.
+        Weights w_i of the samples, at least 0 and not all 0; 1 by default. With `groups` one number for each group.
+    groups : array_like of shape (n,), or str, optional
+        Rows that belong together, such as those of a patient or a centre, or the column of X that says so: all rows of
+        a group are of one component, so that groups are what the mixture is of. By default each row is a group.
 
     Attributes
     ----------
     X : ndarray, shape (n, p + 1 or more)
-        Read-only: the regressors, the trials of a binomial response, the offset where one is given, the responses.
+        Read-only: the regressors, the trials of a binomial response, offset and groups where they are given, the
+        responses.
+    sample_weight : ndarray, shape (n,)
+        With groups the weight of each divided among its rows, so that `total_weight` is that of the groups.
     regressors, response : ndarray, shape (n, p) and (n,)
     trials, offsets : ndarray, shape (n,)
         Trials (1 of Poisson counts) and offsets (0 where none are given).
-    n_trials, offset : str or None
+    n_trials, offset, groups : str or None
         The columns of the attribute `X` that hold them, as arguments; None where there is none.
     family : str
     least_count : float
@@ -87,6 +96,7 @@ class CountRegressionMixture(RegressionMixture):
     least_count: float
     n_trials: str | None
     offset: str | None
+    groups: str | None
 
     variance = "free"
     noise_variance = None
@@ -109,6 +119,7 @@ class CountRegressionMixture(RegressionMixture):
         variance: str = "free",
         noise_variance: float | None = None,
         variance_floor: float | None = None,
+        groups: ArrayLike | str | None = None,
     ) -> None:
         checks.choice("family", family, ("poisson", "binomial"))
         for name, value, usual in (
@@ -116,12 +127,14 @@ class CountRegressionMixture(RegressionMixture):
             ("variance_floor", variance_floor, None),
         ):  # fmt: skip
             if value != usual:
-                raise InputError(f"{name} must be {usual!r} with family={family!r}: counts have no variance of their own")
+                raise InputError(f"{name} must be {usual!r} with family={family!r}: it is of normal errors")
         if family == "poisson" and n_trials is not None:
             raise InputError("n_trials must be None with family='poisson'")
         if family == "binomial" and n_trials is None:
             raise InputError("n_trials must be given with family='binomial': 1 where responses are 0 or 1")
-        given = {"n_trials": n_trials, "offset": offset}
+        if groups is not None and not isinstance(groups, str):
+            groups = _codes(groups)
+        given = {"n_trials": n_trials, "offset": offset, "groups": groups}
         rows, columns, places = _table(X, y, {name: value for name, value in given.items() if value is not None})
         least = LEAST_COUNT if least_count is None else checks.positive_number("least_count", least_count)
         if not least < 0.5:
@@ -129,8 +142,11 @@ class CountRegressionMixture(RegressionMixture):
         self._store(
             rows, n_components, sample_weight, columns=columns, prior=None, fit_intercept=flag(fit_intercept),
             family=family, least_count=least, n_trials=places.get("n_trials"), offset=places.get("offset"),
+            groups=places.get("groups"),
         )  # fmt: skip
         self._check_counts()
+        if self.groups is not None:
+            self._divide_weights()
         self._scaled_design()
 
     def _check_counts(self):
@@ -150,6 +166,34 @@ class CountRegressionMixture(RegressionMixture):
         if above.size:
             i = above[0]
             raise InputError(f"y must be at most n_trials; sample {i} has {self.response[i]:g} of {trials[i]:g}")
+
+    def _divide_weights(self):
+        """Divide the weight of each group among its rows."""
+        of, number = self._group_of, self._rows_of_group
+        if (self.sample_weight != self.sample_weight[np.unique(of, return_index=True)[1]][of]).any():
+            raise InputError("sample_weight must be one number for all rows of a group")
+        weight = self.sample_weight / number
+        if self.n_components > len(np.unique(of)):
+            raise InputError(f"n_components must be at most the number of groups, {len(np.unique(of))}")
+        self.__setstate__({"sample_weight": weight, "total_weight": float(weight.sum())})
+
+    @property
+    def _group_of(self):
+        """The number of each row's group (n,), from 0."""
+        if self.groups is None:
+            return np.arange(self.n_samples)
+        return np.unique(self.X[:, int(self.groups) - 1], return_inverse=True)[1].ravel()
+
+    @property
+    def _rows_of_group(self):
+        """How many rows (n,) each row's group has."""
+        of = self._group_of
+        return np.bincount(of)[of]
+
+    def _with(self, **changed):
+        if self.groups is not None and "X" in changed:
+            raise InputError("groups must be None: samples are drawn row by row, and rows of a group belong together")
+        return super()._with(**changed)
 
     @property
     def trials(self) -> FloatArray:
@@ -178,7 +222,7 @@ class CountRegressionMixture(RegressionMixture):
 
     @property
     def _n_regressors(self):
-        return self.n_features - 1 - (self.offset is not None) - (self.n_trials is not None)
+        return self.n_features - 1 - sum(value is not None for value in (self.n_trials, self.offset, self.groups))
 
     @property
     def _response_spread(self):
@@ -199,7 +243,7 @@ class CountRegressionMixture(RegressionMixture):
         if self.columns:
             return list(self.columns)
         p = self._n_regressors
-        more = [*["n_trials"] * (self.n_trials is not None), *["offset"] * (self.offset is not None)]
+        more = [name for name in ("n_trials", "offset", "groups") if getattr(self, name) is not None]
         return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), *more, "y"]
 
     def _model_names(self):
@@ -240,6 +284,8 @@ class CountRegressionMixture(RegressionMixture):
             if (value is None) != (getattr(self, name) is None):
                 raise InputError(f"{name} must {'not be' if value is not None else 'be'} given: the fit had "
                                  f"{'none' if value is not None else 'some'}")  # fmt: skip
+        if self.groups is not None:  # each row by itself
+            given["groups"] = np.arange(len(np.asarray(y)))
         return _table(X, y, {name: value for name, value in given.items() if value is not None})[0]
 
     # What the solver asks
@@ -249,15 +295,17 @@ class CountRegressionMixture(RegressionMixture):
         from gopfast.mixtures.families.counts import CountFamily  # compiled, as problems are not
         from gopfast.mixtures.families.design import design_of
 
-        used = self.sample_weight > 0.0
-        rows, w = self._rows.of(used), self.sample_weight[used]
+        order = np.argsort(self._group_of, kind="stable")
+        used = order[self.sample_weight[order] > 0.0]
+        rows, w = self._rows.of(used), (self.sample_weight * self._rows_of_group)[used]
+        owner = np.unique(self._group_of[used], return_inverse=True)[1].ravel()
         best = rows.saturated()
         design = design_of(
             self.regressors[used], best - rows.offset, w, 1.0, self.fit_intercept, away=rows.error_of_saturated()
         )
         constant, size = rows.constants()
         family = CountFamily(
-            design, self.family, rows.counts, rows.trials, rows.offset, np.arange(len(w)), math.fsum(w * constant),
+            design, self.family, rows.counts, rows.trials, rows.offset, owner, math.fsum(w * constant),
             COUNT_CONSTANT * math.fsum(w * size), self.n_components,
         )  # fmt: skip
         return family.suggest(**regression_starts.best_fit(self))
@@ -273,7 +321,7 @@ class CountRegressionMixture(RegressionMixture):
         """Take the probabilities of the counts themselves."""
         used = self.sample_weight > 0.0
         constant, size = self._rows.of(used).constants()
-        w = self.sample_weight[used]
+        w = (self.sample_weight * self._rows_of_group)[used]
         return [math.fsum(w * constant)], math.fsum(w * size)
 
     def _notes(self, solution, proved):
@@ -281,17 +329,22 @@ class CountRegressionMixture(RegressionMixture):
         at_end = self._rows.is_at_end() & (self.sample_weight > 0.0)
         if not at_end.any():
             return []
-        what = "counts of 0" if self.family == "poisson" else "counts of no or of all trials"
-        text = f"{what} are taken to be {self.least_count:.3g} from there (least_count), which is part of the model"
+        text = f"counts of 0 are taken to be {self.least_count:.3g} (least_count), which is part of the model"
+        if self.family == "binomial":
+            text = f"counts of no trial and of all are taken to be {self.least_count:.3g} from there (least_count)"
         eta = self.predict(self.regressors, **solution.parameters) + self.offsets[:, np.newaxis]
-        away = np.abs(eta - self._rows.saturated()[:, np.newaxis])
-        held = np.flatnonzero(((away < HELD_BELOW) & at_end[:, np.newaxis]).any(axis=0) & (solution.weights > 0.0))
+        best = self._rows.saturated()[:, np.newaxis]
+        beyond = np.where(best < 0.0, eta < best + HELD_BELOW, eta > best - HELD_BELOW)
+        own = solution.responsibilities > 0.5
+        held = np.flatnonzero((beyond & own & at_end[:, np.newaxis]).any(axis=0))
         if held.size:
             text += f"; nothing else holds the coefficients of component {', '.join(map(str, held))}"
         return [text]
 
     def _draw(self, rng, components, parameters):
         """Draw responses at rows of regressors, trials and offsets that are drawn from the samples."""
+        if self.groups is not None:
+            raise InputError("groups must be None: samples are drawn row by row, and rows of a group belong together")
         share = self.sample_weight / self.total_weight
         at = rng.choice(self.n_samples, len(components), p=share)
         means = self.predict_mean(
@@ -308,18 +361,32 @@ class CountRegressionMixture(RegressionMixture):
 
     def _log_kernel(self, parameters):
         eta = self.predict(self.regressors, **parameters) + self.offsets[:, np.newaxis]
-        return self._rows.log_densities(eta)
+        logs = self._rows.log_densities(eta)
+        if self.groups is None:
+            return logs
+        of = self._group_of
+        total = np.zeros((of.max() + 1, logs.shape[1]))
+        np.add.at(total, of, logs)
+        return total[of]
 
     def _m_step(self, mass, weights, former):
         """Fit each component by Newton's method, with a little weight of all samples."""
         rows, found = self._rows, []
-        for k, column in enumerate(mass.T):
+        for k, column in enumerate((mass * self._rows_of_group[:, np.newaxis]).T):
             start = None
             if former is not None:
-                start = np.append(former["coefficients"][k], former["intercepts"][k : k + 1] if self.fit_intercept else [])
+                start = np.concatenate([former[name][k].ravel() for name in self.parameter_names])
             found.append(rows.fit(column, self.sample_weight / self.total_weight, start))
         fitted, p = np.array(found), self._n_regressors
         return {"coefficients": fitted[:, :p], **({"intercepts": fitted[:, p]} if self.fit_intercept else {})}
+
+
+def _codes(groups):
+    """Return numbers (n,) in place of labels of any kind."""
+    labels = np.asarray(groups)
+    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
+        raise InputError(f"groups must be labels of shape (n,), none of them missing; got shape {labels.shape}")
+    return np.unique(labels, return_inverse=True)[1].ravel()
 
 
 def _table(X, y, others):

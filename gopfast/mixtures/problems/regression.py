@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +20,6 @@ from gopfast.mixtures.problems.tuning import (
     REGRESSION_FLOOR_SHARE as FLOOR_SHARE,
     REGRESSION_RIDGE as RIDGE,
 )
-
-# Distributions of the response.
-FAMILIES = ("normal", "poisson", "binomial")
 
 
 def signed_by_init(cls):
@@ -111,14 +109,19 @@ class RegressionMixture(MixtureProblem):
     family: str
 
     _draws_lines = True
+    # Models of other families than the normal one.
+    _of_families: ClassVar[dict[str, type["RegressionMixture"]]] = {}
 
     def __new__(cls, *args: object, **given: object) -> "RegressionMixture":
         """Make the model of counts where `family` says so."""
-        if cls is RegressionMixture and checks.choice("family", given.get("family", "normal"), FAMILIES) != "normal":
-            from gopfast.mixtures.problems.count_regression import CountRegressionMixture  # which is of this class
+        families = ("normal", *RegressionMixture._of_families)
+        family = checks.choice("family", given.get("family", "normal"), families)
+        return object.__new__(RegressionMixture._of_families.get(family, cls) if cls is RegressionMixture else cls)
 
-            cls = CountRegressionMixture
-        return object.__new__(cls)
+    def __init_subclass__(cls, families: tuple[str, ...] = (), **others: object) -> None:
+        """Note the families that a class is of."""
+        super().__init_subclass__(**others)
+        RegressionMixture._of_families.update(dict.fromkeys(families, cls))
 
     def __init__(
         self,

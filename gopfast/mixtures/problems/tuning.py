@@ -160,9 +160,6 @@ N_TERMS = 16
 REGRESSION_FLOOR_SHARE = 0.05
 # residuals of one regression that are rounding | relative to the largest response | (0, 1) | argument: far above u
 REGRESSION_EXACT = 1e-10
-# weight of all samples in a component's fit: coefficients that its own leave open are determined | of its own |
-# (0, 1) | argument: any positive weight does, (J1)
-REGRESSION_RIDGE = 1e-12
 # singular values of the scaled regressors from which on they count as independent | relative to the largest | (0, 1) |
 # argument: of less, coefficients would have lost ten digits
 DEPENDENT = 1e-10
@@ -184,7 +181,13 @@ REGRESSION_MOST_SAMPLES = 2000
 # of the nearest regression in a sample's responsibilities at the start | part | (0, 1] | not measured
 NEAREST_SHARE = 0.9
 
-# [count_regression, count_fits] Regressions of counts.
+# [count_fits, regression] Regressions of all kinds.
+
+# weight of all samples in a component's fit: coefficients that its own leave open are determined | of its own |
+# (0, 1) | argument: any positive weight does, (J1)
+REGRESSION_RIDGE = 1e-12
+
+# [count_regression] Regressions of counts.
 
 # what a count of 0 is taken to be by default | counts | (0, 0.5) | argument: changes a likelihood by a millionth of the
 # linear predictors of zeros, and leaves the box of all fits small
@@ -192,6 +195,9 @@ LEAST_COUNT = 1e-6
 # of a sample's linear predictor from that of its count, where nothing but the least count holds it | nats | (0, inf) |
 # not measured
 HELD_BELOW = 2.0
+
+# [count_fits] Their fits.
+
 # of Newton's method for a fit | steps | [1, inf) | argument: each halves what is missing far from the optimum
 COUNT_STEPS = 50
 # of a step | halvings | [1, 1000] | argument: from then on a step is rounding

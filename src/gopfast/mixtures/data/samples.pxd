@@ -31,7 +31,8 @@ cdef class Samples:
     cdef int fill(self, columns, weights, bint squares, curvature_loss, real rounding) except -1
 
 
-# Layouts: the costs of n components of d columns, with those of each of n_padded samples, unless these are 0; what a pass of this level over F statistics puts out.
+# Layouts: the costs of n components of d columns, and of each of n_padded samples unless that is 0; what a pass of this
+# level over F statistics puts out.
 cdef int take_costs(Arena arena, pass_costs *costs, size_t n_components, size_t n_columns,
                     size_t n_padded=*) except -1
 cdef int take_sums(Arena arena, pass_sums *sums, size_t n_components, size_t n_statistics, pass_level level) except -1

@@ -5,16 +5,16 @@ deviance, a convex function of eta,
 
     l(eta) = A(eta) - y eta - (A(t) - y t),     A(eta) = e^eta or n log(1 + e^eta),     A'(t) = y.
 
-In a cell, b in the box c +- h, eta lies within rho = sum_j h_j |z_j| of eta(c). Each sample by itself costs at least the
-least of its deviances there. A component's fit b solves the score equations sum_i w_i r_i l_i'(eta_i) z_i = 0, so that
-its cost is also the sum of its tangents' values at c,
+In a cell, b in the box c +- h, eta lies within rho = sum_j h_j |z_j| of eta(c). Each sample by itself costs at least
+the least of its deviances there. A component's fit b solves the score equations sum_i w_i r_i l_i'(eta_i) z_i = 0, so
+that its cost is also the sum of its tangents' values at c,
 
     sum_i w_i r_i (l_i(eta_i) + l_i'(eta_i) (eta_i(c) - eta_i)),
 
 and a tangent's value at c is least where it touches at one end of the strip. No affine function of a few columns has
 such costs: they are those of each sample (`each`), for which the node has no facets.
 
-Theory: (J7), (J8) and (J9) of docs/theory/counts.md.
+Theory: (N1), (N2) and (N3) of docs/theory/counts.md.
 """
 
 import numpy as np
@@ -30,16 +30,14 @@ from gopfast.mixtures.families.family cimport Family, Subproblem, half_width, mi
 from gopfast.mixtures.families.margins cimport COUNT_MOVED as MOVED
 from gopfast.mixtures.families.tuning cimport (
     COUNT_ARMIJO as ARMIJO, COUNT_FINE as FINE, COUNT_HALVINGS as HALVINGS, COUNT_STEPS as STEPS,
-    COUNT_SOLVED as SOLVED, COUNT_UNIT as UNIT, LARGEST_PREDICTOR, LEAST_SIZE, NO_MASS, REGRESSION_RIDGE as RIDGE,
-    SATURATED, WIDE
+    COUNT_SOLVED as SOLVED, COUNT_UNIT as UNIT, FARTHEST_COST, LARGEST_PREDICTOR, LEAST_SIZE, NO_MASS,
+    REGRESSION_RIDGE as RIDGE, SATURATED, WIDE
 )
 from gopfast.mixtures.families.variance cimport within
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip
 
 LINKS = {"poisson": LOG, "binomial": LOGIT}
-# No cost of a sample is more, in nats, or less than minus this: far beyond what an exponential can tell from infinity.
-cdef real FARTHEST_COST = 1e30
 
 
 cdef class CountFamily(Family):
@@ -148,7 +146,7 @@ cdef class CountFamily(Family):
             reach[0] += cell.half[j] * fabs(self.regressors[i, j])
 
     cdef real least_of_row(self, index i, const CountCell *cell, real *size) noexcept nogil:
-        """By the row alone (J8)."""
+        """By the row alone (N2)."""
         cdef real eta, reach
         cdef Deviance at
         self.strip(i, cell, &eta, &reach)
@@ -161,7 +159,7 @@ cdef class CountFamily(Family):
         return max(0.0, at.value)
 
     cdef real tangent_of_row(self, index i, const CountCell *cell, real *size) noexcept nogil:
-        """By tangents at the ends of the strip (J8)."""
+        """By tangents at the ends of the strip (N2)."""
         cdef real eta, reach, value, least = INFINITY
         cdef int side
         cdef Deviance at

@@ -158,15 +158,15 @@ cdef class Family:
         Returns
         -------
         dict with centers (K, d), minorant (K, 1 + F) and facets (R, K(1 + F)), coefficients of the statistics about
-        the centers, each (K, n_each) what samples cost by themselves, and the prior's and the constant part of each: minorant_rest (2,), facet_rest (R, 2); the largest
-        multipliers, caps (R,).
+        the centers, and the prior's and the constant part of each: minorant_rest (2,), facet_rest (R, 2); each
+        (K, n_each), what samples cost by themselves; the largest multipliers, caps (R,).
         """
         cdef int K = self.n_components, d = self.n_columns, F = self.n_statistics, m = K * (1 + F), r, s
         cdef real[::1] lower = np.array(low, dtype=float).ravel(), upper = np.array(high, dtype=float).ravel()
         cdef real[:, ::1] costs = np.zeros((3, K * d)), coefficients = np.zeros((self.n_facets, m))
         cdef real[:, ::1] each = np.zeros((K, max(self.n_each, 1)))
         cdef real[::1] offsets = np.zeros(K)
-        cdef unsigned char[::1] block = np.zeros(self.n_facets * sizeof(Facet), dtype=np.uint8)
+        cdef unsigned char[::1] block = np.zeros(max(self.n_facets, 1) * sizeof(Facet), dtype=np.uint8)
         cdef Subproblem sub
         sub.facets = <Facet *> &block[0]
         sub.minorant.centers, sub.minorant.linear, sub.minorant.quadratic = &costs[0, 0], &costs[1, 0], &costs[2, 0]
@@ -185,9 +185,9 @@ cdef class Family:
                 caps.append(sub.facets[r].cap)
                 rest.append((sub.facets[r].prior, sub.facets[r].constant))
         return dict(
-            centers=centers, each=np.asarray(each)[:, :self.n_each], minorant=np.hstack([-np.asarray(offsets)[:, None], linear, quadratic])[:, :1 + F],
-            minorant_rest=np.array([sub.prior, sub.constant]), facets=np.reshape(facets, (-1, m)),
-            facet_rest=np.reshape(rest, (-1, 2)), caps=np.array(caps),
+            centers=centers, minorant=np.hstack([-np.asarray(offsets)[:, None], linear, quadratic])[:, :1 + F],
+            each=np.asarray(each)[:, :self.n_each], minorant_rest=np.array([sub.prior, sub.constant]),
+            facets=np.reshape(facets, (-1, m)), facet_rest=np.reshape(rest, (-1, 2)), caps=np.array(caps),
         )
 
     # What only some families have

@@ -71,7 +71,7 @@ cdef extern from *:
     # [counts] Regressions of counts.
 
     # of a linear predictor | relative to the most a row's terms are | a sum of at most nine terms, each made of three
-    # rounded numbers, and of four at coefficients 0 (J9)
+    # rounded numbers, and of four at coefficients 0 (N3)
     real COUNT_MOVED "(32 * GOPFAST_ROUND)"
 
     # [affine, tied] Sums of products over the samples.

@@ -154,6 +154,9 @@ cdef extern from *:
     # what the minorant of one component's wide box may lie below the cost of its least variance: flatter ones bound it
     # better; mixtures do without | nats | (0, inf) | docs/notebook/regressions.md
     real MOST_LOST "4.0"
+
+    # [counts, regression] Regressions of all kinds.
+
     # what a box loses of a sample counts less and less from here on: the sample is another component's | nats |
     # (0, inf) | docs/notebook/regressions.md
     real SATURATED "9.0"
@@ -174,6 +177,9 @@ cdef extern from *:
     # of a cell's strip, up to which its tangents may bound it better than samples one by one | its square times the
     # precision of a count, at most 1 | (0, inf) | not measured
     real COUNT_FINE "4.0"
+    # of the cost of a sample, or of minus it, in a cell | nats | [1e3, 1e300] | argument: no exponential of it differs from
+    # 0, or from infinity
+    real FARTHEST_COST "1e30"
     # about a deviation of a linear predictor at a place, where wide boxes are split | none | (0, inf) | not measured
     real COUNT_UNIT "0.3"
     # of a linear predictor's exponential: those above are taken to be this, or to bound nothing | none | (0, 700] |

@@ -90,7 +90,7 @@ class ChainsBound(Learner):
         return self.chains.n_terms + sum(block.bound.n_terms for block in self.blocks)
 
     def step(self, deadline):
-        """Next thing to learn: another turn of the directions, or the block of which most is missing."""
+        """Next thing to learn: another turn of the directions, or the block of which most is missing for what it has cost."""
         if self.of_marginal:
             more = self.marginal.step(deadline)
             self.lower = max(self.lower, min(self.marginal.lower, self.limit))
@@ -102,7 +102,8 @@ class ChainsBound(Learner):
         todo = [block for block in self.blocks if block.more]
         if not todo or self.lower >= self.limit:
             return False
-        max(todo, key=lambda block: block.missing).step(deadline)
+        # what is missing falls about as a power of what was spent
+        max(todo, key=lambda block: block.missing / (1 + block.bound.n_terms)).step(deadline)
         self._count()
         return True
 

@@ -155,7 +155,6 @@ class ChainBlock:
         solution, objective = of.best(family, ROUGH * 1e-3, N_STARTS)
         one = family.one_component(None)
         self.bound = PricingBound(family, one, solution, objective, threads=threads, rounds=False, kind=ChainPricing)
-        self.bound.root = self.bound.pricing.faces()
         # a tolerance of the mixture's nats, not of those of its copies
         coarse = COARSE / share
         self.bound.coarse = self.bound.finest = coarse

@@ -353,7 +353,7 @@ RAISED_GROUPED = 10_000
 # directions of a chain; others count as if they were constant | directions | [2, 6] | docs/notebook/chains.md
 LONGEST_CHAIN = 4
 # parts of the information at which blocks are looked at | parts | (0, 1) | not measured
-CHAIN_PARTS = (0.1, 0.2, 0.4, 0.7)
+CHAIN_PARTS = (0.2, 0.3, 0.45, 0.7)
 # at which mixtures of blocks are looked for | part | (0, 1) | not measured
 CHAIN_MIDDLE = 0.3
 # mixtures that EM begins with, the last ones found | mixtures | [1, inf) | not measured

@@ -166,3 +166,5 @@ cdef extern from *:
     # of all samples' mean squares, added to those of a component: its fit is one even where its own samples leave
     # slopes open | part | (0, 1) | argument: only ascents and EM see it
     real CHAIN_RIDGE "1e-10"
+    # turns of a fit on the border of the domain | turns | [1, inf) | argument: only ascents and EM see it
+    int FIT_TURNS "12"

@@ -21,7 +21,7 @@ def few_steps(monkeypatch):
     """Whatever there is time for bounds the objective."""
     monkeypatch.setattr(chain_blocks, "MOST_OPEN", 1_000)
     monkeypatch.setattr(chains, "N_TURNS", 3)
-    monkeypatch.setattr(chains, "MARGINAL_TERMS", 0)
+    
 
 
 def samples(rng, m, n):

@@ -374,3 +374,5 @@ CHAIN_OPEN = 1_000_000
 CHAIN_ORTHONORMAL = 1e-12
 # multiplications of a term, about | multiplications | (0, inf) | argument: an exponential and two sums
 WORK_OF_CHAIN = 20.0
+# by which a mixture of a block is better than those known | nats | (0, inf) | not measured
+CHAIN_LOWER = 0.1

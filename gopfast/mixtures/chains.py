@@ -51,6 +51,8 @@ class ChainsBound(Learner):
     limit : float
         Solutions below it are sought.
     threads : int
+    marginal : Meter, optional
+        Where to count what the marginal in two directions takes, which comes first; without one it is left out.
 
     Attributes
     ----------
@@ -58,10 +60,11 @@ class ChainsBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, problem, family, solution, limit, threads=1):
-        self.limit, self.threads, self.lower = limit, threads, -math.inf
-        self.rng, self.marginal = np.random.default_rng(0), MarginalBound(problem, family, solution, limit)
-        self.of_marginal = True
+    def __init__(self, problem, family, solution, limit, threads=1, marginal=None):
+        self.limit, self.threads, self.lower, self.rng = limit, threads, -math.inf, np.random.default_rng(0)
+        self.meter, self.marginal = marginal, None
+        if marginal is not None:
+            self.marginal = MarginalBound(problem, family, solution, limit)
         scale, used = np.sqrt(problem.variance_floor), problem.sample_weight > 0
         center = problem.X[used].mean(axis=0)  # any will do
         self.rows, weights = (problem.X[used] - center) / scale, problem.sample_weight[used]
@@ -72,29 +75,23 @@ class ChainsBound(Learner):
         self.constant = constant_beside(problem, self.rows, self.chains.n_used)
         self.unit = family.n_statistics * (8 + family.n_statistics) / self.chains.work
         self.n_turns, self.width, self.best, self.blocks = 0, TURN_WIDEST, None, []
+        self.passes_of_marginal = 0
         self.waiting = self.chains.candidates()[::-1]
 
     @property
     def n_passes(self):
         """Passes over the blocks so far, as many as of all columns would have taken the time."""
-        return self.marginal.n_passes + int(self.terms_of_chain / (len(self.rows) * self.unit))
+        return self.passes_of_marginal + int(self.n_terms / (len(self.rows) * self.unit))
 
     @property
     def n_terms(self):
-        """Terms so far."""
-        return self.marginal.n_terms + self.terms_of_chain
-
-    @property
-    def terms_of_chain(self):
-        """Those of the chain and its blocks."""
+        """Terms so far, but for those of the marginal."""
         return self.chains.n_terms + sum(block.bound.n_terms for block in self.blocks)
 
     def step(self, deadline):
-        """Next thing to learn: another turn of the directions, or the block of which most is missing."""
-        if self.of_marginal:
-            more = self.marginal.step(deadline)
-            self.lower = max(self.lower, min(self.marginal.lower, self.limit))
-            self.of_marginal = more and self.marginal.n_terms < MARGINAL_TERMS
+        """Next thing to learn: another turn of the directions, or the block of which most is missing for what it has cost."""
+        if self.marginal is not None:
+            self._step_marginal(deadline)
             return True
         if not self.blocks:
             self._turn()
@@ -102,9 +99,21 @@ class ChainsBound(Learner):
         todo = [block for block in self.blocks if block.more]
         if not todo or self.lower >= self.limit:
             return False
-        max(todo, key=lambda block: block.missing).step(deadline)
+        # what is missing falls about as a power of what was spent
+        max(todo, key=lambda block: block.missing / (1 + block.bound.n_terms)).step(deadline)
         self._count()
         return True
+
+    def _step_marginal(self, deadline):
+        """Next thing to learn of the marginal, up to its end or to a number of terms."""
+        before = self.marginal.n_terms
+        with self.meter:
+            more = self.marginal.step(deadline)
+        self.meter.count(terms=self.marginal.n_terms - before)
+        self.lower = max(self.lower, min(self.marginal.lower, self.limit))
+        self.passes_of_marginal = self.marginal.n_passes
+        if not more or self.marginal.n_terms > MARGINAL_TERMS:
+            self.marginal = None
 
     def _turn(self):
         """Look at other directions; after a number of turns begin with the best ones."""

@@ -8,7 +8,7 @@ from gopfast.roundoff import ROUND
 # rounding of a product and a sum (R1), (I1)
 PAD = 1e-12
 
-# [marginal] The marginal bound.
+# [marginal, chains] The marginal bound, and chains.
 
 # of the marginal's floor, as B is orthonormal and X in units of the floor but for a few ulps | nats per sample | far
 # above a few ulps of the squares (R1), (R6)

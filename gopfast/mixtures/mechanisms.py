@@ -637,13 +637,14 @@ class ChainsOfRegressions(Learning):
     @staticmethod
     def applies(plan):
         """Where components have too many parameters to be priced, of few samples."""
-        return Marginal.applies(plan) and plan.family.data.n_samples <= MOST_CHAINED
+        return has_matrices(plan) and plan.family.data.n_samples <= MOST_CHAINED
 
     @staticmethod
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
         plan.begun("regressions of a chain are priced")
-        return ChainsBound(plan.problem, plan.family, solution, limit, plan.threads)
+        marginal = plan.meter(Marginal) if plan.has(Marginal) else None
+        return ChainsBound(plan.problem, plan.family, solution, limit, plan.threads, marginal)
 
 
 class Marginal(Learning):
@@ -657,9 +658,7 @@ class Marginal(Learning):
     @staticmethod
     def applies(plan):
         """Where components have too many parameters to be priced."""
-        if not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
-            return False
-        return plan.family.has_marginals and is_few(plan)
+        return has_matrices(plan)
 
     @staticmethod
     def learner(plan, solution, limit):
@@ -682,6 +681,13 @@ BOXES = tuple(one for one in MECHANISMS if issubclass(one, Box))
 # the other, come before and hand over to it.
 EARLY = tuple(one for one in MECHANISMS if issubclass(one, Early))
 LEARNERS = tuple(one for one in MECHANISMS if issubclass(one, Learning) and one not in EARLY)
+
+
+def has_matrices(plan):
+    """Return whether components have covariance matrices of too many entries to be priced."""
+    if not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
+        return False
+    return plan.family.has_marginals and is_few(plan)
 
 
 def is_few(plan):

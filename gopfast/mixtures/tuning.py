@@ -4,6 +4,8 @@
 
 # samples of which there are prices, one for each | samples | [0, inf) | docs/notebook/groups.md
 MOST_PRICED = 20_000
+# samples of which there are chains: a cell takes passes over all of them | samples | [0, inf) | docs/notebook/chains.md
+MOST_CHAINED = 5_000
 # of their summaries, where there are more | points | [0, inf) | not measured
 MOST_POINTS = 50_000
 # from which on hitting sets are sought | nodes | [0, inf) | not measured
@@ -81,8 +83,6 @@ CHOICE_TERMS = 100_000_000
 # terms of the marginal, which is quick to say something, before the chain has its turn | terms | [0, inf) |
 # docs/notebook/chains.md
 MARGINAL_TERMS = 30_000_000
-# samples of which there are chains: a cell takes passes over all of them | samples | [0, inf) | docs/notebook/chains.md
-MOST_CHAINED = 5_000
 # starts of EM for each block of the first of them | starts | [0, inf) | not measured
 N_TRIED = 8
 # by which they are turned at first | radians, about | (0, inf) | docs/notebook/chains.md

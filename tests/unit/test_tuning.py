@@ -53,6 +53,7 @@ EXCEPTIONS = {
     "lp/milp": ("codes of HiGHS", "MIP_INTERRUPT ROW_WISE MINIMISE SOLUTION_FEASIBLE"),
     "mixtures/data/grid": ("size of an array in C", "MOST_COLUMNS"),
     "mixtures/data/passes": ("parts of a pass, in whose order sums are made: csrc/pass.h", "N_PARTS"),
+    "mixtures/families/chain": ("sizes of arrays in C", "MOST_COLUMNS MOST_PLACES"),
     "mixtures/families/design": ("size of an array in C", "MOST_COEFFICIENTS"),
     "mixtures/families/regression": ("size of an array in C", "MOST_COEFFICIENTS"),
     "mixtures/families/full": (

@@ -19,13 +19,13 @@ from gopfast.mixtures.pricing.tuning import (
     CHAIN_OPEN as MOST_OPEN,
     CHAIN_ORTHONORMAL as ORTHONORMAL,
     CHAIN_PARTS as PARTS,
+    CHAIN_LOWER as LOWER,
     CHAIN_MIDDLE as MIDDLE,
     CHAIN_ROUGH as ROUGH,
     CHAIN_STARTS as N_STARTS,
     CHAIN_STEPS as STEPS,
     GRAIN,
     LONGEST_CHAIN,
-    LOWER,
     MOST_KNOWN,
     WORK_OF_CHAIN as WORK,
 )
@@ -155,7 +155,6 @@ class ChainBlock:
         solution, objective = of.best(family, ROUGH * 1e-3, N_STARTS)
         one = family.one_component(None)
         self.bound = PricingBound(family, one, solution, objective, threads=threads, rounds=False, kind=ChainPricing)
-        self.bound.root = self.bound.pricing.faces()
         # a tolerance of the mixture's nats, not of those of its copies
         coarse = COARSE / share
         self.bound.coarse = self.bound.finest = coarse

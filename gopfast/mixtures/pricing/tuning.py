@@ -369,7 +369,7 @@ RAISED_GROUPED = 10_000
 # directions of a chain; others count as if they were constant | directions | [2, 6] | docs/notebook/chains.md
 LONGEST_CHAIN = 4
 # parts of the information at which blocks are looked at | parts | (0, 1) | not measured
-CHAIN_PARTS = (0.1, 0.2, 0.4, 0.7)
+CHAIN_PARTS = (0.2, 0.3, 0.45, 0.7)
 # at which mixtures of blocks are looked for | part | (0, 1) | not measured
 CHAIN_MIDDLE = 0.3
 # mixtures that EM begins with, the last ones found | mixtures | [1, inf) | not measured
@@ -390,3 +390,5 @@ CHAIN_OPEN = 1_000_000
 CHAIN_ORTHONORMAL = 1e-12
 # multiplications of a term, about | multiplications | (0, inf) | argument: an exponential and two sums
 WORK_OF_CHAIN = 20.0
+# by which a mixture of a block is better than those known | nats | (0, inf) | not measured
+CHAIN_LOWER = 0.1

@@ -28,3 +28,7 @@ cdef class ChainFamily(Family):
     cdef void residual_of(self, int j, const real *point, real *rho) noexcept nogil
     # OUT point: of a component with these means (m,) and second moments about them.
     cdef void fit(self, const real *mean, const real[MOST_COLUMNS][MOST_COLUMNS] C, real *point) noexcept nogil
+    # Bounds of |L b|^2 over a cell of response j: at most that, OUT at least; cells begin at its own parameters.
+    cdef real slopes_within(self, int j, const real *low, const real *high, real *most) noexcept nogil
+    # Whether all of a cell has variances of response j above the least that its slopes allow.
+    cdef bint is_above_floor(self, int j, const real *low, const real *high) noexcept nogil

@@ -10,8 +10,9 @@ which is convex in (L, B). These are the parameters of a component; costs count 
 mixture's information (gopfast.mixtures.families.replicated). Coordinates z are uncorrelated, so that boxes of B are in
 units of what moves a residual.
 
-*The domain.* Components are those of covariance matrices of at least I, of samples whose response lies within R of 0:
-then L^2 (1 + R^2) >= 1 + |b|^2 L^2 for slopes b of the columns themselves, and the regression passes through the mean.
+*The domain.* Components are those of covariance matrices of at least I, of samples whose response lies within R of 0: with
+slopes b of the columns themselves L^2 + |L b|^2 <= 1 and L^2 (1 + R^2) >= 1 + |L b|^2; and the regression passes through
+the mean.
 
 Theory: (N1), (N2) and (N4) of docs/theory/chains.md.
 """
@@ -21,7 +22,7 @@ import numpy as np
 from libc.math cimport M_PI, fabs, log, sqrt
 
 from gopfast.mixtures.families.margins cimport DOMAIN_SLACK as SLACK
-from gopfast.mixtures.families.tuning cimport CHAIN_RIDGE as RIDGE, NO_MASS
+from gopfast.mixtures.families.tuning cimport CHAIN_RIDGE as RIDGE, FIT_TURNS, NO_MASS
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
 from gopfast.search.rounding cimport ROUND
@@ -116,31 +117,55 @@ cdef class ChainFamily(Family):
                 low[a], high[a] = (1 - SLACK) / sqrt(1 + R * R), self.largest_scale
                 most = R
                 for l in range(self.n_given + j):
-                    high[a + 2 + l] = R * self.norms[j, l] * (1 + SLACK)
+                    high[a + 2 + l] = self.norms[j, l] * (1 + SLACK)
                     low[a + 2 + l] = -high[a + 2 + l]
                     most += high[a + 2 + l] * self.largest[self.first[j] + 2 + l]
                 high[a + 1] = most * (1 + SLACK)
                 low[a + 1] = -high[a + 1]
 
+    cdef real slopes_within(self, int j, const real *low, const real *high, real *most) noexcept nogil:
+        """At most |L b|^2 in a cell of response j, whose B begin at low[2] and high[2]; OUT: at least that."""
+        cdef int k, l, g = self.n_given + j
+        cdef real least, largest, size, x, y, total = 0
+        most[0] = 0
+        for l in range(g):  # L b = T'B
+            least = largest = size = 0
+            for k in range(g):
+                x, y = self.axes[j, k, l] * low[2 + k], self.axes[j, k, l] * high[2 + k]
+                least += min(x, y)
+                largest += max(x, y)
+                size += max(fabs(x), fabs(y))
+            x = max(0.0, max(least, -largest) - SLACK * size)
+            y = max(fabs(least), fabs(largest)) + SLACK * size
+            total += x * x
+            most[0] += y * y
+        return total * (1 - SLACK)
+
+    cdef bint is_above_floor(self, int j, const real *low, const real *high) noexcept nogil:
+        cdef real most
+        low += self.first[j]
+        high += self.first[j]
+        self.slopes_within(j, low, high, &most)
+        return high[0] * high[0] + most < 1 - SLACK
+
     cdef bint tighten_alone(self, real *low, real *high) noexcept nogil:
-        """By the domain: L is no less than its slopes ask for, and these no larger than it allows."""
+        """By the domain: (L, L b) lies in the unit ball, and variances are no larger than the data allow."""
         cdef int j, l, g
-        cdef real R, square, away, size
+        cdef real R, square, most, size
         for j in range(self.n_responses):
-            g, R, square = self.n_given + j, self.reach[j], 1
-            # |B_l| <= norm_l |b L|: the longest coordinate says the most
-            away = 0
-            for l in range(g):
-                size = max(0.0, max(low[2 + l], -high[2 + l])) / self.norms[j, l]
-                away = max(away, size)
-            square = (1 + away * away * (1 - SLACK)) / (1 + R * R)
-            low[0] = max(low[0], sqrt(square) * (1 - SLACK))
+            g, R = self.n_given + j, self.reach[j]
+            square = self.slopes_within(j, low, high, &most)
+            if low[0] * low[0] + square > 1 + 4 * SLACK:
+                return 0
+            high[0] = min(high[0], sqrt(max(0.0, 1 - square)) + 4 * SLACK)
+            low[0] = max(low[0], sqrt((1 + square) / (1 + R * R)) * (1 - SLACK))
             if low[0] > high[0]:
                 return 0
-            square = max(0.0, high[0] * high[0] * (1 + R * R) - 1 + SLACK * (1 + R * R))
+            square = min(1 - low[0] * low[0], high[0] * high[0] * (1 + R * R) - 1) + 4 * SLACK * (1 + R * R)
+            size = sqrt(max(0.0, square)) * (1 + SLACK)
             for l in range(g):
-                size = sqrt(square) * self.norms[j, l] * (1 + SLACK)
-                low[2 + l], high[2 + l] = max(low[2 + l], -size), min(high[2 + l], size)
+                low[2 + l] = max(low[2 + l], -size * self.norms[j, l])
+                high[2 + l] = min(high[2 + l], size * self.norms[j, l])
                 if low[2 + l] > high[2 + l]:
                     return 0
             low += 2 + g
@@ -198,44 +223,48 @@ cdef class ChainFamily(Family):
             self.fit(mean, C, point + k * self.n_cell)
 
     cdef void fit(self, const real *mean, const real[MOST_COLUMNS][MOST_COLUMNS] C, real *point) noexcept nogil:
-        """By Cholesky's factors of the sums of products; a little of all samples' keeps them definite."""
+        """By Cholesky's factors of the sums of products; a little of all samples' keeps them definite.
+
+        On the border of the domain, v = 1 + |b|^2, slopes solve (C_xx + (1 - q / v) I) b = C_xy, q the mean square.
+        """
         cdef real G[MOST_COLUMNS][MOST_COLUMNS]
         cdef real b[MOST_COLUMNS]
         cdef int j, g, k, l, i, _turn
-        cdef real x, v, R, square
+        cdef real x, v, R, square, ridge
         for j in range(self.n_responses):
-            g, R = self.n_given + j, self.reach[j]
-            for k in range(g):
-                b[k] = C[k][g]
-                for l in range(k + 1):
-                    x = C[k][l] + (RIDGE * self.pooled[self.pair[k][k]] if k == l else 0)
-                    for i in range(l):
-                        x -= G[k][i] * G[l][i]
-                    if l < k:
-                        G[k][l] = x / G[l][l]
-                    else:
-                        G[k][k] = sqrt(max(x, RIDGE * RIDGE * self.pooled[self.pair[k][k]]))
-            for k in range(g):
-                for i in range(k):
-                    b[k] -= G[k][i] * b[i]
-                b[k] /= G[k][k]
-            for k in range(g - 1, -1, -1):
-                for i in range(k + 1, g):
-                    b[k] -= G[i][k] * b[i]
-                b[k] /= G[k][k]
-            for _turn in range(3):  # into the domain, which no more than a few samples leave
+            g, R, ridge = self.n_given + j, self.reach[j], 0
+            for _turn in range(FIT_TURNS):
+                for k in range(g):
+                    b[k] = C[k][g]
+                    for l in range(k + 1):
+                        x = C[k][l] + (RIDGE * self.pooled[self.pair[k][k]] + ridge if k == l else 0)
+                        for i in range(l):
+                            x -= G[k][i] * G[l][i]
+                        if l < k:
+                            G[k][l] = x / G[l][l]
+                        else:
+                            G[k][k] = sqrt(max(x, RIDGE * RIDGE * self.pooled[self.pair[k][k]]))
+                for k in range(g):
+                    for i in range(k):
+                        b[k] -= G[k][i] * b[i]
+                    b[k] /= G[k][k]
+                for k in range(g - 1, -1, -1):
+                    for i in range(k + 1, g):
+                        b[k] -= G[i][k] * b[i]
+                    b[k] /= G[k][k]
                 v, square = C[g][g], 0
                 for k in range(g):
                     square += b[k] * b[k]
                     v -= 2 * b[k] * C[k][g]
                     for l in range(g):
                         v += b[k] * b[l] * C[k][l]
-                v = clip(v, 1.0, 1 + R * R)
-                if v + square <= 1 + R * R:
+                if v >= 1 + square and ridge == 0:
                     break
-                x = sqrt((1 + R * R - v) / square)
-                for k in range(g):
-                    b[k] *= x
+                x = max(0.0, 1 - v / (1 + square))
+                if fabs(x - ridge) < 1e-6:
+                    break
+                ridge = x
+            v = clip(v, 1 + square, max(1 + square, 1 + R * R - square))
             point[0] = 1 / sqrt(v)
             point[1] = mean[g]
             for k in range(g):
@@ -280,6 +309,17 @@ cdef class ChainFamily(Family):
             logs.append(np.log(max(solution[k], 1e-300)) - self.copies * costs)
         mass = np.exp(np.array(logs) - np.max(logs, axis=0))
         return mass * (weights / mass.sum(axis=0))
+
+    def norms_of(self, point):
+        """Squares L^2 + |L b|^2 (q,) of a component; at 1 its variances are the least that its slopes allow."""
+        cdef real[::1] at = np.ascontiguousarray(point)
+        cdef real most
+        cdef int j
+        found = []
+        for j in range(self.n_responses):
+            self.slopes_within(j, &at[self.first[j]], &at[self.first[j]], &most)
+            found.append(at[self.first[j]] * at[self.first[j]] + most)
+        return np.array(found)
 
     def seeded(self, rng):
         """Parameters (n_connected,) of components of some samples near one, or through as few as there are columns."""

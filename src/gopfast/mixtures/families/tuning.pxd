@@ -166,9 +166,6 @@ cdef extern from *:
     # least size of a sample's terms: what rounding moves a residual by divides | none | (0, 1e-50] | argument: its
     # square is a normal number
     real LEAST_SIZE "1e-100"
-    # of a component that has a fit: less may be what the kernel's least term leaves of far samples | mass |
-    # (0, 1e-200] | argument: above e^-600 of a million samples
-    real NO_MASS "1e-250"
     # at least, that parts of a wide box lie from the fit | deviations | (0, inf) | not measured
     real WIDE "16.0"
 
@@ -199,3 +196,11 @@ cdef extern from *:
     # of all samples' mean squares, added to those of a component: its fit is one even where its own samples leave
     # slopes open | part | (0, 1) | argument: only ascents and EM see it
     real CHAIN_RIDGE "1e-10"
+    # turns of a fit on the border of the domain | turns | [1, inf) | argument: only ascents and EM see it
+    int FIT_TURNS "12"
+
+    # [regression, chain] Fits.
+
+    # of a component that has a fit: less may be what the kernel's least term leaves of far samples | mass |
+    # (0, 1e-200] | argument: above e^-600 of a million samples
+    real NO_MASS "1e-250"

@@ -12,8 +12,6 @@ empty.
 Theory: (N2), (N3) and (N4) of docs/theory/chains.md.
 """
 
-import numpy as np
-
 from libc.math cimport INFINITY, fabs, isfinite, log, sqrt
 from libc.stdlib cimport calloc, free
 
@@ -149,7 +147,7 @@ cdef class ChainPricing(ComponentPricing):
         if value < cutoff:
             return value
         self.take_column(at, &at.sums)
-        if not self.choose_multipliers(at, mine, low):
+        if not self.choose_multipliers(at, mine, low, high):
             return value
         trial = self.evaluate_squares(at, mine, high)
         if trial < value:
@@ -178,7 +176,8 @@ cdef class ChainPricing(ComponentPricing):
             costs[i] = c * (value + costs[i] * (1 - CHAIN_COSTS) - CHAIN_COSTS * size)
         return self.evaluate_costs(at, costs)
 
-    cdef bint choose_multipliers(self, const Pricing *at, ChainCell *mine, const real *low) noexcept nogil:
+    cdef bint choose_multipliers(self, const Pricing *at, ChainCell *mine, const real *low,
+                                 const real *high) noexcept nogil:
         """OUT: by a step of Newton's method, of responses above the floor; whether there are any."""
         cdef int j
         cdef index i, n = self.chain.data.core.samples.n_padded
@@ -186,7 +185,7 @@ cdef class ChainPricing(ComponentPricing):
         cdef const real *square
         cdef bint found = False
         for j in range(self.chain.n_responses):
-            if low[self.chain.first[j]] >= self.chain.largest_scale:
+            if not self.chain.is_above_floor(j, low, high):
                 continue
             square, slope, curvature = mine.slopes + j * n, 0, 0
             for i in range(n):
@@ -331,15 +330,3 @@ cdef class ChainPricing(ComponentPricing):
                     total = FLAT * self.chain.data.core.total_weight
             at.error[k] = total
         self.choose_variable(at, cell)
-
-    def faces(self):
-        """Boxes (2^q, D), (2^q, D) that hold all components: of each response those on the floor, and those above it."""
-        low, high = self.root()
-        lows, highs = [low], [high]
-        for j in range(self.chain.n_responses):
-            a = self.chain.first[j]
-            for i in range(len(lows)):
-                lows.append(lows[i].copy())
-                highs.append(highs[i].copy())
-                lows[len(lows) - 1][a] = highs[len(highs) - 1][a] = self.chain.largest_scale
-        return np.array(lows), np.array(highs)

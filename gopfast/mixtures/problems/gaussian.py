@@ -52,7 +52,7 @@ class GaussianMixture(MixtureProblem):
     Parameters
     ----------
     X : array_like, shape (n,) or (n, d)
-        Data, finite real numbers.
+        Data, finite real numbers; missing entries are for `gopfast.MixedMixture`.
     n_components : int
         Number of components K, from 1 to n.
     prior : None, "empirical" or float

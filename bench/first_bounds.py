@@ -12,13 +12,13 @@ import time
 
 import numpy as np
 from everyday_cases import clusters
+from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form.ceiling import least_objective
 from gopfast.mixtures.mechanisms import EARLY
 from gopfast.mixtures.plan import MixturePlan
-from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.options import Options
 
 ROWS = (

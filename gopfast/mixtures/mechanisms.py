@@ -677,7 +677,7 @@ MECHANISMS = (
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))
 BOXES = tuple(one for one in MECHANISMS if issubclass(one, Box))
-# What is learnt beside the tree: the first of LEARNERS that applies. Hitting sets, and all of EARLY that apply, one after
+# What is learnt beside the tree: the first of LEARNERS that applies. Hitting sets, or all of EARLY that apply one after
 # the other, come before and hand over to it.
 EARLY = tuple(one for one in MECHANISMS if issubclass(one, Early))
 LEARNERS = tuple(one for one in MECHANISMS if issubclass(one, Learning) and one not in EARLY)

@@ -24,6 +24,7 @@ from gopfast.mixtures.pricing.tuning import (
     BEFORE_OTHERS,
     CELLS,
     FIRST_LOOK,
+    GOOD_LOOK,
     GROUPED_ALIKE as ALIKE,
     GROUPED_FEWEST as FEWEST,
     GROUPED_MOST_CELLS as MOST_CELLS,
@@ -35,7 +36,6 @@ from gopfast.mixtures.pricing.tuning import (
     MANY,
     MANY_COLUMNS,
     MOST_COLUMNS,
-    MOST_FIRST_LOOK,
     MOST_GROUPS,
     N_CLIMBS,
     N_EQUAL,
@@ -87,7 +87,6 @@ class GroupedBound(Learner):
         self.cells, self.table_total = None, -math.inf
         self.pricing = self.part = self.groups = self.own_prices = self.shares = None
         self.phase, self.level, self.n_turns, self.terms = "groups", 0, 0, 0
-        self.first_look = min(MOST_FIRST_LOOK, FIRST_LOOK * self.one.n_connected**2)
         self.is_first = True  # prices are those of a few samples, for a first bound
 
     @property
@@ -267,15 +266,15 @@ class GroupedBound(Learner):
         pricing, before = self.pricing, self.pricing.n_cells
         tolerance = SEARCHED * self.tolerance / self.n_components
         reason = pricing.search(
-            self.total, self.limit, self.n_components, tolerance, self._most_attained(), CELLS, deadline,
-            self.first_look if self.is_first else GROUPS,
-        )  # fmt: skip
+            self.total, self.limit, self.n_components, tolerance, self._most_attained(), CELLS, deadline, GROUPS
+        )
         self._count()
         if reason == "proved":
             return False
         is_stuck = reason == "cells" and pricing.n_cells == before
         if self.is_first:
-            if is_stuck or reason in ("attained", "tight") or pricing.n_spent - self.begun >= self.first_look:
+            is_good = pricing.supremum <= GOOD_LOOK * self.sigma
+            if is_stuck or is_good or reason in ("attained", "tight") or pricing.n_spent - self.begun >= FIRST_LOOK:
                 self._begin_part(PARTS[1])
                 self.is_first, self.phase = False, "atoms"
             return True

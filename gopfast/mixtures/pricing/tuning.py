@@ -151,11 +151,10 @@ MANY_COLUMNS = 8
 CELLS = 2_000
 # of a step | groups | [1, inf) | not measured
 GROUPS = 1_000_000
-# at prices of a few samples, before those of more are found | groups per squared number of parameters | [1, inf) |
-# docs/notebook/groups.md
-FIRST_LOOK = 50_000
-# the same, at most | groups | [1, inf) | not measured
-MOST_FIRST_LOOK = 2_000_000
+# at prices of a few samples, before those of more are found | groups | [1, inf) | docs/notebook/groups.md
+FIRST_LOOK = 2_000_000
+# that suffices there as a supremum, of what the atoms save | factor | (1, inf) | not measured
+GOOD_LOOK = 2.0
 # of what cells lack, that components may save more than the master problem knows until prices are found anew | part |
 # (0, 1) | docs/notebook/groups.md
 PART_LOST = 0.25

@@ -19,7 +19,7 @@ cdef class HandoverReduction(Reduction):
     Parameters
     ----------
     reductions : sequence of Reduction
-        Two or more of the same problem, in the order in which they begin. What follows the first is one again, `second`.
+        Two or more of the same problem, in the order in which they begin. What follows the first is another, `second`.
     wait : int
         How often the tree asks one in vain, once for every batch of nodes, until the next begins.
     """

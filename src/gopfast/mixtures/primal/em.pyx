@@ -420,11 +420,11 @@ cdef class MixturePrimal(Primal):
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT best, solution: also from clusters."""
         cdef int attempt, n = FEW_CLUSTERINGS if self.family.n_cell == 1 else N_CLUSTERINGS
-        cdef real terms = <real> START_STEPS * self.family.n_components * self.family.n_statistics * self.coarse.n_samples
+        cdef real terms = <real> self.family.n_components * self.family.n_statistics * self.coarse.n_samples
         cdef bint is_wide = self.family.n_cell >= WIDE_FROM
         if self.is_heavy or is_wide:
             if is_wide:  # many optima, which twenty steps of EM order nearly as its ends do
-                n = <int> min(<real> MANY_CLUSTERINGS, max(<real> n, WIDE_TERMS / terms))
+                n = <int> min(<real> MANY_CLUSTERINGS, max(<real> n, WIDE_TERMS / (START_STEPS * terms)))
             self.try_best_clusters(n, best, tolerance, solution, effort)
             return
         for attempt in range(-1 if self.family.n_columns == 1 else 0, n):

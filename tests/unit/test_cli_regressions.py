@@ -73,3 +73,42 @@ def test_a_search_goes_on_with_its_response(data, tmp_path, capsys):
 def test_wrong_arguments_are_named(data, capsys, arguments, message):
     assert main(["fit", str(data), "-k", "2", "-q", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def beetles(tmp_path):
+    remaining, total, _, species = gopfast.datasets.load_tribolium().T
+    path = tmp_path / "beetles.csv"
+    columns = [remaining, species == 2, species == 3, total, np.arange(27) // 3]
+    np.savetxt(path, np.column_stack(columns), "%g", ",", header="Remaining,Confusum,Madens,Total,Batch", comments="")
+    return path
+
+
+def test_proportions_are_fitted_and_certified(beetles, tmp_path, capsys):
+    fit = tmp_path / "fit.json"
+    model = ["--response", "Remaining", "--family", "binomial", "--trials", "Total"]
+    columns = ["--columns", "Remaining,Confusum,Madens,Total"]
+    assert main(["fit", str(beetles), "-k", "2", "-q", *model, *columns, "--epsilon", "0.5", "--json", str(fit)]) == 0
+    record = json.loads(fit.read_text())
+    assert record["columns"] == ["Confusum", "Madens", "Total", "Remaining"]
+    assert (record["model"]["family"], record["model"]["n_trials"]) == ("binomial", "3")
+    assert record["objective"] == pytest.approx(80.56751, abs=1e-4)
+    assert main(["certify", str(beetles), str(fit), "-q", "--epsilon", "0.5"]) == 0
+    capsys.readouterr()
+    assert main(["fit", str(beetles), "-k", "2", "-q", *model, "--groups", "Batch", "--epsilon", "0.5"]) == 0
+    assert "columns Confusum, Madens, Total, Batch, Remaining" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--family", "poisson"], "--family must not be given without --response"),
+        (["--response", "1", "--family", "binomial"], "n_trials must be given with family='binomial'"),
+        (["--response", "1", "--family", "binomial", "--trials", "1"], "must be columns of their own"),
+        (["--response", "1", "--family", "poisson", "--offset", "Hours"], "--offset: there is no column 'Hours'"),
+        (["--response", "1", "--trials", "Total"], "n_trials must be None with family='normal'"),
+    ],
+)
+def test_wrong_arguments_of_counts_are_named(beetles, capsys, arguments, message):
+    assert main(["fit", str(beetles), "-k", "2", "-q", *arguments]) == 2
+    assert message in capsys.readouterr().err

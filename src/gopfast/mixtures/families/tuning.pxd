@@ -174,8 +174,8 @@ cdef extern from *:
     # of a cell's strip, up to which its tangents may bound it better than samples one by one | its square times the
     # precision of a count, at most 1 | (0, inf) | not measured
     real COUNT_FINE "4.0"
-    # of the cost of a sample, or of minus it, in a cell | nats | [1e3, 1e300] | argument: no exponential of it differs from
-    # 0, or from infinity
+    # of the cost of a sample, or of minus it, in a cell | nats | [1e3, 1e300] | argument: no exponential of it differs
+    # from 0, or from infinity
     real FARTHEST_COST "1e30"
     # about a deviation of a linear predictor at a place, where wide boxes are split | none | (0, inf) | not measured
     real COUNT_UNIT "0.3"

@@ -1,11 +1,11 @@
-"""Covariance matrices of three columns and more: what chains of regressions prove, beside the marginal in two directions.
+"""What chains of regressions prove of covariance matrices of three columns and more, beside the marginal.
 
-Standardised columns, default floors, from the best of a few local searches. For each: nats open by the marginal at its end;
-what the blocks' mixtures by EM lose, no proof; what prices add to that; nats open after so many processor seconds of one
-thread, and the cells of each block.
+Standardised columns, default floors, from the best of a few local searches. For each: nats open by the marginal in two
+directions at its end; what the blocks' mixtures by EM lose, no proof; what prices add to that; nats open after so many
+processor seconds of one thread, and the cells of each block.
 
 Usage: python bench/chains.py [--seconds 60] [--rows "iris 2" "iris 3" "wine 2 0,6,9" ...]
-           [--no-file]: without it bench/results/chains.md is written
+       [--no-file]: without it bench/results/chains.md is written
 """
 
 import argparse

@@ -20,8 +20,8 @@ import math
 import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
-from gopfast.mixtures.margins import SUMMED
 from gopfast.mixtures.marginal import MarginalBound, constant_beside
+from gopfast.mixtures.margins import SUMMED
 from gopfast.mixtures.pricing.chain_blocks import ChainBlock, Chains
 from gopfast.mixtures.tuning import (
     CHOICE_TERMS,
@@ -89,7 +89,7 @@ class ChainsBound(Learner):
         return self.chains.n_terms + sum(block.bound.n_terms for block in self.blocks)
 
     def step(self, deadline):
-        """Next thing to learn: another turn of the directions, or the block of which most is missing for what it has cost."""
+        """Next thing to learn: other directions, or the block of which most is missing for what it has cost."""
         if self.marginal is not None:
             self._step_marginal(deadline)
             return True

@@ -104,7 +104,7 @@ class MarginalBound(Learner):
 
 
 def constant_beside(problem, rows, n_directions=N_DIRECTIONS):
-    """At most what a mixture costs more than its marginal of so many directions of `rows` (n, d), in units of the floor."""
+    """At most what a mixture costs more than its marginal in so many directions; rows (n, d) in units of the floor."""
     d, weights = problem.n_features, problem.sample_weight[problem.sample_weight > 0]
     W = math.fsum(weights)
     scales = 0.5 * np.log(problem.variance_floor)

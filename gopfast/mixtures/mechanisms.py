@@ -11,8 +11,8 @@ from functools import partial
 from types import SimpleNamespace
 
 from gopfast.errors import InputError
-from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.chains import ChainsBound
+from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood

@@ -53,7 +53,7 @@ def on_border(family, point):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_component_saves_more_than_its_cell(seed):
-    """Of columns with their best regressions, by the definition of what is saved; ascents make them savings that count."""
+    """Of columns with their best regressions, by the definition of what is saved."""
     rng, tight, n_on_border = np.random.default_rng(seed), [], 0
     for _ in range(60):
         m = int(rng.integers(1, 5))
@@ -198,6 +198,7 @@ def test_parts_of_the_information_add_up_to_no_more_than_all():
             if other.min() >= CHAIN_PARTS[0]:
                 value = sum(np.interp(part, CHAIN_PARTS, row) for part, row in zip(other, table, strict=True))
                 assert value <= total + 1.0
-    of = Chains(rng.standard_normal((9, 3)), np.ones(9), 2, np.full(2, 0.5), np.zeros((2, 3)), np.stack([np.eye(3)] * 2))
+    rows, matrices = rng.standard_normal((9, 3)), np.stack([np.eye(3)] * 2)
+    of = Chains(rows, np.ones(9), 2, np.full(2, 0.5), np.zeros((2, 3)), matrices)
     for part in rng.uniform(0.01, 1.0, 50):
         assert of.family(np.eye(3), 1, part).copies * part <= 1.0

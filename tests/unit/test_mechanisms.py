@@ -92,10 +92,6 @@ HARD = {
         lambda: gopfast.GaussianMixture(clusters(1, 30, 2, 5.0, 9), 2, covariance="spherical", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 100},
     ),
-    "chains": (
-        lambda: gopfast.GaussianMixture(clusters(1, 20, 2, 5.0, 3), 2, covariance="full", variance_floor=0.2),
-        {"max_nodes": 100},
-    ),
     "marginal": (
         lambda: gopfast.GaussianMixture(clusters(1, 20, 2, 5.0, 3), 2, covariance="full", variance_floor=0.2),
         {"max_nodes": 100},

@@ -16,11 +16,11 @@ from gopfast.mixtures.pricing.chain_pricing import ChainPricing
 from gopfast.mixtures.pricing.pricing_root import Phase, PricingBound
 from gopfast.mixtures.pricing.tuning import (
     CHAIN_COARSE as COARSE,
+    CHAIN_LOWER as LOWER,
+    CHAIN_MIDDLE as MIDDLE,
     CHAIN_OPEN as MOST_OPEN,
     CHAIN_ORTHONORMAL as ORTHONORMAL,
     CHAIN_PARTS as PARTS,
-    CHAIN_LOWER as LOWER,
-    CHAIN_MIDDLE as MIDDLE,
     CHAIN_ROUGH as ROUGH,
     CHAIN_STARTS as N_STARTS,
     CHAIN_STEPS as STEPS,
@@ -34,9 +34,7 @@ from gopfast.roundoff import ROUND
 
 
 class Chosen(NamedTuple):
-    """
-    Directions (d, m) of a chain, parts (B,) of the information for its blocks, and what their objectives add up to.
-    """
+    """Directions (d, m) of a chain, parts (B,) of the information for its blocks, what their objectives add up to."""
 
     directions: np.ndarray
     parts: np.ndarray

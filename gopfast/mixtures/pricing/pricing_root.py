@@ -230,7 +230,8 @@ class PricingBound(Learner):
             if first:
                 self.n_coarse = self.n_proved
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
-            if reason == "cells" and few and before < self.pricing.n_cells and self.pricing.n_open < (self.most_open or MOST_OPEN):
+            has_room = self.pricing.n_open < (self.most_open or MOST_OPEN)
+            if reason == "cells" and few and before < self.pricing.n_cells and has_room:
                 return True
         elif self.phase is Phase.CELLS:
             if self.eliminate(deadline=end) and time.monotonic() < deadline:

@@ -83,7 +83,7 @@ cdef void run_price(
     price_sums *out,
 ) noexcept nogil
 
-# What a component saves at costs above + |slopes| - sign slopes (n_padded,), which are put out, by the tangent at a scale.
+# What a component saves at costs above + |slopes| - sign slopes (n_padded,), by the tangent at a scale.
 cdef double run_price_side(
     Py_ssize_t n_padded, double total_weight, const double *weights, const double *prices,
     const double *above, const double *slopes, double sign,

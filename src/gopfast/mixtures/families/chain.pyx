@@ -10,9 +10,9 @@ which is convex in (L, B). These are the parameters of a component; costs count 
 mixture's information (gopfast.mixtures.families.replicated). Coordinates z are uncorrelated, so that boxes of B are in
 units of what moves a residual.
 
-*The domain.* Components are those of covariance matrices of at least I, of samples whose response lies within R of 0: with
-slopes b of the columns themselves L^2 + |L b|^2 <= 1 and L^2 (1 + R^2) >= 1 + |L b|^2; and the regression passes through
-the mean.
+*The domain.* Components are those of covariance matrices of at least I, of samples whose response lies within R of 0:
+with slopes b of the columns themselves L^2 + |L b|^2 <= 1 and L^2 (1 + R^2) >= 1 + |L b|^2; and the regression passes
+through the mean.
 
 Theory: (N1), (N2) and (N4) of docs/theory/chains.md.
 """
@@ -49,7 +49,7 @@ cdef class ChainFamily(Family):
     """
 
     def __init__(self, columns, weights, int n_given, int n_components, real copies=1.0):
-        cdef int m = len(columns), a, b, j, g, at
+        cdef int m = len(columns), a, b, j, at
         cdef Samples data = Samples.__new__(Samples)
         self.n_given, self.n_used, self.n_responses = n_given, m, m - n_given
         self.n_components, self.copies, self.largest_scale = n_components, copies, 1 + SLACK
@@ -95,7 +95,8 @@ cdef class ChainFamily(Family):
                 np.asarray(self.axes)[j, :g, :g], np.asarray(self.inverse)[j, :g, :g] = T, inverse
                 rows += list(-(T @ z[:g]))
                 # what the product, the two shifts and the inverse axes are rounded by, of all terms
-                off += list((g + 8) * ROUND * (np.abs(T) @ (np.abs(u[:g]) + np.abs(self.middle[:g])[:, None])).max(axis=1))
+                size = np.abs(T) @ (np.abs(u[:g]) + np.abs(self.middle[:g])[:, None])
+                off += list((g + 8) * ROUND * size.max(axis=1))
                 np.asarray(self.norms)[j, :g] = inverse_norms(T, inverse)
             for k in range(2, 2 + g):
                 self.row_of[at + k], self.is_scale[at + k] = j, 0
@@ -325,7 +326,8 @@ cdef class ChainFamily(Family):
         """Parameters (n_connected,) of components of some samples near one, or through as few as there are columns."""
         columns, weights = self.data.arrays()
         n, m = columns.shape[1], self.n_used
-        u = columns[:m] / np.sqrt(np.maximum(np.asarray(self.pooled)[[self.pair[a][a] for a in range(m)]], 1e-300))[:, None]
+        squares = np.asarray(self.pooled)[[self.pair[a][a] for a in range(m)]]
+        u = columns[:m] / np.sqrt(np.maximum(squares, 1e-300))[:, None]
         mass = np.zeros((self.n_components, n))
         for k in range(self.n_components):
             if rng.random() < 0.5:

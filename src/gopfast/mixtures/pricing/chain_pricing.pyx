@@ -209,7 +209,8 @@ cdef class ChainPricing(ComponentPricing):
         t = 0
         for j in range(self.chain.n_responses):
             L = mine.center[self.chain.first[j]]
-            t += LEAST_COST - log(L) + mine.multiplier[j] - CHAIN_COSTS * (3 + fabs(log(L)) + mine.half[self.chain.first[j]] / L)
+            t += LEAST_COST - log(L) + mine.multiplier[j]
+            t -= CHAIN_COSTS * (3 + fabs(log(L)) + mine.half[self.chain.first[j]] / L)
         for i in range(n):
             costs[i] = c * t
         for j in range(self.chain.n_responses):
@@ -272,7 +273,8 @@ cdef class ChainPricing(ComponentPricing):
             tried[depth] += 1
             g, above, costs = mine.slopes + k * n, mine.costs + depth * n, mine.costs + (depth + 1) * n
             # costs are rounded by less than the part of all terms that CHAIN_COSTS has
-            value = run_price_side(n, self.chain.data.core.total_weight, w, &self.prices[0], above, g, sign, log_s, costs)
+            value = run_price_side(
+                n, self.chain.data.core.total_weight, w, &self.prices[0], above, g, sign, log_s, costs)
             at.n_passes += 1
             at.n_terms += self.chain.data.core.n_samples
             if value <= max(cutoff, worst):
@@ -311,16 +313,14 @@ cdef class ChainPricing(ComponentPricing):
 
     cdef void choose_side(self, Pricing *at, ChainCell *mine, Node *cell) noexcept nogil:
         """By what samples lose, each no more than some nats; a wide range of scales first."""
-        cdef int k, j, D = self.chain.n_cell
+        cdef int k, D = self.chain.n_cell
         cdef index i, n = self.chain.data.core.samples.n_padded
         cdef real total, h
         cdef const real *x
-        cdef real *w
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, D)
         for k in range(D):
             x, h, total = &self.chain.design[k, 0], mine.half[k], 0
-            w = mine.strip + self.chain.row_of[k] * n
             for i in range(n):
                 total += at.own[i] * min(FLAT, h * x[i] * h * x[i])
             node_point(cell, D)[k] = mine.center[k]

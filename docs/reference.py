@@ -17,7 +17,7 @@ SECTIONS = [
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
-            "MultinomialMixture", "LatentClass", "LatentClassFit", "RegressionMixture",
+            "MultinomialMixture", "GammaMixture", "LatentClass", "LatentClassFit", "RegressionMixture",
         ]),
         ("gopfast.models", ["MixtureProblem"]),
     ]),
@@ -33,8 +33,8 @@ SECTIONS = [
     ("Estimators", "With scikit-learn's interface.", [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
-            "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture",
-            "GlobalKMeans",
+            "GlobalGammaMixture", "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass",
+            "GlobalRegressionMixture", "GlobalKMeans",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
         ("gopfast.estimators.base", ["GlobalMixture"]),

@@ -82,6 +82,7 @@ __all__ = [
     "GlobalBernoulliMixture",
     "GlobalCategoricalMixture",
     "GlobalExponentialMixture",
+    "GlobalGammaMixture",
     "GlobalGaussianMixture",
     "GlobalKMeans",
     "GlobalLatentClass",
@@ -129,7 +130,7 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
-    "GlobalMultinomialMixture": "counts_and_labels",
+    "GlobalGammaMixture": "counts_and_labels", "GlobalMultinomialMixture": "counts_and_labels",
     "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
         GlobalBernoulliMixture,
         GlobalCategoricalMixture,
         GlobalExponentialMixture,
+        GlobalGammaMixture,
         GlobalLatentClass,
         GlobalMultinomialMixture,
         GlobalPoissonMixture,

@@ -106,7 +106,10 @@ def climbed(make, seconds, most):
     while n <= most:
         problem = make(np.random.default_rng(n), n)
         began = time.perf_counter()
-        result = gopfast.solve(problem, EPSILON, time_limit=seconds, n_threads=2, log=False)
+        try:
+            result = gopfast.solve(problem, EPSILON, time_limit=seconds, n_threads=2, log=False)
+        except gopfast.InputError:
+            return best, f"{n:,}: refused"
         if not result.success:
             return best, f"{n:,}: {result.gap:.2g} nats"
         best = f"{n:,}", f"{result.n_nodes:,}", f"{time.perf_counter() - began:.1f}"

@@ -17,7 +17,7 @@ SECTIONS = [
     ("Mixtures", "The models.", [
         ("gopfast", [
             "GaussianMixture", "BernoulliMixture", "PoissonMixture", "ExponentialMixture", "CategoricalMixture",
-            "MultinomialMixture", "LatentClass", "LatentClassFit", "RegressionMixture", "MixedMixture",
+            "MultinomialMixture", "GammaMixture", "LatentClass", "LatentClassFit", "RegressionMixture", "MixedMixture",
         ]),
         ("gopfast.models", ["MixtureProblem", "CountRegressionMixture"]),
     ]),
@@ -33,9 +33,8 @@ SECTIONS = [
     ("Estimators", "With scikit-learn's interface.", [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
-            "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass", "GlobalRegressionMixture",
-            "GlobalMixedMixture",
-            "GlobalKMeans",
+            "GlobalGammaMixture", "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass",
+            "GlobalRegressionMixture", "GlobalMixedMixture", "GlobalKMeans",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
         ("gopfast.estimators.base", ["GlobalMixture"]),

@@ -84,6 +84,7 @@ __all__ = [
     "GlobalBernoulliMixture",
     "GlobalCategoricalMixture",
     "GlobalExponentialMixture",
+    "GlobalGammaMixture",
     "GlobalGaussianMixture",
     "GlobalKMeans",
     "GlobalLatentClass",
@@ -134,7 +135,8 @@ _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
-    "GlobalMixedMixture": "mixed", "GlobalMultinomialMixture": "counts_and_labels",
+    "GlobalGammaMixture": "counts_and_labels", "GlobalMixedMixture": "mixed",
+    "GlobalMultinomialMixture": "counts_and_labels",
     "GlobalPoissonMixture": "counts_and_labels", "GlobalRegressionMixture": "regression",
 }  # fmt: skip
 
@@ -143,6 +145,7 @@ if TYPE_CHECKING:
         GlobalBernoulliMixture,
         GlobalCategoricalMixture,
         GlobalExponentialMixture,
+        GlobalGammaMixture,
         GlobalLatentClass,
         GlobalMultinomialMixture,
         GlobalPoissonMixture,

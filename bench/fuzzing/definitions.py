@@ -636,11 +636,13 @@ class Gamma(Definition):
         return np.stack(terms, axis=1).astype(self.dtype)
 
     def sample_size(self, state):
-        return ((1 + state["shapes"].max()) * (1 + np.abs(self.logs))).sum(axis=1) * (1 + np.log1p(state["shapes"].max()))
+        most = state["shapes"].max()
+        return ((1 + most) * (1 + np.abs(self.logs))).sum(axis=1) * (1 + np.log1p(most))
 
     def read(self, solution):
         shapes, rates = solution.shapes.astype(self.dtype), solution.rates.astype(self.dtype)
-        return {"weights": solution.weights.astype(self.dtype), "shapes": shapes, "rates": rates, "means": shapes / rates}
+        weights = solution.weights.astype(self.dtype)
+        return {"weights": weights, "shapes": shapes, "rates": rates, "means": shapes / rates}
 
     def point(self, state, family):
         order, scale = np.asarray(family.data.order)[: self.d], np.asarray(family.data.scale)[: self.d].astype(LONG)

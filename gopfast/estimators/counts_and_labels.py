@@ -10,6 +10,7 @@ from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
     ExponentialMixture,
+    GammaMixture,
     LatentClass,
     LatentClassFit,
     MultinomialMixture,
@@ -179,6 +180,71 @@ class GlobalPoissonMixture(GlobalFamilyMixture):
     rates_: FloatArray
     _problem_class = PoissonMixture
     _input_tags = ("categorical", "positive_only")
+
+
+class GlobalGammaMixture(GlobalMixture):
+    """
+    Mixture of products of Gamma distributions whose fit is proved globally optimal, as a scikit-learn estimator.
+
+    See `gopfast.GammaMixture` for the model.
+
+    Parameters
+    ----------
+    n_components, epsilon, time_limit, n_threads, random_state, verbose
+        As of `GlobalFamilyMixture`.
+    cv_floor : float, default 0.05
+        Least coefficient of variation of a component in a column.
+
+    Attributes
+    ----------
+    rates_, shapes_ : ndarray, shape (K, d)
+    weights_, converged_, n_iter_, lower_bound_, elbo_bound_, gap_, result_, n_features_in_, feature_names_in_
+        As of `GlobalFamilyMixture`.
+
+    Examples
+    --------
+    >>> from gopfast import GlobalGammaMixture
+    >>> model = GlobalGammaMixture(2).fit([[0.9], [1.0], [1.2], [20.0], [24.0], [29.0]])
+    >>> model.weights_.round(2).tolist()
+    [0.5, 0.5]
+    """
+
+    rates_: FloatArray
+    shapes_: FloatArray
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        cv_floor: float = 0.05,
+        epsilon: float = 0.01,
+        time_limit: float | None = 60.0,
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int | str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.cv_floor = cv_floor
+        self.epsilon = epsilon
+        self.time_limit = time_limit
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make(self, X, sample_weight):
+        return GammaMixture(X, self.n_components, cv_floor=self.cv_floor, sample_weight=sample_weight)
+
+    def _validated(self, X, **options):
+        return validate_data(self, X, dtype=np.float64, ensure_non_negative=True, **options)
+
+    def __sklearn_tags__(self):
+        """Say that data are positive."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _rows(self, X):
+        return self._problem._rows_like(super()._rows(X))
 
 
 class GlobalMultinomialMixture(GlobalFamilyMixture):

@@ -48,6 +48,7 @@ CASES = {
     "bernoulli": (gopfast.GlobalBernoulliMixture, gopfast.BernoulliMixture, "probabilities"),
     "poisson": (gopfast.GlobalPoissonMixture, gopfast.PoissonMixture, "rates"),
     "multinomial": (gopfast.GlobalMultinomialMixture, gopfast.MultinomialMixture, "probabilities"),
+    "gamma": (gopfast.GlobalGammaMixture, gopfast.GammaMixture, "rates"),  # scikit-learn's checks have zeros
     "exponential": (gopfast.GlobalExponentialMixture, gopfast.ExponentialMixture, "rates"),
     "categorical": (gopfast.GlobalCategoricalMixture, gopfast.CategoricalMixture, "probabilities"),
     "latent class": (gopfast.GlobalLatentClass, gopfast.LatentClass, "probabilities"),
@@ -59,6 +60,8 @@ def data(case):
     half = np.arange(40)[:, np.newaxis] < 15
     if case == "poisson":
         return rng.poisson(np.where(half, 2.0, 11.0))
+    if case == "gamma":
+        return rng.gamma(np.where(half, 3.0, 20.0))
     if case == "multinomial":
         return rng.poisson(np.where(half, [[9.0, 2.0, 1.0]], [[2.0, 8.0, 3.0]]))
     if case == "exponential":

@@ -71,6 +71,9 @@ EXCEPTIONS = {
         "sizes of arrays in C, and of facets", "MOST_SPLIT MOST_VERTICES MOST_COLUMNS MOST_ENTRIES N_PLANES"
     ),
     "mixtures/families/partial": ("names of columns", "ENTRY PRESENCE"),
+    "mixtures/families/gamma": (
+        "places of facets", "OMEGA_MOST SECOND_MINORANT LOWER_TANGENT UPPER_TANGENT SPREAD_FACETS"
+    ),
     "mixtures/families/normal": (
         "places of facets", "OMEGA_MOST SECOND_MINORANT LOWER_TANGENT UPPER_TANGENT VARIANCE_FACETS"
     ),

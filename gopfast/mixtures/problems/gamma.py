@@ -67,7 +67,6 @@ class GammaMixture(MixtureProblem):
     prior = None
     cv_floor: float
     _formula_keeps_digits = True
-    _can_sit_on_ties = True
     _most_columns_drawn = 1
 
     def __init__(

@@ -132,15 +132,18 @@ MOST_ITEMS_SHOWN = 20
 # summed at a time; the blocks are summed exactly | rows | [1, 64] | argument: `ERROR` counts out 64 of them
 BLOCK = 64
 
-# [exponential] Waiting times.
+# [exponential, gamma] Positive amounts.
 
 # one over a smaller number is out of range | the unit of X | [1e-307, 1) | argument: the greatest double is 2e308
 LEAST = 1e-300
-# in a figure | relative to the largest | (0, 1) | not measured
-LEAST_DRAWN = 1e-6
 # of data: those of a wider range cannot be scaled to it | decades | [1, 150] | argument: their squares, and what they
 # are divided by, would be out of range
 MOST_DECADES = 140
+
+# [exponential] Waiting times.
+
+# in a figure | relative to the largest | (0, 1) | not measured
+LEAST_DRAWN = 1e-6
 
 # [log_gamma] Normalisers (R6).
 

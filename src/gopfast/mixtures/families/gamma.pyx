@@ -1,12 +1,13 @@
 """Gamma components: a shape and a mean for each column, the first family whose log-partition is not elementary.
 
-With statistics S, T = sum w tau x, L = sum w tau log x, mean m = T / S and spread v = log m - L / S >= 0 a column costs,
-per unit of mass and at its best parameters,
+With statistics S, T = sum w tau x, L = sum w tau log x, mean m = T / S and spread v = log m - L / S >= 0 a column
+costs, per unit of mass and at its best parameters,
 
     L / S + phi(v),    phi(v) = min over 0 < a <= A of log Gamma(a) - a log a + a + a v,
 
-A the largest shape: phi is concave and increasing in v, as the cost of a free variance is (F3). In a cell m in [m0, m1],
-v in [v0, v1] let lambda be the chord of log m. Then omega = lambda(m) - L / S <= v is linear in the statistics, and
+A the largest shape: phi is concave and increasing in v, as the cost of a free variance is (F3). In a cell m in
+[m0, m1], v in [v0, v1] let lambda be the chord of log m. Then omega = lambda(m) - L / S <= v is linear in the
+statistics, and
 
     L / S + phi(v0) + s max(0, omega - v0),    s the slope of phi's chord,
 
@@ -23,11 +24,11 @@ from libc.math cimport exp, fabs, log, sqrt
 
 from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.data.samples cimport Samples
-from gopfast.mixtures.families.family cimport bound_mean, clear, half_width, has_width, middle_of, order_components
-from gopfast.mixtures.families.margins cimport DERIVED_SLACK, NEGLIGIBLE_WIDTH, SHAPE_SLACK
-from gopfast.mixtures.families.shape cimport UNKNOWN, shape_cost, shape_of, spread_cost, spread_of
+from gopfast.mixtures.families.family cimport bound_mean, clear, half_width, middle_of, order_components
+from gopfast.mixtures.families.margins cimport DERIVED_SLACK, NEGLIGIBLE_WIDTH, SHAPE_SLACK, UNKNOWN
+from gopfast.mixtures.families.shape cimport shape_cost, shape_of, spread_cost, spread_of
 from gopfast.mixtures.families.tuning cimport (
-    LEAST_MULTIPLIER, NORMAL_NARROW as NARROW, TANGENT_AT, TYPICAL_MULTIPLIER, TYPICAL_SHARE_OF_CAP, TYPICAL_SLACK
+    LEAST_MULTIPLIER, NORMAL_NARROW as NARROW, TANGENT_AT, THIN, TYPICAL_MULTIPLIER, TYPICAL_SHARE_OF_CAP, TYPICAL_SLACK
 )
 from gopfast.mixtures.families.variance cimport split_factor, split_inside
 from gopfast.search.rounding cimport ROUND
@@ -157,14 +158,14 @@ cdef class GammaFamily(Family):
         cdef int d = self.d, F = 1 + 2 * d, which, x = 1 + j, y = 1 + self.log_at[j]
         cdef real mass = self.data.core.total_weight / self.n_components, error, half, widest, t, rounding, multiplier
         cdef real top = fabs(cell.level) + fabs(log_center) + fabs(cell.v0) + fabs(cell.v1)
-        facet = bound_mean(facet, has_width(cell.half, cell.m0, cell.m1), k * F, F, j, cell.half, mass,
+        facet = bound_mean(facet, cell.half > THIN * cell.m1, k * F, F, j, cell.half, mass,
                            TYPICAL_MULTIPLIER * cell.chord * (1 / cell.m0 - cell.slope))
         half, rounding = 0.5 * (cell.v1 - cell.v0), 16 * ROUND * (1 + top)
         widest = log(cell.center) - cell.level
         error = max(0.0, spread_cost(0.5 * (cell.v0 + cell.v1), self.most) - cell.base - cell.chord * half)
         multiplier = max(TYPICAL_MULTIPLIER * error / half if half > 0 else 0.0, LEAST_MULTIPLIER * cell.chord)
         for which in range(SPREAD_FACETS):
-            clear(facet, half > NEGLIGIBLE_WIDTH * (1 + top), k * F, F)
+            clear(facet, half > THIN * (1 + top), k * F, F)
             facet.multiplier, facet.slack = multiplier, TYPICAL_SLACK * max(half, 1e-12) * mass
             if which == OMEGA_MOST:
                 facet.coefficients[0] = cell.v1 - cell.level + log_center + rounding

@@ -38,7 +38,7 @@ cdef extern from *:
     # of a chord's constant, beside the relative one | nats per unit of mass | 900 u of terms near 1 (M5), (R1)
     real CHORD_SLACK "1e-13"
 
-    # [family, affine, balance, exponential, full, gamma, gaussian, matrices, matrix, normal, regression, tied] All families.
+    # [family, affine, balance, exponential, full, gamma, gaussian, matrices, matrix, normal, regression, tied] All.
 
     # half width of a range that is rounding: it has no facets | of the magnitude of its ends | 900 u; leaving out a
     # facet only loosens the bound (R1)
@@ -53,6 +53,12 @@ cdef extern from *:
     # of the terms of log Gamma and its derivatives | relative to the sum of their magnitudes | at most 32 operations of
     # an ulp or two each, and the remainder of Stirling's series (O2)
     real SHAPE_ROUNDING "(128 * GOPFAST_ROUND)"
+
+    # [shape, gamma] Costs of spreads.
+
+    # below which there is no lower bound of a cost | nats per unit of mass | far below all costs: where Newton's method
+    # should fail (O3)
+    real UNKNOWN "-1e200"
 
     # [gamma] Cells of shapes.
 

@@ -1,13 +1,9 @@
 """The shape of a Gamma component: its cost and its spread, with error bounds.
 
-Theory: (O2) of docs/theory/gamma.md.
+Theory: (O2) and (O3) of docs/theory/gamma.md.
 """
 
 from gopfast.search.types cimport real
-
-cdef extern from *:
-    # below all costs: there is no lower bound | nats per unit of mass
-    real UNKNOWN "-1e200"
 
 # OUT error: absolute error bounds. `shape` is positive.
 # log Gamma(a) - a log a + a, decreasing and convex in the shape a: what a component costs beside a times its spread.

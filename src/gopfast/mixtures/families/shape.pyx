@@ -3,12 +3,12 @@
 From a shape of 16 on both are Stirling's series, whose remainder is below the first term left out; smaller shapes are
 moved there by log Gamma(a) = log Gamma(a + n) - sum log(a + i), psi(a) = psi(a + n) - sum 1 / (a + i).
 
-Theory: (O2) of docs/theory/gamma.md.
+Theory: (O2) and (O3) of docs/theory/gamma.md.
 """
 
 from libc.math cimport M_PI, fabs, log, log1p, sqrt
 
-from gopfast.mixtures.families.margins cimport SHAPE_ROUNDING
+from gopfast.mixtures.families.margins cimport SHAPE_ROUNDING, UNKNOWN
 from gopfast.mixtures.families.tuning cimport FROM_STIRLING, NEWTON_STEPS
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip
@@ -52,7 +52,7 @@ cdef real spread_of(real shape, real *error) noexcept nogil:
 
 cdef real shape_of(real spread, real most) noexcept nogil:
     """Newton's method in the shape, from the approximation of Minka, within 1 / (2 a) < spread < 1 / a."""
-    cdef real a, error, z, slope, change
+    cdef real a, error, slope, change
     cdef int _step
     if not spread * most > 0.5:
         return most

@@ -86,11 +86,17 @@ cdef extern from *:
 
     # [shape] Gamma components.
 
-    # from which Stirling's series are taken, for log Gamma and its derivatives | shape | [8, inf) | argument: five terms
-    # then leave 1e-15 of the first
+    # from which Stirling's series are taken, for log Gamma and its derivatives | shape | [8, inf) | argument: five
+    # terms then leave 1e-15 of the first
     real FROM_STIRLING "16.0"
     # of Newton's method for a shape, which starts within 2 percent | steps | [4, inf) | argument: digits double
     int NEWTON_STEPS "12"
+
+    # [gamma] Cells of Gamma components.
+
+    # half width below which ranges have no facets: next to a point the logarithm is linear in its argument, so that
+    # multipliers of facets of both would have no end | relative | [1e-10, 1e-2] | docs/notebook/gamma.md
+    real THIN "1e-8"
 
     # [normal, regression, gamma] Free variances.
 
@@ -102,7 +108,7 @@ cdef extern from *:
     # argument: leaving out a facet only loosens the bound
     real NORMAL_NARROW "1e-6"
 
-    # [family, affine, balance, exponential, full, gamma, gaussian, matrices, matrix, normal, regression, tied] All families.
+    # [family, affine, balance, exponential, full, gamma, gaussian, matrices, matrix, normal, regression, tied] All.
 
     # of the largest multiplier of a facet that the minorant's slopes can ask for, where the interior-point method
     # starts | part | (0, 1) | argument: chosen by counts of data passes, which are not recorded

@@ -300,11 +300,11 @@ cdef class LpWorker:
         return OK
 
     cdef LpStatus solve_inside(self) noexcept nogil:
-        """Again where reduced costs of columns without an end have signs that rounding leaves open: costs less for them.
+        """Again where rounding leaves open the signs of reduced costs of columns without an end: costs less for them.
 
-        After solve() and safe_bound(), whose reduced costs count. The duals of the program with these costs are those of
-        the own costs with reduced costs inside their signs; what they prove is evaluated with the own ones. The solution
-        stays what it was: that of the other costs may be far out.
+        After solve() and safe_bound(), whose reduced costs count. The duals of the program with these costs are those
+        of the own costs with reduced costs inside their signs; what they prove is evaluated with the own ones. The
+        solution stays what it was: that of the other costs may be far out.
         """
         cdef int j, n_moved = 0
         cdef bint solved
@@ -330,7 +330,7 @@ cdef class LpWorker:
         return LP_OPTIMAL
 
     cdef bint is_open(self, int j) noexcept nogil:
-        """Whether the last bound meets an infinite end of a column: by the sign of its reduced cost, or as that may be."""
+        """Whether the last bound meets an infinite end of a column: by its reduced cost's sign, or as that may be."""
         cdef real d = self.reduced[j], error = SUM_SLACK * self.reduced_error[j]
         return (isinf(self.col_lower[j]) and d > -error) or (isinf(self.col_upper[j]) and d < error)
 

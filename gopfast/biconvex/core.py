@@ -40,6 +40,7 @@ class Core(NamedTuple):
     with_switches: bool
     one_side: bool
     box: tuple
+    tangents: tuple
     low: np.ndarray
     high: np.ndarray
     starts: np.ndarray
@@ -69,7 +70,9 @@ class Core(NamedTuple):
 
 def worker_search(core):
     """Return the search of a worker, and what tells the coordinates of its boxes."""
-    data, _, _ = Lifting(core.problem, core.with_switches).data(*core.box, one_side=core.one_side)
+    lifting = Lifting(core.problem, core.with_switches)
+    lifting.add_rows(core.tangents)
+    data, _, _ = lifting.data(*core.box, one_side=core.one_side)
     made, _ = core.search(data, memory=Memory())
     return made, core.coordinates()
 

@@ -113,6 +113,10 @@ class Lifting:
         # Place of a variable in the core's order
         self.place = len(self.switches) + np.argsort(self.order)
 
+    def add_rows(self, rows):
+        """Add linear rows (coefficients, lower bound) that all feasible points meet: they are the core's alone."""
+        self.rows += [Row(dict(linear), lower, math.inf) for linear, lower in rows]
+
     def inequalities(self):
         """Return the constraints as (row, sign, limit): sign * row <= limit, of which a limit may be infinite."""
         return [(row, sign, limit) for row in self.rows for sign, limit in ((1, row.upper), (-1, -row.lower))]

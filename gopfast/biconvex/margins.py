@@ -17,6 +17,12 @@ EIGENVALUE_ERROR = 1e-13
 # bounded by what it is, `block_defect` (X3), (R1)
 EIGENVALUE_TOL = 1e-12
 
+# [hyperbolas] Tangents of hyperbolas (X13).
+
+# of the squares' slopes in tangents of cones | relative | far above 2 u, so that their condition holds in rationals; if
+# it does not, there is no tangent (X13)
+LOST_BY_CONES = 2.0**-40
+
 # [preparation] What comes before the search.
 
 # what rounding makes of the objective's terms at the best point: the absolute tolerance is no smaller | their range |

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import contradiction, convex_dual, recession, tightening
+from gopfast.biconvex import contradiction, convex_dual, hyperbolas, recession, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
@@ -18,13 +18,16 @@ from gopfast.biconvex.tuning import (
     EPSILON_SHARE,
     FEASIBILITY_TOL,
     LEAST_SHARE,
+    MOST_IDLE_TANGENTS,
     MOST_NARROWINGS,
     MUCH_NARROWER,
     N_NEAR_STARTS,
     N_RANDOM_STARTS,
     NEAR,
     REL_TOL,
+    TANGENT_ROUNDS,
     WIDE,
+    WORTH_A_TANGENT,
 )
 from gopfast.search.stop import StopSignal
 
@@ -50,6 +53,8 @@ class Preparation:
         When the solve began, as `time.perf_counter` has it.
     stop : StopSignal
         Of the search under way, or of what comes before the first.
+    tangents : list of (dict, float)
+        Linear rows that the lifting has beside the problem's (X13).
     box, scaled_box : pair of ndarray
         The tightened bounds, and those that the data are of.
     session : Session
@@ -69,7 +74,7 @@ class Preparation:
         self.lifting = self.data = self.point = self.ray = self.program = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps = 0
-        self.unbounded = False
+        self.unbounded, self.tangents = False, []
 
     def left(self):
         """Seconds left."""
@@ -123,8 +128,56 @@ class Preparation:
             if self.least == -np.inf:
                 self.least = max(self.least, self.bound_all())
             self._bound_by_dual()
+            self._add_tangents()
             self._narrow()
         return True
+
+    def _add_tangents(self):
+        """Add tangents of hyperbolas at the best point, then at solutions of the relaxed dual while its bound rises."""
+        known = hyperbolas.find(self.lifting, *self.box)
+        if not known or self.is_proved():
+            return
+        if self.point is not None and self.least > -np.inf:
+            # alternation ends where neither side alone is better, which tangents there do not show to be the best
+            self._search_from(self.nonlinear(self.to_core(self.point)))
+        point, idle = self.point, 0
+        for _ in range(TANGENT_ROUNDS):
+            if point is not None:
+                rows = hyperbolas.tangents(known, point)
+                if not rows:
+                    break
+                self._set_tangents(self.tangents + rows)
+            before = self.least
+            lower, relaxed_point = self._relaxed()
+            if self.stop.stopped or lower == np.inf:
+                break
+            self.least = max(self.least, lower * self.objective_scale)
+            gap = self.value - before
+            idle = 0 if point is None or not self.least - before <= WORTH_A_TANGENT * gap else idle + 1
+            if idle == MOST_IDLE_TANGENTS or self.is_proved():
+                break
+            point = self.to_user(relaxed_point)
+        if self.least == -np.inf:
+            # made at points that may be far out, they bound nothing, and their coefficients are as far apart
+            self._set_tangents([])
+
+    def _set_tangents(self, rows):
+        """Take these linear rows beside the problem's, and make the core anew."""
+        del self.lifting.rows[len(self.lifting.rows) - len(self.tangents) :]
+        self.tangents = rows
+        self.lifting.add_rows(rows)
+        starts = [self.to_user(start) for start in self.starts]
+        self._scale(self.scaled_box)
+        self.starts = np.array([self.to_core(start) for start in starts]).reshape(-1, self.data.n)
+
+    def _search_from(self, start):
+        """Search locally from a point in the core's units; None: there is none."""
+        if start is None:
+            return
+        value, point, n_lps, _ = _local_search(self.data, start[np.newaxis], self.stop, self.nonlinear)
+        self.n_lps += n_lps
+        if value > -np.inf and self._offer(value * self.objective_scale, self.to_user(point)):
+            self.keep(self.polished(self.point))
 
     def _bound_by_dual(self):
         """Raise the bound by convex Lagrangians, and search from the least point of one."""
@@ -137,11 +190,7 @@ class Preparation:
         if bound is not None:
             self.least = max(self.least, tightening.below(bound + self.lifting.sign * Fraction(self.problem.constant)))
         if near is not None and not self.is_proved():
-            start = self.to_core(np.clip(near, *self.box))[np.newaxis]
-            value, point, n_lps, _ = _local_search(self.data, start, self.stop, self.nonlinear)
-            self.n_lps += n_lps
-            if value > -np.inf and self._offer(value * self.objective_scale, self.to_user(point)):
-                self.keep(self.polished(self.point))
+            self._search_from(self.to_core(np.clip(near, *self.box)))
 
     def _is_optimum(self, point, lower):
         """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""

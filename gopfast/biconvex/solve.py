@@ -242,6 +242,7 @@ def _core(preparation, options, low, high):
         with_switches=not preparation.has_one_side(),
         one_side=preparation.has_one_side(),
         box=preparation.scaled_box,
+        tangents=tuple(preparation.tangents),
         low=low,
         high=high,
         starts=preparation.starts,

@@ -284,3 +284,20 @@ MOST_ROOT = 6
 # variables, or rows, of a file's head | none | [1, inf) | argument: beyond what can be solved; a head that lies asks
 # for no more memory than that
 MOST_IN_FILE = 1_000_000
+
+# [hyperbolas] Tangents of hyperbolas (X13).
+
+# of a point's distances from the asymptotes | one to the other | (0, 1) | not measured
+FLATTEST = 1e-6
+# of a point at which a tangent is made, and of its root: below 0, for the best point meets its rows | relative | (-inf,
+# 1) | not measured
+LEAST_TANGENT_VIOLATION = -1e-7
+
+# [preparation] Tangents of hyperbolas (X13).
+
+# in which tangents at the programs' solutions are added at the root | rounds | [0, inf) | not measured
+TANGENT_ROUNDS = 30
+# by which a round must raise the bound not to be idle | of the gap | (0, 1) | not measured
+WORTH_A_TANGENT = 0.02
+# one after the other, after which there is no more | rounds | [1, inf) | not measured
+MOST_IDLE_TANGENTS = 2

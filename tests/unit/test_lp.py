@@ -505,3 +505,24 @@ def test_highs_is_taken_from_the_package_that_exports_it(tmp_path, package, plac
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
                           cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_duals_inside_their_signs_bound_programs_on_half_lines(seed):
+    rng = np.random.default_rng(seed)
+    n, m = 6, 4
+    A = np.round(rng.uniform(0.1, 3, (m, n)) * (rng.random((m, n)) < 0.7), 2)
+    A[np.arange(m), np.arange(m)] = 1.1
+    sides = rng.uniform(0.1, 4, m), np.full(m, np.inf), np.zeros(n), np.full(n, np.inf)
+    model = (rng.uniform(0.3, 2, n), *csr(A), *sides)
+    with Lp(*model) as lp:
+        assert lp.solve() == "optimal"
+        before, x = lp.safe_bound, lp.x
+        assert lp.solve_inside() == "optimal" and np.array_equal(lp.x, x)
+        optimum = model[0] @ x
+        assert lp.safe_bound <= optimum + 1e-9
+        if before == -np.inf:
+            # a basic column's reduced cost is rounding alone, of either sign
+            assert lp.safe_bound >= optimum - 1e-6
+        again = lp.solve()  # the costs are what they were
+        assert again == "optimal" and np.allclose(model[0] @ lp.x, optimum)

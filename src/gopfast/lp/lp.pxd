@@ -45,6 +45,8 @@ cdef class LpWorker:
     cdef real* ray
     cdef real* reduced                      # scratch of dual_bound(): d and the bound on its rounding error
     cdef real* reduced_error
+    cdef int* moved                         # scratch of solve_inside(): whether a column's cost is another for once,
+    cdef real* found                        # and the solution before
 
     cdef int open(self) noexcept nogil
     cdef void close(self) noexcept nogil
@@ -62,6 +64,11 @@ cdef class LpWorker:
     cdef int set_col_bounds(self, int j, real lower, real upper) noexcept nogil
     cdef int set_cost(self, int j, real cost) noexcept nogil
     cdef int forget_basis(self) noexcept nogil
+    cdef int run(self) noexcept nogil
+    cdef LpStatus solve_inside(self) noexcept nogil
+    cdef bint is_open(self, int j) noexcept nogil
+    cdef bint is_near(self, int j) noexcept nogil
+    cdef real inner_cost(self, int j) noexcept nogil
     cdef LpStatus solve_quadratic(self, int nnz, const int* start, const int* at, const real* value,
                                   int n_iterations) noexcept nogil
     cdef int get_basis(self, int* statuses) noexcept nogil

@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from gopfast.lp.highs cimport CallbackIn, highs, load_api, run_highs
 from gopfast.lp.margins cimport SUM_SLACK, UNDERFLOW, UNDERFLOW_ERROR
-from gopfast.lp.tuning cimport FEW_ITERATIONS, ITERATIONS_EACH
+from gopfast.lp.tuning cimport FEW_ITERATIONS, INSIDE, ITERATIONS_EACH
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, index, real
 
@@ -43,6 +43,8 @@ cdef class LpWorker:
         # The HiGHS object is not destroyed here: that resets the scheduler of whichever thread collects us,
         # and crashes inside a user's own HiGHS callback. A worker that is not closed leaks it.
         free(self.cost)
+        free(self.moved)
+        free(self.found)
         free(self.col_lower)
         free(self.col_upper)
         free(self.row_lower)
@@ -286,11 +288,62 @@ cdef class LpWorker:
         if self.limit_time() != OK:
             return LP_ERROR
         self.n_lps += 1
-        if run_highs(self.solver) == -1:
-            return LP_ERROR
-        if highs.get_solution(self.solver, self.x, NULL, NULL, self.row_dual) == -1:
+        if self.run() != OK:
             return LP_ERROR
         return self.verdict(highs.model_status(self.solver))
+
+    cdef int run(self) noexcept nogil:
+        """A run of HiGHS and its solution."""
+        if (run_highs(self.solver) == -1
+                or highs.get_solution(self.solver, self.x, NULL, NULL, self.row_dual) == -1):
+            return LP_FAILED
+        return OK
+
+    cdef LpStatus solve_inside(self) noexcept nogil:
+        """Again where rounding leaves open the signs of reduced costs of columns without an end: costs less for them.
+
+        After solve() and safe_bound(), whose reduced costs count. The duals of the program with these costs are those
+        of the own costs with reduced costs inside their signs; what they prove is evaluated with the own ones. The
+        solution stays what it was: that of the other costs may be far out.
+        """
+        cdef int j, n_moved = 0
+        cdef bint solved
+        for j in range(self.n_cols):
+            # the next bound finds them anew
+            n_moved += self.is_open(j)
+            self.moved[j] = self.is_near(j)
+            if self.is_open(j) and isinf(self.col_lower[j]) and isinf(self.col_upper[j]):
+                return LP_OPTIMAL
+        if n_moved == 0:
+            return LP_OPTIMAL
+        memcpy(self.found, self.x, self.n_cols * sizeof(real))
+        for j in range(self.n_cols):
+            if self.moved[j] and highs.change_col_cost(self.solver, j, self.inner_cost(j)) == -1:
+                return LP_ERROR
+        solved = self.run() == OK and highs.model_status(self.solver) == STATUS_OPTIMAL
+        for j in range(self.n_cols):
+            if self.moved[j] and highs.change_col_cost(self.solver, j, self.cost[j]) == -1:
+                return LP_ERROR
+        if not solved and self.run() != OK:
+            return LP_ERROR
+        memcpy(self.x, self.found, self.n_cols * sizeof(real))
+        return LP_OPTIMAL
+
+    cdef bint is_open(self, int j) noexcept nogil:
+        """Whether the last bound meets an infinite end of a column: by its reduced cost's sign, or as that may be."""
+        cdef real d = self.reduced[j], error = SUM_SLACK * self.reduced_error[j]
+        return (isinf(self.col_lower[j]) and d > -error) or (isinf(self.col_upper[j]) and d < error)
+
+    cdef bint is_near(self, int j) noexcept nogil:
+        """Whether a column has one end, and other duals may leave the sign of its reduced cost open."""
+        cdef real step = fabs(self.cost[j] - self.inner_cost(j))
+        if isinf(self.col_lower[j]) == isinf(self.col_upper[j]):
+            return False
+        return self.reduced[j] < step if isinf(self.col_upper[j]) else self.reduced[j] > -step
+
+    cdef real inner_cost(self, int j) noexcept nogil:
+        cdef real step = INSIDE * max(1.0, fabs(self.cost[j]))
+        return self.cost[j] - step if isinf(self.col_upper[j]) else self.cost[j] + step
 
     cdef void clear_results(self) noexcept nogil:
         cdef int j
@@ -394,6 +447,8 @@ cdef class LpWorker:
                     or grow(<void**> &self.col_upper, room, sizeof(real)) != OK
                     or grow(<void**> &self.x, room, sizeof(real)) != OK
                     or grow(<void**> &self.reduced, room, sizeof(real)) != OK
+                    or grow(<void**> &self.moved, room, sizeof(int)) != OK
+                    or grow(<void**> &self.found, room, sizeof(real)) != OK
                     or grow(<void**> &self.reduced_error, room, sizeof(real)) != OK):
                 return NO_MEMORY
             self.col_room = room
@@ -560,6 +615,11 @@ cdef class Lp:
         with nogil:
             status = self.worker.solve(objective_bound)
         return STATUS_NAMES[status]
+
+    def solve_inside(self):
+        """Find other duals where columns without an end keep the last ones from a bound; the name of the status."""
+        self.worker.safe_bound()
+        return STATUS_NAMES[self.worker.solve_inside()]
 
     def dual_bound(self, y, bint with_cost=True):
         """Proved lower bound from any row duals."""

@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport calloc, free
 
-from gopfast.lp.lp cimport LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_UNKNOWN, LpStatus, LpWorker
+from gopfast.lp.lp cimport LP_BOUND_REACHED, LP_ERROR, LP_INFEASIBLE, LP_OPTIMAL, LP_UNKNOWN, LpStatus, LpWorker
 from gopfast.lp.milp cimport MilpWorker
 from gopfast.lp.tuning cimport BEYOND
 from gopfast.search.relaxation cimport Effort, Relaxation
@@ -67,6 +67,7 @@ cdef class ProgramWorker:
 
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         cdef real slack = BEYOND * (1 + fabs(cutoff) + fabs(self.offset))
+        cdef real proved
         cdef LpStatus status = self.lp.solve(cutoff - self.offset + slack)
         effort.n_lps += 1
         if status == LP_BOUND_REACHED and self.proved() < cutoff:
@@ -78,7 +79,13 @@ cdef class ProgramWorker:
         if status == LP_INFEASIBLE:
             self.raise_bound(node, INFINITY, cutoff)
         elif status != LP_ERROR:
-            self.raise_bound(node, self.proved(), cutoff)
+            proved = self.proved()
+            # in deeper nodes it is not worth a program
+            if status == LP_OPTIMAL and proved == -INFINITY and node.parent < 0:
+                status = self.lp.solve_inside()
+                effort.n_lps += 1
+                proved = self.proved()
+            self.raise_bound(node, proved, cutoff)
         return status
 
     cdef real proved(self) noexcept nogil:

@@ -10,6 +10,10 @@ cdef extern from *:
     int FEW_ITERATIONS "1000"
     # for each row and column | iterations | [1, inf) | not measured
     int ITERATIONS_EACH "20"
+    # by which costs of columns without an end are moved where rounding leaves the signs of reduced costs open |
+    # relative to the cost, absolute below 1 | (1e-10, 1e-5) | argument: above the tolerance of duals of biconvex
+    # programs, 1e-10
+    real INSIDE "1e-9"
 
     # [milp] Mixed-integer programs.
 

@@ -21,7 +21,8 @@ DENSE = (
     "pricing.master", "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
-             "gopfast.mixtures.pricing.hull_cells": ["hull"]} | {
+             "gopfast.mixtures.pricing.hull_cells": ["hull"],
+             "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
 # Rooms that compile at -O1, in half the time of -O3: what they do between two calls of HiGHS, or of the C kernels, is

@@ -55,6 +55,7 @@ EXCEPTIONS = {
     "mixtures/data/passes": ("parts of a pass, in whose order sums are made: csrc/pass.h", "N_PARTS"),
     "mixtures/families/chain": ("sizes of arrays in C", "MOST_COLUMNS MOST_PLACES"),
     "mixtures/families/design": ("size of an array in C", "MOST_COEFFICIENTS"),
+    "mixtures/pricing/hull_distances": ("size of an array in C", "N_SHIFTS"),
     "mixtures/families/regression": ("size of an array in C", "MOST_COEFFICIENTS"),
     "mixtures/families/full": (
         "places of variables, statistics and facets",

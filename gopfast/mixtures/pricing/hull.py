@@ -22,11 +22,14 @@ from gopfast.mixtures.pricing.hull_atoms import Atoms
 from gopfast.mixtures.pricing.hull_balls import Ball
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
+from gopfast.mixtures.pricing.hull_tables import SCALES, Tables
 from gopfast.mixtures.pricing.pricing_root import less, total_of
 from gopfast.mixtures.pricing.tuning import (
     FEWEST_COLUMNS,
+    FEWEST_FREE,
     HULL_BATCH as BATCH,
     HULL_BATCHES as BATCHES,
+    HULL_FAR as FAR,
     HULL_FEWEST as FEWEST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
@@ -67,13 +70,13 @@ class HullBound(Learner):
         self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
         self.n_columns = len(self.columns)
-        self.phase, self.balls, self.atoms, self.cells_at = "begin", [], None, None
+        self.phase, self.balls, self.atoms, self.cells_at, self.tables = "begin", [], None, None, None
         self.work = self._begin()
 
     @property
     def n_terms(self):
         """Samples that were looked at so far, each in one component."""
-        parts = [part for part in (self.atoms, self.cells_at, *self.balls) if part is not None]
+        parts = [part for part in (self.atoms, self.cells_at, self.tables, *self.balls) if part is not None]
         return sum(part.n_terms for part in parts)
 
     @property
@@ -140,6 +143,10 @@ class HullBound(Learner):
                                   self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
         self.cells_at.set_prices(self.raised[order], np.array([one[1] for one in made]))
         self.place = self._places(atoms.means)
+        yield
+        self.tables = Tables(z, w, self.raised, self.labels, atoms.nearest, atoms.means, atoms.precisions, self.place,
+                             self.free, reach, self.threads)  # fmt: skip
+        yield
         far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
         low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
         # of precisions by their logarithm: none is above the floor's, and no variance above half the range squared
@@ -148,7 +155,7 @@ class HullBound(Learner):
         low, high = np.append(low, least), np.append(high, 0.0)
         self.heap, self.n_cells, self.closed = [], 0, -math.inf
         self.target, self.mark = max(ball.bounds[0] for ball in self.balls), (PATIENCE, math.inf)
-        self._take(low[None], high[None], np.zeros(1))
+        self._take(low[None], high[None], np.zeros(1), np.zeros(1, int))
 
     def _places(self, points):
         """Return coordinates (m, q + 1) of points (m, d): along, and the distance from the axes."""
@@ -167,17 +174,25 @@ class HullBound(Learner):
             found = np.minimum(found, ball.said_of(away, s_low, s_high))
         return found
 
-    def _take(self, low, high, scales):
-        """Bound cells, and keep them."""
+    def _take(self, low, high, scales, which):
+        """Bound cells by balls, by tables, and what is then left sample by sample; keep them."""
         bounds = self._ball_bounds(low, high)
         asked = np.flatnonzero(bounds > self.target)
         if len(asked):
             a, b = low[asked], high[asked]
+            for i in asked:
+                which[i] = self.tables.of_range(low[i, -1], high[i, -1], which[i])
+            values, *known = self.tables.bound(a[:, :-1], b[:, :-1], which[asked])
+            bounds[asked] = values = np.minimum(bounds[asked], values)
+            left = (values > self.target) & (values < FAR * self.target)
+            asked, a, b = asked[left], a[left], b[left]
+        if len(asked):
             logs = np.column_stack([a[:, -1], b[:, -1]])
-            values, found = self.cells_at.bound(a[:, :-1], b[:, :-1], logs, scales[asked], enough=self.target)
-            bounds[asked], scales[asked] = np.minimum(bounds[asked], values), found
+            values, scales[asked] = self.cells_at.bound(a[:, :-1], b[:, :-1], logs, scales[asked], enough=self.target,
+                                                        tables=(SCALES, *(one[left] for one in known)))  # fmt: skip
+            bounds[asked] = np.minimum(bounds[asked], values)
         for i in range(len(low)):
-            heapq.heappush(self.heap, (-bounds[i], self.n_cells, low[i], high[i], scales[i]))
+            heapq.heappush(self.heap, (-bounds[i], self.n_cells, low[i], high[i], scales[i], which[i]))
             self.n_cells += 1
 
     def _side(self, low, high):
@@ -191,9 +206,9 @@ class HullBound(Learner):
         """Divide the cells of the largest bounds."""
         for _ in range(BATCHES):
             tolerance = TOLERANCE * self.total_weight
-            low, high, scales = [], [], []
+            low, high, scales, which = [], [], [], []
             while self.heap and len(low) < BATCH and -self.heap[0][0] > self.target + tolerance:
-                bound, _, a, b, scale = heapq.heappop(self.heap)
+                bound, _, a, b, scale, table = heapq.heappop(self.heap)
                 j = self._side(a, b)
                 middle = 0.5 * (a[j] + b[j])
                 if not a[j] < middle < b[j]:
@@ -204,9 +219,10 @@ class HullBound(Learner):
                 low += [a, right]
                 high += [left, b]
                 scales += [scale, scale]
+                which += [table, table]
             if low:
                 # children of a cell are in it
-                self._take(np.array(low), np.array(high), np.array(scales))
+                self._take(np.array(low), np.array(high), np.array(scales), np.array(which))
             self._count()
             if not low or self.n_cells > MOST_CELLS or self.lower >= self.limit:
                 return False
@@ -229,9 +245,10 @@ class HullBound(Learner):
 def has_hull(family):
     """Whether the bound is for this family: spherical components of known or free variance, without a prior."""
     if isinstance(family, NormalFamily):
-        known = family.n_groups == 1 and family.n_columns > 1 and not family.per_column
+        known, fewest = family.n_groups == 1 and family.n_columns > 1 and not family.per_column, FEWEST_FREE
     else:
         known = isinstance(family, GaussianFamily) and not family.n_ranges and not family.has_prior
+        fewest = FEWEST
     if not known or family.data.is_summary or not 2 <= family.n_components <= MOST_COMPONENTS:
         return False
-    return family.data.n_samples >= FEWEST and FEWEST_COLUMNS <= family.n_columns <= MOST_COLUMNS
+    return family.data.n_samples >= fewest and FEWEST_COLUMNS <= family.n_columns <= MOST_COLUMNS

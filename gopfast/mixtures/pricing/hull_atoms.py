@@ -49,6 +49,8 @@ class Atoms:
     prices : ndarray, shape (n,)
     labels : ndarray of int, shape (n,)
         Of samples that are clearly of one component; K of all others.
+    nearest : ndarray of int, shape (n,)
+        The component that each is most likely of.
     n_terms : int
     """
 
@@ -74,7 +76,7 @@ class Atoms:
         own = -(top + np.log(total))
         shares = parts / total
         label, rest = shares.argmax(axis=0), 1.0 - shares.max(axis=0)
-        self.labels = np.where(rest < CLEAR, label, K)
+        self.labels, self.nearest = np.where(rest < CLEAR, label, K), label
         self.masses = masses = shares @ w
         yield
         needed = np.zeros(K)

@@ -10,7 +10,7 @@ CONFINEMENT_SUMMING = 1e-12
 # of sums of their weights | relative | far above (B + 2) u of any number B of blocks, (I6) and (R1)
 COVERED = 1e-12
 
-# [hull_frame] Moments of clusters.
+# [hull_frame, hull_tables] Moments of clusters.
 
 # error of moments that are sums of squares | relative to the sum | far above N u of the most samples, (Y6) and (R1)
 HULL_MARGIN = 1e-11

@@ -270,16 +270,18 @@ SKIP_BALLS = 14.0
 SKIP_CELLS = 8.0
 # that are bounded at a time | shells of balls | [1, inf) | not measured
 SHELLS = 10
+# a cell whose bound by tables is so many times what would do has no other | factor | [1, inf) | docs/notebook/groups.md
+HULL_FAR = 4.0
 # that are bounded at a time | cells | [2, inf) | not measured
-HULL_BATCH = 64
+HULL_BATCH = 256
 # of a step | batches | [1, inf) | not measured
-HULL_BATCHES = 8
+HULL_BATCHES = 2
 # at most | cells | [1, inf) | not measured
 HULL_MOST_CELLS = 300_000
 # of what is missing that is left where there is no progress | part | (0, 1) | not measured
 HULL_SLOW = 0.9
 # after so many, or twice as many as there were | cells | [1, inf) | not measured
-HULL_PATIENCE = 8_000
+HULL_PATIENCE = 30_000
 # of ascents in each turn of making what components save equal | steps | [0, inf) | not measured
 HULL_N_CLIMBS = 4
 # and at the last prices | steps | [0, inf) | not measured
@@ -292,12 +294,35 @@ HULL_SAME = 1e-7
 HULL_TOLERANCE = 1e-7
 # of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
 HULL_FEWEST = 5_000
+# the same where variances are free | samples | [1, inf) | docs/notebook/groups.md
+FEWEST_FREE = 2_000
 # of fewer cells of all coordinates do | columns | [2, inf) | not measured
 FEWEST_COLUMNS = 4
 # at most | columns | [4, inf) | not measured
 HULL_MOST_COLUMNS = 64
 # at most; cells are divided in as many coordinates | components | [2, inf) | not measured
 MOST_COMPONENTS = 10
+
+# [hull_tables] Tables of what clusters can save, by distance and precision.
+
+# that a cluster's samples are divided into by their lengths, about | bins | [8, inf) | docs/notebook/groups.md
+N_BINS = 128
+# samples of a bin, at least | samples | [1, inf) | not measured
+LEAST_OF_A_BIN = 2
+# samples whose prices differ by more are in other bins | nats | (0, inf) | not measured
+PRICE_STEP = 0.3
+# numbers g of fourth powers (c + g)^4, at most 8 | cosine | (0, inf) | not measured
+SHIFTS = (0.1, 0.25, 0.5)
+# logarithms of scales, ascending to 0 | nats | (-36, 0] | not measured
+SCALES = (-14.0, -10.0, -8.0, -6.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0)
+# distances that are near a cluster | standard deviations of its component | (0, inf) | not measured
+HULL_NEAR = 8.0
+# of these | shells | [1, inf) | not measured
+N_NEAR = 80
+# and of those beyond | shells | [1, inf) | not measured
+N_FAR = 20
+# ranges of the precision with a table of their own, at most | tables | [1, inf) | argument: some 200 MB
+MOST_TABLES = 512
 
 # [hull_frame] The frame, and blocks of samples.
 

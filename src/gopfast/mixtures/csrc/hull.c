@@ -2,6 +2,7 @@
    fused, and sums have a fixed number of parts, so that all instruction sets round alike. */
 #include "clones.h"
 #include "hull.h"
+#include <math.h>
 
 #define EACH for (int l = 0; l < HULL_LANES; l++)
 #define UNIT 0x1p-53
@@ -73,4 +74,45 @@ void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double sh
     /* p, its power and the quotient: 16 (2 * 6 + 1) + 5 roundings at most; sums of n terms are the caller's */
     *above *= 1 + 16 * UNIT;
     *mass *= 1 + 1024 * UNIT;
+}
+
+void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
+{
+    for (int i = 0; i < HULL_LINES; i++) {
+        lines->constant[i] = d ? log_high : 0.0;
+        lines->slope[i] = -0.5 * s_high;
+    }
+    if (d == 0) return;
+    lines->constant[3] = log_low;
+    lines->slope[3] = -0.5 * s_low;
+    double x = d / s_high, before = log_high - 0.5 * d;
+    const double end = d / s_low, at = sqrt(x * end);
+    if (end < x * (1 + 1e-6)) {
+        /* no further below the chord than d / 16 times the square of the relative width */
+        for (int i = 0; i < HULL_LINES; i++) lines->constant[i] += 1e-12 * d;
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        const double y = i ? end : at, value = i ? log_low - 0.5 * d : 0.5 * d * (log(d / y) - 1);
+        lines->slope[1 + i] = (value - before) / (y - x);
+        lines->constant[1 + i] = before - lines->slope[1 + i] * x + 16 * UNIT * (fabs(before) + fabs(value) + d);
+        x = y;
+        before = value;
+    }
+}
+
+double hull_largest(const double *b, const double *M, int p)
+{
+    double trace = 0, squares = 0, length = 0;
+    for (int i = 0; i < p; i++) {
+        length += b[i] * b[i];
+        for (int j = 0; j < i; j++, M++) squares += 2 * *M * *M;
+        trace += *M;
+        squares += *M * *M;
+        M++;
+    }
+    const double mean = trace / p;
+    /* of a symmetric matrix no eigenvalue is above this (Wolkowicz and Styan) */
+    squares = fmax(0.0, squares - trace * mean) + 64 * UNIT * p * p * squares;
+    return (sqrt(length) + mean + sqrt(squares * (p - 1) / p)) * (1 + 16 * UNIT * (p + 4));
 }

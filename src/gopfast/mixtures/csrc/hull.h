@@ -12,6 +12,14 @@ typedef struct {
     double slope[HULL_LINES];
 } hull_lines;
 
+/* OUT: lines whose largest is at least (d / 2) log s - s x / 2 of every s in [s_low, s_high], at each x >= 0: for the
+   ends, and two chords between the distances at which these are best. log_low, log_high: d / 2 times the logarithms;
+   d = 0 where s is 1. */
+void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines);
+
+/* At least b'u + u'M u of every unit vector u; b (p,), M the lower half of a symmetric matrix, row by row. */
+double hull_largest(const double *b, const double *M, int p);
+
 /* OUT (n,), n a multiple of HULL_LANES: the same of n blocks, whose ranges in n_rows coordinates are `least` and `most`
    (n_rows, n) and whose largest prices are `prices`, over the box [low, high] (n_rows,). */
 void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,

@@ -34,6 +34,8 @@ cdef extern from "hull.h" nogil:
     ctypedef struct hull_lines:
         double constant[HULL_LINES]
         double slope[HULL_LINES]
+    void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
+    double hull_largest(const double *b, const double *M, int p)
     void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,
                      const double *prices, ptrdiff_t n, const hull_lines *lines, double *out)
     void hull_tops(const double *low, const double *high, int n_rows, const double *coordinates, const double *prices,
@@ -66,6 +68,8 @@ cdef struct Cell:
     real s_low, s_high, log_low, log_high   # precision, and d / 2 times its logarithm
     real raised     # of all prices
     real shift      # of a ball, most that log scale may differ by direction
+    const real *saved   # (K, L) of tables, what clusters save at L scales, or NULL,
+    const real *mass    # (K, L) and their masses
     hull_lines lines    # the largest is at least (d / 2) log s - s |x - m|^2 / 2 of all its s
 
 
@@ -137,6 +141,7 @@ cdef class HullCells:
     cdef const int[::1] block_label
     cdef const real[:, ::1] centers
     cdef real[:, ::1] moments
+    cdef const real[::1] table_scales
     cdef int own
     cdef const real[::1] offset
     cdef real offset_length, slopes_at_offset, slopes_length
@@ -203,7 +208,7 @@ cdef class HullCells:
         self.range_price[:self.n_blocks] = self.block_price
         self.moments = np.ascontiguousarray(moments, dtype=np.float64)
 
-    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, raised=None):
+    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, raised=None, tables=None):
         """
         Bounds of what a component saves in cells.
 
@@ -217,6 +222,8 @@ cdef class HullCells:
             A bound below this is not improved any more.
         raised : ndarray, shape (m,), optional
             By so much all prices are to be larger, in each cell.
+        tables : tuple of ndarrays (L,), (m, K, L) and (m, K, L), optional
+            Logarithms of scales, ascending; at these what the clusters save in each cell, and their masses, at most.
 
         Returns
         -------
@@ -229,16 +236,22 @@ cdef class HullCells:
         cdef real[:, ::1] s = np.exp(logs)
         cdef const real[::1] more = np.zeros(len(low)) if raised is None else np.ascontiguousarray(raised)
         cdef real half = 0.5 * self.n_columns
+        cdef const real[:, :, ::1] saved = np.zeros((1, 1, 1)) if tables is None else np.ascontiguousarray(tables[1])
+        cdef const real[:, :, ::1] mass = saved if tables is None else np.ascontiguousarray(tables[2])
+        cdef index each = 0 if tables is None else 1
+        self.table_scales = np.zeros(0) if tables is None else np.ascontiguousarray(tables[0])
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             terms += self.bound_one(
                 &lows[i, 0], &highs[i, 0], s[i, 0] * (1 - 4 * ROUND), s[i, 1] * (1 + 4 * ROUND), half * logs[i, 0],
-                half * logs[i, 1], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i],
+                half * logs[i, 1], more[i], enough, &saved[each * i, 0, 0], &mass[each * i, 0, 0],
+                &self.work[threadid(), 0], &values[i], &scales[i],
             )
         self.n_terms += terms
         return np.asarray(values), np.asarray(scales)
 
     cdef index bound_one(self, const real *low, const real *high, real s_low, real s_high, real log_low, real log_high,
-                         real raised, real enough, real *work, real *value, real *log_scale) noexcept nogil:
+                         real raised, real enough, const real *saved, const real *mass, real *work, real *value,
+                         real *log_scale) noexcept nogil:
         cdef Cell cell
         cdef Sums sums
         cdef int p = self.n_across, L = self.n_labels, turn
@@ -246,9 +259,10 @@ cdef class HullCells:
         cdef real found, following, scale = log_scale[0]
         cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
         cell.log_low, cell.log_high, cell.raised, cell.shift = log_low, log_high, raised, MOST_SHIFT
+        cell.saved, cell.mass = saved, mass
         if self.n_columns == 0:
             cell.s_low = cell.s_high = 1.0
-        self.draw_lines(&cell)
+        hull_draw(self.n_columns, cell.s_low, cell.s_high, log_low, log_high, &cell.lines)
         value[0] = INFINITY
         if self.own < 0:
             terms = self.bound_by_ranges(&cell, enough, work + self.n_sums, value, log_scale)
@@ -287,31 +301,6 @@ cdef class HullCells:
                 cell.shift = min(MOST_SHIFT, MORE_SHIFT * sums.shift)
         return terms
 
-    cdef void draw_lines(self, Cell *cell) noexcept nogil:
-        """The cell's lines: for its ends, and between the distances at which these are best two chords."""
-        cdef real d = self.n_columns, x, y, end, value, before, at
-        cdef int i
-        for i in range(HULL_LINES):
-            cell.lines.constant[i], cell.lines.slope[i] = cell.log_high, -0.5 * cell.s_high
-        if self.n_columns == 0:
-            cell.lines.constant[0] = cell.lines.constant[1] = cell.lines.constant[2] = cell.lines.constant[3] = 0
-            return
-        cell.lines.constant[3], cell.lines.slope[3] = cell.log_low, -0.5 * cell.s_low
-        x, end = d / cell.s_high, d / cell.s_low
-        if end < x * (1 + 1e-6):
-            # no further below the chord than d / 16 times the square of the relative width
-            for i in range(HULL_LINES):
-                cell.lines.constant[i] += 1e-12 * d
-            return
-        before, at = cell.log_high - 0.5 * d, sqrt(x * end)
-        for i in range(2):
-            y = end if i else at
-            value = cell.log_low - 0.5 * d if i else 0.5 * d * (log(d / y) - 1)
-            cell.lines.slope[1 + i] = (value - before) / (y - x)
-            cell.lines.constant[1 + i] = before - cell.lines.slope[1 + i] * x
-            cell.lines.constant[1 + i] += 8 * ROUND * (fabs(before) + fabs(value) + d)
-            x, before = y, value
-
     cdef real gain(self, const Cell *cell, real square) noexcept nogil:
         """At least (d / 2) log s - s square / 2 of all the cell's precisions."""
         cdef real found = cell.lines.constant[0] + cell.lines.slope[0] * square
@@ -345,10 +334,12 @@ cdef class HullCells:
                 if at == end:
                     continue
                 hull_sums(tops + at, weights + at, end - at, scale, &above, &some)
-                mass += some
                 own = above * (1 + error)
                 if k < L - 1 and own > 0:
                     own = min(own, self.of_moments(k, cell, scale, own))
+                if k < L - 1 and self.table_scales.shape[0]:
+                    self.by_tables(k, cell, scale, &own, &some)
+                mass += some
                 found += own
             mass = mass * (1 + error) + self.total_weight * 1e-300
             following = log(mass / self.total_weight)
@@ -370,6 +361,25 @@ cdef class HullCells:
                 break
             scale = following
         return terms
+
+    cdef void by_tables(self, int k, const Cell *cell, real scale, real *saved, real *mass) noexcept nogil:
+        """IN/OUT: what cluster k saves and its mass, if tables know it better; between two scales, as what is saved
+        is convex in log scale, and the logarithm of the mass has a slope of at most 1."""
+        cdef index L = self.table_scales.shape[0], l = 0
+        cdef const real *own = cell.saved + k * L
+        cdef const real *masses = cell.mass + k * L
+        cdef real part
+        while l < L and self.table_scales[l] < scale:
+            l += 1
+        if l == L:
+            return
+        if l == 0:
+            saved[0], mass[0] = min(saved[0], own[0]), min(mass[0], masses[0])
+            return
+        part = (scale - self.table_scales[l - 1]) / (self.table_scales[l] - self.table_scales[l - 1])
+        saved[0] = min(saved[0], (own[l - 1] + part * (own[l] - own[l - 1])) * (1 + 16 * ROUND))
+        part = masses[l - 1] * exp(scale - self.table_scales[l - 1]) * (1 + 16 * ROUND)
+        mass[0] = min(mass[0], min(masses[l], part))
 
     cdef real find_tops(self, const Cell *cell, real log_scale, real *start, real *tops, real *weights) noexcept nogil:
         """OUT: the largest y but for log scale of samples, their weights, and where each label's begin.
@@ -541,23 +551,6 @@ cdef class HullCells:
         sums.mass_size += constant + linear + square
         self.add_form(linear, square, unit, sums.mass_linear, sums.mass_square)
 
-    cdef real largest(self, const real *b, const real *M) noexcept nogil:
-        """At least b'u + u'M u of every unit vector u."""
-        cdef int p = self.n_across, i, _j
-        cdef real trace = 0, squares = 0, length = 0, mean
-        for i in range(p):
-            length += b[i] * b[i]
-            for _j in range(i):
-                squares += 2 * M[0] * M[0]
-                M += 1
-            trace += M[0]
-            squares += M[0] * M[0]
-            M += 1
-        mean = trace / p
-        # of a symmetric matrix no eigenvalue is above this (Wolkowicz and Styan)
-        squares = max(0.0, squares - trace * mean) + 64 * ROUND * p * p * squares
-        return (sqrt(length) + mean + sqrt(squares * (p - 1) / p)) * (1 + 16 * ROUND * (p + 4))
-
     cdef real total(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
         """The bound: the best of what is known."""
         cdef real found = self.sum_up(cell, log_scale + cell.raised, sums), log_ratio, other
@@ -584,7 +577,7 @@ cdef class HullCells:
             own = sums.plain[k] * (1 + error)
             guess = INFINITY
             if p and k != self.own:
-                guess = self.largest(sums.linear + k * p, sums.square + k * P) + sums.value[k] + error * sums.size[k]
+                guess = hull_largest(sums.linear + k * p, sums.square + k * P, p) + sums.value[k] + error * sums.size[k]
             if k < L - 1:
                 own = min(own, self.of_moments(k, cell, log_scale, min(own, guess)))
             if not guess < own:
@@ -598,7 +591,7 @@ cdef class HullCells:
             for j in range(P):
                 M[j] += sums.square[k * P + j]
         if any_square:
-            value += self.largest(b, M) + error * size
+            value += hull_largest(b, M, p) + error * size
         return value
 
     cdef real directed(self, const Cell *cell, real log_scale, Sums *sums, bint by_moments) noexcept nogil:
@@ -613,7 +606,7 @@ cdef class HullCells:
         cdef real ratio, found = -INFINITY, far = cell.high[0] * cell.s_high, of_offset = 0, of_slopes = 0
         cdef real length = 0, curved, shift, growth, mass = max(sums.mass_value, 1e-300), taken, lacking, surely
         memset(b, 0, p * sizeof(real))
-        curved = self.largest(b, sums.mass_square)
+        curved = hull_largest(b, sums.mass_square, p)
         for j in range(p):
             length += sums.mass_linear[j] * sums.mass_linear[j]
         length = sqrt(length) * (1 + 4 * ROUND * (p + 4))
@@ -650,7 +643,7 @@ cdef class HullCells:
                 if end:
                     b[j] *= ratio
                 b[j] += sums.of_u[p + j] + (0 if by_moments else sums.of_u[j]) + surely * sums.mass_linear[j]
-            found = max(found, self.largest(b, M))
+            found = max(found, hull_largest(b, M, p))
         return value + found + error * size + max(0.0, lacking)
 
     cdef bint toward(self, const Cell *cell, real log_scale, real shift, real *value, real *offset, real *slopes,

@@ -148,6 +148,11 @@ cdef extern from *:
     # gains are cut off here | nats | (0, 700] | argument: exp(700) is finite
     real SCALES_LARGEST "600.0"
 
+    # [hull_cells, hull_distances] Masses of samples.
+
+    # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
+    real LEAST_LOG "-36.0"
+
     # [hull_cells] Cells and balls in the hull of the means.
 
     # of a range of precisions, each with a bound by moments of its own | parts | [1, inf) | not measured
@@ -170,8 +175,6 @@ cdef extern from *:
     real TOO_FAR "8.0"
     # a scale that changes by less is kept | relative | (0, 1) | not measured
     real SAME_SCALE "3e-7"
-    # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
-    real LEAST_LOG "-36.0"
     # log scale may differ by so much from the one blocks were left out at | nats | (0, 8) | not measured
     real FARTHEST_SCALE "3.0"
     # least log scale | nats | (-700, 0) | argument: exp of it is a normal number

@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-STATEMENT = re.compile(r"^#{2,3} (\([A-Z]\d+\) .*)$", re.MULTILINE)
+STATEMENT = re.compile(r"^#{2,3} (\([A-Z]{1,2}\d+\) .*)$", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 LISTED = re.compile(r"^- \*(?:Code|Test):\*.*?(?=^- |^\S|^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\]]+)\]\((?!http)[^)]*\)")

@@ -10,7 +10,7 @@ are not 0; it is not changed once made. What is multiplied out is of degree two 
 
 Equal ones are made once. Bounds of these variables are the ranges of what they stand for, in interval arithmetic.
 
-Theory: (N1) of docs/theory/polynomials.md.
+Theory: (XP1) of docs/theory/polynomials.md.
 """
 
 import math

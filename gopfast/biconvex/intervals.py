@@ -2,7 +2,7 @@
 
 Ends may be infinite; 0 times an infinite end is 0, for no value is infinite.
 
-Theory: (N1) of docs/theory/polynomials.md.
+Theory: (XP1) of docs/theory/polynomials.md.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 They are solved as biconvex problems (`products`), of which their results say nothing.
 
-Theory: (N1) of docs/theory/polynomials.md.
+Theory: (XP1) of docs/theory/polynomials.md.
 """
 
 import json

@@ -6,7 +6,7 @@ factors too; of as many a square, then the pair of the variables that come first
 more than two factors has it, so that subproducts are shared, and x^4 becomes the square of w = x x. Bounds of w are
 those of the product, rounded outward. What has one or two factors stays as it is, a convex form among it.
 
-Theory: (N1) of docs/theory/polynomials.md.
+Theory: (XP1) of docs/theory/polynomials.md.
 """
 
 import math

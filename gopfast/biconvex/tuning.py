@@ -271,12 +271,12 @@ LARGEST_OBJECTIVE = 1e300
 # beyond which a variable is tried to be excluded | the core's units | (0, inf) | not measured
 TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 
-# [composition, nl, polynomial] Polynomials (N1).
+# [composition, nl, polynomial] Polynomials (XP1).
 
 # of a product of variables, with repetition | factors | [2, inf) | argument: x^64 has 6 variables and ranges that mean
 # little
 MOST_DEGREE = 64
-# of exponents that are fractions | their denominator | [2, inf) | argument: roots are powers of this degree (N1)
+# of exponents that are fractions | their denominator | [2, inf) | argument: roots are powers of this degree (XP1)
 MOST_ROOT = 6
 
 # [nl] What files may have.

@@ -4,7 +4,7 @@ A problem's terms are taken apart here and not by what wrote the proof: each var
 ``w = a b``, so that at every point of the user's variables there are values of the others for which all rows hold, and
 terms are what they were. Which products are made is no question of truth, but of how much a proof takes.
 
-Theory: (N1) of docs/theory/polynomials.md.
+Theory: (XP1) of docs/theory/polynomials.md.
 """
 
 import math

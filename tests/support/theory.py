@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = ROOT / "docs" / "theory"
 INDEX = CHAPTERS / "index.md"
 BEGIN, END = "<!-- statements -->\n", "<!-- end of statements -->\n"
-HEADING = re.compile(r"^###? \(([A-Z]\d+)\) (.+)$", re.MULTILINE)
-LABEL = re.compile(r"\(([A-Z]\d+)\)")
+HEADING = re.compile(r"^###? \(([A-Z]{1,2}\d+)\) (.+)$", re.MULTILINE)
+LABEL = re.compile(r"\(([A-Z]{1,2}\d+)\)")
 # "(P1), (P3) and (P5) of docs/theory/prices.md", over the ends of lines too
-CITATION = re.compile(r"((?:\([A-Z]\d+\)(?:,|,? and| to)? )+)of docs/theory/(\w+\.md)")
+CITATION = re.compile(r"((?:\([A-Z]{1,2}\d+\)(?:,|,? and| to)? )+)of docs/theory/(\w+\.md)")
 MOST_NAMES = 2  # of a statement's functions in the index
 SOURCES = (".py", ".pyx", ".pxd", ".c", ".h")
 

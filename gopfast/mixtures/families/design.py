@@ -10,7 +10,7 @@ A weighted least-squares fit is a convex combination of the fits through q sampl
 of the samples' weights and squared determinants (Jacobi). So the values of any component at the places lie in the range
 of those of the fits through q samples.
 
-Theory: (J1) and (J4) of docs/theory/regression.md; (N1) of docs/theory/counts.md.
+Theory: (J1) and (J4) of docs/theory/regression.md; (JC1) of docs/theory/counts.md.
 """
 
 import itertools

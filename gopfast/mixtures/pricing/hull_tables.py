@@ -3,7 +3,7 @@ Tables of what clusters of samples can save at most, by a component's distance f
 
 Cells of a component know distances from the clusters; so their bounds are look-ups, whatever the number of samples is.
 
-Theory: (N1) of docs/theory/distances.md.
+Theory: (YD1) of docs/theory/distances.md.
 """
 
 import math

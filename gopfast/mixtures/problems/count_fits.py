@@ -1,6 +1,6 @@
 """Generalised linear models of counts: densities, and weighted fits by Newton's method.
 
-Theory: (N3) of docs/theory/counts.md.
+Theory: (JC3) of docs/theory/counts.md.
 """
 
 import numpy as np

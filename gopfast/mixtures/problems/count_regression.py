@@ -1,6 +1,6 @@
 """Mixtures of regressions of counts (Poisson) and proportions (binomial).
 
-Theory: (N1) of docs/theory/counts.md.
+Theory: (JC1) of docs/theory/counts.md.
 """
 
 import math

@@ -43,5 +43,5 @@ MOST = 1.0 - ROUND
 # [count_regression] Regressions of counts.
 
 # of the cost at the best linear predictor | relative to the sizes of its terms | 16 u of a log Gamma and 8 u of a
-# cumulant and its product, each taken from the other (N3)
+# cumulant and its product, each taken from the other (JC3)
 COUNT_CONSTANT = 32 * ROUND

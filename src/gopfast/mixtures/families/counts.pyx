@@ -14,7 +14,7 @@ that its cost is also the sum of its tangents' values at c,
 and a tangent's value at c is least where it touches at one end of the strip. No affine function of a few columns has
 such costs: they are those of each sample (`each`), for which the node has no facets.
 
-Theory: (N1), (N2) and (N3) of docs/theory/counts.md.
+Theory: (JC1), (JC2) and (JC3) of docs/theory/counts.md.
 """
 
 import numpy as np
@@ -146,7 +146,7 @@ cdef class CountFamily(Family):
             reach[0] += cell.half[j] * fabs(self.regressors[i, j])
 
     cdef real least_of_row(self, index i, const CountCell *cell, real *size) noexcept nogil:
-        """By the row alone (N2)."""
+        """By the row alone (JC2)."""
         cdef real eta, reach
         cdef Deviance at
         self.strip(i, cell, &eta, &reach)
@@ -159,7 +159,7 @@ cdef class CountFamily(Family):
         return max(0.0, at.value)
 
     cdef real tangent_of_row(self, index i, const CountCell *cell, real *size) noexcept nogil:
-        """By tangents at the ends of the strip (N2)."""
+        """By tangents at the ends of the strip (JC2)."""
         cdef real eta, reach, value, least = INFINITY
         cdef int side
         cdef Deviance at

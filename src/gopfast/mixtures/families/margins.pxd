@@ -77,7 +77,7 @@ cdef extern from *:
     # [counts] Regressions of counts.
 
     # of a linear predictor | relative to the most a row's terms are | a sum of at most nine terms, each made of three
-    # rounded numbers, and of four at coefficients 0 (N3)
+    # rounded numbers, and of four at coefficients 0 (JC3)
     real COUNT_MOVED "(32 * GOPFAST_ROUND)"
 
     # [affine, tied] Sums of products over the samples.

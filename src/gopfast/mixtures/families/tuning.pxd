@@ -205,7 +205,7 @@ cdef extern from *:
     # turns of a fit on the border of the domain | turns | [1, inf) | argument: only ascents and EM see it
     int FIT_TURNS "12"
 
-    # [regression, chain] Fits.
+    # [regression, chain, counts] Fits.
 
     # of a component that has a fit: less may be what the kernel's least term leaves of far samples | mass |
     # (0, 1e-200] | argument: above e^-600 of a million samples

@@ -8,7 +8,7 @@ component at distance r, with c the cosine of its direction and the sample's,
 A polynomial in c that is nowhere below max(0, this) has a largest sum over a block: of degree two by a matrix of the
 bins, of degree four, k (c + g)^4, by a number of the block that is found once. The same holds for min(1, exp(y)).
 
-Theory: (N1) of docs/theory/distances.md.
+Theory: (YD1) of docs/theory/distances.md.
 """
 
 import numpy as np

@@ -13,7 +13,7 @@ and S log(S / W) add up to sum_a S_a log(S_a / W): G is a sum over the levels, e
 is ever divided in that variable.
 
 Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md; (J6) of
-docs/theory/regression.md; (N2) of docs/theory/counts.md.
+docs/theory/regression.md; (JC2) of docs/theory/counts.md.
 """
 
 import numpy as np

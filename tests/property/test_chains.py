@@ -202,3 +202,12 @@ def test_parts_of_the_information_add_up_to_no_more_than_all():
     of = Chains(rows, np.ones(9), 2, np.full(2, 0.5), np.zeros((2, 3)), matrices)
     for part in rng.uniform(0.01, 1.0, 50):
         assert of.family(np.eye(3), 1, part).copies * part <= 1.0
+
+
+def test_a_constant_column_has_no_slope():
+    columns, weights = samples(np.random.default_rng(0), 3, 12)
+    columns[1] = 2.5
+    point = ChainFamily(columns, weights, 2, 1).fitted(weights[None])
+    other = ChainFamily(columns[[0, 2]], weights, 1, 1).fitted(weights[None])
+    assert np.isfinite(point).all()
+    assert point[0] == pytest.approx(other[0], rel=1e-9)

@@ -244,7 +244,8 @@ cdef class ChainFamily(Family):
                         if l < k:
                             G[k][l] = x / G[l][l]
                         else:
-                            G[k][k] = sqrt(max(x, RIDGE * RIDGE * self.pooled[self.pair[k][k]]))
+                            # of a column that is constant the slope is 0, whatever this is
+                            G[k][k] = sqrt(max(x, RIDGE * RIDGE * self.pooled[self.pair[k][k]], NO_MASS))
                 for k in range(g):
                     for i in range(k):
                         b[k] -= G[k][i] * b[i]

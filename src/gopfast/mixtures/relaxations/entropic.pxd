@@ -42,6 +42,7 @@ cdef struct Newton:
     real curvature      # of min_e (e C - e_power log e) in C, the sign changed
     real excess         # what the bound loses to densities above W: W log max_k D_k / W
     real margin         # rounding margin of the bound, in nats
+    real moved          # what rounding of facets' terms may move the cost of a sample by at most, in nats
     real length         # of the last step, 1: a full Newton step
     real *scratch
 
@@ -58,6 +59,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef readonly int n_levels
     cdef list arenas                # of the workers
     cdef real[::1] widths           # of the root box
+    cdef real[::1] first, last      # (d,) range of the samples' columns
     cdef readonly int max_passes
     cdef bint provable              # nodes hand on what proved their bound, too,
     cdef int proof_at               # from this number on
@@ -75,6 +77,9 @@ cdef class EntropicRelaxation(Relaxation):
     cdef real run(self, const SampleSet *data, Newton *nt) noexcept nogil
     cdef real evaluate(self, const SampleSet *data, Newton *nt, Effort *effort) noexcept nogil
     cdef real margin(self, const SampleSet *data, int k, Newton *nt) noexcept nogil
+    # Terms that a cost is summed of.
+    cdef int n_terms(self) noexcept nogil
+    cdef real moved(self, int k, const Newton *nt) noexcept nogil
     cdef void residuals(self, Newton *nt) noexcept nogil
     cdef void assemble(self, Newton *nt) noexcept nogil
     cdef void factor(self, Newton *nt) noexcept nogil

@@ -25,6 +25,7 @@ from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_costs, 
 from gopfast.mixtures.dense cimport (
     dense_backward, dense_factor, dense_forward, dense_gram, dense_times, dense_transposed_times
 )
+from gopfast.mixtures.relaxations.margins cimport MOST_MOVED
 from gopfast.mixtures.relaxations.refinement cimport Refinement
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.mixing.weights cimport (
@@ -137,6 +138,8 @@ cdef class EntropicRelaxation(Relaxation):
         self.levels[self.n_levels - 1] = family.data.core
         family.root(&low[0], &high[0])
         self.widths = np.asarray(high) - np.asarray(low)
+        columns = family.data.arrays()[0]
+        self.first, self.last = columns.min(axis=1), columns.max(axis=1)
 
     def __dealloc__(self):
         free(self.workers)
@@ -397,19 +400,33 @@ cdef class EntropicRelaxation(Relaxation):
         return size
 
     cdef real margin(self, const SampleSet *data, int k, Newton *nt) noexcept nogil:
-        """Bound of the mean rounding error of component k's costs, relative to 1 as D_k sees it.
-
-        A coefficient is the sum of as many terms as facets touch the component; a cost has 2 d + 1 of them.
-        """
+        """Bound of the mean rounding error of component k's costs, relative to 1 as D_k sees it."""
         cdef int d = self.family.n_columns, F = self.family.n_statistics, j
         cdef real *size = nt.size + k * (1 + F)
         cdef real total = size[0], square, mass = nt.mass[k]
-        cdef int n_terms = self.family.n_facets // self.family.n_components + d + 16
         for j in range(d):
             square = nt.sums.second[(k * F + j) * F + j] / mass if mass > 0 else 0
             total += size[1 + j] * sqrt(square)
             total += (size[1 + d + j] if F > d else fabs(nt.costs.quadratic[k * d + j])) * square
-        return ROUND * (n_terms * total + 16 * fabs(nt.scale[k]) + 1000)
+        return ROUND * (self.n_terms() * total + 16 * fabs(nt.scale[k]) + 1000)
+
+    cdef int n_terms(self) noexcept nogil:
+        """A coefficient is the sum of as many terms as facets touch the component; a cost has 2 d + 1 of them."""
+        return self.family.n_facets // self.family.n_components + 2 * self.family.n_columns + 18
+
+    cdef real moved(self, int k, const Newton *nt) noexcept nogil:
+        """By facets' terms: what the minorant itself is rounded by is small next to what it says."""
+        cdef int d = self.family.n_columns, F = self.family.n_statistics, j
+        cdef const real *size = nt.size + k * (1 + F)
+        cdef const real *own = nt.minorant + k * (1 + F)
+        cdef real total = size[0] - fabs(own[0]), reach
+        for j in range(d):
+            reach = nt.costs.centers[k * d + j]
+            reach = max(fabs(self.first[j] - reach), fabs(self.last[j] - reach))
+            total += (size[1 + j] - fabs(own[1 + j])) * reach
+            if F > d:
+                total += (size[1 + d + j] - fabs(own[1 + d + j])) * reach * reach
+        return ROUND * self.n_terms() * total
 
     cdef real run(self, const SampleSet *data, Newton *nt) noexcept nogil:
         """The sums of a pass at the costs; returns what is to be added to their value."""
@@ -428,8 +445,9 @@ cdef class EntropicRelaxation(Relaxation):
         effort.n_passes += 1
         effort.stages[0 if data == &self.levels[self.n_levels - 1] else SUMMARISED].terms += data.n_samples * K
 
-        nt.margin = 0
+        nt.margin = nt.moved = 0
         for k in range(K):
+            nt.moved = max(nt.moved, self.moved(k, nt))
             density = sums.density[k]
             nt.mass[k] = nt.iterate.weights[k] * density
             # Relative error of D_k: its costs' and the exponent's, up to 708 u; exponential, division, products and
@@ -461,7 +479,7 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(K):
             nt.iterate.residual[k] = W - sums.density[k]
         self.residuals(nt)
-        return bound if isfinite(bound) else -INFINITY
+        return bound if isfinite(bound) and nt.moved < MOST_MOVED else -INFINITY
 
     cdef void residuals(self, Newton *nt) noexcept nogil:
         """Values of the facets at the iterate's statistics."""

@@ -14,6 +14,12 @@ cdef extern from *:
     # probabilities, far above 8 u (L5), (R1)
     real OUTSIDE "1e-12"
 
+    # [entropic] The relaxed dual.
+
+    # of a sample's cost, by rounding of facets' terms, beyond which a pass proves nothing | nats | errors of costs are
+    # counted to first order: e^(1/32) is within the terms counted (E8)
+    real MOST_MOVED "0.015625"
+
     # [linear_branching] The choice of bound combinations.
 
     # of a product of widths | factor | for rows that prove nothing: every box is bounded by a program of its own (G6)

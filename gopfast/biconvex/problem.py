@@ -5,7 +5,7 @@ Theory: (A1) of docs/theory/problem.md.
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -409,19 +409,30 @@ class BiconvexProblem:
         )  # fmt: skip
 
     @classmethod
-    def of_polynomials(cls, objective, rows, names, bounds, **others):
+    def of_polynomials(
+        cls,
+        objective: Mapping[tuple[int, ...], float],
+        rows: Sequence[tuple[Mapping[tuple[int, ...], float], float, float]],
+        names: Sequence[str],
+        bounds: Sequence[tuple[float, float]],
+        sense: Sense = "min",
+        x: Sequence[int | str] | None = None,
+        y: Sequence[int | str] | None = None,
+        name: str = "",
+    ) -> "BiconvexProblem":
         """
         Make a problem of polynomials of degree two.
 
         Parameters
         ----------
-        objective : dict
+        objective : mapping
             From sorted tuples of up to two variables to coefficients.
-        rows : sequence of (dict, float, float)
+        rows : sequence of (mapping, float, float)
             Without constants, lower and upper bounds.
-        names, bounds : list of str, list of (float, float)
-        others
-            Of the class: `sense`, `x`, `y` and `name`.
+        names, bounds : sequence of str, sequence of (float, float)
+            Of the variables.
+        sense, x, y, name
+            As of the class.
         """
         n = len(names)
         linear = [row for row in rows if not _has_products(row[0])]
@@ -440,8 +451,11 @@ class BiconvexProblem:
             upper=[high for _, high in bounds],
             constant=objective.get((), 0.0),
             names=names,
-            **others,
-        )  # fmt: skip
+            sense=sense,
+            x=x,
+            y=y,
+            name=name,
+        )
 
     def to_json(self, path: annotations.Path | None = None) -> str:
         """

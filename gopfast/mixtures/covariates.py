@@ -7,8 +7,6 @@ Theory: (A8) of docs/theory/problem.md.
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import minimize
 
 from gopfast import checks
 from gopfast.annotations import FloatArray
@@ -64,6 +62,10 @@ class Covariates:
 
 def covariates(result, Z, *, method="bch", assignment="proportional") -> Covariates:
     """Estimate a logit of the class; arguments as of `Result.covariates`."""
+    # Here and not above: importing gopfast would take half as long again.
+    from scipy.optimize import minimize
+    from scipy.stats import norm
+
     of = Assignment(result, method, assignment)
     names = checks.column_names(Z)
     if result.solution.problem.n_components == 1:
@@ -108,7 +110,7 @@ def covariates(result, Z, *, method="bch", assignment="proportional") -> Covaria
     errors = np.sqrt(np.maximum(np.diagonal(whole @ covariance @ whole.T), 0.0)).reshape(K - 1, q)
     errors = np.vstack([np.full(q, np.nan), errors])
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = 2.0 * stats.norm.sf(np.abs(values) / errors)
+        p_values = 2.0 * norm.sf(np.abs(values) / errors)
     notes = [of.note(result)]
     if np.abs(loss(at)[1]).max() > THIRD_SLOPE:
         notes.append("not converged: a covariate may separate classes, whose coefficients have no end")

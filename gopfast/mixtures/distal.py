@@ -8,7 +8,6 @@ import numbers
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 
 from gopfast import checks
 from gopfast.annotations import FloatArray
@@ -80,6 +79,8 @@ class Distal:
 
 def distal(result, y, *, kind=None, method="bch", assignment="proportional") -> Distal:
     """Estimate a distal outcome; arguments as of `Result.distal`."""
+    from scipy.stats import chi2  # here and not above: importing gopfast would take half as long again
+
     whole = Assignment(result, method, assignment)
     if kind is not None:
         checks.choice("kind", kind, KINDS)
@@ -110,7 +111,7 @@ def distal(result, y, *, kind=None, method="bch", assignment="proportional") -> 
         kind="continuous" if labels is None else "categorical", method=method, assignment=assignment,
         categories=() if labels is None else labels, estimates=values.reshape(shape), errors=errors.reshape(shape),
         unadjusted=raw.reshape(shape), classification=whole.errors, statistic=statistic, df=df,
-        p_value=float(stats.chi2.sf(statistic, df)) if df else 1.0, n_samples=float(of.frequencies.sum()),
+        p_value=float(chi2.sf(statistic, df)) if df else 1.0, n_samples=float(of.frequencies.sum()),
         notes=(whole.note(result), *notes),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from gopfast.mixtures.mechanisms import (
     MOST_PRICED,
     NODES_OF_A_BATCH,
     REDUCED_FROM,
+    ChainsOfRegressions,
     HittingSets,
     LocalSearch,
     Marginal,
@@ -132,7 +133,7 @@ class MixturePlan(Plan):
             return first, HittingSets.begin(self)
         learner = next((one for one in LEARNERS if self.has(one)), None)
         is_off = any(one.name in self.without for one in (Pricing, PriceLevels, SharedParameters))
-        if self.relaxation == "pricing" and learner in (None, Marginal) and not is_off:
+        if self.relaxation == "pricing" and learner in (None, ChainsOfRegressions, Marginal) and not is_off:
             raise InputError(self._why_no_prices())
         early = [one for one in EARLY if self.has(one)]
         if early:

@@ -48,6 +48,7 @@ class MatrixStatement(Statement):
         self.reference, axes = np.asarray(family.center), np.asarray(family.frame)
         self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
         self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
+        self.shared = np.arange(family.n_shared)
         self.is_plain, self.has_factors = False, d == 2 and not self.bounds.rules.shared
         if self.bounds.rules.shared:
             family.use_least_within(self.bounds.rules.least_within)
@@ -95,6 +96,7 @@ class RegressionStatement(MatrixStatement):
         self.reference, axes = np.zeros(d), np.array([[float(x) for x in row] for row in places])
         self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
         self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
+        self.shared = np.arange(family.n_shared)
         self.is_plain = False
         if self.n_components > 1:
             rules = self.bounds.rules

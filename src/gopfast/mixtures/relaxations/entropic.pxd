@@ -42,7 +42,6 @@ cdef struct Newton:
     real curvature      # of min_e (e C - e_power log e) in C, the sign changed
     real excess         # what the bound loses to densities above W: W log max_k D_k / W
     real margin         # rounding margin of the bound, in nats
-    real moved          # what rounding of facets' terms may move the cost of a sample by at most, in nats
     real length         # of the last step, 1: a full Newton step
     real *scratch
 
@@ -79,7 +78,7 @@ cdef class EntropicRelaxation(Relaxation):
     cdef real margin(self, const SampleSet *data, int k, Newton *nt) noexcept nogil
     # Terms that a cost is summed of.
     cdef int n_terms(self) noexcept nogil
-    cdef real moved(self, int k, const Newton *nt) noexcept nogil
+    cdef real farthest(self, int k, const Newton *nt, bint facets_alone) noexcept nogil
     cdef void residuals(self, Newton *nt) noexcept nogil
     cdef void assemble(self, Newton *nt) noexcept nogil
     cdef void factor(self, Newton *nt) noexcept nogil

@@ -25,7 +25,7 @@ from gopfast.mixtures.data.passes cimport PASS_HESSIAN, PASS_VALUE, pass_costs, 
 from gopfast.mixtures.dense cimport (
     dense_backward, dense_factor, dense_forward, dense_gram, dense_times, dense_transposed_times
 )
-from gopfast.mixtures.relaxations.margins cimport MOST_MOVED
+from gopfast.mixtures.relaxations.margins cimport MOST_MOVED, MOST_OF_FACETS
 from gopfast.mixtures.relaxations.refinement cimport Refinement
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.mixing.weights cimport (
@@ -414,19 +414,25 @@ cdef class EntropicRelaxation(Relaxation):
         """A coefficient is the sum of as many terms as facets touch the component; a cost has 2 d + 1 of them."""
         return self.family.n_facets // self.family.n_components + 2 * self.family.n_columns + 18
 
-    cdef real moved(self, int k, const Newton *nt) noexcept nogil:
-        """By facets' terms: what the minorant itself is rounded by is small next to what it says."""
+    cdef real farthest(self, int k, const Newton *nt, bint facets_alone) noexcept nogil:
+        """Bound of the rounding error of component k's cost of any sample: of all terms, or those of facets alone."""
         cdef int d = self.family.n_columns, F = self.family.n_statistics, j
         cdef const real *size = nt.size + k * (1 + F)
         cdef const real *own = nt.minorant + k * (1 + F)
-        cdef real total = size[0] - fabs(own[0]), reach
+        cdef real less = 1 if facets_alone else 0, reach, square
+        cdef real total = size[0] - less * fabs(own[0])
         for j in range(d):
             reach = nt.costs.centers[k * d + j]
             reach = max(fabs(self.first[j] - reach), fabs(self.last[j] - reach))
-            total += (size[1 + j] - fabs(own[1 + j])) * reach
+            total += (size[1 + j] - less * fabs(own[1 + j])) * reach
             if F > d:
-                total += (size[1 + d + j] - fabs(own[1 + d + j])) * reach * reach
-        return ROUND * self.n_terms() * total
+                square = size[1 + d + j] - less * fabs(own[1 + d + j])
+            else:
+                square = 0 if facets_alone else fabs(nt.costs.quadratic[k * d + j])
+            total += square * reach * reach
+        if facets_alone:
+            return ROUND * self.n_terms() * total
+        return ROUND * (self.n_terms() * total + 16 * fabs(nt.scale[k]) + 1000)
 
     cdef real run(self, const SampleSet *data, Newton *nt) noexcept nogil:
         """The sums of a pass at the costs; returns what is to be added to their value."""
@@ -438,27 +444,35 @@ cdef class EntropicRelaxation(Relaxation):
         """One data pass at the iterate (weights, q): residuals, and the bound that the pass proves."""
         cdef int K = self.family.n_components, k
         cdef real W = data.total_weight, constant, prior, prior_size, newton_prior, size, shift
-        cdef real density, worst = -INFINITY, slack = 0, e, bound, term
+        cdef real density, worst = -INFINITY, slack = 0, e, bound, term, moved = 0, farthest = 0
+        cdef bint means  # of errors suffice: what the pass computed for a sample is nearly what is true
+        cdef bint refused = False
         cdef pass_sums *sums = &nt.sums
         size = self.combine(nt, &prior, &constant, &prior_size, &newton_prior)
         shift = self.run(data, nt)
         effort.n_passes += 1
         effort.stages[0 if data == &self.levels[self.n_levels - 1] else SUMMARISED].terms += data.n_samples * K
 
-        nt.margin = nt.moved = 0
         for k in range(K):
-            nt.moved = max(nt.moved, self.moved(k, nt))
+            moved = max(moved, self.farthest(k, nt, True))
+        means = moved < MOST_MOVED
+        nt.margin = 0
+        for k in range(K):
             density = sums.density[k]
             nt.mass[k] = nt.iterate.weights[k] * density
             # Relative error of D_k: its costs' and the exponent's, up to 708 u; exponential, division, products and
             # sums below 100 u. 1 / s needs none: v = exp(c_min) / s is what Jensen takes, whatever its last digits.
-            term = self.margin(data, k, nt)
+            term = self.margin(data, k, nt) if means else self.farthest(k, nt, False)
             nt.margin += nt.mass[k] * term  # the same costs in the value
+            farthest = max(farthest, term)
+            refused = refused or moved > MOST_OF_FACETS * term
             # in logarithms: the tilt of a wide box is beyond the range of exp
             density = log(max(density, SMALLEST) / W)
             term += 8 * ROUND * (1 + fabs(density) + fabs(nt.scale[k]))
             if density + nt.scale[k] + term > worst:
                 worst, slack = density + nt.scale[k] + term, term
+        if not means:
+            nt.margin = W * farthest  # a value moves by no more than its farthest cost, whatever the probabilities
         # Rounding of value: 8 u of |c_min| + |log s| per sample, 40 u from the lanes, 2 u compensated: 64 u covers it.
         nt.margin += (64 * ROUND + data.rounding) * (sums.magnitude - shift)
         nt.margin += (16 * ROUND + data.rounding) * W * (1 + fabs(worst))
@@ -479,7 +493,9 @@ cdef class EntropicRelaxation(Relaxation):
         for k in range(K):
             nt.iterate.residual[k] = W - sums.density[k]
         self.residuals(nt)
-        return bound if isfinite(bound) and nt.moved < MOST_MOVED else -INFINITY
+        # what a group's spread adds to a cost is not in the farthest sample's
+        refused = not means and (refused or data != &self.levels[self.n_levels - 1])
+        return bound if isfinite(bound) and not refused else -INFINITY
 
     cdef void residuals(self, Newton *nt) noexcept nogil:
         """Values of the facets at the iterate's statistics."""

@@ -16,9 +16,12 @@ cdef extern from *:
 
     # [entropic] The relaxed dual.
 
-    # of a sample's cost, by rounding of facets' terms, beyond which a pass proves nothing | nats | errors of costs are
-    # counted to first order: e^(1/32) is within the terms counted (E8)
+    # of a sample's cost, by rounding of facets' terms, beyond which the worst error counts and not the mean | nats |
+    # means are of first order: e^(1/32) is within the terms counted (E8)
     real MOST_MOVED "0.015625"
+    # of the error of the farthest cost, by facets, beyond which the worst error proves nothing either | fraction |
+    # facets are as exact as their coefficients, which says little of multipliers that the rest does not hold (E8)
+    real MOST_OF_FACETS "0.9375"
 
     # [linear_branching] The choice of bound combinations.
 

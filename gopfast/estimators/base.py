@@ -29,7 +29,7 @@ class ProvedFit:
     """
     How an estimator solves its problem and what it tells of the fit.
 
-    A subclass stores its arguments and sets attributes of its own by ``_set_fitted``.
+    A subclass stores arguments of its own, and sets attributes of its own by ``_set_fitted``.
     """
 
     weights_: FloatArray
@@ -39,6 +39,23 @@ class ProvedFit:
     result_: Result
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    def __init__(
+        self,
+        n_components: int,
+        epsilon: float,
+        time_limit: float | None,
+        n_threads: int | None,
+        random_state: int | np.random.RandomState | None,
+        verbose: bool | int | str | None,
+    ) -> None:
+        """Store the arguments of all estimators of mixtures; scikit-learn reads the signature of the subclass."""
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.time_limit = time_limit
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _solve(self, problem):
         """Solve the problem and set the fitted attributes; to be called by `fit` itself, whose caller is warned."""
@@ -89,8 +106,8 @@ class GlobalMixture(ProvedFit, DensityMixin, BaseEstimator):
     """
     Base of the estimators of mixtures whose fit is proved globally optimal.
 
-    A subclass stores its arguments, makes the problem of checked data by ``_make`` and sets attributes of its own by
-    ``_set_fitted``.
+    A subclass stores arguments of its own, makes the problem of checked data by ``_make`` and sets its own attributes
+    by ``_set_fitted``.
     """
 
     lower_bound_: float
@@ -202,3 +219,22 @@ class GlobalMixture(ProvedFit, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         solution = self.result_.solution
         return self._problem._log_densities_of(self._rows(X), **solution.parameters) + log_zero(solution.weights)
+
+
+class CheckedMixture(GlobalMixture):
+    """A mixture of counts, times, binary data or labels: what scikit-learn is told of data and how they are checked."""
+
+    _input_tags: tuple[str, ...] = ()  # of scikit-learn, that hold of the data
+
+    def _validated(self, X, **options):
+        return super()._validated(X, ensure_non_negative="positive_only" in self._input_tags, **options)
+
+    def __sklearn_tags__(self):
+        """Say what data are."""
+        tags = super().__sklearn_tags__()
+        for name in self._input_tags:
+            setattr(tags.input_tags, name, True)
+        return tags
+
+    def _rows(self, X):
+        return self._problem._rows_like(super()._rows(X))

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from gopfast.annotations import FloatArray, PairPrior
 from gopfast.errors import InputError
-from gopfast.estimators.base import GlobalMixture, validate_data
+from gopfast.estimators.base import CheckedMixture, validate_data
 from gopfast.mixtures.problems import (
     BernoulliMixture,
     CategoricalMixture,
@@ -18,7 +18,7 @@ from gopfast.mixtures.problems import (
 )
 
 
-class GlobalFamilyMixture(GlobalMixture):
+class GlobalFamilyMixture(CheckedMixture):
     """
     What the estimators of counts, times, binary data and labels share.
 
@@ -60,7 +60,6 @@ class GlobalFamilyMixture(GlobalMixture):
     """
 
     _problem_class: type
-    _input_tags: tuple[str, ...] = ()  # of scikit-learn, that hold of the data
 
     def __init__(
         self,
@@ -73,31 +72,11 @@ class GlobalFamilyMixture(GlobalMixture):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int | str | None = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.prior = prior
-        self.epsilon = epsilon
-        self.time_limit = time_limit
-        self.n_threads = n_threads
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _make(self, X, sample_weight):
         return self._problem_class(X, self.n_components, prior=self.prior, sample_weight=sample_weight)
-
-    def _validated(self, X, **options):
-        return validate_data(
-            self, X, dtype=np.float64, ensure_non_negative="positive_only" in self._input_tags, **options
-        )
-
-    def __sklearn_tags__(self):
-        """Say what data are."""
-        tags = super().__sklearn_tags__()
-        for name in self._input_tags:
-            setattr(tags.input_tags, name, True)
-        return tags
-
-    def _rows(self, X):
-        return self._problem._rows_like(super()._rows(X))
 
 
 class GlobalBernoulliMixture(GlobalFamilyMixture):
@@ -182,7 +161,7 @@ class GlobalPoissonMixture(GlobalFamilyMixture):
     _input_tags = ("categorical", "positive_only")
 
 
-class GlobalGammaMixture(GlobalMixture):
+class GlobalGammaMixture(CheckedMixture):
     """
     Mixture of products of Gamma distributions whose fit is proved globally optimal, as a scikit-learn estimator.
 
@@ -211,6 +190,7 @@ class GlobalGammaMixture(GlobalMixture):
 
     rates_: FloatArray
     shapes_: FloatArray
+    _input_tags = ("positive_only",)
 
     def __init__(
         self,
@@ -223,28 +203,11 @@ class GlobalGammaMixture(GlobalMixture):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int | str | None = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.cv_floor = cv_floor
-        self.epsilon = epsilon
-        self.time_limit = time_limit
-        self.n_threads = n_threads
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _make(self, X, sample_weight):
         return GammaMixture(X, self.n_components, cv_floor=self.cv_floor, sample_weight=sample_weight)
-
-    def _validated(self, X, **options):
-        return validate_data(self, X, dtype=np.float64, ensure_non_negative=True, **options)
-
-    def __sklearn_tags__(self):
-        """Say that data are positive."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
-    def _rows(self, X):
-        return self._problem._rows_like(super()._rows(X))
 
 
 class GlobalMultinomialMixture(GlobalFamilyMixture):

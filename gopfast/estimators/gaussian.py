@@ -139,17 +139,12 @@ class GlobalGaussianMixture(GlobalMixture):
         init_params: str | None = None,
         reg_covar: float | None = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.covariance = covariance
         self.variance_floor = variance_floor
         self.prior = prior
         self.posterior = posterior
         self.noise_variance = noise_variance
-        self.epsilon = epsilon
-        self.time_limit = time_limit
-        self.n_threads = n_threads
-        self.random_state = random_state
-        self.verbose = verbose
         self.covariance_type = covariance_type
         self.means_init = means_init
         self.weights_init = weights_init

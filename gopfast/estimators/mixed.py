@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError
-from gopfast.estimators.base import GlobalMixture, validate_data
+from gopfast.estimators.base import CheckedMixture, validate_data
 from gopfast.mixtures.problems import MixedMixture
 
 
-class GlobalMixedMixture(GlobalMixture):
+class GlobalMixedMixture(CheckedMixture):
     """
     Mixture of columns of different kinds whose fit is proved globally optimal, as a scikit-learn estimator.
 
@@ -76,6 +76,7 @@ class GlobalMixedMixture(GlobalMixture):
     covariances_: FloatArray
     rates_: FloatArray
     probabilities_: tuple[FloatArray, ...]
+    _input_tags = ("allow_nan", "categorical", "string")
 
     def __init__(
         self,
@@ -89,14 +90,9 @@ class GlobalMixedMixture(GlobalMixture):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int | str | None = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.kinds = kinds
         self.variance_floor = variance_floor
-        self.epsilon = epsilon
-        self.time_limit = time_limit
-        self.n_threads = n_threads
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _make(self, X, sample_weight):
         kinds = self.kinds
@@ -116,15 +112,6 @@ class GlobalMixedMixture(GlobalMixture):
             raise InputError("Complex data not supported: entries are real numbers or labels")
         return X
 
-    def _rows(self, X):
-        return self._problem._rows_like(super()._rows(X))
-
     def _set_fitted(self, problem, solution):
         super()._set_fitted(problem, solution)
         self.kinds_, self.categories_ = problem.kinds, problem.categories
-
-    def __sklearn_tags__(self):
-        """Say what data are."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags

@@ -98,18 +98,13 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int | str | None = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.variance = variance
         self.noise_variance = noise_variance
         self.variance_floor = variance_floor
         self.fit_intercept = fit_intercept
         self.family = family
         self.least_count = least_count
-        self.epsilon = epsilon
-        self.time_limit = time_limit
-        self.n_threads = n_threads
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(
         self,

@@ -2,6 +2,7 @@
 
 Run: python bench/ablation.py [--seconds 20] [--seeds 0 1 2] [--cases TEXT]     (with these defaults about two hours)
      python bench/ablation.py --short                     (one seed, at most 5 s for each solve: about 20 minutes)
+     python bench/ablation.py --everyday --seconds 10 --seeds 0   (what bounds everyday data: ablation_everyday.md)
 
 Only mechanisms that were at work on a problem are switched off there. Processor seconds are those of the process; of
 several seeds the median counts. Terms are exact (`gopfast.profile`), and do not say what a term costs.
@@ -16,12 +17,14 @@ from pathlib import Path
 import datasets
 import machine
 import numpy as np
+from everyday_cases import Case, tables
 from speed_table import line
 
 import gopfast
 from gopfast.mechanisms import MECHANISMS, SWITCHES
 
 RESULT = Path(__file__).resolve().parent / "results" / "ablation.md"
+RESULT_OF_EVERYDAY = RESULT.with_name("ablation_everyday.md")
 SECONDS, SEEDS = 20.0, (0, 1, 2)
 SHORT_SECONDS, SHORT_SEEDS = 5.0, (0,)
 EPSILON = 0.01
@@ -113,6 +116,28 @@ CASES = {
 }
 
 
+def simulated(n_samples, n_columns, n_components, apart, kind):
+    """A case of `everyday.py`, by name."""
+    case = Case("", n_samples, n_columns, n_components, apart, kind)
+    return {case.name: lambda: gaussian(case.samples(0), n_components, kind)}
+
+
+# Data of which a bound is the most that is to be had in seconds: what is open tells what a mechanism is worth.
+EVERYDAY = {
+    **simulated(2_000, 10, 3, 6.0, "spherical"),
+    **simulated(20_000, 5, 4, 6.0, "known"),
+    **simulated(20_000, 2, 3, 3.5, "diag"),
+    **simulated(20_000, 3, 4, 6.0, "diag"),
+    **simulated(5_000, 5, 3, 6.0, "diag"),
+    **simulated(5_000, 2, 3, 6.0, "full"),
+    **simulated(2_000, 2, 3, 6.0, "tied"),
+    **simulated(2_000, 3, 2, 6.0, "full"),
+    "iris, full, K=2": CASES["iris, full, K=2"],
+    "iris, full, K=3": lambda: gaussian(iris(), 3, "full", 0.01),
+    "wine, columns 0, 6 and 9, full, K=2": lambda: gaussian(wine()[:, [0, 6, 9]], 2, "full", 0.01),
+    "customers, diag, K=4": lambda: gaussian(standardised(tables()["customers"]), 4, "diag", 0.01),
+}
+
 # What a case is solved with; others: nothing but the tolerance.
 OPTIONS = {name: {"relaxation": "pricing"} for name in CASES if name.endswith(ASKED)}
 
@@ -145,6 +170,11 @@ class Row:
     def terms_ratio(self):
         """Work with the mechanism off, relative to all on."""
         return self.n_terms / max(self.base.n_terms, 1)
+
+    @property
+    def gap_ratio(self):
+        """What is open, relative to all on, both at least at the tolerance."""
+        return max(self.gap, EPSILON) / max(self.base.gap, EPSILON)
 
     @property
     def seconds_ratio(self):
@@ -189,26 +219,30 @@ def totals(rows):
         work = f"{mean(terms):.2f} | {mean(cpu):.2f}" if both else " | "
         better = sum(row.terms_ratio > MUCH for row in both)
         worse = sum(row.terms_ratio < 1 / MUCH for row in both)
+        open_still = [row.gap_ratio for row in own if row not in both]
+        gap = f"{mean(open_still):.3g}" if open_still else ""
         yield (
-            f"| {mechanism.name} | {len(own)} | {len(both)} | {work} | {better} | {worse} | "
+            f"| {mechanism.name} | {len(own)} | {len(both)} | {work} | {better} | {worse} | {gap} | "
             f"{'; '.join(lost) or '-'} | {'; '.join(won) or '-'} |"
         )
 
 
-def report(rows, seconds, seeds):
+def report(rows, options):
     """The whole file."""
+    seconds, seeds = options.seconds, options.seeds
     return "\n".join([
         machine.heading("What every mechanism is worth", "scikit-learn"),
-        f"`python bench/ablation.py --seconds {seconds:g} --seeds {' '.join(map(str, seeds))}`", "",
+        f"`python bench/ablation.py {'--everyday ' if options.everyday else ''}--seconds {seconds:g} "
+        f"--seeds {' '.join(map(str, seeds))}`", "",
         f"One thread, at most {seconds:g} s, epsilon {EPSILON}, seeds {', '.join(map(str, seeds))} (medians).",
         "A mechanism is switched off where it was at work (`gopfast.settings`, docs/guide.md). Terms: costs of samples",
         "in components, in millions, of all mechanisms together; in brackets relative to all on.", "",
         "## By mechanism", "",
         f"Means are geometric, of cases proved with and without; helps, harms: cases of more than {MUCH} times, or",
-        f"fewer than 1 / {MUCH} times, the terms without it.", "",
-        "| without | at work in | proved both ways | terms | CPU s | helps | harms | no longer proved | "
+        f"fewer than 1 / {MUCH} times, the terms without it. Open: the gap of all other cases, relative to all on.", "",
+        "| without | at work in | proved both ways | terms | CPU s | helps | harms | open | no longer proved | "
         "proved only without |",
-        "| --- " * 9 + "|",
+        "| --- " * 10 + "|",
         *totals(rows), "",
         "## By case", "",
         "| case | off | proved | gap | nodes | terms, 10^6 | CPU s |", "| --- " * 7 + "|",
@@ -221,17 +255,19 @@ def main():
     parser.add_argument("--seconds", type=float, default=SECONDS, help="time limit of a solve")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     parser.add_argument("--cases", default="", help="only those whose names have this text; nothing is written then")
+    parser.add_argument("--everyday", action="store_true", help="everyday data, most of which are not proved")
     parser.add_argument("--short", action="store_true", help="seconds and seeds of a short run")
     options = parser.parse_args()
     if options.short:
         options.seconds, options.seeds = SHORT_SECONDS, list(SHORT_SEEDS)
     rows = []
-    for case, make in CASES.items():
+    cases, path = (EVERYDAY, RESULT_OF_EVERYDAY) if options.everyday else (CASES, RESULT)
+    for case, make in cases.items():
         if options.cases in case:
             rows += measure(case, make(), options.seeds, options.seconds)
             print("\n".join(str(row) for row in rows if row.case == case), flush=True)
             if not options.cases:  # what is measured is kept
-                RESULT.write_text(report(rows, options.seconds, options.seeds), encoding="utf-8")
+                path.write_text(report(rows, options), encoding="utf-8")
     print("\n".join(totals(rows)))
 
 

@@ -65,11 +65,11 @@ def hessian(X, w, log_weights, means):
     r, _ = responsibilities(X, log_weights, means)
     u = np.concatenate([np.ones((n, K, 1)), X[:, None] - means], axis=2)
     rows = (r[:, :, None] * u).reshape(n, -1)
-    H = np.einsum("i,ia,ib->ab", w, rows, rows)
+    H = (rows * w[:, None]).T @ rows
     f = 1 + d
     for k in range(K):
         block = slice(k * f, (k + 1) * f)
-        H[block, block] -= np.einsum("i,ia,ib->ab", w * r[:, k], u[:, k], u[:, k])
+        H[block, block] -= (u[:, k] * (w * r[:, k])[:, None]).T @ u[:, k]
         H[block, block] += np.diag([w.sum() * np.exp(log_weights[k])] + [w @ r[:, k]] * d)
     return H
 

@@ -41,8 +41,11 @@ def best_on(x, w, points, n_steps=4000):
     """Least value found of a distribution on the points, by EM: no proof, but close."""
     kernel = np.exp(log_kernel(x, points))
     share = np.full(len(points), 1 / len(points))
-    for _ in range(n_steps):
+    for step in range(n_steps):
         share = share * (kernel.T @ (w / (kernel @ share))) / w.sum()
+        if step % 100 == 99:  # what has all but gone: the rest is a distribution on the points, too
+            held = share > 1e-9 * share.max()
+            kernel, share = kernel[:, held], share[held] / share[held].sum()
     return -float(w @ np.log(kernel @ share))
 
 

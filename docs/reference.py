@@ -60,7 +60,9 @@ SECTIONS = [
         ("gopfast.report", ["Progress", "ProgressLog", "ProgressBar", "Heartbeat"]),
     ]),
     ("Errors", "Messages name the argument.", [
-        ("gopfast", ["GopfastError", "InputError", "InputTypeError", "CheckpointError", "ProofError", "NotProvedWarning"]),
+        ("gopfast", [
+            "GopfastError", "InputError", "InputTypeError", "CheckpointError", "ProofError", "NotProvedWarning",
+        ]),
     ]),
 ]  # fmt: skip
 

@@ -6,6 +6,7 @@ The run is compared with the last one that was saved on this machine, if there i
 ``bench/compare_counts.py``), because counts are exact. ``--benchmark-only`` does the same.
 """
 
+import os
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ def pytest_addoption(parser):
 @pytest.hookimpl(tryfirst=True)  # before pytest-benchmark reads its options
 def pytest_configure(config):
     """Choose the benches, what they are compared with and where they are saved, unless the command line says."""
+    if "PYTHONPATH" in os.environ:  # tests start processes in other folders
+        folders = os.environ["PYTHONPATH"].split(os.pathsep)
+        os.environ["PYTHONPATH"] = os.pathsep.join(os.path.abspath(folder) for folder in folders)
     option = config.option
     if not (getattr(option, "benchmark", False) or getattr(option, "benchmark_only", False)):
         return

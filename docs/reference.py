@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pkgutil
 
 # Title, what stands below it, and the objects: a module and its names, None for all that are public.
 SECTIONS = [
@@ -59,7 +60,9 @@ SECTIONS = [
         ("gopfast.report", ["Progress", "ProgressLog", "ProgressBar", "Heartbeat"]),
     ]),
     ("Errors", "Messages name the argument.", [
-        ("gopfast", ["GopfastError", "InputError", "InputTypeError", "CheckpointError", "ProofError"]),
+        ("gopfast", [
+            "GopfastError", "InputError", "InputTypeError", "CheckpointError", "ProofError", "NotProvedWarning",
+        ]),
     ]),
 ]  # fmt: skip
 
@@ -82,7 +85,7 @@ def write(folder):
         for module, names in groups:
             for name in names or importlib.import_module(module).__all__:
                 full = f"{module}.{name}"
-                obj = getattr(importlib.import_module(module), name)
+                obj = pkgutil.resolve_name(full)  # `gopfast.local.starts` is an attribute, not a module
                 index.append(f"| [`{full}`]({full}.md) | {first_line(obj)} |")
                 pages.append(full)
                 _write(target / f"{full}.md", page(full, obj))

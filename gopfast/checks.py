@@ -136,7 +136,7 @@ def choice(name, value, allowed):
     raise InputError(f"{name} must be one of {wanted}; got {_shown(value)}")
 
 
-def real_array(name, value, *, booleans=False):
+def real_array(name, value, *, booleans=False, if_missing=""):
     """
     Turn an array-like of real numbers into a new C-contiguous float64 array of the same shape.
 
@@ -145,9 +145,12 @@ def real_array(name, value, *, booleans=False):
     name : str
         Name of the argument, for the message.
     value : array_like
-        Integers or floats: lists, arrays, data frames, whatever `numpy.asarray` takes.
+        Integers or floats: lists, arrays, data frames, whatever `numpy.asarray` takes; of objects those of pandas that
+        are all numbers, as nullable columns are.
     booleans : bool
         Whether booleans pass, as 0 and 1.
+    if_missing : str
+        What the message adds where an entry is NaN.
 
     Returns
     -------
@@ -168,15 +171,28 @@ def real_array(name, value, *, booleans=False):
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
         raise InputTypeError(f"{name} must be an array of real numbers; {error}") from None
+    if array.dtype.kind == "O":
+        array = _numbers_among(array, hasattr(value, "dtypes"))
     if array.dtype.kind not in ("biuf" if booleans else "iuf"):
-        raise InputTypeError(
-            f"{name} must be an array of real numbers; got dtype {array.dtype} from {type(value).__name__}"
-        )
+        raise InputTypeError(f"{name} must be an array of real numbers; got {_kind_of(array, value)}")
     with np.errstate(over="ignore"):  # a long double may overflow: reported below
         array = np.array(array, dtype=np.float64, order="C", copy=True)
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite; it has {_count_not_finite(array)}")
+        more = if_missing if np.isnan(array).any() else ""
+        raise InputError(f"{name} must be finite; it has {_count_not_finite(array)}{more}")
     return array
+
+
+def says_missing(entry):
+    """Return whether an entry is None, NaN or pandas' NA or NaT."""
+    if entry is None:
+        return True
+    try:
+        return bool(entry != entry)
+    except TypeError:  # pandas' NA has no truth value
+        return True
+    except ValueError:  # an array is no label; others say so
+        return False
 
 
 def of_columns(name, array, n_columns):
@@ -239,9 +255,9 @@ def simplex(name, array):
     return array
 
 
-def data_matrix(name, value, *, booleans=False):
+def data_matrix(name, value, *, booleans=False, if_missing=""):
     """Turn an array-like of shape (n,) or (n, d) into a float64 array of shape (n, d); errors as `real_array`."""
-    return as_columns(name, real_array(name, value, booleans=booleans))
+    return as_columns(name, real_array(name, value, booleans=booleans, if_missing=if_missing))
 
 
 def as_columns(name, array):
@@ -267,6 +283,36 @@ def pair(name, value, wanted="(lower, upper)"):
 def _scalar(value):
     """Unpack a 0-d array."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _numbers_among(array, of_pandas=True):
+    """
+    Return objects as floats, the missing ones NaN, if they are numbers and no booleans; else as they are.
+
+    Objects that are all numbers are of some other kind than they seem, unless they come from pandas.
+    """
+    entries = array.ravel().tolist()
+    missing = [says_missing(entry) for entry in entries]
+    known = [entry for entry, is_missing in zip(entries, missing, strict=True) if not is_missing]
+    if not (of_pandas or any(missing)):
+        return array
+    if not known or not all(isinstance(entry, numbers.Real) and not isinstance(entry, bool) for entry in known):
+        return array
+    found = np.full(len(entries), np.nan)
+    try:
+        found[~np.array(missing)] = known
+    except OverflowError:
+        return array
+    return found.reshape(array.shape)
+
+
+def _kind_of(array, value):
+    """Say what an array holds that are no numbers, of a data frame in which column."""
+    if hasattr(value, "dtypes") and hasattr(value, "items"):
+        for column, entries in value.items():
+            if _numbers_among(np.asarray(entries, dtype=object)).dtype.kind == "O":
+                return f"{entries.dtype} in column {column!r}"
+    return f"dtype {array.dtype} from {type(value).__name__}"
 
 
 def _count_not_finite(array):

@@ -4,9 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
+from gopfast.errors import InputError
 from gopfast.estimators.base import GlobalMixture
 from gopfast.estimators.drop_in import check_of_em, check_reg_covar, start_of
 from gopfast.mixtures.problems import GaussianMixture
+
+# How messages of scikit-learn and NumPy begin where entries are missing, and where they are no numbers.
+OF_NAN, OF_STRINGS = "Input X contains NaN", "could not convert string to float"
 
 
 class GlobalGaussianMixture(GlobalMixture):
@@ -33,6 +37,9 @@ class GlobalGaussianMixture(GlobalMixture):
         Form of the posterior of the means; "gaussian" needs a prior.
     noise_variance : float or array_like of shape (d,), optional
         The variance of every component with ``covariance="known"``; 1 by default.
+    noise : bool or float, optional
+        Whether there is one more component of constant density, for outliers: True or that density, as of
+        `gopfast.GaussianMixture`. It is component K of `predict` and the last of `weights_`.
     epsilon : float, default 0.01
         Absolute tolerance of the total log-likelihood (or ELBO) of the training data, in nats.
     time_limit : float or None, default 60
@@ -59,7 +66,7 @@ class GlobalGaussianMixture(GlobalMixture):
 
     Attributes
     ----------
-    weights_ : ndarray, shape (K,)
+    weights_ : ndarray, shape (K,), or with noise (K + 1,)
         Mixture weights.
     means_ : ndarray, shape (K, d)
         Component means, in canonical order: by first coordinate.
@@ -138,6 +145,7 @@ class GlobalGaussianMixture(GlobalMixture):
         tol: float | None = None,
         init_params: str | None = None,
         reg_covar: float | None = None,
+        noise: bool | float | None = None,
     ) -> None:
         super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.covariance = covariance
@@ -155,6 +163,7 @@ class GlobalGaussianMixture(GlobalMixture):
         self.tol = tol
         self.init_params = init_params
         self.reg_covar = reg_covar
+        self.noise = noise
 
     def _make(self, X, sample_weight):
         check_of_em(self)
@@ -168,9 +177,23 @@ class GlobalGaussianMixture(GlobalMixture):
             noise_variance=self.noise_variance,
             variance_floor=self.variance_floor,
             sample_weight=sample_weight,
+            noise=self.noise,
         )
         check_reg_covar(self.reg_covar, problem)
         return problem
+
+    def _validated(self, X, **options):
+        try:
+            return super()._validated(X, **options)
+        except ValueError as error:
+            message = str(error)
+            if message.startswith(OF_NAN):
+                raise InputError("X contains NaN: missing entries are for gopfast.GlobalMixedMixture") from None
+            if message.startswith(OF_STRINGS):
+                raise InputError(
+                    f"X must have columns of numbers only ({message}): labels are for gopfast.GlobalMixedMixture"
+                ) from None
+            raise
 
     def _start(self, problem):
         if self.warm_start and hasattr(self, "result_"):

@@ -17,7 +17,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options, seed_from
-from gopfast.parallel import outcomes
+from gopfast.parallel import n_processes, outcomes
 from gopfast.report import Tally
 from gopfast.result import Status
 from gopfast.solver import solve
@@ -135,11 +135,13 @@ def lrt(
     if problem.n_samples <= problem.n_components:
         raise InputError(f"problem must have more samples than its {problem.n_components} components")
     n_resamples = checks.whole_number("n_resamples", n_resamples, 1, MOST_RESAMPLES)
-    search = search_options(epsilon, time_limit)
+    # Searches are hard and few: where they come one after the other, each has all threads, which change no result.
+    n_threads = None if n_processes(n_jobs) == 1 else 1
+    search = {**search_options(epsilon, time_limit), "n_threads": None}
     larger = problem._enlarged(problem.n_components + 1)
     null, alternative = (solve(one, **search) for one in (larger._with(n_components=problem.n_components), larger))
     observed = _Statistic.of(null, alternative)
-    draw = _Resample(null.solution, epsilon, time_limit, observed)
+    draw = _Resample(null.solution, epsilon, time_limit, observed, n_threads)
     seeds = np.random.SeedSequence(seed_from(random_state)).spawn(n_resamples)
     with Tally(n_resamples, "resamples", log) as tally:
         found = [tally.count(one) for one in outcomes(draw, seeds, n_jobs)]
@@ -182,16 +184,20 @@ class _Statistic(NamedTuple):
 class _Resample:
     """Draws data from a fit and compares their statistic with the observed one: a task for another process."""
 
-    def __init__(self, solution, epsilon, time_limit, observed):
-        self.solution, self.epsilon, self.time_limit, self.observed = solution, epsilon, time_limit, observed
+    def __init__(self, solution, epsilon, time_limit, observed, n_threads=1):
+        self.solution, self.epsilon, self.time_limit = solution, epsilon, time_limit
+        self.n_threads, self.observed = n_threads, observed
 
     def __call__(self, seed):
         rng = np.random.default_rng(seed)
         problem = simulated(self.solution, rng)
         null, alternative = (
-            _Side(problem._with(n_components=problem.n_components + more), self.epsilon, self.time_limit, rng)
+            _Side(
+                problem._with(n_components=problem.n_components + more), self.epsilon, self.time_limit, rng,
+                self.n_threads,
+            )
             for more in (0, 1)
-        )
+        )  # fmt: skip
         statistic = _Statistic.of(null.result, alternative.result)
         while not statistic.is_settled(self.observed):
             if statistic.value < self.observed.low:
@@ -211,8 +217,8 @@ class _Resample:
 class _Side:
     """The search of one number of components, which goes on as far as it is asked to."""
 
-    def __init__(self, problem, epsilon, time_limit, rng):
-        options = Options.from_arguments(epsilon, n_threads=1, random_state=rng, log=False)
+    def __init__(self, problem, epsilon, time_limit, rng, n_threads=1):
+        options = Options.from_arguments(epsilon, n_threads=n_threads, random_state=rng, log=False)
         self.least, self.is_over = -math.inf, False
         if problem.n_components == 1:  # mostly in closed form
             self.result = solve(problem, epsilon, time_limit=time_limit, n_threads=1, log=False, random_state=rng)

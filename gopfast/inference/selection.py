@@ -476,6 +476,8 @@ def _kinds(X, model, covariances, model_args):
         covariances = [named(given[0], model_args[given[0]], columns)]
     if covariances is None:
         covariances = (Known.name,) if others.get("noise_variance") is not None else compared(columns)
+        if others.get("noise") not in (None, False):  # offered where components share nothing
+            covariances = [name for name in covariances if not (KINDS[name].shared or KINDS[name].free_form)]
     covariances = [covariances] if isinstance(covariances, str) else list(covariances)
     names = [named("covariances", kind, columns) for kind in covariances]
     if not names or len(set(names)) < len(names):

@@ -359,3 +359,16 @@ def test_a_warm_start_begins_at_the_last_fit(monkeypatch):
     last = model.fit(two_clusters()).result_.solution
     model.fit(two_clusters()).set_params(n_components=1).fit(two_clusters())
     assert asked[0] is None and asked[1] is last and asked[2] is None
+
+
+def test_noise_is_a_component_of_its_own():
+    X = [[-0.7], [-0.2], [0.1], [0.4], [0.9], [5.2], [5.8], [6.1], [6.4], [40.0], [-35.0]]
+    model = GlobalGaussianMixture(2, variance_floor=0.1, noise=True).fit(X)
+    assert model.predict(X).tolist() == [0] * 5 + [1] * 4 + [2] * 2
+    assert model.weights_.shape == (3,) and model.converged_
+
+
+@pytest.mark.parametrize("entry", [np.nan, "a"])
+def test_missing_entries_and_labels_are_for_mixed_columns(entry):
+    with pytest.raises(gopfast.InputError, match="are for gopfast.GlobalMixedMixture"):
+        GlobalGaussianMixture(1).fit([[0.0, 1.0], [entry, 2.0]])

@@ -327,3 +327,14 @@ def test_no_note_asks_for_the_responsibilities_of_data_in_a_sensible_unit():
     assert "responsibilities" not in vars(result.solution)
     result = gopfast.solve(GaussianMixture(1000.0 * X, 2, covariance="known"))
     assert any("squared units of X" in note for note in result.notes)
+
+
+def test_missing_entries_and_labels_are_told_where_to_go():
+    with pytest.raises(InputError, match="1 NaN entries; gopfast.MixedMixture"):
+        GaussianMixture([[0.0], [math.nan]], 1)
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"age": [1.0, 5.0], "job": ["a", "b"]})
+    with pytest.raises(InputError, match="in column 'job'$"):
+        GaussianMixture(table, 1)
+    counts = pandas.DataFrame({"visits": pandas.array([1, 7], dtype="Int64")})
+    assert GaussianMixture(counts, 1).X.tolist() == [[1.0], [7.0]]

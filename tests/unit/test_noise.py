@@ -105,6 +105,8 @@ def test_what_is_asked_of_a_fit():
     assert gopfast.bootstrap(result, 1).standard_errors["means"].shape == (2, 2)
     assert problem.canonical_order(solution.weights, **solution.parameters).tolist() == [0, 1]
     assert gopfast.select(X, [1, 2], covariances="spherical", noise=True, variance_floor=0.5).n_components == 2
+    choice = gopfast.select(X, [1], noise=True, variance_floor=0.5, time_limit=0.0)
+    assert {one.covariance for one in choice.candidates} == {"spherical", "diag"}  # those that take noise
 
 
 @pytest.mark.parametrize(

@@ -332,18 +332,6 @@ def as_table(X):
     return checks.as_columns("X", table)
 
 
-def says_missing(entry):
-    """Return whether an entry is None, NaN or pandas' NA or NaT."""
-    if entry is None:
-        return True
-    try:
-        return bool(entry != entry)
-    except TypeError:  # pandas' NA has no truth value
-        return True
-    except ValueError:  # an array is no label; others say so
-        return False
-
-
 def _labels(name, column):
     """Return labels of one kind as an array of integers or strings."""
     kinds = {type(label) for label in column} if column.dtype.kind == "O" else {column.dtype.type}
@@ -354,7 +342,7 @@ def _labels(name, column):
         # NaN and infinities are no whole numbers either; beyond 2^53 neighbours are the same float.
         if (np.abs(values) <= 2.0**53).all() and (values == np.floor(values)).all():
             return values.astype(np.int64)
-    hint = "; missing entries are for LatentClass" if any(map(says_missing, column)) else ""
+    hint = "; missing entries are for LatentClass" if any(map(checks.says_missing, column)) else ""
     raise InputTypeError(f"{name} must hold labels of one kind, strings or integers{hint}")
 
 

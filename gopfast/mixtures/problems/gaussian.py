@@ -22,6 +22,7 @@ from gopfast.mixtures.problems.floors import constant_columns, default_floors
 from gopfast.mixtures.problems.gaussian_closed_form import free_variance, known_variance
 from gopfast.mixtures.problems.tuning import LEAST_VARIANCE
 
+IF_MISSING = "; gopfast.MixedMixture('normal', X, n_components) takes missing entries"
 
 class GaussianMixture(MixtureProblem):
     """
@@ -163,7 +164,7 @@ class GaussianMixture(MixtureProblem):
         covariance_type: Covariance | None = None,
         noise: bool | float | None = None,
     ) -> None:
-        columns, X = checks.column_names(X), checks.data_matrix("X", X)
+        columns, X = checks.column_names(X), checks.data_matrix("X", X, if_missing=IF_MISSING)
         prior = _check_prior(prior)
         posterior = checks.choice("posterior", posterior, ("point", "gaussian"))
         if covariance_type is not None:
@@ -217,7 +218,10 @@ class GaussianMixture(MixtureProblem):
         with np.errstate(over="ignore"):
             volume = float(np.prod(np.ptp(X, axis=0)))
         if not 0.0 < volume < math.inf:
-            raise InputError("noise must be a density: the smallest box that holds the data has no usable volume")
+            raise InputError(
+                "noise must be a density, a number: the smallest box that holds the data has no usable volume, as "
+                "where a column is constant"
+            )
         return 1.0 / volume
 
     def _enlarged(self, n_components):
@@ -482,7 +486,7 @@ class GaussianMixture(MixtureProblem):
 
     def _rows_like(self, X):
         """Check numbers."""
-        return checks.of_columns("X", checks.data_matrix("X", X), self.n_features)
+        return checks.of_columns("X", checks.data_matrix("X", X, if_missing=IF_MISSING), self.n_features)
 
     def _draw(self, rng, components, parameters):
         normal = rng.standard_normal((len(components), self.n_features))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gopfast import checks
 from gopfast.annotations import HasSolution
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems.categorical import MISSING, CategoricalMixture, as_table, says_missing
+from gopfast.mixtures.problems.categorical import MISSING, CategoricalMixture, as_table
 from gopfast.mixtures.problems.latent_class_fit import LatentClassFit, statistics
 
 
@@ -147,9 +147,9 @@ def _observed(table, codes):
 
     def is_missing(entry):
         try:
-            return known.setdefault(entry, says_missing(entry) or entry in codes)
+            return known.setdefault(entry, checks.says_missing(entry) or entry in codes)
         except TypeError:  # not hashable, or NA has no truth value
-            return says_missing(entry)
+            return checks.says_missing(entry)
 
     return ~np.array([[is_missing(entry) for entry in row] for row in table], dtype=bool)
 

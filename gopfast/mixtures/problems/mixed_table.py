@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gopfast import checks
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems.categorical import MISSING, coded, says_missing
+from gopfast.mixtures.problems.categorical import MISSING, coded
+from gopfast.mixtures.problems.exponential import LEAST
 
 # What a column may hold, and the distribution that it has within a component.
 KINDS = {
@@ -74,7 +75,7 @@ def read(kinds, data, categories=None, whole=True) -> Table:
     found, given = [], iter(_given(categories, kinds))
     out = np.empty(table.shape)
     for j, kind in enumerate(kinds):
-        seen = ~np.array([says_missing(entry) for entry in table[:, j]])
+        seen = ~np.array([checks.says_missing(entry) for entry in table[:, j]])
         name = _named("data", j, names)
         if whole and not seen.any():
             raise InputError(f"{name} must have an entry that is not missing")
@@ -86,7 +87,7 @@ def read(kinds, data, categories=None, whole=True) -> Table:
             out[:, j] = np.where(codes == MISSING, np.nan, codes)
         else:
             out[:, j] = np.nan
-            out[seen, j] = checks.real_array(name, table[seen, j].tolist(), booleans=True) if seen.any() else []
+            out[seen, j] = _of_kind(name, table[seen, j].tolist(), kind) if seen.any() else []
     return Table(out, kinds, tuple(found), names)
 
 
@@ -96,7 +97,7 @@ def kind_of(column) -> str:
 
     Of truth values "binary", of other numbers "normal", of all else "categorical", or "binary" of at most two labels.
     """
-    entries = [entry for entry in column.tolist() if not says_missing(entry)]
+    entries = [entry for entry in column.tolist() if not checks.says_missing(entry)]
     if all(isinstance(entry, (bool, np.bool_)) for entry in entries):
         return "binary"
     if all(isinstance(entry, numbers.Real) for entry in entries):
@@ -104,8 +105,25 @@ def kind_of(column) -> str:
     return "binary" if len(set(map(str, entries))) <= 2 else "categorical"
 
 
+def _of_kind(name, entries, kind):
+    """Check the entries of a column of numbers."""
+    values = checks.real_array(name, entries, booleans=True)
+    if kind == "poisson":
+        broken = values[(values < 0.0) | (values != np.rint(values))]
+        if len(broken):
+            raise InputError(f"{name} must hold counts to be 'poisson', whole numbers of at least 0; got {broken[0]:g}")
+    if kind == "exponential" and values.min() < LEAST:
+        raise InputError(
+            f"{name} must be at least {LEAST:g} to be 'exponential'; got {values.min():g}: a component on entries at 0 "
+            "has an unbounded likelihood"
+        )
+    return values
+
+
 def _columns(kinds, data):
     """Return a table of objects (n, d), a kind for each column, and names or ()."""
+    if hasattr(kinds, "columns") or isinstance(kinds, np.ndarray):
+        raise InputTypeError("kinds must come first and the data second: MixedMixture(kinds, data, n_components)")
     if kinds is None and isinstance(data, Mapping):
         kinds = dict.fromkeys(data)
     if isinstance(kinds, Mapping):

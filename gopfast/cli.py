@@ -37,7 +37,7 @@ MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
 # The same of a RegressionMixture, by its family, and what it does not take.
-REGRESSION_NAMES = ("n_components", "family", "variance", "variance_floor", "noise_variance", "fit_intercept")
+REGRESSION_NAMES = ("n_components", "family", "variance", "variance_floor", "noise_variance", "fit_intercept", "groups")
 COUNT_NAMES = ("n_components", "family", "n_trials", "offset", "groups", "least_count", "fit_intercept")
 OF_REGRESSIONS = ("variance", "fit_intercept", "family", "n_trials", "offset", "groups", "least_count")
 NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")

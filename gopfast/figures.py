@@ -230,7 +230,7 @@ def _draw_ellipses(ax, solution, columns):
 
 def _check_regressor(columns, problem):
     """Return the regressor to draw the responses on."""
-    p = problem.n_features - 1
+    p = problem._n_regressors
     if columns is None and p > 1:
         raise InputError(f"columns must be given, one of the {p} regressors")
     found = np.atleast_1d(0 if columns is None else columns)

@@ -27,7 +27,8 @@ from gopfast.result import Status
 MODELS = [
     dict(p=1, known=True), dict(p=1, known=False), dict(p=1, known=False, fit_intercept=False),
     dict(p=2, known=True, fit_intercept=False), dict(p=2, known=False), dict(p=1, known=False, shared=True),
-    dict(p=2, known=False, shared=True, fit_intercept=False),
+    dict(p=2, known=False, shared=True, fit_intercept=False), dict(p=1, known=False, grouped=True),
+    dict(p=1, known=False, shared=True, grouped=True),
 ]  # fmt: skip
 
 
@@ -46,19 +47,22 @@ def test_boxes_around_exact_fits_keep_them_and_are_bounded_below_their_objective
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("kind", ["plain", "ties", "near ties", "lattice"])
+@pytest.mark.parametrize("kind", ["plain", "ties", "near ties", "lattice", "grouped"])
 def test_no_multipliers_bound_one_component_below_what_it_saves(kind, known):
     """Prices, responsibilities and multipliers at random: a cell that holds the fit bounds what it saves."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        case = regressions.problem(kind, rng, n=9, p=1 + seed % 2, known=known)
+        kind, grouped = ("plain", True) if kind == "grouped" else (kind, False)
+        case = regressions.problem(kind, rng, n=9, p=1 + seed % 2, known=known, grouped=grouped)
+        first, of = np.unique(case._group_of, return_index=True)[1], case._group_of
         one = engine.family(case).one_component(case)
         pricing, (Z, y), w = ComponentPricing(one), regressions.design(case), exact(case.sample_weight)
         for _ in range(4):
-            tau = rng.random(case.n_samples) ** rng.choice([0.3, 1.0, 4.0])
-            prices = rng.normal(size=case.n_samples) * 3.0 + rng.choice([0.0, 5.0])
+            tau = (rng.random(case.n_samples) ** rng.choice([0.3, 1.0, 4.0]))[first][of]
+            prices = (rng.normal(size=case.n_samples) * 3.0 + rng.choice([0.0, 5.0]))[first][of]
             mass = w * exact(tau)
-            found = regressions.fit(Z, y, mass)
+            rows = mass * case._rows_of_group.tolist()
+            found = regressions.fit(Z, y, rows)
             if found is None:
                 continue
             b, v = found
@@ -71,10 +75,11 @@ def test_no_multipliers_bound_one_component_below_what_it_saves(kind, known):
                 total, part = regressions.number(w.sum()), regressions.number(mass.sum())
                 square = regressions.number(v / unit**2)
                 top = mpmath.mpf(1) if known else max(square, mpmath.mpf(1))
-                saved = part * (mpmath.log(part / total) - (mpmath.log(2 * mpmath.pi * top) + square / top) / 2)
+                saved = part * mpmath.log(part / total)
+                saved -= regressions.number(rows.sum()) * (mpmath.log(2 * mpmath.pi * top) + square / top) / 2
                 for m, t, price in zip(mass, tau, prices, strict=True):
                     saved += regressions.number(m) * (mpmath.mpf(float(price)) - mpmath.log(mpmath.mpf(float(t))))
-            pricing.set_prices(prices)
+            pricing.set_prices(prices[first])
             root = pricing.root()
             for low, high in regressions.boxes(rng, point, *root, 6):
                 multipliers = rng.exponential(size=one.n_facets) * 10.0 ** rng.uniform(-6, 1)

@@ -37,14 +37,17 @@ def awkward(kind, rng, n, p):
     return X, y
 
 
-def problem(kind, rng, n=10, K=2, p=1, known=False, fit_intercept=True, shared=False):
-    """A mixture on such data, with floors from next to nothing to more than the spread."""
+def problem(kind, rng, n=10, K=2, p=1, known=False, fit_intercept=True, shared=False, grouped=False):
+    """A mixture on such data, with floors from next to nothing to more than the spread; grouped: of rows in groups."""
     X, y = awkward(kind, rng, n, p)
     spread = float(y.std()) or 1.0
     variance = float((rng.choice([1e-3, 0.05, 0.3, 1.0]) * spread) ** 2)
     weights = 10.0 ** rng.uniform(-2.0, 2.0, n) if rng.random() < 0.3 else rng.choice([0.5, 1.0, 3.0], n)
     given = {"noise_variance": variance} if known else {"variance_floor": variance}
     given |= {"variance": "shared"} if shared else {}
+    if grouped:
+        given["groups"] = rng.permutation(np.arange(n) % (K + 1 + n // 3))
+        weights = weights[given["groups"]]
     return gopfast.RegressionMixture(X, y, K, sample_weight=weights, fit_intercept=fit_intercept, **given)
 
 
@@ -73,21 +76,22 @@ def targets(case, family, counts):
     total, value, cells, variances, masses = w.sum(), mpmath.mpf(0), [], [], []
     for i, k in zip(*np.nonzero(counts), strict=True):
         value += number(mass[i, k]) * mpmath.log(number(Fraction(int(counts[i, k]), GRAIN)))
+    number_of_rows = case._rows_of_group.tolist()  # that the weight of each group is divided among
     for part in mass.T:
-        size = part.sum()
+        size, part = part.sum(), part * number_of_rows
         found = fit(Z, y, part) if size else None
         if found is None:
             return None
         b, v = found
         value -= number(size) * mpmath.log(number(size / total))
         variances.append(v)
-        masses.append(size)
+        masses.append(part.sum())
         cells.append([
             (sum(x * c for x, c in zip(place, b, strict=True)) - shift) / unit
             for place, shift in zip(family.design.places, family.design.values, strict=True)
         ] + [v / unit**2] * (case.noise_variance is None and not case.shared_names))  # fmt: skip
     if case.shared_names:
-        variances = [sum(map(operator.mul, variances, masses)) / total] * len(masses)
+        variances = [sum(map(operator.mul, variances, masses)) / sum(masses)] * len(masses)
     for v, size in zip(variances, masses, strict=True):
         if case.noise_variance is None:
             top = max(v, Fraction(case.variance_floor))
@@ -112,7 +116,9 @@ def attacked(kind, seed, n_points=3, n_boxes=8, **model):
     root = root_box(relaxation)
     with mpmath.workdps(DIGITS):
         for _ in range(n_points):
-            target = targets(case, family, responsibilities(case, rng))
+            shares = responsibilities(case, rng)
+            shares = shares[np.unique(case._group_of, return_index=True)[1]][case._group_of]
+            target = targets(case, family, shares)
             if target is None:
                 continue
             point, value = target

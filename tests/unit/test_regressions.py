@@ -264,3 +264,33 @@ def test_a_shared_variance_is_one_parameter():
     assert gopfast.check(one.proof, np.column_stack([X, y]), problem=one.solution.problem).gap < 1e-3
     with pytest.raises(InputError, match="proofs have no entry yet"):
         gopfast.solve(shared, proof=True)
+
+
+@pytest.mark.parametrize("model", [{}, {"noise_variance": 0.1}, {"variance": "shared"}], ids=str)
+def test_rows_of_a_group_are_of_one_component(model):
+    rng = np.random.default_rng(4)
+    of = np.repeat(np.arange(8), [1, 2, 3, 4, 2, 2, 1, 3])
+    x = rng.normal(size=18)
+    y = np.where(of % 2, 1 - x, 1 + x) + 0.3 * rng.normal(size=18)
+    problem = RegressionMixture(x, y, 2, groups=[f"patient {i}" for i in of], **model)
+    result = gopfast.solve(problem)
+    solution = result.solution
+    assert result.success and problem.total_weight == pytest.approx(8.0)
+    fitted = x[:, np.newaxis] * solution.coefficients[:, 0] + solution.intercepts
+    scale = np.sqrt(problem._variances_of(solution.parameters))
+    logs = stats.norm(fitted, scale).logpdf(y[:, np.newaxis])
+    of_groups = np.array([logs[of == g].sum(axis=0) for g in range(8)])
+    expected = -np.log(np.exp(of_groups) @ solution.weights).sum()
+    assert result.objective == pytest.approx(expected, abs=1e-5)
+    for g in range(8):
+        assert np.ptp(solution.responsibilities[of == g], axis=0).max() == 0.0
+    order = rng.permutation(18)
+    moved = RegressionMixture(np.column_stack([x, of, y])[order], n_components=2, groups="2", **model)
+    assert gopfast.solve(moved).objective == pytest.approx(result.objective, abs=0.01)
+    with pytest.raises(InputError, match="proofs have no entry yet"):
+        gopfast.solve(problem, proof=True)
+    one = RegressionMixture(x, y, 1, groups=of, **model)  # all rows are of one component: groups say nothing
+    assert one.objective(**one.maximize(np.ones((18, 1)))) == pytest.approx(gopfast.solve(one).objective, abs=1e-6)
+    assert gopfast.solve(one).objective == pytest.approx(
+        gopfast.solve(RegressionMixture(x, y, 1, **model)).objective, rel=1e-12
+    )

@@ -15,7 +15,8 @@ from gopfast.errors import InputError
 from gopfast.mixtures.problems import regression_starts
 from gopfast.mixtures.problems.count_fits import CountRows
 from gopfast.mixtures.problems.margins import COUNT_CONSTANT
-from gopfast.mixtures.problems.regression import RegressionMixture, flag, signed_by_init, table_of
+from gopfast.mixtures.problems.regression import RegressionMixture, flag, signed_by_init
+from gopfast.mixtures.problems.regression_table import table_with
 from gopfast.mixtures.problems.tuning import HELD_BELOW, LEAST_COUNT
 
 
@@ -96,7 +97,6 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
     least_count: float
     n_trials: str | None
     offset: str | None
-    groups: str | None
 
     variance = "free"
     noise_variance = None
@@ -132,10 +132,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
             raise InputError("n_trials must be None with family='poisson'")
         if family == "binomial" and n_trials is None:
             raise InputError("n_trials must be given with family='binomial': 1 where responses are 0 or 1")
-        if groups is not None and not isinstance(groups, str):
-            groups = _codes(groups)
-        given = {"n_trials": n_trials, "offset": offset, "groups": groups}
-        rows, columns, places = _table(X, y, {name: value for name, value in given.items() if value is not None})
+        rows, columns, places = table_with(X, y, {"n_trials": n_trials, "offset": offset, "groups": groups})
         least = LEAST_COUNT if least_count is None else checks.positive_number("least_count", least_count)
         if not least < 0.5:
             raise InputError(f"least_count must be below 0.5; got {least:g}")
@@ -145,8 +142,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
             groups=places.get("groups"),
         )  # fmt: skip
         self._check_counts()
-        if self.groups is not None:
-            self._divide_weights()
+        self._divide_weights()
         self._scaled_design()
 
     def _check_counts(self):
@@ -166,34 +162,6 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         if above.size:
             i = above[0]
             raise InputError(f"y must be at most n_trials; sample {i} has {self.response[i]:g} of {trials[i]:g}")
-
-    def _divide_weights(self):
-        """Divide the weight of each group among its rows."""
-        of, number = self._group_of, self._rows_of_group
-        if (self.sample_weight != self.sample_weight[np.unique(of, return_index=True)[1]][of]).any():
-            raise InputError("sample_weight must be one number for all rows of a group")
-        weight = self.sample_weight / number
-        if self.n_components > len(np.unique(of)):
-            raise InputError(f"n_components must be at most the number of groups, {len(np.unique(of))}")
-        self.__setstate__({"sample_weight": weight, "total_weight": float(weight.sum())})
-
-    @property
-    def _group_of(self):
-        """The number of each row's group (n,), from 0."""
-        if self.groups is None:
-            return np.arange(self.n_samples)
-        return np.unique(self.X[:, int(self.groups) - 1], return_inverse=True)[1].ravel()
-
-    @property
-    def _rows_of_group(self):
-        """How many rows (n,) each row's group has."""
-        of = self._group_of
-        return np.bincount(of)[of]
-
-    def _with(self, **changed):
-        if self.groups is not None and "X" in changed:
-            raise InputError("groups must be None: samples are drawn row by row, and rows of a group belong together")
-        return super()._with(**changed)
 
     @property
     def trials(self) -> FloatArray:
@@ -286,7 +254,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
                                  f"{'none' if value is not None else 'some'}")  # fmt: skip
         if self.groups is not None:  # each row by itself
             given["groups"] = np.arange(len(np.asarray(y)))
-        return _table(X, y, {name: value for name, value in given.items() if value is not None})[0]
+        return table_with(X, y, given)[0]
 
     # What the solver asks
 
@@ -295,10 +263,8 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         from gopfast.mixtures.families.counts import CountFamily  # compiled, as problems are not
         from gopfast.mixtures.families.design import design_of
 
-        order = np.argsort(self._group_of, kind="stable")
-        used = order[self.sample_weight[order] > 0.0]
-        rows, w = self._rows.of(used), (self.sample_weight * self._rows_of_group)[used]
-        owner = np.unique(self._group_of[used], return_inverse=True)[1].ravel()
+        used, w, owner = self._rows_by_group()
+        rows = self._rows.of(used)
         best = rows.saturated()
         design = design_of(
             self.regressors[used], best - rows.offset, w, 1.0, self.fit_intercept, away=rows.error_of_saturated()
@@ -321,7 +287,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         """Take the probabilities of the counts themselves."""
         used = self.sample_weight > 0.0
         constant, size = self._rows.of(used).constants()
-        w = (self.sample_weight * self._rows_of_group)[used]
+        w = self._row_weight[used]
         return [math.fsum(w * constant)], math.fsum(w * size)
 
     def _notes(self, solution, proved):
@@ -343,8 +309,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
 
     def _draw(self, rng, components, parameters):
         """Draw responses at rows of regressors, trials and offsets that are drawn from the samples."""
-        if self.groups is not None:
-            raise InputError("groups must be None: samples are drawn row by row, and rows of a group belong together")
+        self._refuse_draws()
         share = self.sample_weight / self.total_weight
         at = rng.choice(self.n_samples, len(components), p=share)
         means = self.predict_mean(
@@ -361,13 +326,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
 
     def _log_kernel(self, parameters):
         eta = self.predict(self.regressors, **parameters) + self.offsets[:, np.newaxis]
-        logs = self._rows.log_densities(eta)
-        if self.groups is None:
-            return logs
-        of = self._group_of
-        total = np.zeros((of.max() + 1, logs.shape[1]))
-        np.add.at(total, of, logs)
-        return total[of]
+        return self._sums_of_groups(self._rows.log_densities(eta))
 
     def _m_step(self, mass, weights, former):
         """Fit each component by Newton's method, with a little weight of all samples."""
@@ -379,43 +338,3 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
             found.append(rows.fit(column, self.sample_weight / self.total_weight, start))
         fitted, p = np.array(found), self._n_regressors
         return {"coefficients": fitted[:, :p], **({"intercepts": fitted[:, p]} if self.fit_intercept else {})}
-
-
-def _codes(groups):
-    """Return numbers (n,) in place of labels of any kind."""
-    labels = np.asarray(groups)
-    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
-        raise InputError(f"groups must be labels of shape (n,), none of them missing; got shape {labels.shape}")
-    return np.unique(labels, return_inverse=True)[1].ravel()
-
-
-def _table(X, y, others):
-    """
-    Return all columns, the regressors first and the response last, their names, and the places of `others`.
-
-    Parameters
-    ----------
-    X : array_like, shape (n,) or (n, p)
-    y : array_like of shape (n,), or None
-    others : dict
-        A number, one for each sample, or a column of X, by the argument's name.
-    """
-    names, rows = checks.column_names(X), checks.data_matrix("X", X)
-    left, apart = list(range(rows.shape[1] - (y is None))), []
-    for name, value in others.items():
-        if isinstance(value, str):
-            at = names.index(value) if value in names else int(value) - 1 if value.isdecimal() else -1
-            if at not in left:
-                raise InputError(f"{name} must be a regressor's column of X, by its name or its place; got {value!r}")
-            left.remove(at)
-            apart.append((names[at] if names else name, rows[:, at]))
-        else:
-            array = checks.real_array(name, value)
-            array = np.full(len(rows), float(array)) if array.ndim == 0 else array
-            apart.append((name, checks.of_shape(name, array, (len(rows),))))
-    if not left:
-        raise InputError("X must have a column of regressors" + (" and the responses" if y is None else ""))
-    table, columns = table_of(X, y, *apart)
-    kept = [*left, *range(rows.shape[1] - (y is None), table.shape[1])]
-    places = {name: str(len(left) + i + 1) for i, name in enumerate(others)}
-    return table[:, kept], tuple(columns[j] for j in kept) if columns else (), places

@@ -1,4 +1,7 @@
-"""Mixtures of regressions; here with normal errors, of known or free variances."""
+"""Mixtures of regressions; here with normal errors, of known or free variances.
+
+Theory: (J7) of docs/theory/regression.md.
+"""
 
 import inspect
 import math
@@ -13,6 +16,7 @@ from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems import regression_closed_form, regression_starts
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import LOG_2_PI
+from gopfast.mixtures.problems.regression_table import table_with
 from gopfast.mixtures.problems.tuning import (
     DEPENDENT,
     ON_FLOOR,
@@ -58,22 +62,29 @@ class RegressionMixture(MixtureProblem):
     fit_intercept : bool
         Whether regressions have an intercept.
     sample_weight : array_like of shape (n,), optional
-        Weights w_i of the samples, at least 0 and not all 0; 1 by default.
+        Weights w_i of the samples, at least 0 and not all 0; 1 by default. With `groups` one number for each group.
     variance_floor : float, optional
         Lower bound of the free variances, in squared units of y. By default the square of 0.05 times the residual
         standard deviation of one regression. It is part of the model: without it a component through as many samples
         as it has coefficients has an unbounded likelihood, and a small one may make such a component the optimum.
     family : {"normal", "poisson", "binomial"}
         Distribution of the response given the regressors.
-    offset, n_trials, least_count, groups
+    groups : array_like of shape (n,), or str, optional
+        Rows that belong together, such as those of a patient, or the column of X that says so: all rows of a group are
+        of one component, so that groups are what the mixture is of. By default each row is a group.
+    offset, n_trials, least_count
         Of counts, see `gopfast.models.CountRegressionMixture`; None with normal errors.
 
     Attributes
     ----------
-    X : ndarray, shape (n, p + 1)
-        Read-only: the regressors, then the responses.
+    X : ndarray, shape (n, p + 1), or with groups (n, p + 2)
+        Read-only: the regressors, the groups where they are given, the responses.
+    sample_weight : ndarray, shape (n,)
+        With groups the weight of each divided among its rows, so that `total_weight` is that of the groups.
     regressors, response : ndarray, shape (n, p) and (n,)
-        Its two parts.
+        Its first and its last part.
+    groups : str or None
+        The column of the attribute `X` that holds the groups, as an argument; None where there is none.
     variance : str
     noise_variance, variance_floor : float or None
     fit_intercept : bool
@@ -107,6 +118,7 @@ class RegressionMixture(MixtureProblem):
     fit_intercept: bool
     fits_all: bool
     family: str
+    groups: str | None
 
     _draws_lines = True
     # Models of other families than the normal one.
@@ -138,10 +150,10 @@ class RegressionMixture(MixtureProblem):
         offset: ArrayLike | None = None,
         n_trials: ArrayLike | None = None,
         least_count: float | None = None,
-        groups: ArrayLike | None = None,
+        groups: ArrayLike | str | None = None,
     ) -> None:
-        _refuse(family, offset=offset, n_trials=n_trials, least_count=least_count, groups=groups)
-        rows, columns = table_of(X, y)
+        _refuse(family, offset=offset, n_trials=n_trials, least_count=least_count)
+        rows, columns, places = table_with(X, y, {"groups": groups})
         self._store(
             rows,
             n_components,
@@ -151,13 +163,15 @@ class RegressionMixture(MixtureProblem):
             variance=checks.choice("variance", variance, ("free", "shared")),
             fit_intercept=flag(fit_intercept),
             family=family,
+            groups=places.get("groups"),
             noise_variance=None if noise_variance is None else checks.positive_number("noise_variance", noise_variance),
         )
         if noise_variance is not None and variance_floor is not None:
             raise InputError("variance_floor must be None with a noise_variance: no variance is estimated")
         if noise_variance is not None and variance != "free":
             raise InputError("variance must be 'free' with a noise_variance: no variance is estimated")
-        square = float(self.sample_weight @ np.square(self._residuals_of_one())) / self.total_weight
+        self._divide_weights()
+        square = float(self._row_weight @ np.square(self._residuals_of_one())) / float(self._row_weight.sum())
         self.__setstate__({"fits_all": not square > np.square(EXACT * np.abs(self.response).max())})
         floor = None
         if noise_variance is None and variance_floor is None:
@@ -167,6 +181,61 @@ class RegressionMixture(MixtureProblem):
         elif noise_variance is None:
             floor = checks.positive_number("variance_floor", variance_floor)
         self.__setstate__({"variance_floor": floor})
+
+    def _divide_weights(self):
+        """Divide the weight of each group among its rows, where rows belong together."""
+        if self.groups is None:
+            return
+        of, number = self._group_of, self._rows_of_group
+        if (self.sample_weight != self.sample_weight[np.unique(of, return_index=True)[1]][of]).any():
+            raise InputError("sample_weight must be one number for all rows of a group")
+        weight = self.sample_weight / number
+        if self.n_components > len(np.unique(of)):
+            raise InputError(f"n_components must be at most the number of groups, {len(np.unique(of))}")
+        self.__setstate__({"sample_weight": weight, "total_weight": float(weight.sum())})
+
+    @property
+    def _group_of(self):
+        """The number of each row's group (n,), from 0."""
+        if self.groups is None:
+            return np.arange(self.n_samples)
+        return np.unique(self.X[:, int(self.groups) - 1], return_inverse=True)[1].ravel()
+
+    @property
+    def _rows_of_group(self):
+        """How many rows (n,) each row's group has."""
+        of = self._group_of
+        return np.bincount(of)[of]
+
+    def _with(self, **changed):
+        if "X" in changed:
+            self._refuse_draws()
+        return super()._with(**changed)
+
+    def _refuse_draws(self):
+        """Refuse samples that are drawn from the rows."""
+        if self.groups is not None:
+            raise InputError("groups must be None: samples are drawn row by row, and rows of a group belong together")
+
+    @property
+    def _row_weight(self):
+        """Weights (n,) of the rows: each has that of its group."""
+        return self.sample_weight if self.groups is None else self.sample_weight * self._rows_of_group
+
+    def _sums_of_groups(self, logs):
+        """Return numbers (n, K) of rows, summed over the rows of each group."""
+        if self.groups is None:
+            return logs
+        of = self._group_of
+        total = np.zeros((of.max() + 1, logs.shape[1]))
+        np.add.at(total, of, logs)
+        return total[of]
+
+    def _rows_by_group(self):
+        """Return the rows (m,) of positive weight, group by group, their weights and their groups from 0."""
+        order = np.argsort(self._group_of, kind="stable")
+        used = order[self.sample_weight[order] > 0.0]
+        return used, self._row_weight[used], np.unique(self._group_of[used], return_inverse=True)[1].ravel()
 
     @property
     def regressors(self) -> FloatArray:
@@ -204,12 +273,12 @@ class RegressionMixture(MixtureProblem):
         """Names of the columns for tables and figures, the response's last; "x0", "x1", ... and "y" by default."""
         if self.columns:
             return list(self.columns)
-        p = self.n_features - 1
-        return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), "y"]
+        p = self._n_regressors
+        return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), *["groups"] * (self.groups is not None), "y"]
 
     @property
     def _n_regressors(self):
-        return self.n_features - 1
+        return self.n_features - 1 - (self.groups is not None)
 
     @property
     def _n_coefficients(self):
@@ -277,7 +346,8 @@ class RegressionMixture(MixtureProblem):
     def _rows_of(self, X, y, offset=None, n_trials=None):
         """Return other samples in the form of `X`."""
         _refuse("normal", offset=offset, n_trials=n_trials)
-        return np.column_stack([X, y])
+        # each row by itself
+        return table_with(X, y, {"groups": None if self.groups is None else np.arange(len(np.asarray(y)))})[0]
 
     def _design(self):
         """Return the regressors with a constant last if there is an intercept, (n, q)."""
@@ -301,7 +371,7 @@ class RegressionMixture(MixtureProblem):
     def _residuals_of_one(self):
         """Return the residuals of one regression."""
         used = self.sample_weight > 0.0
-        Z, root = self._scaled_design(), np.sqrt(self.sample_weight[used])
+        Z, root = self._scaled_design(), np.sqrt(self._row_weight[used])
         fitted = np.linalg.lstsq(root[:, np.newaxis] * Z, root * self.response[used], rcond=None)[0]
         residuals = np.zeros(self.n_samples)
         residuals[used] = self.response[used] - Z @ fitted
@@ -314,16 +384,17 @@ class RegressionMixture(MixtureProblem):
         from gopfast.mixtures.families.design import design_of  # compiled is what it calls, as problems are not
         from gopfast.mixtures.families.regression import RegressionFamily
 
-        used = self.sample_weight > 0.0
+        used, w, owner = self._rows_by_group()
         unit = math.sqrt(self.variance_floor if self.noise_variance is None else self.noise_variance)
-        design = design_of(
-            self.regressors[used], self.response[used], self.sample_weight[used], unit, self.fit_intercept
-        )
-        family = RegressionFamily(design, self.n_components, self.noise_variance is None, self._is_shared)
+        design = design_of(self.regressors[used], self.response[used], w, unit, self.fit_intercept)
+        family = RegressionFamily(
+            design, self.n_components, self.noise_variance is None, self._is_shared,
+            owner=None if self.groups is None else owner,
+        )  # fmt: skip
         return family.suggest(**regression_starts.best_fit(self))
 
     def _record_of_proof(self):
-        if self._is_shared and self.n_components > 1:
+        if self.groups is not None or (self._is_shared and self.n_components > 1):
             return None
         known = self.noise_variance is not None
         name, level = ("noise_variance", self.noise_variance) if known else ("variance_floor", self.variance_floor)
@@ -334,12 +405,13 @@ class RegressionMixture(MixtureProblem):
 
     def _closed_form(self, X, w):
         """Take weighted least squares."""
-        return regression_closed_form.one_regression(self, X, w)
+        return regression_closed_form.one_regression(self, X, self._row_weight[self.sample_weight > 0.0])
 
     def _ceiling(self):
         """Take the density at the regression of a component on the floor."""
         least = self.variance_floor if self.noise_variance is None else self.noise_variance
-        return [0.5 * self.total_weight * LOG_2_PI, 0.5 * self.total_weight * math.log(least)], 0.0
+        total = float(self._row_weight.sum())
+        return [0.5 * total * LOG_2_PI, 0.5 * total * math.log(least)], 0.0
 
     def _notes(self, solution, proved):
         """Tell the floor, and which components sit on it."""
@@ -360,6 +432,7 @@ class RegressionMixture(MixtureProblem):
 
     def _draw(self, rng, components, parameters):
         """Draw responses at regressors that are drawn from the samples."""
+        self._refuse_draws()
         share = self.sample_weight / self.total_weight
         x = self.regressors[rng.choice(self.n_samples, len(components), p=share)]
         fitted = self.predict(x, parameters["coefficients"], parameters.get("intercepts"))
@@ -387,11 +460,12 @@ class RegressionMixture(MixtureProblem):
         fitted = self.predict(self.regressors, parameters["coefficients"], parameters.get("intercepts"))
         variances = self._variances_of(parameters)
         squares = np.square(self.response[:, np.newaxis] - fitted)
-        return -0.5 * (LOG_2_PI + np.log(variances) + squares / variances)
+        return self._sums_of_groups(-0.5 * (LOG_2_PI + np.log(variances) + squares / variances))
 
     def _m_step(self, mass, weights, former):
         """Fit each component by weighted least squares, with a little weight of all samples."""
-        Z, y = self._design(), self.response
+        Z, y, of_groups = self._design(), self.response, mass
+        mass = mass if self.groups is None else mass * self._rows_of_group[:, np.newaxis]
         center = Z[:, :-1].mean(axis=0) if self.fit_intercept else np.zeros(Z.shape[1])
         moved = Z.copy()
         moved[:, : len(center)] -= center
@@ -402,14 +476,15 @@ class RegressionMixture(MixtureProblem):
             root = np.sqrt(column + RIDGE * column.sum() * self.sample_weight / self.total_weight)
             rows.append(np.linalg.lstsq(root[:, np.newaxis] * moved, root * y, rcond=1e-15)[0] / size)
         fitted = np.array(rows)
-        found = {"coefficients": fitted[:, : self.n_features - 1]}
+        found = {"coefficients": fitted[:, : self._n_regressors]}
         if self.fit_intercept:
             found["intercepts"] = fitted[:, -1] - found["coefficients"] @ center
         if self.noise_variance is None:
             residuals = y[:, np.newaxis] - moved @ (fitted * size).T
             variances = (mass * np.square(residuals)).sum(axis=0) / mass.sum(axis=0)
             if self._is_shared:
-                variances = float(variances @ weights)
+                shares = weights * (mass.sum(axis=0) / of_groups.sum(axis=0))
+                variances = float(variances @ shares / shares.sum())
             found[self.parameter_names[-1]] = np.maximum(variances, self.variance_floor)
         return found
 
@@ -432,33 +507,3 @@ def _refuse(family, **given):
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{name} must be None with family={family!r}: it is of counts")
-
-
-def table_of(X, y, *others):
-    """
-    Return regressors, other columns and responses side by side, and their names.
-
-    Parameters
-    ----------
-    X : array_like, shape (n,) or (n, p)
-    y : array_like of shape (n,), or None
-        The last column of X where it is None.
-    *others : (str, ndarray)
-        Columns that come between: their names and values (n,).
-    """
-    columns, rows = checks.column_names(X), checks.data_matrix("X", X)
-    if y is None and rows.shape[1] < 2:
-        raise InputError("y must be given: X has one column only")
-    if y is None:
-        rows, response, last = rows[:, :-1], rows[:, -1], columns[-1:]
-        columns = columns[:-1]
-    else:
-        response, last = checks.of_shape("y", checks.real_array("y", y), (len(rows),)), (_name_of(y),)
-    names = (*columns, *(name for name, _ in others), *last) if columns else ()
-    return np.column_stack([rows, *(value for _, value in others), response]), names
-
-
-def _name_of(y):
-    """Return the name of a series, or "y"."""
-    name = getattr(y, "name", None)
-    return name if isinstance(name, str) else "y"

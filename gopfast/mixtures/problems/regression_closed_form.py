@@ -15,11 +15,11 @@ def one_regression(problem, rows, weights):
     Parameters
     ----------
     problem : RegressionMixture
-    rows : ndarray, shape (m, p + 1)
-        Samples of positive weight: regressors, then the response.
+    rows : ndarray, shape (m, d)
+        Rows of positive weight: regressors, groups where they are given, then the response.
     weights : ndarray, shape (m,)
     """
-    exact = [[Fraction(x) for x in row] for row in rows.tolist()]
+    exact = [[Fraction(x) for x in (*row[: problem._n_regressors], row[-1])] for row in rows.tolist()]
     masses = [Fraction(w) for w in weights.tolist()]
     if problem.fit_intercept:
         exact = [[*row[:-1], Fraction(1), row[-1]] for row in exact]
@@ -36,7 +36,7 @@ def one_regression(problem, rows, weights):
     rounded = np.array([float(b) for b in fitted])
     away = [Fraction(x) - b for x, b in zip(rounded.tolist(), fitted, strict=True)]
     attained = least + sum(away[i] * M[i][j] * away[j] for i in range(q) for j in range(q))
-    W, p = sum(masses), problem.n_features - 1
+    W, p = sum(masses), problem._n_regressors
     parameters = {"coefficients": rounded[np.newaxis, :p]}
     if problem.fit_intercept:
         parameters["intercepts"] = rounded[p:]

@@ -72,7 +72,7 @@ def _shares(nearest, n_components):
 def _part(problem, rng):
     """Return the problem of some of its samples, where they are many and those determine the coefficients."""
     used = np.flatnonzero(problem.sample_weight > 0.0)
-    if len(used) <= MOST_SAMPLES or getattr(problem, "groups", None) is not None:
+    if len(used) <= MOST_SAMPLES or problem.groups is not None:
         return problem
     rows = np.sort(rng.choice(used, MOST_SAMPLES, replace=False))
     part = problem._with(X=problem.X[rows], sample_weight=problem.sample_weight[rows])

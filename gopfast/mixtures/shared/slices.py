@@ -103,7 +103,7 @@ class SphericalSlices(Scaled):
 
 class RegressionSlices(SphericalSlices):
     """
-    One variance v >= 1 for all regressions: alpha = 1 / v, s = W v / 2.
+    One variance v >= 1 for all regressions: alpha = 1 / v, s = W v / 2, W the weight of all rows.
 
     A fit costs no more than the coefficients 0 do, so that the size of the responses bounds residuals (`Scaled.loss`).
 
@@ -114,7 +114,7 @@ class RegressionSlices(SphericalSlices):
     """
 
     def __init__(self, family):
-        self.design = family.design
+        self.design, self.owner = family.design, family.owner
         y = self.design.y[np.newaxis]
         Scaled.__init__(self, family, y, self.design.weights, np.zeros_like(y))
         self.number = self.total
@@ -126,7 +126,7 @@ class RegressionSlices(SphericalSlices):
         low, high = (root * side for side in (self.design.low, self.design.high))
         slack = SLACK * np.maximum(np.abs(low), np.abs(high))
         design = self.design._replace(y=root * self.design.y, unit=1.0, low=low - slack, high=high + slack)
-        return RegressionFamily(design, self.n_components, False)
+        return RegressionFamily(design, self.n_components, False, owner=self.owner)
 
     def shift(self, alpha):
         """Return what the constant of densities adds there."""

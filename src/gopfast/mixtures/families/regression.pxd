@@ -1,5 +1,6 @@
 """Components that regress a response on some columns."""
 
+from gopfast.mixtures.data.passes cimport pass_costs
 from gopfast.mixtures.families.family cimport Facet, Family
 from gopfast.search.types cimport index, real
 
@@ -33,6 +34,9 @@ cdef class RegressionFamily(Family):
     cdef real[::1] largest                          # (q,) of |z_j|
     cdef real[::1] response                         # (n,) y
     cdef real[:, ::1] regressors                    # (n, q) z
+    cdef index[::1] begins                          # (n + 1,) of the rows of each sample
+    cdef int place_of_mass                          # 1 + column of their number; 0: each sample is one row
+    cdef real mass_of_rows                          # sum of the weights of all rows
     cdef real[:, ::1] sizes                         # (q, m) |z_j| of the distinct regressors
     cdef real largest_response                      # of |y|
     cdef real most_lost                             # what a minorant may lie below the cost of the least variance
@@ -41,6 +45,9 @@ cdef class RegressionFamily(Family):
     cdef object suggestion
     cdef real farthest(self, const real *half) noexcept nogil
     cdef int place_of_variance(self, int k) noexcept nogil
+    cdef void charge_rows(self, pass_costs *costs, int k) noexcept nogil
+    cdef real rows_of(self, real mass, const real *moments) noexcept nogil
+    cdef real strip(self, index i, const RegressionCell *cell, real *reach) noexcept nogil
     # OUT cell: of component k, of a box of all.
     cdef void open_cell(self, int k, const real *low, const real *high, RegressionCell *cell) noexcept nogil
     # OUT to (1 + F,), added: `times` the squares about the coefficients b.

@@ -20,8 +20,13 @@ Rounding moves a residual by at most delta, in this cell: (y - z'b)^2 lies betwe
 delta^2 / eta, and (1 + eta) of it plus (1 + 1 / eta) delta^2. A steep regression near two samples that nearly share
 their regressors would lose all digits: there the minorant is made flatter, as any smaller slope is valid too.
 
-Theory: (J2), (J3), (J4) and (J6) of docs/theory/regression.md.
+A sample may be several rows that belong together: its columns are their sums, and one more is their number, so that S
+is the mass of rows, sum_i w_i r_i n_i (J7).
+
+Theory: (J2), (J3), (J4), (J6) and (J7) of docs/theory/regression.md.
 """
+
+import math
 
 import numpy as np
 
@@ -63,9 +68,12 @@ cdef class RegressionFamily(Family):
     free_variance : bool
     shared : bool
         Whether all components have one free variance.
+    owner : ndarray of int, shape (m,), optional
+        The sample that each row of the design belongs to, 0 to n - 1, none skipped and in order; weights are one number
+        for all rows of a sample. By default each row is a sample.
     """
 
-    def __init__(self, design, int n_components, bint free_variance, bint shared=False):
+    def __init__(self, design, int n_components, bint free_variance, bint shared=False, owner=None):
         cdef int q = design.z.shape[0], j, l, at
         cdef Samples data = Samples.__new__(Samples)
         y, z = design.y, design.z
@@ -87,8 +95,18 @@ cdef class RegressionFamily(Family):
                     self.size[j][l] = self.size[l][j] = at
                     columns.append(np.abs(product))
                     at += 1
-        columns = np.vstack(columns)
-        data.fill(columns, design.weights, False, np.zeros(at), 0.0)
+        columns, weights = np.vstack(columns), design.weights
+        self.begins = np.arange(columns.shape[1] + 1, dtype=np.intp)
+        self.place_of_mass = 0
+        if owner is not None:
+            number = np.bincount(owner)
+            self.begins = np.concatenate([[0], np.cumsum(number)]).astype(np.intp)
+            columns, weights = _sums_of_samples(columns, self.begins), weights[np.asarray(self.begins)[:-1]]
+            columns = np.vstack([columns, number])
+            at += 1
+            self.place_of_mass = at
+        data.fill(columns, weights, False, np.zeros(at), 0.0)
+        self.mass_of_rows = math.fsum(design.weights)
         self.data, self.n_columns, self.n_statistics = data, at, at
         self.n_shared = shared and n_components > 1
         self.n_cell = q + (free_variance and not self.n_shared)
@@ -98,14 +116,14 @@ cdef class RegressionFamily(Family):
             1 + (1 + 2 * q if free_variance else 0)
         )
         self.has_prior, self.e_power, self.divisible_cells = False, 0.0, not self.n_shared
-        self.set_constant(data.total_weight * log(design.unit), 4 * ROUND * data.total_weight)
+        self.set_constant(self.mass_of_rows * log(design.unit), 4 * ROUND * self.mass_of_rows)
         self.low, self.high = np.array(design.low), np.array(design.high)
         self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
         self.has_sample_costs = n_components == 1
         self.response, self.regressors = np.array(y), np.array(z.T, order="C")
         self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
         self.ceiling = design.largest_variance
-        self.pooled = (columns * design.weights).sum(axis=1) / data.total_weight
+        self.pooled = (columns * weights).sum(axis=1) / self.mass_of_rows
         if self.n_shared:  # that of one regression, about which y is
             self.ceiling = max(1.0, min(self.ceiling, self.pooled[0] * (1 + DERIVED_SLACK)))
         self.suggestion = None
@@ -181,7 +199,7 @@ cdef class RegressionFamily(Family):
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
         cdef int k, s, F = self.n_statistics
-        cdef real mass = self.data.core.total_weight / self.n_components
+        cdef real mass = self.mass_of_rows / self.n_components
         cdef pass_costs *costs = &out.minorant
         cdef RegressionCell cell
         cdef Facet *facet = out.facets
@@ -201,11 +219,22 @@ cdef class RegressionFamily(Family):
             self.add_reach(-cell.slope * (1 + 8 * ROUND), cell.half, linear - 1)
             costs.offsets[k] = cell.slope * (cell.least + cell.rest + cell.rounding) - cell.value
             costs.offsets[k] += 32 * ROUND * (1 + fabs(cell.value) + cell.slope * (cell.least + cell.rest))
+            self.charge_rows(costs, k)
             facet = self.bound_coefficients(facet, k, &cell, mass)
             if not self.n_shared:
                 facet = self.bound_variance(facet, k, 1, low, high, cell.slope, mass)
         if self.n_shared:
-            facet = self.bound_variance(facet, 0, self.n_components, low, high, slope, self.data.core.total_weight)
+            facet = self.bound_variance(facet, 0, self.n_components, low, high, slope, self.mass_of_rows)
+
+    cdef void charge_rows(self, pass_costs *costs, int k) noexcept nogil:
+        """The offset as it stands, which is for each row, becomes a slope of their number where that is a column."""
+        if self.place_of_mass:
+            costs.linear[k * self.n_statistics + self.place_of_mass - 1] = -costs.offsets[k]
+            costs.offsets[k] = 0
+
+    cdef real rows_of(self, real mass, const real *moments) noexcept nogil:
+        """The mass of a component's rows."""
+        return moments[self.place_of_mass - 1] if self.place_of_mass else mass
 
     cdef real least_slope(self, const real *low, const real *high) noexcept nogil:
         """Of all components' minorants: one slope for those that share a variance."""
@@ -226,7 +255,7 @@ cdef class RegressionFamily(Family):
                 clear(facet, has_width(cell.half[j], cell.center[j] - cell.half[j], cell.center[j] + cell.half[j]),
                       k * (1 + F), 1 + F)
                 to = facet.coefficients
-                to[0] = (4 * cell.moved + SQUARES * cell.size) * self.largest[j]
+                to[self.place_of_mass] = (4 * cell.moved + SQUARES * cell.size) * self.largest[j]
                 to[2 + j] += side
                 for l in range(q):
                     to[1 + self.pair[j][l]] -= side * cell.center[l]
@@ -253,7 +282,7 @@ cdef class RegressionFamily(Family):
             # exactly what the minorant holds: rounding up to the cap is in the minorant's margin
             self.add_squares(1 - cell.part, cell.center, to)
             self.add_reach(-1, cell.half, to)
-            to[0] = -cell.least
+            to[self.place_of_mass] = -cell.least
         facet.active = reach > NARROW * (cell.most if self.free_variance else 1.0)
         facet.cap, facet.multiplier = slope * (1 - 8 * ROUND), TYPICAL_SHARE_OF_CAP * slope
         facet.slack = TYPICAL_SLACK * reach * mass
@@ -271,7 +300,7 @@ cdef class RegressionFamily(Family):
             to = facet.coefficients + k * (1 + F)
             self.add_squares(-(1 - cell.part), cell.center, to)
             self.add_reach(1 + 8 * ROUND, cell.half, to)
-            to[0] = cell.most * (1 + 8 * ROUND) + cell.rest + cell.rounding
+            to[self.place_of_mass] = cell.most * (1 + 8 * ROUND) + cell.rest + cell.rounding
         facet.multiplier, facet.slack = multiplier, TYPICAL_SLACK * half * mass
         facet += 1
         for j in range(q):
@@ -284,7 +313,8 @@ cdef class RegressionFamily(Family):
                     b[j] += side * TANGENT_AT * cell.half[j]
                     to = facet.coefficients + k * (1 + F)
                     self.add_squares(1 + cell.part, b, to)
-                    to[0] = cell.rest + cell.moved * cell.moved + 2 * cell.rounding - cell.least * (1 - 8 * ROUND)
+                    to[self.place_of_mass] = (
+                        cell.rest + cell.moved * cell.moved + 2 * cell.rounding - cell.least * (1 - 8 * ROUND))
                 facet.multiplier, facet.slack = multiplier / (2 * q), TYPICAL_SLACK * half * mass
                 facet += 1
         return facet
@@ -341,7 +371,8 @@ cdef class RegressionFamily(Family):
         cdef real v = 1, s, lost, room = 1, unit = 1, lost_by_all = 0, within_all = 0, total = 0
         cdef const real *of
         for k in range(self.n_components):
-            a, s, of = k * self.n_cell, mass[k] if mass[k] > NO_MASS else 0, moments + k * self.n_statistics
+            a, of = k * self.n_cell, moments + k * self.n_statistics
+            s = self.rows_of(mass[k], of) if mass[k] > NO_MASS else 0
             self.open_cell(k, low, high, &cell)
             if s > 0:
                 self.least_squares(s, of, b)
@@ -372,7 +403,8 @@ cdef class RegressionFamily(Family):
                                 &unit)
             for k in range(self.n_components):
                 self.open_cell(k, low, high, &cell)
-                self.split_coefficients(&cell, k, mass[k] if mass[k] > NO_MASS else 0, room, unit, point, error)
+                s = self.rows_of(mass[k], moments + k * self.n_statistics) if mass[k] > NO_MASS else 0
+                self.split_coefficients(&cell, k, s, room, unit, point, error)
 
     cdef void split_variance(self, int at, real v, real mass, real lost, const real *low, const real *high, real *point,
                              real *error, real *room, real *unit) noexcept nogil:
@@ -398,37 +430,46 @@ cdef class RegressionFamily(Family):
             else:
                 point[a] += clip(0.3 * middle, -unit, unit)
 
+    cdef real strip(self, index i, const RegressionCell *cell, real *reach) noexcept nogil:
+        """A row's residual at the middle of a cell; OUT reach: half the width of its strip."""
+        cdef int j
+        cdef real residual = self.response[i]
+        reach[0] = 0
+        for j in range(self.n_coefficients):
+            residual -= cell.center[j] * self.regressors[i, j]
+            reach[0] += cell.half[j] * fabs(self.regressors[i, j])
+        return residual
+
     cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil:
-        """By the samples' own distances from the strip that regressions of the cell run through (J6)."""
+        """By the rows' own distances from the strip that regressions of the cell run through (J6)."""
         cdef RegressionCell cell
-        cdef index i
-        cdef int j, q = self.n_coefficients
-        cdef real residual, reach, square, least, most, c
+        cdef index i, s
+        cdef real residual, reach, away, square, least, most, c, n
         cdef real low_log, high_log
         self.open_cell(0, low, high, &cell)
         least = max(1.0, cell.least) if self.free_variance else 1
         most = max(1.0, cell.most) if self.free_variance else 1
         low_log, high_log = 0.5 * log(2 * M_PI * least), 0.5 * log(2 * M_PI * most)
-        for i in range(self.response.shape[0]):
-            residual, reach = self.response[i], 0
-            for j in range(q):
-                residual -= cell.center[j] * self.regressors[i, j]
-                reach += cell.half[j] * fabs(self.regressors[i, j])
-            square = max(0.0, fabs(residual) - reach - 4 * cell.moved)
-            square *= square * (1 - 4 * ROUND)
+        for s in range(self.data.core.n_samples):
+            square, n = 0, self.begins[s + 1] - self.begins[s]
+            for i in range(self.begins[s], self.begins[s + 1]):
+                residual = self.strip(i, &cell, &reach)
+                away = max(0.0, fabs(residual) - reach - 4 * cell.moved)
+                square += away * (away * (1 - 4 * ROUND))
+            square /= n
             if square <= least:
                 c = low_log + 0.5 * square / least
             elif square >= most:
                 c = high_log + 0.5 * square / most
             else:
                 c = 0.5 * (log(2 * M_PI * square) + 1)
-            out[i] = c - 32 * ROUND * (1 + fabs(c))
+            out[s] = n * (c - (31 + n) * ROUND * (1 + fabs(c)))
         return cell.reach <= FINE * least
 
     cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil:
-        """Saturated sample by sample: who is far from all regressions of the cell loses nothing worth a split."""
+        """Saturated row by row: who is far from all regressions of the cell loses nothing worth a split."""
         cdef RegressionCell cell
-        cdef index i
+        cdef index i, s
         cdef int j, q = self.n_coefficients
         cdef real residual, reach, least, most, v, near, mass = 0
         self.open_cell(0, low, high, &cell)
@@ -437,18 +478,16 @@ cdef class RegressionFamily(Family):
         v = sqrt(least * most)
         for j in range(q):
             error[j] = 0
-        for i in range(self.response.shape[0]):
-            if shares[i] <= 0:
+        for s in range(self.data.core.n_samples):
+            if shares[s] <= 0:
                 continue
-            mass += shares[i]
-            residual, reach = self.response[i], 0
-            for j in range(q):
-                residual -= cell.center[j] * self.regressors[i, j]
-                reach += cell.half[j] * fabs(self.regressors[i, j])
-            near = min(fabs(residual), reach) + 0.5 * reach
-            for j in range(q):
-                error[j] += shares[i] * SATURATED * log1p(
-                    cell.half[j] * fabs(self.regressors[i, j]) * near / (v * SATURATED))
+            mass += shares[s] * (self.begins[s + 1] - self.begins[s])
+            for i in range(self.begins[s], self.begins[s + 1]):
+                residual = self.strip(i, &cell, &reach)
+                near = min(fabs(residual), reach) + 0.5 * reach
+                for j in range(q):
+                    error[j] += shares[s] * SATURATED * log1p(
+                        cell.half[j] * fabs(self.regressors[i, j]) * near / (v * SATURATED))
         if self.free_variance:
             error[q] = 0.5 * mass * log(most / least)
 
@@ -467,23 +506,26 @@ cdef class RegressionFamily(Family):
                 out.centers[k * F + s] = out.linear[k * F + s] = out.quadratic[k * F + s] = 0
             self.add_squares(0.5 / v * (1 + cell.part), at, out.linear + k * F - 1)
             out.offsets[k] = -0.5 * (log(2 * M_PI * v) + (cell.rest + cell.moved * cell.moved + cell.rounding) / v)
+            self.charge_rows(out, k)
 
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil:
         cdef int k, j, q = self.n_coefficients
-        cdef real v, squares = 0, of_all = 0
+        cdef real v, s, squares = 0, of_all = 0
         cdef real *at
+        cdef const real *of
         for k in range(self.n_components):
             if not mass[k] > NO_MASS:
                 continue
-            at = point + k * self.n_cell
-            self.least_squares(mass[k], moments + k * self.n_statistics, at)
+            at, of = point + k * self.n_cell, moments + k * self.n_statistics
+            s = self.rows_of(mass[k], of)
+            self.least_squares(s, of, at)
             for j in range(q):
                 at[j] = clip(at[j], self.low[j], self.high[j])
             if self.free_variance:
-                v = self.squares(mass[k], moments + k * self.n_statistics, at)
-                squares += mass[k] * v
-                of_all += mass[k]
+                v = self.squares(s, of, at)
+                squares += s * v
+                of_all += s
                 if not self.n_shared:
                     at[q] = max(1.0, v)
         if self.n_shared and of_all > 0:
@@ -526,8 +568,13 @@ cdef class RegressionFamily(Family):
         return self.suggestion
 
     def provable(self):
-        """Itself; no shared variance."""
-        return None if self.n_shared else self
+        """Itself; no shared variance, and no rows that belong together."""
+        return None if self.n_shared or self.place_of_mass else self
+
+    @property
+    def owner(self):
+        """The sample (m,) that each row belongs to; None where each is one."""
+        return np.repeat(np.arange(len(self.begins) - 1), np.diff(self.begins)) if self.place_of_mass else None
 
     def slices(self):
         """A shared variance."""
@@ -542,7 +589,9 @@ cdef class RegressionFamily(Family):
 
     def one_component(self, problem, data=None):
         """The same of the same samples, which have no summaries; None where all share one variance."""
-        return None if self.n_shared else RegressionFamily(self.design, 1, self.free_variance)
+        return None if self.n_shared else RegressionFamily(
+            self.design, 1, self.free_variance, owner=self.owner
+        )
 
     # The user's units
 
@@ -567,3 +616,10 @@ cdef class RegressionFamily(Family):
         if self.free_variance:
             cells[:, q] = 1.0 if variances is None else np.asarray(variances) / self.design.unit**2
         return cells.ravel()
+
+
+def _sums_of_samples(columns, begins):
+    """Sums (F, n) of columns (F, m) over the rows of each sample, rounded once."""
+    return np.array([
+        [math.fsum(row[i:j]) for i, j in zip(begins[:-1], begins[1:], strict=True)] for row in columns.tolist()
+    ])

@@ -2,7 +2,7 @@
 
 An array ``name`` may be in parts, ``name/0``, ``name/1`` and so on, one after the other.
 
-``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (3), ``kind``, ``digest`` (SHA-256 of the
+``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (4), ``kind``, ``digest`` (SHA-256 of the
 problem's data), ``claim`` (what is proved, and the solution) and
 
 - ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
@@ -13,7 +13,10 @@ problem's data), ``claim`` (what is proved, and the solution) and
   ``slopes`` (L, K, number that the family has) and ``log_weights`` (L, K), see `Bounds.of`. ``prices`` (N,) of the
   different samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4) and ``cell_points`` (M',): the tree of
   one component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, that number) and ``cell_scales`` (C,), see
-  `prices`;
+  `prices`. ``blocks`` (B, d): how often every column counts in a block, 0 or a power of 2, with ``block_weights`` (B,),
+  ``block_sizes`` (B, 2), the numbers of its splits and of its entries, and ``block_prices`` (B, N); of all blocks, one
+  after the other, ``block_cells`` (, 4), ``block_points``, ``block_leaves``, ``block_slopes`` (, that number; 0 for
+  other columns) and ``block_scales``, see `blocks`;
 - ``biconvex``, ``clustering``: see the modules of these names.
 
 Theory: (V1) of docs/theory/proofs.md.
@@ -29,7 +32,7 @@ import numpy as np
 
 from .errors import ProofError
 
-FORMAT, VERSION = "gopfast-proof", 3
+FORMAT, VERSION = "gopfast-proof", 4
 INTEGERS, REALS = "int32", "float64"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
 KEYS = {"mixture": {"problem", "order", "reference", "axes"}, "biconvex": set(), "clustering": {"problem"}}
@@ -39,6 +42,9 @@ ARRAYS = {
         "leaves": (INTEGERS, 1), "slopes": (REALS, 3), "log_weights": (REALS, 2),
         "prices": (REALS, 1), "cells": (INTEGERS, 2), "cell_points": (REALS, 1),
         "cell_leaves": (INTEGERS, 1), "cell_slopes": (REALS, 2), "cell_scales": (REALS, 1),
+        "blocks": (INTEGERS, 2), "block_weights": (REALS, 1), "block_sizes": (INTEGERS, 2), "block_prices": (REALS, 2),
+        "block_cells": (INTEGERS, 2), "block_points": (REALS, 1),
+        "block_leaves": (INTEGERS, 1), "block_slopes": (REALS, 2), "block_scales": (REALS, 1),
     },
     "biconvex": {
         "splits": (INTEGERS, 1), "points": (REALS, 1),

@@ -57,17 +57,9 @@ class Prices:
             raise ProofError("prices", "components share the variance of the prior")
         self.rules, self.order, self.lower = rules, order, lower
         prices = numbers(arrays, "prices", "file", (len(bounds.columns),))
-        labels, low, high = tree.boxes(arrays["cells"], arrays["cell_points"], rules.low, rules.high)
-        low, high = (part[:, 0] for part in rules.tightened(low[:, np.newaxis], high[:, np.newaxis]))
-        left = ~(low > high).any(axis=1)
-        low, high, labels = low[left], high[left], labels[left]
-        entry = tree.entries(arrays["cell_leaves"], labels, "cell")
-        if (entry == tree.NONE).any():
-            raise ProofError(f"cell {labels[entry == tree.NONE][0]}", "nothing bounds what it saves")
-        slopes, scales = arrays["cell_slopes"], arrays["cell_scales"]
-        if slopes.shape != (len(arrays["cell_leaves"]), bounds.n_slopes) or scales.shape != slopes.shape[:1]:
-            raise ProofError("cell_slopes", "there must be slopes and a scale for each of the cells")
-        most = savings(bounds, prices, low, high, slopes[entry], scales[entry], reference)
+        names = "cells", "cell_points", "cell_leaves", "cell_slopes", "cell_scales"
+        low, high, slopes, scales = cells(bounds, *(arrays[name] for name in names))
+        most = savings(bounds, prices, low, high, slopes, scales, reference)
         self.total = float(down(sum_from_below(bounds.weights, prices[:, np.newaxis])[0] + bounds.of_leaves.low))
         others = (problem.n_components - 1) * most.max(initial=-math.inf)
         kept = most > self._left(np.where(np.isfinite(others), others, 0.0), lower)
@@ -132,7 +124,38 @@ class Prices:
         return ~(enough | empty | (sups == -math.inf).any(axis=1)), sups, low, high
 
 
-def savings(bounds, prices, low, high, slopes, scales, reference):
+def cells(bounds, splits, points, labels, slopes, scales):
+    """
+    Find the cells of one component, and their entries.
+
+    Parameters
+    ----------
+    bounds : Bounds
+    splits, points : ndarray
+        See `tree.boxes`.
+    labels : ndarray of int, shape (E,)
+        Of cells that have an entry; the others have nothing in them.
+    slopes, scales : ndarray, shape (E, n_slopes) and (E,)
+
+    Returns
+    -------
+    low, high : ndarray, shape (C, p)
+        They cover the root's cell.
+    slopes, scales : ndarray, shape (C, n_slopes) and (C,)
+    """
+    if slopes.shape != (len(labels), bounds.n_slopes) or scales.shape != slopes.shape[:1]:
+        raise ProofError("cell_slopes", "there must be slopes and a scale for each of the cells")
+    rules = bounds.rules
+    found, low, high = tree.boxes(splits, points, rules.low, rules.high)
+    low, high = (part[:, 0] for part in rules.tightened(low[:, np.newaxis], high[:, np.newaxis]))
+    left = ~(low > high).any(axis=1)
+    entry = tree.entries(labels, found[left], "cell")
+    if (entry == tree.NONE).any():
+        raise ProofError(f"cell {found[left][entry == tree.NONE][0]}", "nothing bounds what it saves")
+    return low[left], high[left], slopes[entry], scales[entry]
+
+
+def savings(bounds, prices, low, high, slopes, scales, reference, copies=1):
     """
     Bound what a component saves in cells.
 
@@ -145,6 +168,8 @@ def savings(bounds, prices, low, high, slopes, scales, reference):
     scales : ndarray, shape (C,)
         log s; the best are the ones at which sigma = s.
     reference : ndarray, shape (d,)
+    copies : int
+        A power of 2: how many times what a component costs counts, of families without priors.
 
     Returns
     -------
@@ -162,7 +187,8 @@ def savings(bounds, prices, low, high, slopes, scales, reference):
         b = own[..., : bounds.rules.n_features]
         constants, tilted = (part[:, 0] for part in bounds.folded(a, b))
         quadratic = bounds.rules.quadratic(own)[:, 0]
-        most = _savings(y, reach, bounds.weights, prices, constants, tilted, quadratic, scales[here])
+        costs = (part * copies for part in (constants, tilted, quadratic))  # exact
+        most = _savings(y, reach, bounds.weights, prices, *costs, scales[here])
         parts.append(up(most - priors.leaf_terms(bounds.problem, a, b, reference)))
     found = np.concatenate(parts)
     return np.where(np.isnan(found), math.inf, found)

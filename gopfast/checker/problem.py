@@ -184,6 +184,11 @@ class Problem:
         parts = np.split(weights[np.argsort(index, kind="stable")], np.cumsum(np.bincount(index))[:-1])
         return rows, np.array([math.fsum(part) for part in parts])
 
+    def part(self, own):
+        """Return the problem of some columns of normal ones of free variance."""
+        record = {**self.record, "variance_floor": self.floor[own].tolist()}
+        return Problem(record, self.columns[:, own], self.weights)
+
     def axes_shape(self):
         """Return the shape of a proof's axes: of regressions a place for each coefficient."""
         d = self.columns.shape[1]

@@ -38,6 +38,11 @@ MOST_CORNERS = 6
 # of margins, each twice the one before, for a factor that must be large enough | tries | [1, inf) | not measured
 MOST_TRIES = 40
 
+# [blocks] Blocks of columns (VB1).
+
+# that a column counts in a block, at most | times | [1, 2**30] | argument: more would be of no use
+MOST_COPIES = 2**20
+
 # [families] Cells of families (V3).
 
 # of `Posterior.tightened`, at most | sweeps | [0, inf) | not measured

@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, clustering, file, leaf, matrices, objective, prices, priors, regressions, tree
+from . import biconvex, blocks, clustering, file, leaf, matrices, objective, prices, priors, regressions, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES
@@ -31,7 +31,7 @@ class Checked:
     objective : float
         The solution's, rounded up.
     n_leaves : int
-        Leaves whose bounds were verified.
+        Leaves whose bounds were verified, or cells of blocks of columns that bound all mixtures.
     problem : dict
         The problem that it is of: family, number of components, floor or known variance, prior.
     solution : dict
@@ -138,7 +138,14 @@ def _check(header, arrays, X, sample_weight, wanted):
 
 
 def _check_leaves(bounds, arrays, reference, order, lower):
-    """Check that all leaves reach a bound: by their own entries, or else by prices and by what these leave of them."""
+    """
+    Check that all mixtures reach a bound, and return how many leaves or cells show it.
+
+    Blocks of columns do, or every leaf: by its own entry, or else by prices and by what these leave of it.
+    """
+    floor, n_cells = blocks.bound(bounds, arrays, reference)
+    if floor >= lower:
+        return n_cells
     labels, low, high, empty = tree.leaves(
         arrays["splits"], arrays["points"], bounds.rules, bounds.problem.n_components, order
     )
@@ -180,6 +187,8 @@ class Bounds:
         What samples are taken relative to, and
     axes : ndarray, shape (d, d), optional
         their coordinates, of covariance matrices, or the places of regressions; no others have any.
+    samples : (ndarray, ndarray), optional
+        Samples (M, d) and weights (M,); by default the problem's, merged.
 
     Attributes
     ----------
@@ -190,9 +199,9 @@ class Bounds:
         What bounds of leaves, which may be in other coordinates, have.
     """
 
-    def __init__(self, problem, reference=None, axes=None):
+    def __init__(self, problem, reference=None, axes=None, samples=None):
         self.problem, self.constant = problem, problem.constant()
-        self.columns, self.weights = problem.merged()
+        self.columns, self.weights = samples or problem.merged()
         if (axes is not None) != (problem.family in (*matrices.FAMILIES, *regressions.FAMILIES)):
             raise ProofError("axes", "must be given of covariance matrices and regressions, and of nothing else")
         if problem.family in regressions.FAMILIES:
@@ -202,6 +211,10 @@ class Bounds:
         else:
             self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
         self.n_slopes, self.of_leaves = self.rules.n_slopes, self.constant + self.rules.constant
+
+    def part(self, own):
+        """Return the bounds of some columns (of `blocks.FAMILIES`), for the same samples and weights."""
+        return Bounds(self.problem.part(own), samples=(self.columns[:, own], self.weights))
 
     def of(self, low, high, slopes, log_weights, reference):
         """

@@ -16,13 +16,16 @@ ROOM = 1e-9
 # of a sum of few terms | relative to them | thousands of u (R1)
 SUMMED = 1e-12
 
+# [cell_record] Cells in the user's units.
+
+# by which boxes that do not meet may do so in other units | all values | 32 u, of the few operations between units (V7)
+TOUCHING = 2.0**-48
+
 # [recording, solve] What a search keeps back for a proof.
 
 # by which bounds may differ where sums are rounded in another order | the objective and the total weight | thousands of
 # u, far above what compensated sums leave (R1), (V7)
 ROUNDING = 1e-11
-# by which boxes that do not meet may do so in other units | all values | 32 u, of the few operations between units (V7)
-TOUCHING = 2.0**-48
 
 # [representation, solve] The user's units.
 

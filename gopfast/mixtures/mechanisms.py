@@ -454,6 +454,7 @@ class Cover(Early):
     name, theory = "cover", "(I6)"
     what = "bounds mixtures of many samples and columns by what groups of samples prove of sets of columns that overlap"
     hands_over, back_off = ("floor",), "from the first node on, until sets of columns have no more to tell"
+    in_proofs = True
 
     @staticmethod
     def suits(plan):
@@ -464,7 +465,7 @@ class Cover(Early):
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
         plan.begun("blocks of columns are priced by groups of samples")
-        return CoverBound(plan.family, solution, limit, plan.threads)
+        return CoverBound(plan.family, solution, limit, plan.threads, plan.blocks)
 
 
 class Raised(Early):
@@ -492,6 +493,7 @@ class Groups(Early):
     name, theory = "groups", "(U1)"
     what = "bounds what a component can save by groups of many samples, at a cost that does not grow with their number"
     hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+    in_proofs = True
 
     @staticmethod
     def suits(plan):
@@ -503,7 +505,10 @@ class Groups(Early):
         """Return the Learner, once it begins."""
         plan.begun("single components are priced by groups of samples")
         followed = plan.has(Pricing) and len(plan.priced) == 1
-        return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads, followed=followed)
+        record = None if plan.blocks is None else plan.blocks.of_all()
+        return GroupedBound(
+            plan.family, plan.problem, solution, limit, plan.threads, followed=followed, record=record
+        )
 
 
 class CellCuts(Mechanism):

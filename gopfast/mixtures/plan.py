@@ -53,15 +53,17 @@ class MixturePlan(Plan):
     threads : int
     hasty : bool
         Whether a bound is wanted soon rather than good.
+    blocks : BlockRecords or None
+        For a proof: what keeps the cells of blocks of columns.
     rounds : bool
         Whether solutions are looked for among what prices are found with.
     """
 
     def __init__(self, problem, family, options, cells=None, begun=lambda what: None, epsilon=EPSILON, threads=1,
-                 hasty=False, rounds=True):  # fmt: skip
+                 hasty=False, rounds=True, blocks=None):  # fmt: skip
         super().__init__(options.without, cells is not None)
         self.problem, self.family, self.options, self.cells, self.begun = problem, family, options, cells, begun
-        self.epsilon, self.threads, self.hasty, self.rounds = epsilon, threads, hasty, rounds
+        self.epsilon, self.threads, self.hasty, self.rounds, self.blocks = epsilon, threads, hasty, rounds, blocks
         self.relaxation, self.primal = options.relaxation, None
         self.is_bisected = options.branching in (None, "bisect")
 

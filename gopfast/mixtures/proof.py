@@ -8,6 +8,7 @@ import numpy as np
 
 from gopfast.checker import file, objective, tree
 from gopfast.checker.rounding import UNIT
+from gopfast.checker.tuning import MOST_SCALE
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.tuning import FURTHEST, LARGEST_MEAN, SPREAD
@@ -24,15 +25,19 @@ class Statement:
     one : None or Family
         The same of one component; None for known variances whose prior is estimated.
     problem : gopfast.checker.problem.Problem
+    bounds : gopfast.checker.verify.Bounds, optional
+        The problem's.
+    data : object, optional
+        The scale, center and order of the problem's columns, and the core's arrays; by default the family's.
     """
 
     axes = None
     is_iterated = False  # whether what the core cut in a node's parents makes its box smaller than the checker's
 
-    def __init__(self, family, one, problem):
-        data, d = family.data, family.n_columns
+    def __init__(self, family, one, problem, bounds=None, data=None):
+        data, d = data or family.data, family.n_columns
         self.data, self.one = data, one
-        self.problem, self.bounds = problem, Bounds(problem)
+        self.problem, self.bounds = problem, bounds or Bounds(problem)
         self.order = np.asarray(data.order)
         self.user = np.argsort(self.order)  # place in the core of each of the user's columns
         self.scale = np.broadcast_to(np.asarray(data.scale, dtype=float), (d,))
@@ -98,7 +103,7 @@ class Statement:
     def _dearer(self, samples):
         """Return the core's numbers of samples (M, d), and by what every component costs more there."""
         columns, weights = self.data.arrays()
-        same = self._same(((samples - self.center) / self.scale)[:, self.order], columns)
+        same = self.rows(samples)
         # any component will do: it costs as much more at every sample as all others do
         point, d = np.full(self.n_cell, SPREAD), len(self.order)
         point[:d] = np.average(columns, axis=1, weights=weights)
@@ -115,6 +120,15 @@ class Statement:
         variances = np.broadcast_to(cell[:, d:], (1, d)) if self.n_cell > d else None
         costs, _ = objective.costs(self.problem, samples, cell[:, :d], variances)
         return same, costs[:, 0] - ComponentPricing(self.one).costs_at(point)[0][same]
+
+    def scales(self, scales):
+        """Logarithms of scales (C,) within the checker's range: one above 0 bounds no better than 0 does."""
+        return np.clip(scales, -MOST_SCALE, MOST_SCALE)
+
+    def rows(self, samples):
+        """Return which of the core's samples are nearest to the user's (M, d)."""
+        columns, _ = self.data.arrays()
+        return self._same(((samples - self.center) / self.scale)[:, self.order], columns)
 
     def _same(self, samples, columns):
         """Return which of the core's columns (d, N) are nearest to samples (M, d)."""

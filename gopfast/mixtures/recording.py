@@ -13,12 +13,13 @@ import tempfile
 
 import numpy as np
 
-from gopfast.checker import ProofError, file, tree
+from gopfast.checker import ProofError, blocks, file, tree
 from gopfast.checker.prices import Prices
 from gopfast.checker.problem import Problem
-from gopfast.checker.tuning import MOST_SCALE
 from gopfast.errors import InputError
-from gopfast.mixtures.margins import ROUNDING, TOUCHING
+from gopfast.mixtures.block_record import BlockRecords
+from gopfast.mixtures.cell_record import Cells
+from gopfast.mixtures.margins import ROUNDING
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.statement import statement_of
 from gopfast.mixtures.tuning import LEAST_LOG_WEIGHT, MOST_GAINED, RECORDING_RESERVE as RESERVE
@@ -44,6 +45,8 @@ class Recorder:
         With ``provable=True``; to be set before the search begins.
     cells : Cells
         For the pricing of single components.
+    blocks : BlockRecords
+        For that of blocks of columns, and of all by groups of samples.
 
     Raises
     ------
@@ -62,7 +65,8 @@ class Recorder:
         except ProofError as error:
             raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
         self.allowed = 0.5 * RESERVE * tolerance
-        self.cells, self.stream, self.writer, self.short = Cells(self.statement), None, None, []
+        self.cells, self.blocks = Cells(self.statement), BlockRecords(self.statement)
+        self.stream, self.writer, self.short = None, None, []
 
     # What the search tells: see `gopfast.search.ledger`
 
@@ -160,11 +164,18 @@ class Recorder:
         except ProofError:
             return self.discard()
         upper += ROUNDING * (1 + abs(upper) + self.problem.total_weight)
-        arrays = self.cells.arrays(pricing)
         lower = min(wanted - self._allowed(wanted), upper) if math.isfinite(wanted) else math.inf
-        if statement.is_iterated:
-            self._see_all(lower)
-        lower = self._bound_of_short(lower, arrays)
+        of_blocks = self.blocks.arrays()
+        floor = min(self._floor(of_blocks), upper)
+        if floor >= lower:  # the tree has nothing to say then
+            arrays = self.cells.arrays(None) | of_blocks
+        else:
+            arrays = self.cells.arrays(pricing)
+            if statement.is_iterated:
+                self._see_all(lower)
+            of_leaves = self._bound_of_short(lower, arrays)
+            arrays |= of_blocks if floor > of_leaves else self.blocks.nothing()
+            lower = max(of_leaves, floor)
         if not (math.isfinite(lower) and math.isfinite(upper)):
             return self.discard()
         for name, array in (self._nothing() | arrays).items():
@@ -172,6 +183,11 @@ class Recorder:
         claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
         self.writer.finish({**statement.header(), "claim": claim})
         return lower, self._close_stream()
+
+    def _floor(self, arrays):
+        """Return what blocks prove of all mixtures, less what the checker's rounding may be elsewhere."""
+        floor, _ = blocks.bound(self.statement.bounds, arrays, self.statement.reference)
+        return floor - ROUNDING * (1 + abs(floor) + self.problem.total_weight) if math.isfinite(floor) else floor
 
     def _see_all(self, lower):
         """Find leaves that are short of a bound, by the boxes that the checker will find: the core's may be smaller."""
@@ -270,73 +286,3 @@ def of_one_component(problem, family, solution, lower, target, tolerance):
         recorder.discard()
         raise
     return recorder.discard()
-
-
-class Cells:
-    """
-    Cells of one component and what they save, as the pricing tells of them.
-
-    Parameters
-    ----------
-    statement : Statement
-    """
-
-    def __init__(self, statement):
-        self.statement = statement
-        # In smaller cells variables with missing entries cost more only where there is an entry: bounds may be lower.
-        self.has_entry = not statement.problem.partial
-        self.begin()
-
-    def begin(self):
-        """Forget all: cells are made at new prices."""
-        self.divided, self.ends = [], []
-
-    def slack(self):
-        """How far apart, in the core's units, boxes may be that meet in the user's, by rounding: (n_cell,)."""
-        statement = self.statement
-        if statement.axes is not None:  # they are the same
-            return np.zeros(statement.n_cell)
-        d, scale = len(statement.order), statement.scale[statement.order]
-        size = np.abs(statement.bounds.columns).max(axis=0) + np.abs(statement.center)
-        means = TOUCHING * (size[statement.order] / scale + np.ptp(statement.data.arrays()[0], axis=1))
-        if statement.in_logarithms:
-            means = np.full(d, TOUCHING)
-        return np.concatenate([means, np.full(statement.n_cell - d, TOUCHING * (means / TOUCHING).max() ** 2)])
-
-    def splits(self, splits, points):
-        """Cells that were divided."""
-        self.divided.append((splits, points))
-
-    def leaves(self, labels, upper, low, high, warm):
-        """Cells that were dropped, or are left."""
-        self.ends.append((labels, low, high, warm))
-
-    def arrays(self, pricing):
-        """
-        Return the proof's arrays of prices and cells.
-
-        Parameters
-        ----------
-        pricing : None or PricingBound
-        """
-        statement, n_slopes = self.statement, self.statement.bounds.n_slopes
-        names = "prices", "cells", "cell_points", "cell_leaves", "cell_slopes", "cell_scales"
-        if pricing is None or pricing.cells is None:
-            shapes = 0, (0, 4), 0, 0, (0, n_slopes), 0
-            return {name: np.zeros(shape) for name, shape in zip(names, shapes, strict=True)}
-        pricing.pricing.tell_open()
-        labels, low, high, warm = (np.concatenate(part) for part in zip(*self.ends, strict=True))
-        low, high = statement.boxes(low), statement.boxes(high)
-        low, high = statement.bounds.rules.tightened(low, high)
-        left = ~(low > high).any(axis=(1, 2))
-        scales, linear, quadratic = pricing.pricing.explain(np.ascontiguousarray(warm[left]))
-        scales = np.clip(scales, -MOST_SCALE, MOST_SCALE)  # one above 0 bounds no better than 0 does
-        none = np.zeros((len(scales), 0))
-        slopes, _ = statement.slopes(np.zeros((len(scales), 1)), linear[:, np.newaxis], quadratic[:, np.newaxis], none)
-        slopes = statement.unfolded(low[left], high[left], slopes)[:, 0]
-        splits, points = np.zeros((0, 4), int), np.zeros(0)
-        if self.divided:
-            splits, points = (np.concatenate(part) for part in zip(*self.divided, strict=True))
-            splits[:, 1], points = statement.split(splits[:, 1], points, splits[:, 2] >= 0)
-        prices = statement.prices(pricing.prices)
-        return dict(zip(names, (prices, splits, points, labels[left], slopes, scales), strict=True))

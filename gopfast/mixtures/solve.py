@@ -10,10 +10,12 @@ import numpy as np
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.data.ties import groups
+from gopfast.mixtures.learning.handover import HandoverReduction
 from gopfast.mixtures.margins import COUNTED
 from gopfast.mixtures.mechanisms import NAMES, REDUCED_FROM, ClosedForm
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.plan import MixturePlan
+from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
 from gopfast.mixtures.primal.endings import ENDINGS, KINDS
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import digest, record
@@ -110,7 +112,7 @@ class MixtureSearch:
         self.session = session = Session(options, ends_early=True)
         self.plan = plan = MixturePlan(
             problem, self.family, options, None if proof is None else self.recorder.cells, self._priced, self.epsilon,
-            n_threads(options.n_threads),
+            n_threads(options.n_threads), blocks=None if proof is None else self.recorder.blocks,
         )  # fmt: skip
         self.relaxed = plan.relaxed()
         options.check_orthants(self.relaxed.n_connected)
@@ -257,7 +259,7 @@ class MixtureSearch:
         """Write the end of the proof: the lower bound that it claims, and the proof; None where there is none."""
         with self._no_rest_of_a_proof():
             self.search.tell_open()
-            return self.recorder.finish(lower, solution, None if self.reduction is None else self.reduction.bound)
+            return self.recorder.finish(lower, solution, _priced_by(self.reduction))
 
     def _in_users_units(self, status, solution, attained, fields):
         """Make the result of what the core found, less what rounding between its units and the user's costs."""
@@ -303,6 +305,13 @@ class MixtureSearch:
             self.problem, solution, self.session.monitor, notes, status=status, stopped=stopped,
             profile=profile_of(self.plan), starts=starts_of(self.primal, upper, tolerance), **fields, **self.names,
         )  # fmt: skip
+
+
+def _priced_by(reduction):
+    """Return the PricingBound whose cells cut nodes; None: there is none."""
+    if isinstance(reduction, HandoverReduction):
+        return _priced_by(reduction.first) or _priced_by(reduction.second)
+    return reduction.bound if isinstance(reduction, PricingReduction) else None
 
 
 def profile_of(plan):

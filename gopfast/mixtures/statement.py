@@ -3,10 +3,13 @@
 Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from gopfast.checker import regressions
 from gopfast.checker.verify import Bounds
+from gopfast.mixtures.families.replicated import ReplicatedFamily
 from gopfast.mixtures.proof import Statement
 
 
@@ -17,6 +20,43 @@ def statement_of(family, one, problem):
     if family.frame is not None:
         return MatrixStatement(family, one, problem)
     return (PosteriorStatement if problem.family == "posterior" else Statement)(family, one, problem)
+
+
+class BlockStatement(Statement):
+    """
+    The same of some columns, each of which counts several times.
+
+    Parameters
+    ----------
+    whole : Statement
+        Of all columns.
+    family : ReplicatedFamily
+        The core's, of the columns as they are in the core's units for all.
+    columns : ndarray of int
+        The core's numbers of the family's columns.
+    copies : int
+
+    Attributes
+    ----------
+    own : ndarray of int
+        The user's numbers of the columns, ascending.
+    """
+
+    def __init__(self, whole, family, columns, copies):
+        users = whole.order[columns]
+        self.own = own = np.sort(users)
+        data = SimpleNamespace(
+            order=np.searchsorted(own, users), scale=whole.scale[own], center=whole.center[own],
+            arrays=family.data.arrays,
+        )  # fmt: skip
+        once = ReplicatedFamily(family.data, 1, family.per_column)
+        super().__init__(family, once, whole.problem.part(own), whole.bounds.part(own), data)
+        self.whole, self.copies = whole, copies
+
+    def prices(self, prices):
+        """Prices (M,) of the checker's samples, which differ in all columns: in some they may be the same."""
+        _, dearer = self._dearer(self.bounds.columns)
+        return prices[self.whole.rows(self.whole.bounds.columns)] + self.copies * dearer
 
 
 class PosteriorStatement(Statement):

@@ -53,6 +53,8 @@ class CoverBound(Learner):
     limit : float
         Solutions below it are sought.
     threads : int
+    records : gopfast.mixtures.block_record.BlockRecords, optional
+        For a proof: what keeps the blocks' cells.
 
     Attributes
     ----------
@@ -60,8 +62,9 @@ class CoverBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, solution, limit, threads=1):
+    def __init__(self, family, solution, limit, threads=1, records=None):
         self.family, self.limit, self.threads, self.lower = family, limit, threads, -math.inf
+        self.records = records
         self.rng = np.random.default_rng(0)
         n = len(family.data.arrays()[1])
         drawn = np.sort(self.rng.choice(n, DRAWN, replace=False)) if n > DRAWN else np.arange(n)
@@ -103,7 +106,7 @@ class CoverBound(Learner):
     def _begin(self, size):
         """Choose blocks of so many columns, and make them ready."""
         chosen = self._chosen(size)
-        self.blocks = [CoverBlock(self.all, columns, copies, self.threads) for columns, copies in chosen]
+        self.blocks = [CoverBlock(self.all, *block, self.threads, self.records) for block in chosen]
         objectives = np.array([block.bound.limit for block in self.blocks])
         weights = best_weights(objectives, self._members(self.blocks))
         for block, weight in zip(self.blocks, weights, strict=True):
@@ -112,6 +115,8 @@ class CoverBound(Learner):
 
     def _end(self):
         """Keep what the blocks have proved, and nothing else of them."""
+        if self.records is not None:
+            self.records.settle()
         self.done += [ProvedBlock(block) for block in self.blocks]
         self.blocks = []
 
@@ -156,6 +161,7 @@ class CoverBlock:
     copies : int
         A power of 2.
     threads : int
+    records : BlockRecords or None
 
     Attributes
     ----------
@@ -167,11 +173,13 @@ class CoverBlock:
         Whether there is more to learn.
     """
 
-    def __init__(self, of, columns, copies, threads):
+    def __init__(self, of, columns, copies, threads, records=None):
         self.columns, self.copies, self.weight, self.more = columns, copies, 0.0, True
         family, block = of.family_of(list(columns), copies)
         solution, objective = min(of.mixtures(family, block, of.starts, ROUGH, LAST_STEPS), key=lambda one: one[1])
-        self.bound, self.work = GroupedBound(family, None, solution, objective, threads=threads), work_of_pass(family)
+        record = None if records is None else records.of_block(family, block, copies)
+        self.bound = GroupedBound(family, None, solution, objective, threads=threads, record=record)
+        self.work = work_of_pass(family)
 
     @property
     def n_terms(self):

@@ -68,6 +68,8 @@ class GroupedBound(Learner):
     threads : int
     followed : bool
         Whether prices of all samples follow, which close what little is left sooner.
+    record : gopfast.mixtures.block_record.BlockRecord, optional
+        For a proof: what cells are told to, and keeps those that prove the most.
 
     Attributes
     ----------
@@ -75,7 +77,7 @@ class GroupedBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, problem, solution, limit, threads=1, followed=False):
+    def __init__(self, family, problem, solution, limit, threads=1, followed=False, record=None):
         self.family, self.problem, self.solution = family, problem, np.array(solution)
         self.limit, self.threads, self.lower = limit, threads, -math.inf
         self.n_components = family.n_components
@@ -88,6 +90,9 @@ class GroupedBound(Learner):
         self.pricing = self.part = self.groups = self.own_prices = self.shares = None
         self.phase, self.level, self.n_turns, self.terms = "groups", 0, 0, 0
         self.is_first = True  # prices are those of a few samples, for a first bound
+        self.record, self.of_cells = record, None  # what the cells at hand were made at: prices, and their total
+        if record is not None:
+            record.bound = self
 
     @property
     def n_passes(self):
@@ -118,7 +123,7 @@ class GroupedBound(Learner):
             self.groups = SampleGroups(self.columns, self.weights, scale, at_once=False)
         self.terms += len(self.weights)
         if not self.groups.grow():
-            self.pricing = GroupedPricing(self.one, n_threads=self.threads)
+            self.pricing = GroupedPricing(self.one, n_threads=self.threads, record=self.record)
             self.pricing.take_groups(self.groups)
             self._begin_part(PARTS[0])
             self.n_rounds, self.phase = 0, "prices"
@@ -164,7 +169,9 @@ class GroupedBound(Learner):
             self.n_equal = self.n_equal + 1 if self._make_equal() else N_EQUAL
         if self.n_equal == N_EQUAL:
             self.shares = None
+            self.keep_cells()
             self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
+            self.of_cells = np.array(self.prices), self.total
             self.pricing.set_prices(self.prices, at_once=False)
             self.phase = "moments"
         return True
@@ -341,11 +348,20 @@ class GroupedBound(Learner):
 
     def _count(self):
         """Raise the lower bound to what the suprema prove."""
+        self.lower = max(self.lower, self._proved(self.total))
+
+    def _proved(self, total):
+        """Return what the cells at hand prove, at most the limit."""
         saved = self.n_components * self.pricing.supremum
         if math.isfinite(saved):
-            self.lower = max(self.lower, min(less(self.total, saved), self.limit))
-        elif saved < 0:
-            self.lower = self.limit
+            return min(less(total, saved), self.limit)
+        return self.limit if saved < 0 else -math.inf
+
+    def keep_cells(self):
+        """For a proof: hand the cells at hand over, if they prove more than those before; they are divided no more."""
+        if self.record is not None and self.of_cells is not None and self.pricing.covered:
+            prices, total = self.of_cells
+            self.record.keep(self.pricing, prices, self._proved(total))
 
 
 def is_grouped(family, one):

@@ -158,6 +158,16 @@ cdef class GroupedPricing(ComponentPricing):
             if a >= d:
                 node_point(cell, n)[a] = sqrt(max(low[a], 1.0) * max(high[a], 1.0))
 
+    cdef real most_saved(self, const Pricing *at) noexcept nogil:
+        cdef Grouping *mine = self.grouping(at)
+        cdef real most = -INFINITY
+        cdef index i
+        if mine.exact:
+            return ComponentPricing.most_saved(self, at)
+        for i in range(mine.cut.n):
+            most = max(most, mine.cut.high[i])
+        return most
+
     cdef void begin(self, Grouping *mine) noexcept nogil:
         """The groups of the first level."""
         cdef int level = min(FIRST_LEVEL, self.groups.n_levels - 1)

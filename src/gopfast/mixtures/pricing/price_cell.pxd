@@ -72,6 +72,7 @@ cdef class CellPricing:
     cdef void choose_variable(self, Pricing *at, Node *cell) noexcept nogil
     cdef void gradient(self, Pricing *at) noexcept nogil
     cdef real direction(self, Pricing *at) noexcept nogil
+    cdef real most_saved(self, const Pricing *at) noexcept nogil
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil
     # Lowers the cell's bound, which is -cell.lower, and chooses where to split it.
     cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil

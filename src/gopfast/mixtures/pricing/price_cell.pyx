@@ -399,18 +399,23 @@ cdef class CellPricing:
             elif stuck:
                 break
 
+    cdef real most_saved(self, const Pricing *at) noexcept nogil:
+        """The most that a sample's price exceeds its cost by, in the last pass."""
+        cdef real most = -INFINITY
+        cdef index i
+        for i in range(self.family.data.core.n_samples):
+            most = max(most, at.scratch[i])
+        return most
+
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil:
         """The scale and costs of the last pass, as functions of the columns themselves."""
         cdef int d = self.family.n_columns, F = self.family.n_statistics, j
-        cdef index i
         cdef float *out = node_warm(cell, self.family.n_connected) + self.family.n_facets + 1
-        cdef real most = -INFINITY, value
+        cdef real value
         if at.parts.scale > 0:
             value = log(at.parts.scale)
         else:  # no column pays: the exponentials, none of which is cut off, add up to less than W
-            for i in range(self.family.data.core.n_samples):
-                most = max(most, at.scratch[i])
-            value = -most - 1
+            value = -self.most_saved(at) - 1
         memcpy(out, &value, sizeof(real))
         for j in range(d):
             value = at.costs.linear[j] - 2 * at.costs.quadratic[j] * at.costs.centers[j]

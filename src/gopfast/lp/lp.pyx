@@ -1,6 +1,6 @@
 """One linear program on one thread: load, change, solve with HiGHS, and a lower bound that is proved.
 
-Theory: (R2) of docs/theory/rounding.md.
+Theory: (R2) of docs/theory/rounding.md, (VD1) of docs/theory/half_lines.md.
 """
 
 from libc.math cimport INFINITY, NAN, fabs, fma, isfinite, isinf, isnan, nextafter

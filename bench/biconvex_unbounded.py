@@ -6,7 +6,7 @@ Needs pip install '.[bench]'; one thread each, gap 1e-6. Integer data, drawn by 
 at least 0, or free, and nothing but rows bounds them from above:
 
 - ratio: the least (p'z + p0) / (q'z + q0) over rows of z, as a variable times the denominator; its optimum is known
-  from a linear program (Charnes and Cooper 1962);
+  from a linear program (Charnes and Cooper 1962), and mostly reached nowhere but at infinity;
 - factors: x_k (a_k'z + b_k) = c_k with positive data, least cost of x and z;
 - shares: products of amounts and shares that add up to 1 or more, limited in sum; the amounts at their greatest;
 - geometric: the least c'x over x_i x_j >= k_ij along a ring, and its chords;
@@ -58,6 +58,8 @@ def ratio(rng, n):
     rows.append(row("==", p0, {"t": float(q0), **terms(z, -p)}, products))
     one = record("ratio", {name: [0.0, None] for name in z} | {"t": [None, None]}, {"t": 1.0}, [], rows)
     # y = z s, s = 1 / (q'z + q0)
+    if linprog(np.zeros(n), A_ub=-G, b_ub=-h, bounds=(0, None)).status != 0:
+        return one, None
     found = linprog(
         [*p, p0], A_ub=np.column_stack([-G, h]), b_ub=np.zeros(m), A_eq=[[*q, q0]], b_eq=[1.0], bounds=(0, None)
     )

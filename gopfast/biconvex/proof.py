@@ -35,12 +35,14 @@ from gopfast.checker.certificate import Certificates
 from gopfast.proof import keep
 from gopfast.result import Status
 
+WITHOUT_TANGENTS = "; the bound is by tangents of hyperbolas, which proofs do not have"
+
 
 class Unproved(Exception):
     """The search for a proof ended without one."""
 
 
-def with_proof(problem, result, tolerance, where, seconds=math.inf):
+def with_proof(problem, result, tolerance, where, seconds=math.inf, by_tangents=False):
     """
     Return a result with a proof of its bound, or with a note that says why there is none.
 
@@ -54,6 +56,8 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
         File, or that the proof is kept in memory.
     seconds : float
         Time limit.
+    by_tangents : bool
+        Whether the result's bound has tangents of hyperbolas (X13), which a proof does without: a reason to name.
     """
     sign = -1.0 if problem.sense == "max" else 1.0
     value, bound = sign * result.objective, sign * result.bound
@@ -64,7 +68,8 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
         arrays = prove(own, claimed, result.n_nodes, seconds)
     except (Unproved, ProofError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error
-        return dataclasses.replace(result, notes=[*notes, f"no proof was written: {reason}"])
+        note = f"no proof was written: {reason}{WITHOUT_TANGENTS if by_tangents else ''}"
+        return dataclasses.replace(result, notes=[*notes, note])
     claim = {"bound": claimed, "objective": None, "solution": None, "violation": 0.0}
     if result.solution is not None:
         # of polynomial problems, what formulas made of quotients, roots and sums is part of what is proved
@@ -328,7 +333,10 @@ class _Prover:
             score = np.where(wide & inside, high - low, -1.0)
         j = int(np.argmax(score))
         if not score[j] > 0 or not np.isfinite(high[j] - low[j]):
-            raise Unproved("a box is too small or too wide to split")
+            names = self.problem.names
+            endless = [i for i in self.program.in_products if not np.isfinite(high[i] - low[i])]
+            raise Unproved("a box is too small to split" if not endless else "nothing in a proof bounds "
+                           + (names[endless[0]] if endless[0] < len(names) else "a product"))  # fmt: skip
         width = high[j] - low[j]
         at = x[j] if np.isfinite(x[j]) else 0.5 * (low[j] + high[j])
         return j, float(min(max(at, low[j] + MIDDLE * width), high[j] - MIDDLE * width))

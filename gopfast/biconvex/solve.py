@@ -58,7 +58,9 @@ def solve(problem, options, start=None, proof=None, stored=None):
         found.point = preparation.no_worse_than_start(preparation.polished(found.point))
         result = result_of(problem, preparation, found, time.perf_counter() - started)
         session.monitor.finish(result)
-        return result if proof is None else _with_proof(problem, options, found, result, proof)
+        if proof is None:
+            return result
+        return _with_proof(problem, options, found, result, proof, bool(preparation.tangents))
 
 
 def _biconvex(problem):
@@ -74,7 +76,7 @@ def _lifted(problem, start):
     return start if (abs(start) <= LARGEST_NUMBER).all() else None
 
 
-def _with_proof(problem, options, found, result, proof):
+def _with_proof(problem, options, found, result, proof, by_tangents):
     """Return the result with its proof, for which a search of its own takes as long again as this one could."""
     # Here and not above: few ask for it.
     from gopfast.biconvex.proof import with_proof
@@ -82,7 +84,7 @@ def _with_proof(problem, options, found, result, proof):
     rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
     tolerance = max(found.epsilon, rel_tol * abs(result.objective))
     limit = np.inf if options.time_limit is None else options.time_limit
-    return with_proof(problem, result, tolerance, proof, limit)
+    return with_proof(problem, result, tolerance, proof, limit, by_tangents)
 
 
 def _found(preparation, stored):

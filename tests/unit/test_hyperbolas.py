@@ -7,7 +7,7 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem
-from gopfast.biconvex import hyperbolas
+from gopfast.biconvex import hyperbolas, proof
 from gopfast.biconvex.lifting import Lifting
 
 
@@ -130,3 +130,15 @@ def test_a_tree_with_tangents_ends_as_one_without(monkeypatch):
     assert with_tangents.status is without.status is gopfast.Status.OPTIMAL
     assert with_tangents.objective == pytest.approx(without.objective, rel=2e-5)
     assert with_tangents.lower_bound <= without.objective + 1e-9 * abs(without.objective)
+
+
+@pytest.mark.parametrize("most, why", [(np.inf, "nothing in a proof bounds z"), (40.0, "it takes more than 2 nodes")])
+def test_a_proof_that_fails_without_tangents_says_so(monkeypatch, most, why):
+    monkeypatch.setattr(proof, "MOST_NODES", 2)
+    monkeypatch.setattr(proof, "MOST_NODES_EACH", 0)
+    one = ring(np.random.default_rng(5), 5)
+    one = BiconvexProblem(one.c, quadratic_rows=one.quadratic_rows, lower=0, upper=most)
+    result = gopfast.solve(one, rel_tol=1e-6, n_threads=1, log=False, proof=True)
+    assert result.proof is None and result.status is gopfast.Status.OPTIMAL
+    note = result.notes[-1]
+    assert note.startswith(f"no proof was written: {why}") and note.endswith(proof.WITHOUT_TANGENTS)

@@ -526,3 +526,59 @@ def test_duals_inside_their_signs_bound_programs_on_half_lines(seed):
             assert lp.safe_bound >= optimum - 1e-6
         again = lp.solve()  # the costs are what they were
         assert again == "optimal" and np.allclose(model[0] @ lp.x, optimum)
+
+
+def half_lines(rng, n=5):
+    """A fractional program below its infimum: (p - u q)'z <= u q0 - p0, G z >= h, in z and products w = t z."""
+    p, q, h = rng.integers(-4, 9, n), rng.integers(1, 9, n), rng.integers(1, 20, 3)
+    G, q0, p0 = rng.integers(-3, 7, (3, n)), int(rng.integers(1, 9)), int(rng.integers(-5, 6))
+    least = linprog([*p, p0], A_ub=np.column_stack([-G, h]), b_ub=np.zeros(3), A_eq=[[*q, q0]], b_eq=[1.0]).fun
+    return p, q, p0, q0, G, h, least
+
+
+def fractional_program(p, q, p0, q0, G, h, low, high):
+    """Of t in [low, high] < 0: rows G z >= h, q'w + q0 t = p'z + p0, low z <= w <= high z; columns z, w, t."""
+    n, no = len(p), np.zeros((len(p), len(p)))
+    eye, end = np.eye(n), np.zeros((n, 1))
+    A = np.vstack([np.hstack([G, np.zeros((len(G), n + 1))]), [[*-p, *q, q0]],
+                   np.hstack([-low * eye, eye, end]), np.hstack([-high * eye + no, eye, end])])  # fmt: skip
+    lower = [*h, p0, *np.zeros(n), *np.full(n, -np.inf)]
+    upper = [*np.full(len(h), np.inf), p0, *np.full(n, np.inf), *np.zeros(n)]
+    ends = [*np.zeros(n), *np.full(n, -np.inf), low], [*np.full(n, np.inf), *np.zeros(n), high]
+    return np.zeros(2 * n + 1), *csr(A), np.array(lower), np.array(upper), np.array(ends[0]), np.array(ends[1])
+
+
+def test_a_ray_off_by_rounding_proves_programs_on_half_lines_infeasible():
+    n_proved, n_moved = 0, 0
+    for seed in range(40):
+        *parts, least = half_lines(np.random.default_rng(seed))
+        if least is None or least > -0.1:
+            continue
+        with Lp(*fractional_program(*parts, 2 * least - 1 / 7, least * (1 + 1 / 30))) as lp:
+            status = lp.solve()
+            assert status == "infeasible"
+            n_proved += 1
+            n_moved += not lp.dual_bound(lp.ray, False) > 0
+    assert n_proved >= 10 and n_moved >= 3
+
+
+def test_no_feasible_program_on_half_lines_is_proved_infeasible():
+    n_feasible = 0
+    for seed in range(40):
+        p, q, p0, q0, G, h, least = half_lines(np.random.default_rng(seed))
+        if least is None or least > -0.1:
+            continue
+        z = linprog(np.ones(len(p)), A_ub=-G, b_ub=-h)
+        if z.status != 0:
+            continue
+        # t of a feasible point with room, in an interval that ends a trifle above
+        z = np.ceil(z.x) + 1
+        t = (p @ z + p0) / (q @ z + q0)
+        if not (G @ z >= h).all() or t > -1e-3:
+            continue
+        n_feasible += 1
+        with Lp(*fractional_program(p, q, p0, q0, G, h, 2 * least - 1, t * (1 - 1e-12))) as lp:
+            assert lp.solve() != "infeasible"
+            again = lp.solve()  # and the model is what it was
+            assert again == "optimal"
+    assert n_feasible >= 3

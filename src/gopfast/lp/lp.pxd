@@ -24,6 +24,7 @@ cdef class LpWorker:
     cdef StopSignal signal                  # polled while HiGHS runs; None: nothing interrupts it
     cdef int number                         # of the thread, for the signal
     cdef bint loaded, limited               # limited: HiGHS has a time limit
+    cdef bint is_endless                    # whether the duals of the last safe_bound() met infinite ends
     cdef real objective_bound
     cdef readonly index n_lps               # calls of Highs_run, a repeat after a thread mismatch not counted
 
@@ -43,6 +44,8 @@ cdef class LpWorker:
     cdef real* x
     cdef real* row_dual
     cdef real* ray
+    cdef real* inside                       # scratch of proved_by_inner_ray(): of rows
+    cdef real* blend
     cdef real* reduced                      # scratch of dual_bound(): d and the bound on its rounding error
     cdef real* reduced_error
     cdef int* moved                         # scratch of solve_inside(): whether a column's cost is another for once,
@@ -89,6 +92,10 @@ cdef class LpWorker:
     cdef void clear_results(self) noexcept nogil
     cdef LpStatus verdict(self, int model_status) noexcept nogil
     cdef bint proved_infeasible(self) noexcept nogil
+    cdef bint has_open_ends(self) noexcept nogil
+    cdef bint proved_by_inner_ray(self) noexcept nogil
+    cdef int inner_duals(self) noexcept nogil
+    cdef int change_ends(self, bint homogeneous) noexcept nogil
     cdef bint bounds_cross(self) noexcept nogil
     cdef int reserve(self, index n_cols, index n_rows, index nnz) noexcept nogil
     cdef void append_rows(self, int n, const real* lower, const real* upper,

@@ -1,6 +1,6 @@
 """One linear program on one thread: load, change, solve with HiGHS, and a lower bound that is proved.
 
-Theory: (R2) of docs/theory/rounding.md.
+Theory: (R2) of docs/theory/rounding.md, (VD1) of docs/theory/half_lines.md.
 """
 
 from libc.math cimport INFINITY, NAN, fabs, fma, isfinite, isinf, isnan, nextafter
@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from gopfast.lp.highs cimport CallbackIn, highs, load_api, run_highs
 from gopfast.lp.margins cimport SUM_SLACK, UNDERFLOW, UNDERFLOW_ERROR
-from gopfast.lp.tuning cimport FEW_ITERATIONS, INSIDE, ITERATIONS_EACH
+from gopfast.lp.tuning cimport FEW_ITERATIONS, INSIDE, ITERATIONS_EACH, LEAST_STEP_INSIDE, NEXT_STEP_INSIDE
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, index, real
 
@@ -55,6 +55,8 @@ cdef class LpWorker:
         free(self.x)
         free(self.row_dual)
         free(self.ray)
+        free(self.inside)
+        free(self.blend)
         free(self.reduced)
         free(self.reduced_error)
 
@@ -302,12 +304,13 @@ cdef class LpWorker:
     cdef LpStatus solve_inside(self) noexcept nogil:
         """Again where rounding leaves open the signs of reduced costs of columns without an end: costs less for them.
 
-        After solve() and safe_bound(), whose reduced costs count. The duals of the program with these costs are those
+        After solve(). The duals of the program with these costs are those
         of the own costs with reduced costs inside their signs; what they prove is evaluated with the own ones. The
         solution stays what it was: that of the other costs may be far out.
         """
         cdef int j, n_moved = 0
         cdef bint solved
+        self.dual_bound(self.row_dual, True)
         for j in range(self.n_cols):
             # the next bound finds them anew
             n_moved += self.is_open(j)
@@ -379,16 +382,100 @@ cdef class LpWorker:
         cdef int has_ray = 0
         if highs.get_dual_ray(self.solver, &has_ray, self.ray) == -1 or not has_ray:
             return False
-        return self.dual_bound(self.ray, False) > 0.0
+        return self.dual_bound(self.ray, False) > 0.0 or (self.has_open_ends() and self.proved_by_inner_ray())
+
+    cdef bint has_open_ends(self) noexcept nogil:
+        """Whether the last bound meets infinite ends, of columns that have another: then other duals may not."""
+        cdef int j, n = 0
+        for j in range(self.n_cols):
+            if self.is_open(j):
+                if isinf(self.col_lower[j]) and isinf(self.col_upper[j]):
+                    return False
+                n += 1
+        return n > 0
+
+    cdef bint proved_by_inner_ray(self) noexcept nogil:
+        """Farkas again, of a ray moved by a trifle to where reduced costs of columns without an end have their signs.
+
+        Where the program leaves its columns no ray of points, there are duals with reduced costs of at least 1 of all
+        columns without an end. Leaves the solution undefined, and the next solve cold.
+        """
+        cdef real step, size = 0, inner = 0
+        cdef int i
+        if self.inner_duals() != OK:
+            return False
+        for i in range(self.n_rows):
+            size, inner = max(size, fabs(self.ray[i])), max(inner, fabs(self.inside[i]))
+        if not (size > 0 and inner > 0 and isfinite(size) and isfinite(inner)):
+            return False
+        step = LEAST_STEP_INSIDE * size / inner
+        while step < size / inner:
+            for i in range(self.n_rows):
+                self.blend[i] = self.ray[i] + step * self.inside[i]
+            if self.dual_bound(self.blend, False) > 0.0:
+                return True
+            step *= NEXT_STEP_INSIDE
+        return False
+
+    cdef int inner_duals(self) noexcept nogil:
+        """OUT inside: duals with reduced costs of 1 or more inside their signs, of all columns that have one end.
+
+        They are those of the program with 0 for all finite ends, and costs that ask for a ray. The model is put back.
+        """
+        cdef real objective_bound = self.objective_bound
+        cdef int code
+        memcpy(self.found, self.x, self.n_cols * sizeof(real))
+        memcpy(self.blend, self.row_dual, self.n_rows * sizeof(real))
+        code = self.change_ends(True)
+        if code == OK and highs.set_double(self.solver, b"objective_bound", INFINITY) == -1:
+            code = LP_FAILED
+        if code == OK:
+            self.n_lps += 1
+            code = self.run()
+        if code == OK and highs.model_status(self.solver) != STATUS_OPTIMAL:
+            code = LP_FAILED
+        memcpy(self.inside, self.row_dual, self.n_rows * sizeof(real))
+        memcpy(self.x, self.found, self.n_cols * sizeof(real))
+        memcpy(self.row_dual, self.blend, self.n_rows * sizeof(real))
+        if (self.change_ends(False) != OK or self.forget_basis() != OK
+                or highs.set_double(self.solver, b"objective_bound", objective_bound) == -1):
+            self.loaded = False
+            return LP_FAILED
+        return code
+
+    cdef int change_ends(self, bint homogeneous) noexcept nogil:
+        """The model in HiGHS with 0 for all finite ends, or as it is."""
+        cdef real low, high, cost
+        cdef int i, j
+        for j in range(self.n_cols):
+            low, high, cost = self.col_lower[j], self.col_upper[j], self.cost[j]
+            if homogeneous:
+                cost = 0.0 if isinf(low) == isinf(high) else -1.0 if isinf(high) else 1.0
+                low, high = nought(low), nought(high)
+            if (highs.change_col_bounds(self.solver, j, low, high) == -1
+                    or highs.change_col_cost(self.solver, j, cost) == -1):
+                return LP_FAILED
+        for i in range(self.n_rows):
+            low, high = self.row_lower[i], self.row_upper[i]
+            if homogeneous:
+                low, high = nought(low), nought(high)
+            if highs.change_row_bounds(self.solver, i, low, high) == -1:
+                return LP_FAILED
+        return OK
 
     # Bounds
 
     cdef real safe_bound(self) noexcept nogil:
-        """Proved lower bound on the optimum of the present model, from the row duals of the last solve."""
-        return self.dual_bound(self.row_dual, True)
+        """Proved lower bound on the optimum of the present model, from the row duals of the last solve.
+
+        Where these meet infinite ends, from no duals: the least costs in the columns' bounds.
+        """
+        cdef real bound = self.dual_bound(self.row_dual, True)
+        self.is_endless = bound == -INFINITY
+        return self.dual_bound(NULL, True) if self.is_endless else bound
 
     cdef real dual_bound(self, const real* y, bint with_cost) noexcept nogil:
-        """Lower bound on the optimum (on 0'x without costs) for any y, whatever rounding does.
+        """Lower bound on the optimum (on 0'x without costs) for any y, NULL being 0, whatever rounding does.
 
         sum_i (y_i > 0 ? y_i row_lower_i : y_i row_upper_i) + sum_j min(d_j col_lower_j, d_j col_upper_j),
         d = cost - A'y, less the rounding errors, which are computed and not estimated (Neumaier & Shcherbina
@@ -400,7 +487,7 @@ cdef class LpWorker:
             self.reduced[j] = self.cost[j] if with_cost else 0.0
             self.reduced_error[j] = 0.0
 
-        for i in range(self.n_rows):
+        for i in range(self.n_rows if y != NULL else 0):
             side = self.row_lower[i] if y[i] > 0.0 else self.row_upper[i]
             # y_i = 0 is as valid as any, and the better choice against an infinite side or no number.
             if y[i] == 0.0 or not isfinite(y[i]) or fabs(side) >= HIGHS_INFINITY:
@@ -459,7 +546,9 @@ cdef class LpWorker:
                     or grow(<void**> &self.row_upper, room, sizeof(real)) != OK
                     or grow(<void**> &self.row_start, room + 1, sizeof(int)) != OK
                     or grow(<void**> &self.row_dual, room, sizeof(real)) != OK
-                    or grow(<void**> &self.ray, room, sizeof(real)) != OK):
+                    or grow(<void**> &self.ray, room, sizeof(real)) != OK
+                    or grow(<void**> &self.inside, room, sizeof(real)) != OK
+                    or grow(<void**> &self.blend, room, sizeof(real)) != OK):
                 return NO_MEMORY
             self.row_room = room
         if nnz > self.nnz_room:
@@ -518,6 +607,11 @@ cdef bint valid_rows(int n_cols, int n, const real* lower, const real* upper,
         if col_index[k] < 0 or col_index[k] >= n_cols or not isfinite(value[k]):
             return False
     return True
+
+
+cdef inline real nought(real end) noexcept nogil:
+    """0 for a finite end."""
+    return end if fabs(end) >= HIGHS_INFINITY else 0.0
 
 
 cdef int grow(void** buffer, index n, size_t item_size) noexcept nogil:
@@ -618,7 +712,6 @@ cdef class Lp:
 
     def solve_inside(self):
         """Find other duals where columns without an end keep the last ones from a bound; the name of the status."""
-        self.worker.safe_bound()
         return STATUS_NAMES[self.worker.solve_inside()]
 
     def dual_bound(self, y, bint with_cost=True):

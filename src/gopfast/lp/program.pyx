@@ -81,7 +81,7 @@ cdef class ProgramWorker:
         elif status != LP_ERROR:
             proved = self.proved()
             # in deeper nodes it is not worth a program
-            if status == LP_OPTIMAL and proved == -INFINITY and node.parent < 0:
+            if status == LP_OPTIMAL and self.lp.is_endless and node.parent < 0:
                 status = self.lp.solve_inside()
                 effort.n_lps += 1
                 proved = self.proved()

@@ -14,6 +14,11 @@ cdef extern from *:
     # relative to the cost, absolute below 1 | (1e-10, 1e-5) | argument: above the tolerance of duals of biconvex
     # programs, 1e-10
     real INSIDE "1e-9"
+    # by which a Farkas ray is moved to where reduced costs of columns without an end have their signs, at least |
+    # relative to the ray | (0, 1) | argument: rounding is 1e-16 of them; the ray loses what it is moved by
+    real LEAST_STEP_INSIDE "1e-12"
+    # from one such step to the next | factor | (1, inf) | not measured
+    real NEXT_STEP_INSIDE "1e3"
 
     # [milp] Mixed-integer programs.
 

@@ -22,6 +22,7 @@ import numpy as np
 from gopfast.biconvex.forms import EXACT_UP_TO, components, dense, is_nonnegative, is_semidefinite
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.margins import EIGENVALUE_ERROR, ELLIPSOID_ROUNDING as ROUNDING
+from gopfast.biconvex.outward import above
 from gopfast.biconvex.tuning import ELLIPSOID_ROUNDS as MOST_ROUNDS, LEAST_CURVATURE, MOST_FREE, MOST_TERMS, WIDEST
 
 
@@ -267,7 +268,7 @@ def _of_parts(terms):
             slack -= part.least
         elif any(terms.linear[i] != [0, 0] for i in part.members) or not part.is_semidefinite():
             return {}
-    slack = _above(slack)
+    slack = above(slack)
     return {i: ends for part in parts for i, ends in part.bounds(slack).items()} if math.isfinite(slack) else {}
 
 
@@ -303,7 +304,7 @@ class _Part:
         value, gradient = self._at([Fraction(x) for x in self.centre.tolist()], middle)
         # coefficients may be off their middle, at x0 and along y
         value -= sum((s * abs(Fraction(x)) for s, x in zip(spread, self.centre.tolist(), strict=True)), Fraction(0))
-        off = np.array([_above(abs(g) + s) for g, s in zip(gradient, spread, strict=True)])
+        off = np.array([above(abs(g) + s) for g, s in zip(gradient, spread, strict=True)])
         self.tilt = float(np.linalg.norm(off / self.root)) * (1 + (k + 8) * ROUNDING)
         if math.isfinite(self.tilt):
             self.curvature = curvature
@@ -336,13 +337,3 @@ class _Part:
             width = reach / root * (1 + 4 * ROUNDING) + 4 * ROUNDING * abs(centre)
             ends[i] = (centre - width, centre + width)
         return ends
-
-
-def _above(number):
-    """Return a float that is at least the Fraction."""
-    try:
-        near = float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -1e308
-    return near if Fraction(near) >= number else math.nextafter(near, math.inf)
-

@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from gopfast.biconvex.interruption import check
+from gopfast.biconvex.outward import above
 from gopfast.biconvex.tuning import GROWTH_ROUNDS, MOST_GROWTH_TERMS as MOST_TERMS, SIMPLE_MULTIPLIER, WIDEST
 from gopfast.lp.lp import Lp
 
@@ -66,7 +67,7 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
                         break
                     most = _most(row, i, direction, low, high, linear)
                     if most is not None and abs(most) < WIDEST:
-                        ends[i], improved = direction * _above(most), True
+                        ends[i], improved = direction * above(most), True
         if not improved:
             break
         box = None if (low > high).any() else propagate(low, high)
@@ -161,7 +162,7 @@ def _root(square, grows, rest):
     if inside < 0:
         return half
     try:
-        root = math.nextafter(math.sqrt(_above(inside)), math.inf)
+        root = math.nextafter(math.sqrt(above(inside)), math.inf)
     except OverflowError:
         return None
     return half + Fraction(root) if math.isfinite(root) and Fraction(root) ** 2 >= inside else None
@@ -216,12 +217,3 @@ def _with_linear_rows(slopes, t, linear, low, high):
         for i, a in row.linear.items():
             slopes[i] -= y * Fraction(a)
     return slopes, constant
-
-
-def _above(number):
-    """Return a float that is at least the Fraction."""
-    try:
-        near = float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -1e308
-    return near if Fraction(near) >= number else math.nextafter(near, math.inf)

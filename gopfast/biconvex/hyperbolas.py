@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gopfast.biconvex.margins import LOST_BY_CONES
-from gopfast.biconvex.tightening import below
+from gopfast.biconvex.outward import below, root_below
 from gopfast.biconvex.tuning import FLATTEST, LEAST_TANGENT_VIOLATION
 
 
@@ -123,14 +123,3 @@ def _hyperbola(row, sign, limit, low, high):
         if enough((is_beyond(x, x_shift), is_beyond(y, y_shift))):
             return Hyperbola(x, y, x_shift, y_shift, side, constant, {i: a / q for (i, _), a in forms.items()})
     return None
-
-
-def root_below(number):
-    """Return a float at or below the root of a Fraction that is not negative."""
-    try:
-        near = math.sqrt(number)
-    except OverflowError:
-        return 0.0
-    while near > 0.0 and Fraction(near) ** 2 > number:
-        near = math.nextafter(near, 0.0)
-    return near

@@ -14,6 +14,7 @@ from gopfast.biconvex.lifting import Lifting
 from gopfast.biconvex.margins import EXACT, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
+from gopfast.biconvex.outward import below
 from gopfast.biconvex.tuning import (
     EPSILON_SHARE,
     FEASIBILITY_TOL,
@@ -188,7 +189,7 @@ class Preparation:
         except (Stopped, np.linalg.LinAlgError):
             return
         if bound is not None:
-            self.least = max(self.least, tightening.below(bound + self.lifting.sign * Fraction(self.problem.constant)))
+            self.least = max(self.least, below(bound + self.lifting.sign * Fraction(self.problem.constant)))
         if near is not None and not self.is_proved():
             self._search_from(self.to_core(np.clip(near, *self.box)))
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from gopfast.biconvex import ellipsoid, growth, lagrangian
 from gopfast.biconvex.interruption import check
-from gopfast.biconvex.tuning import LARGEST_OBJECTIVE as LARGEST_BOUND, TRIAL_LIMITS, TRIAL_REACHES
+from gopfast.biconvex.outward import below
+from gopfast.biconvex.tuning import TRIAL_LIMITS, TRIAL_REACHES
 from gopfast.lp.lp import Lp
 
 
@@ -110,15 +111,6 @@ def bound_objective(lifting, low, high, point=None):
     if not known:
         return -math.inf
     return below(max(known) + lifting.sign * Fraction(lifting.problem.constant))
-
-
-def below(number):
-    """Return a float that is at most the Fraction."""
-    try:
-        near = float(number)
-    except OverflowError:
-        return -math.inf if number < 0 else LARGEST_BOUND
-    return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
 
 
 def unbounded_factor(lifting, low, high):

@@ -261,13 +261,16 @@ WHOLE_NODES = 300
 # gain by a box | relative to the objective | (0, 1) | not measured
 WORTH_GROWING = 1e-6
 
+# [outward] Floats on a side of a rational number.
+
+# of an objective that is derived | the user's units | [1, 1e308] | not measured
+LARGEST_OBJECTIVE = 1e300
+
 # [tightening] Bounds before the search (X7).
 
 # half-widths of the boxes put around variables that nothing bounds | the magnitudes in their rows | (0, inf) | not
 # measured
 TRIAL_REACHES = (1e3, 1e6)
-# of an objective that is derived | the user's units | [1, 1e308] | not measured
-LARGEST_OBJECTIVE = 1e300
 # beyond which a variable is tried to be excluded | the core's units | (0, inf) | not measured
 TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 

@@ -4,12 +4,10 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
-from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
-from gopfast.search.probe import probe, root_box
 
 import gopfast
-from gopfast.mixtures import engine
-from support.attack import GRAIN, boxes, exact, holds, responsibilities
+from support.attack import GRAIN, exact
+from support.regressions import boxes_attacked, number
 
 DIGITS = 34
 DATA = ("plain", "ties", "near ties", "zeros", "ends", "large", "offset")
@@ -134,37 +132,8 @@ def near(root, point):
     return np.maximum(root[0], at - 2.0), np.minimum(root[1], at + 2.0)
 
 
-def number(x):
-    """A Fraction in mpmath."""
-    return mpmath.mpf(x.numerator) / x.denominator
-
-
 def attacked(kind, seed, n_points=3, n_boxes=8, **model):
     """Failures of random boxes around what random responsibilities lead to, as text, and the number of boxes."""
-    rng, found, tried = np.random.default_rng(seed), [], 0
+    rng = np.random.default_rng(seed)
     case = problem(kind, rng, **model)
-    family = engine.family(case)
-    relaxation = EntropicRelaxation(family)
-    root = root_box(relaxation)
-    with mpmath.workdps(DIGITS):
-        for _ in range(n_points):
-            shares = responsibilities(case, rng)
-            shares = shares[np.unique(case._group_of, return_index=True)[1]][case._group_of]
-            target = targets(case, family, shares)
-            if target is None:
-                continue
-            point, value = target
-            if (out := holds(*root, point)) >= 0:
-                found.append(f"{kind}, seed {seed}: the root lacks variable {out}")
-                continue
-            for low, high in boxes(rng, point, *near(root, point), n_boxes):
-                tried += 1
-                limit = rng.choice([np.inf, float(value + 1e-9 * (1 + abs(value)))])
-                left = probe(relaxation, low, high, limit)
-                if left is None:
-                    found.append(f"{kind}, seed {seed}: a box around a fit is emptied")
-                elif (out := holds(*left[:2], point)) >= 0:
-                    found.append(f"{kind}, seed {seed}: variable {out} is cut off")
-                elif left[2] > value:
-                    found.append(f"{kind}, seed {seed}: bound {left[2]!r} exceeds by {mpmath.nstr(left[2] - value, 4)}")
-    return found, tried
+    return boxes_attacked(case, rng, targets, f"{kind}, seed {seed}", n_points, n_boxes, near, DIGITS)

@@ -109,12 +109,17 @@ def number(x):
 
 def attacked(kind, seed, n_points=3, n_boxes=8, **model):
     """Failures of random boxes around what random responsibilities lead to, as text, and the number of boxes."""
-    rng, found, tried = np.random.default_rng(seed), [], 0
-    case = problem(kind, rng, **model)
+    rng = np.random.default_rng(seed)
+    return boxes_attacked(problem(kind, rng, **model), rng, targets, f"{kind}, seed {seed}", n_points, n_boxes)
+
+
+def boxes_attacked(case, rng, targets, where, n_points, n_boxes, near=lambda root, point: root, digits=DIGITS):
+    """The same of a problem: `targets` as above, `near` the part of the root around a point to draw boxes in."""
+    found, tried = [], 0
     family = engine.family(case)
     relaxation = EntropicRelaxation(family)
     root = root_box(relaxation)
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits):
         for _ in range(n_points):
             shares = responsibilities(case, rng)
             shares = shares[np.unique(case._group_of, return_index=True)[1]][case._group_of]
@@ -123,16 +128,16 @@ def attacked(kind, seed, n_points=3, n_boxes=8, **model):
                 continue
             point, value = target
             if (out := holds(*root, point)) >= 0:
-                found.append(f"{kind}, seed {seed}: the root lacks variable {out}")
+                found.append(f"{where}: the root lacks variable {out}")
                 continue
-            for low, high in boxes(rng, point, *root, n_boxes):
+            for low, high in boxes(rng, point, *near(root, point), n_boxes):
                 tried += 1
                 limit = rng.choice([np.inf, float(value + 1e-9 * (1 + abs(value)))])
                 left = probe(relaxation, low, high, limit)
                 if left is None:
-                    found.append(f"{kind}, seed {seed}: a box around a fit is emptied")
+                    found.append(f"{where}: a box around a fit is emptied")
                 elif (out := holds(*left[:2], point)) >= 0:
-                    found.append(f"{kind}, seed {seed}: variable {out} is cut off")
+                    found.append(f"{where}: variable {out} is cut off")
                 elif left[2] > value:
-                    found.append(f"{kind}, seed {seed}: bound {left[2]!r} exceeds by {mpmath.nstr(left[2] - value, 4)}")
+                    found.append(f"{where}: bound {left[2]!r} exceeds by {mpmath.nstr(left[2] - value, 4)}")
     return found, tried

@@ -1,6 +1,7 @@
 """Builds the Cython core. Everything else is declared in pyproject.toml."""
 
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -25,12 +26,15 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
              "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
-# Rooms that compile at -O1, in half the time of -O3: what they do between two calls of HiGHS, or of the C kernels, is
-# little (docs/notebook/house.md). Results do not depend on it, as no flag allows the compiler to change a sum.
-COLD = (
-    "biconvex", "lp", "search", "mixtures/data", "mixtures/incumbent", "mixtures/learning", "mixtures/mixing",
-    "mixtures/pricing", "mixtures/primal", "mixtures/shared",
+# Modules that compile at -O3; all others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
+# kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
+HOT = (
+    "clustering.line", "clustering.lloyd", "clustering.pricing", "mixtures.families.exponential",
+    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.relaxations.corners",
+    "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
+# Cython's ways around the interpreter's calls, each a copy of much code: no loop that is hot handles Python's objects.
+SMALLER = ("CYTHON_USE_PYLONG_INTERNALS", "CYTHON_FAST_THREAD_STATE", "CYTHON_UNPACK_METHODS")
 # What every module would otherwise carry a copy of: Cython's memoryviews.
 SHARED = "_cyutility"
 DEBUG = bool(os.environ.get("GOPFAST_DEBUG"))
@@ -91,9 +95,9 @@ def openmp_flags():
     return [], []
 
 
-def c_flags(name=None, room=""):
-    """Compiler flags of a module of Cython in this room, or of the C source of this name."""
-    level = "-O0" if COVERAGE and name is None else "-O1" if room in COLD else "-O3"
+def c_flags(name=None, module=None):
+    """Compiler flags of this module of Cython, or of the C source of this name."""
+    level = "-O0" if COVERAGE and module else "-O1" if module and module not in HOT else "-O3"
     optimised = [level, "-g0"]
     flags = ["-O1", "-g"] if DEBUG else optimised
     flags += ["-std=gnu11", "-Wno-psabi"]
@@ -101,11 +105,13 @@ def c_flags(name=None, room=""):
     # wherever it stands.
     if name not in KERNEL:
         flags.append("-ffp-contract=off")
-    # Its vectors are wider than the registers: unrolled without this limit it compiles for half a minute, to run 2 %
-    # faster.
-    unrolling = ["--param", "max-completely-peeled-insns=100"]
-    if name == "pass_portable" and not DEBUG and accepted([*unrolling, "-Werror"]):
-        flags += unrolling
+    if name == "pass_portable" and not DEBUG:
+        # Its vectors are wider than the registers: unrolled without limit it compiles for half a minute.
+        unrolling = ["--param", "max-completely-peeled-insns=100"]
+        if platform.machine() in ("x86_64", "AMD64"):
+            flags.append("-O2")  # only processors from before 2013 run it, a tenth slower so
+        elif accepted([*unrolling, "-Werror"]):
+            flags += unrolling
     return flags
 
 
@@ -114,16 +120,19 @@ def extensions():
     openmp, link = openmp_flags()
     # symbols that only a debugger reads
     strip = ["-Wl,-s"] if not DEBUG and sys.platform != "darwin" and accepted(["-Wl,-s"]) else []
-    yield Extension(f"gopfast.{SHARED}", [str(SOURCE / f"{SHARED}.c")], extra_compile_args=["-O2", "-g0"],
+    yield Extension(f"gopfast.{SHARED}", [str(SOURCE / f"{SHARED}.c")], extra_compile_args=["-O1", "-g0"],
                     extra_link_args=strip)  # fmt: skip
     for source in sorted(SOURCE.rglob("*.pyx"), key=lambda path: -path.stat().st_size):
+        module = ".".join(source.relative_to(SOURCE).with_suffix("").parts)
         yield Extension(
-            ".".join(source.relative_to(SOURCE.parent).with_suffix("").parts),
+            f"gopfast.{module}",
             [str(source)],
             include_dirs=[numpy.get_include(), str(CSRC)],
             depends=[str(path) for path in CSRC.glob("*.h")],
-            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *TRACE.items()],
-            extra_compile_args=[*c_flags(room=source.relative_to(SOURCE).parent.as_posix()), *openmp],
+            define_macros=[
+                ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *((name, "0") for name in SMALLER), *TRACE.items()
+            ],
+            extra_compile_args=[*c_flags(module=module), *openmp],
             extra_link_args=[*link, *strip],
         )
 

@@ -105,6 +105,8 @@ def c_flags(name=None, module=None):
     # wherever it stands.
     if name not in KERNEL:
         flags.append("-ffp-contract=off")
+    if module:
+        flags += [f"-D{macro}=0" for macro in SMALLER]
     if name == "pass_portable" and not DEBUG:
         # Its vectors are wider than the registers: unrolled without limit it compiles for half a minute.
         unrolling = ["--param", "max-completely-peeled-insns=100"]
@@ -129,9 +131,7 @@ def extensions():
             [str(source)],
             include_dirs=[numpy.get_include(), str(CSRC)],
             depends=[str(path) for path in CSRC.glob("*.h")],
-            define_macros=[
-                ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *((name, "0") for name in SMALLER), *TRACE.items()
-            ],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *TRACE.items()],
             extra_compile_args=[*c_flags(module=module), *openmp],
             extra_link_args=[*link, *strip],
         )

@@ -259,6 +259,23 @@ def test_it_is_the_same_on_any_number_of_threads(kind, monkeypatch):
     assert told[0] == told[1]
 
 
+def test_cells_end_where_prices_leave_what_is_open(monkeypatch):
+    found, label = problem(2_000, 4, 3, 12.0)
+    family = engine.family(found)
+    vector, value = incumbent(family, label, 3)
+
+    def told(share):
+        monkeypatch.setattr(hull, "OF_PRICES", share)
+        bound = HullBound(family, vector, value + 10.0)  # more than any prices can prove
+        while bound.step(math.inf) and (bound.phase == "begin" or bound.n_cells < 2_000):
+            pass
+        return bound
+
+    short, long = told(hull.OF_PRICES), told(0.0)
+    assert short.n_cells < long.n_cells / 2
+    assert long.lower - short.lower <= 0.1 * (short.limit - long.lower)
+
+
 @pytest.mark.parametrize("kind", ["known", "spherical"])
 def test_the_search_takes_it_and_agrees_with_the_one_without(kind):
     found, _ = problem(5_000, 4, 2, 9.0, kind=kind)

@@ -33,6 +33,7 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_FEWEST as FEWEST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
+    HULL_OF_PRICES as OF_PRICES,
     HULL_PATIENCE as PATIENCE,
     HULL_SLOW as SLOW,
     HULL_TOLERANCE as TOLERANCE,
@@ -224,7 +225,7 @@ class HullBound(Learner):
                 # children of a cell are in it
                 self._take(np.array(low), np.array(high), np.array(scales), np.array(which))
             self._count()
-            if not low or self.n_cells > MOST_CELLS or self.lower >= self.limit:
+            if not low or self.n_cells > MOST_CELLS or self.lower >= self.limit or self._is_at_prices():
                 return False
             if self.n_cells > self.mark[0]:
                 missing = self.supremum - self.target
@@ -234,6 +235,12 @@ class HullBound(Learner):
             if time.monotonic() > deadline:
                 break
         return True
+
+    def _is_at_prices(self):
+        """Return whether these prices leave most of what is open, however small cells become."""
+        K = self.n_components
+        lost = self.limit - self.total + K * self.target
+        return math.isfinite(lost) and K * (self.supremum - self.target) < OF_PRICES * lost
 
     def _count(self):
         """Raise the lower bound to what the suprema prove."""

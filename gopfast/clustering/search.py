@@ -1,4 +1,7 @@
-"""Local search for good clusterings: k-means++ draws and centers moved elsewhere, each descended from."""
+"""Local search for good clusterings: k-means++ draws and centers moved elsewhere, each descended from.
+
+Theory: (S9) of docs/theory/search.md.
+"""
 
 from collections import Counter
 
@@ -16,7 +19,6 @@ from gopfast.clustering.tuning import (
     SEARCH_SAMPLED as SAMPLED,
 )
 from gopfast.starts import ENDED, Starts
-
 
 # What a descent started from: centers that are given; draws of k-means++; the best of a search on some of the samples;
 # the best clustering, one center of it drawn anew; what the linear program of a node prefers.
@@ -82,7 +84,7 @@ class Pool:
                 return
 
     def starts(self, scale) -> Starts:
-        """Return where the descents ended, in units of which one of the pool's is `scale`; (S9)."""
+        """Return where the descents ended, in units of which one of the pool's is `scale`."""
         kinds, endings, values = zip(*self.ends, strict=True)
         above = (np.array(values) - min(values)) * scale
         counted = Counter(zip(kinds, endings, strict=True))

@@ -6,11 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+from gopfast.clustering.lloyd import descend, draw
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.primal.endings import ENDINGS, KINDS
 
 import gopfast
-from gopfast.clustering.lloyd import descend, draw
 from gopfast.starts import ENDED, INDEPENDENT, Starts
 
 GALAXIES = gopfast.datasets.load_galaxies() / 1000

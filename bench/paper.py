@@ -48,7 +48,7 @@ def restarts(out):
         f"which lies in [{proved.lower_bound:.5f}, {proved.objective:.5f}] (proved). `em`, `start`: `gopfast.local`.",
         "By default `gopfast.solve` begins with a multi-start of EM, which alone finds the optimum here. The rows "
         '"only start" take that away: their first UBD is where variational EM ended, trapped or not, and the search '
-        "itself finds the optimum. In the picture bars stand side by side around the mean of their bin.", "",
+        "itself finds the optimum. In the picture bars stand side by side, the first from the mean of its bin on.", "",
         "| method | first UBD trapped | ended in a local optimum | best | worst | proved | call |",
         "| --- " * 7 + "|",
     ]  # fmt: skip

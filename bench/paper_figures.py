@@ -18,7 +18,7 @@ def restarts(path, ends, proved):
     low = min(min(values) for values in ends.values())
     high = max(max(values) for values in ends.values())
     margin = 0.12 * (high - low)
-    # Bars stand at the mean of their bin, side by side: bins of a plain histogram would lie beside the optimum.
+    # Bars begin at the mean of their bin, side by side: bins of a plain histogram would lie beside the optimum.
     edges = np.linspace(low, high + 1e-9, N_BINS + 1)
     width = 0.04 * (high - low)
     for place, (colour, (kind, values)) in enumerate(zip(COLOURS, ends.items(), strict=False)):
@@ -39,7 +39,7 @@ def restarts(path, ends, proved):
         arrowprops={"arrowstyle": "->", "color": UPPER_COLOUR},
     )  # fmt: skip
     ax.margins(y=0.12)
-    ax.set_xlim(low - margin, high + margin)
+    ax.set_xlim(low - margin, high + 1.5 * margin)
     ax.set_xlabel("objective where the run ended (nats; less is better)")
     ax.set_ylabel("runs")
     ax.spines[["top", "right"]].set_visible(False)

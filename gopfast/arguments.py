@@ -6,6 +6,7 @@ import csv
 import gopfast
 from gopfast.mixtures.problems.covariance import KINDS
 from gopfast.mixtures.problems.covariance_names import NEAREST, OF_MCLUST
+from gopfast.mixtures.problems.mixed_table import KINDS as COLUMN_KINDS
 from gopfast.options import FLAGS
 from gopfast.tuning import MOST_SIZES, SELECT_EPSILON, TIME_LIMIT
 
@@ -57,6 +58,9 @@ KMEANS_EXAMPLES = """examples:
 CLASSES_EXAMPLES = """examples:
   gopfast classes answers.csv -k 2
   gopfast classes answers.csv -k 3 --columns q1,q2,q3,q4 --missing 9 --summary --labels classes.csv"""
+MIXED_EXAMPLES = """examples:
+  gopfast mixed customers.csv -k 2
+  gopfast mixed customers.csv -k 3 --columns age=normal,smokes=binary,visits=poisson --summary --labels segments.csv"""
 SOLVE_EXAMPLES = """examples:
   gopfast solve pooling.lp
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
@@ -66,13 +70,13 @@ SOLVE_EXAMPLES = """examples:
 number of variables, powers and quotients; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes) -> argparse.ArgumentParser:
+def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, resume, certify, compare, select, solve, check, kmeans, classes : callable
+    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -138,10 +142,18 @@ def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes)
     search.add_argument("--jobs", type=int, metavar="N", help="searches at a time, -1 for one per processor")
     _add_labels(_add_outputs(command, "the criterion of every model"))
 
-    _add_kmeans(_add(commands, "kmeans", kmeans, "find the proved best clusters of k-means", KMEANS_EXAMPLES))
+    _add_kmeans(_add(
+        commands, "kmeans", kmeans, "find the proved best clusters of k-means", KMEANS_EXAMPLES, response=False
+    ))  # fmt: skip
     _add_classes(_add(
         commands, "classes", classes, "find the proved best latent classes of a table of labels", CLASSES_EXAMPLES,
-        what="labels or codes", na="keep",
+        what="labels or codes", na="keep", response=False,
+    ))  # fmt: skip
+    _add_mixed(_add(
+        commands, "mixed", mixed, "find the proved best mixture of columns of different kinds", MIXED_EXAMPLES,
+        what="numbers and labels", na="keep", response=False,
+        columns=f"columns to use, by name or by place from 1, each with =KIND where its entries do not tell it, of "
+        f"{', '.join(COLUMN_KINDS)} (default: all; numbers are normal, else labels)",
     ))  # fmt: skip
 
     command = _command(commands, "solve", solve, "prove the optimum of a biconvex problem in a file", SOLVE_EXAMPLES)
@@ -180,10 +192,10 @@ def _command(commands, name, run, what, examples):
     return command
 
 
-def _add(commands, name, run, summary, examples, what="numbers", na="refuse"):
+def _add(commands, name, run, summary, examples, what="numbers", **reading):
     command = _command(commands, name, run, summary, examples)
     _add_data(command, what=what)
-    _add_reading(command, na)
+    _add_reading(command, **reading)
     return command
 
 
@@ -215,6 +227,19 @@ def _add_classes(command):
     _add_fit_outputs(command)
 
 
+def _add_mixed(command):
+    """Add what mixtures of columns of different kinds take beside the data."""
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "-k", "--components", dest="n_components", type=int, required=True, metavar="K", help="number of components"
+    )
+    model.add_argument(
+        "--variance-floor", type=_numbers, metavar="V", help="least variance, one or one per normal column"
+    )
+    _add_search(command)
+    _add_fit_outputs(command)
+
+
 def _add_data(command, nargs=None, what="numbers"):
     left_out = "" if nargs is None else "; left out: what `gopfast fit` has read, from where it was"
     command.add_argument(
@@ -226,10 +251,11 @@ def _add_data(command, nargs=None, what="numbers"):
     )  # fmt: skip
 
 
-def _add_reading(command, na="refuse"):
+def _add_reading(command, na="refuse", columns=None, response=True):
     reading = command.add_argument_group("reading the data")
     reading.add_argument(
-        "--columns", type=_names, metavar="A,B", help="columns to use, by name or by place from 1 (default: all)"
+        "--columns", type=_names, metavar="A,B",
+        help=columns or "columns to use, by name or by place from 1 (default: all)",
     )
     reading.add_argument(
         "--separator", type=_separator, metavar="C",
@@ -245,7 +271,10 @@ def _add_reading(command, na="refuse"):
         "--na", choices=(na, "drop"), default=na,
         help=f"lines where a value is missing are {'kept' if na == 'keep' else 'an error'} or left out (default: {na})",
     )  # fmt: skip
-    _add_response(reading)
+    if response:
+        _add_response(reading)
+    else:
+        command.set_defaults(response=None)
 
 
 def _add_response(command):

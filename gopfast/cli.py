@@ -21,6 +21,7 @@ from gopfast.binary import SUFFIXES as BINARY_SUFFIXES, read_binary
 from gopfast.clustering.result import ClusteringResult
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
+from gopfast.mixtures.problems.mixed_table import KINDS
 from gopfast.mixtures.record import READ_FROM
 from gopfast.options import FLAGS
 from gopfast.reading.labels import read_labels
@@ -63,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        options = parser(fit, resume, certify, compare, select, solve, check, kmeans, classes).parse_args(arguments)
+        commands = fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed
+        options = parser(*commands).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -275,23 +277,56 @@ def kmeans(options):
 
 def classes(options):
     """Prove the best latent classes of a table of labels."""
-    _check_outputs(options)
-    header = None if options.header is None else options.header == "yes"
-    table = read_labels(
-        options.data, options.columns, separator=options.separator, decimal=options.decimal, header=header,
-        na=options.na,
-    )  # fmt: skip
+    table = _read_labels(options, options.columns)
     problem = gopfast.LatentClass(
         table.data, options.n_classes, missing=_codes(options.missing), prior=options.prior, columns=table.columns
     )
+    model = {"n_classes": problem.n_components, "prior": problem.prior}
+    return _solve_labels(options, table, problem, model, lambda result: f"\n{problem.fit_statistics(result)}")
+
+
+def mixed(options):
+    """Prove the best fit of columns of different kinds."""
+    given = [_kind(column) for column in options.columns or ()]
+    table = _read_labels(options, [name for name, _ in given] or None, whole=False)
+    kinds = [kind for _, kind in given] or [None] * len(table.columns)
+    problem = gopfast.MixedMixture(
+        dict(zip(table.columns, kinds, strict=True)), dict(zip(table.columns, table.data.T, strict=True)),
+        options.n_components, variance_floor=options.variance_floor,
+    )  # fmt: skip
+    model = {"n_components": problem.n_components, "kinds": dict(zip(table.columns, problem.kinds, strict=True))}
+    return _solve_labels(options, table, problem, model | {"variance_floor": to_json_types(problem.variance_floor)})
+
+
+def _kind(column):
+    """Cut NAME=KIND; without a kind, which may be part of a name, it is None: by the column's entries."""
+    name, sign, kind = column.rpartition("=")
+    if not sign:
+        return column, None
+    if kind.strip() not in KINDS:
+        raise InputError(f"--columns: the kind of {name.strip()!r} must be one of {', '.join(KINDS)}; got {kind!r}")
+    return name.strip(), kind.strip()
+
+
+def _read_labels(options, columns, whole=True):
+    """Read labels, or labels and numbers, once what is asked for can be written."""
+    _check_outputs(options)
+    header = None if options.header is None else options.header == "yes"
+    return read_labels(
+        options.data, columns, separator=options.separator, decimal=options.decimal, header=header, na=options.na,
+        whole=whole,
+    )  # fmt: skip
+
+
+def _solve_labels(options, table, problem, model, more=lambda result: ""):
+    """Solve a problem of labels, write and print its result; `more` is said in a summary. Returns the exit code."""
     with _Progress(options) as progress:
         result = gopfast.solve(problem, **_search(options), **progress.options)
-    model = {"n_classes": problem.n_components, "prior": problem.prior}
     levels = {"categories": [to_json_types(levels) for levels in problem.categories]}
     record = {"model": model, **_data_record(table), **levels, **result.to_dict()}
     text = f"{_data_line(options, table)}\n{problem!r}\n{result}"
     if options.summary:
-        text = f"{text}\n{result.summary()}\n{problem.fit_statistics(result)}"
+        text = f"{text}\n{result.summary()}{more(result)}"
     _report(options, record, result.plot, text, result)
     _warn_of_limit(options, result.status, "the fit", result.gap)
     return _exit_code(result.status)

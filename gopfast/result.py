@@ -114,7 +114,8 @@ class SearchResult:
         What every mechanism of the search of a mixture has done: calls, work, nodes and gap closed; None of other
         problems.
     starts : gopfast.starts.Starts or None
-        The local searches of the search of a mixture: their numbers, starts and ends; None of other problems.
+        The local searches of the search of a mixture or of k-means: their numbers, starts and ends; None of other
+        problems, and where no search was needed.
     proof : str, gopfast.Proof or None
         A proof of the bounds, for `gopfast.check`, or the name of its file; None where none was asked for. Records have
         names of files alone.

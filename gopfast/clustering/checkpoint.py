@@ -8,8 +8,10 @@ import numpy as np
 
 from gopfast.clustering.node import Entry, Node
 from gopfast.clustering.problem import LARGEST
+from gopfast.clustering.search import KINDS
 from gopfast.clustering.tuning import SAME
 from gopfast.search import checkpoint, entries
+from gopfast.starts import ENDED
 
 COUNTS = ("serial", "n_nodes", "n_cells", "n_programs")
 BOUNDS = ("upper", "lower", "closed")
@@ -52,7 +54,9 @@ def state(search, finished=False):
         "node.serial": [entry.serial for entry in search.heap], "history": search.history, "time": search.elapsed(),
         "centers": search.centers, "counts": [getattr(search, name) for name in COUNTS],
         "bounds": [getattr(search, name) for name in BOUNDS], "pool.centers": pool.centers,
-        "pool.labels": pool.labels, "pool.inertia": pool.inertia, "pool.descents": pool.n_descents,
+        "pool.labels": pool.labels, "pool.inertia": pool.inertia,
+        "pool.starts": [(KINDS.index(kind), ENDED.index(ending)) for kind, ending, _ in pool.ends],
+        "pool.ends": [inertia for *_, inertia in pool.ends],
         "pool.random": np.frombuffer(json.dumps(pool.rng.bit_generator.state).encode(), dtype=np.uint8),
         "columns.lengths": [len(own) for own in columns.values()],
         "columns": np.concatenate([*columns.values(), np.zeros(0, dtype=np.int32)]),
@@ -111,8 +115,17 @@ def _restore_pool(pool, arrays, N, d, K):
         raise entries.EntryError(f"pool.random is no state of this generator: {error!r}") from None
     pool.centers, pool.labels = centers, labels
     pool.inertia = entries.number(arrays, "pool.inertia", 0.0)
-    pool.n_descents = entries.count(arrays, "pool.descents", 1)
+    pool.ends = _ends(arrays)
     pool.columns = {own.tobytes(): own for own in columns}
+
+
+def _ends(arrays):
+    """Return what each descent started from, how it ended and with which inertia."""
+    kinds = entries.array(arrays, "pool.starts", (None, 2), "i", 0, len(KINDS) - 1)
+    inertias = entries.array(arrays, "pool.ends", (len(kinds),), "f", 0.0).tolist()
+    if not inertias or (kinds[:, 1] >= len(ENDED)).any():
+        raise entries.EntryError("pool.starts must be a kind of start and a way to end of at least one descent")
+    return [(KINDS[kind], ENDED[how], inertia) for (kind, how), inertia in zip(kinds.tolist(), inertias, strict=True)]
 
 
 def _pairs(arrays, name, n, N):

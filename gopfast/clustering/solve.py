@@ -328,7 +328,8 @@ class Search:
             status=status, objective=upper, lower_bound=lower,
             solution=Clustering(centers, labels, upper), n_nodes=self.n_nodes, n_subproblems=self.n_cells,
             n_lps=self.n_programs, time=self.elapsed(), notes=self.session.notes, history=self.history,
-            relaxation=method, branching="pairs" if method == "pricing" else "",
+            starts=self.pool.starts(self.scale) if self.pool.ends else None, relaxation=method,
+            branching="pairs" if method == "pricing" else "",
             rounding_margin=upper - lower if rounded else 0.0,
             message=COARSE if status == Status.NUMERICAL and len(self.X) > MOST_PRICED else "",
         )  # fmt: skip

@@ -114,7 +114,7 @@ SEARCH_SAMPLED = 20_000
 # on all samples | descents | [1, inf) | not measured
 N_FULL = 3
 
-# [checkpoint] Checkpoints.
+# [checkpoint, search] Equal inertias.
 
 # of the inertia: what evaluating it anew may change | relative | (0, 1) | argument: rounding of its sum
 SAME = 1e-9

@@ -95,16 +95,28 @@ class GlobalMixedMixture(CheckedMixture):
         self.variance_floor = variance_floor
 
     def _make(self, X, sample_weight):
-        kinds = self.kinds
+        kinds, names = self.kinds, self._names()
         if isinstance(kinds, Mapping):
-            names = list(getattr(self, "feature_names_in_", ()))
             if sorted(names) != sorted(kinds):
                 shown = ", ".join(map(repr, names)) or "unnamed"
                 raise InputError(f"kinds must name the columns of X, which are {shown}")
             kinds = [kinds[name] for name in names]
+        of_one = kinds is None or isinstance(kinds, str)
+        if names and (of_one or isinstance(kinds, Sequence) and len(kinds) == len(names)):
+            kinds = dict.fromkeys(names, kinds) if of_one else dict(zip(names, kinds, strict=True))
+            X = dict(zip(names, X.T, strict=True))  # so that a column at fault is named
         return MixedMixture(
             kinds, X, self.n_components, variance_floor=self.variance_floor, sample_weight=sample_weight
         )
+
+    def _names(self):
+        """Return the names of the columns, if there are any and they tell them apart."""
+        names = list(getattr(self, "feature_names_in_", ()))
+        return names if len(set(names)) == len(names) else []
+
+    def _rows(self, X):
+        X, names = self._validated(X, reset=False), self._names()
+        return self._problem._rows_like(dict(zip(names, X.T, strict=True)) if names else X)
 
     def _validated(self, X, **options):
         X = validate_data(self, X, dtype=None, ensure_all_finite=False, **options)

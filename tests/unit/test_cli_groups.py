@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,66 @@ def test_what_cannot_be_read_is_named(write):
     with pytest.raises(InputError, match="there is no column 'w'"):
         read_labels(path, ["w"])
     assert cli.main(["classes", path, "-k", "9", "-q"]) == 2
+
+
+CUSTOMERS = "age,smokes,visits\n" + "".join(
+    f"{age},{smokes},{visits}\n"
+    for age, smokes, visits in zip(
+        [31.5, 33.0, "", 30.25, 62.0, 60.5, 64.0, 63.5], ["no", "no", "no", "", "yes", "yes", "yes", "yes"],
+        [0, 1, 0, 2, 9, 11, 8, 10], strict=True,
+    )  # fmt: skip
+)
+
+
+def test_mixed_columns_have_the_kinds_that_are_named(capsys, tmp_path, write):
+    path, record, labels = write(CUSTOMERS), tmp_path / "fit.json", tmp_path / "segments.csv"
+    options = ["-q", "--variance-floor", "1", "--summary", "--json", str(record), "--labels", str(labels)]
+    columns = "visits = poisson,smokes,age=normal"
+    assert cli.main(["mixed", path, "-k", "2", "--columns", columns, *options]) == 0
+    out = capsys.readouterr().out
+    assert "columns visits, smokes, age" in out and "BIC" in out
+    data = {
+        "visits": [0, 1, 0, 2, 9, 11, 8, 10], "smokes": ["no"] * 3 + [None] + ["yes"] * 4,
+        "age": [31.5, 33.0, None, 30.25, 62.0, 60.5, 64.0, 63.5],
+    }  # fmt: skip
+    kinds = {"visits": "poisson", "smokes": "binary", "age": "normal"}
+    result = gopfast.solve(gopfast.MixedMixture(kinds, data, 2, variance_floor=1.0))
+    written = json.loads(record.read_text())
+    assert written["objective"] == pytest.approx(result.objective, abs=1e-9)
+    assert written["model"] == {"n_components": 2, "kinds": kinds, "variance_floor": [1.0]}
+    assert written["categories"] == [["no", "yes"]]
+    with open(labels, encoding="utf-8") as file:
+        assert [int(row[0]) for row in list(csv.reader(file))[1:]] == result.predict().tolist()
+
+
+def test_mixed_columns_without_kinds_have_them_by_their_entries(capsys, tmp_path, write):
+    record = tmp_path / "fit.json"
+    assert cli.main(["mixed", write(CUSTOMERS), "-k", "1", "-q", "--json", str(record)]) == 0
+    kinds = {"age": "normal", "smokes": "binary", "visits": "normal"}
+    assert json.loads(record.read_text())["model"]["kinds"] == kinds
+    assert "age normal, smokes binary, visits normal" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("age=poisson", r"data\['age'\] must hold counts"), ("smokes=normal", r"data\['smokes'\]"),
+        ("age=gauss", "--columns: the kind of 'age' must be one of normal, poisson"), ("weight=normal", "'weight'"),
+    ],
+)  # fmt: skip
+def test_mixed_columns_are_named_where_they_are_at_fault(capsys, write, columns, message):
+    assert cli.main(["mixed", write(CUSTOMERS), "-k", "2", "-q", "--columns", columns]) == 2
+    err = capsys.readouterr().err
+    assert re.search(message, err) and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["kmeans", "classes", "mixed"])
+def test_groups_take_no_response(capsys, write, command):
+    assert cli.main([command, write(CUSTOMERS), "-k", "2", "--response", "age"]) == 2
+    assert "--response" in capsys.readouterr().err
+
+
+def test_numbers_that_are_no_codes_are_numbers_where_they_may_be(write):
+    path = write("a,b\n1.5,1\n2,x\n,\n")
+    assert read_labels(path, whole=False).data.tolist() == [[1.5, "1"], [2.0, "x"], [None, None]]
+    assert read_labels(path).data.tolist() == [["1.5", "1"], ["2", "x"], [None, None]]

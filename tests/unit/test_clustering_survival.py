@@ -31,7 +31,8 @@ def whole():
 
 
 def outcome(found):
-    return found.status, found.objective, found.lower_bound, found.n_nodes, found.n_lps, found.centers.tolist()
+    ends = found.starts.kinds, found.starts.above.tolist()
+    return found.status, found.objective, found.lower_bound, found.n_nodes, found.n_lps, found.centers.tolist(), ends
 
 
 @pytest.mark.parametrize("n_nodes", range(1, 7))

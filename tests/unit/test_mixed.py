@@ -201,3 +201,17 @@ def test_the_estimator_solves_the_problem():
     assert model.means_.shape == (2, 1) and len(model.probabilities_) == 2
     with pytest.raises(InputError, match="^kinds must name the columns of X, which are 'age'"):
         gopfast.GlobalMixedMixture(2, kinds={"age": "normal"}).fit(frame)
+
+
+@pytest.mark.parametrize("kinds", ["poisson", ["normal", "poisson"], {"b": "poisson", "a": "normal"}])
+def test_the_estimator_names_a_column_at_fault(kinds):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0, 1, 5]})
+    model = gopfast.GlobalMixedMixture(1, kinds=kinds).fit(frame)
+    assert model.result_.solution.problem.columns == ("a", "b")
+    with pytest.raises(InputError, match=r"^data\['b'\] must hold counts to be 'poisson'"):
+        gopfast.GlobalMixedMixture(1, kinds=kinds).fit(frame.assign(b=[0.5, 1.0, 5.0]))
+    with pytest.raises(InputError, match=r"^data\['b'\] must hold counts to be 'poisson'"):
+        model.predict(frame.assign(b=[0.5, 1.0, 5.0]))
+    with pytest.raises(InputError, match="kinds must have one entry for each of the 2 columns"):
+        gopfast.GlobalMixedMixture(1, kinds=["normal"]).fit(frame)

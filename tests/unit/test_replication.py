@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from gopfast.clustering.lloyd import descend, draw
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.primal.endings import ENDINGS, KINDS
 
@@ -143,3 +144,36 @@ def test_what_is_not_proved_says_its_evidence_beside_the_bound():
     result = gopfast.solve(wide(), max_nodes=20, log=False)
     assert f"  evidence       {result.evidence}" in str(result).splitlines()
     assert result.evidence in result.summary().notes
+
+
+def test_descents_of_k_means_are_counted_in_the_users_units():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    problem = gopfast.KMeans(1000.0 * X, 5, sample_weight=np.full(60, 3.0))
+    found = gopfast.solve(problem, max_nodes=1, log=False)
+    starts = found.starts
+    assert starts["draws"]["converged"] == 10 and starts["moves"]["converged"] >= 60
+    assert starts.n_independent == 10 and 1 <= starts.n_best <= 10 and starts.n_searches == len(starts.above)
+    # the nearest other optimum of the draws is one: Lloyd's method does not leave it
+    other = starts.optima[-1][0]
+    assert other > 0.0
+    ends = {problem.objective(draws(problem, seed)) - found.inertia for seed in range(200)}
+    assert min(abs(end - other) for end in ends) < 1e-6 * found.inertia
+    copy = pickle.loads(pickle.dumps(found))
+    assert copy.starts.evidence == starts.evidence and found.to_dict()["starts"]["n_searches"] == starts.n_searches
+
+
+def draws(problem, seed):
+    """Centers that one descent of k-means ends in, from a draw of k-means++ of its own."""
+    rng = np.random.default_rng(seed)
+    return descend(problem.X, problem.sample_weight, draw(problem.X, problem.sample_weight, problem.n_clusters, rng))[1]
+
+
+def test_evidence_is_printed_where_k_means_is_not_proved():
+    X = np.random.default_rng(0).standard_normal((80, 4))
+    found = gopfast.solve(gopfast.KMeans(X, 8), max_nodes=1, log=False)
+    assert found.status == "NODE_LIMIT" and found.evidence.startswith(f"best of {found.starts.n_searches} local")
+    assert f"evidence       {found.evidence}" in str(found)
+
+
+def test_what_needs_no_search_has_no_starts():
+    assert gopfast.solve(gopfast.KMeans([0.0, 1.0, 9.0, 10.0], 2), log=False).starts is None

@@ -67,7 +67,7 @@ class MixedMixture(MixtureProblem):
 
     Parameters
     ----------
-    kinds : str, sequence of str, mapping of str to str, or None
+    kinds : str, sequence of str, mapping of str to str or None, or None
         What the columns hold: "normal" (real numbers, of free mean and variance), "poisson" (counts), "exponential"
         (positive waiting times), "binary" (two labels) or "categorical" (labels). One for all columns, one for each,
         or for those columns of a data frame that are taken, by name. None: by the types of the entries, of truth values
@@ -145,7 +145,7 @@ class MixedMixture(MixtureProblem):
         self._store(
             table.X, n_components, sample_weight, prior=None, kinds=table.kinds, categories=table.categories,
             columns=table.columns, variance_floor=None, parts=(), _default_floor=variance_floor is None,
-            _by_type=kinds is None,
+            _by_type=kinds is None or isinstance(kinds, Mapping) and None in kinds.values(),
         )  # fmt: skip
         if np.isnan(self.X[self.sample_weight > 0.0]).all(axis=0).any():
             raise InputError("data must have an entry of positive weight in every column")

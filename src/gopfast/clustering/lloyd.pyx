@@ -124,7 +124,7 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
 
     Returns
     -------
-    labels (n,), centers (K, d), inertia
+    labels (n,), centers (K, d), inertia, and whether they have come to rest: else steps ran out
     """
     found, owners = np.array(centers, dtype=np.float64, order="C"), np.zeros(len(X), dtype=np.intc)
     cdef real[:, ::1] at = found
@@ -133,6 +133,7 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
     cdef int[::1] sizes
     cdef real before = INFINITY, total
     cdef int _turn
+    cdef bint at_rest = False
     with nogil:
         for _turn in range(max_iter):
             total = assign(X, w, at, labels, least)
@@ -144,13 +145,14 @@ def descend(const real[:, ::1] X, const real[::1] w, centers, int max_iter=300):
     with nogil:
         for _turn in range(max_iter):
             if not sweep(X, w, labels, at, mass, sizes):
+                at_rest = True
                 break
             update_centers(X, w, labels, at, mass)
     with nogil:
         total = 0
         for turn in range(<int> X.shape[0]):
             total += w[turn] * squared(&X[turn, 0], &at[labels[turn], 0], <int> X.shape[1])
-    return owners, found, total
+    return owners, found, total, at_rest
 
 
 def draw(const real[:, ::1] X, const real[::1] w, int n_clusters, rng, centers=None):

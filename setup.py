@@ -1,5 +1,6 @@
 """Builds the Cython core. Everything else is declared in pyproject.toml."""
 
+import gc
 import os
 import platform
 import subprocess
@@ -100,7 +101,8 @@ def c_flags(name=None, module=None):
     level = "-O0" if COVERAGE and module else "-O1" if module and module not in HOT else "-O3"
     optimised = [level, "-g0"]
     flags = ["-O1", "-g"] if DEBUG else optimised
-    flags += ["-std=gnu11", "-Wno-psabi"]
+    # Python's own flags ask for warnings, of which some take an analysis of the flow.
+    flags += ["-std=gnu11", "-Wno-all", "-Wno-psabi"]
     # Only the kernel may fuse multiplications and additions: elsewhere the same expression must round the same way
     # wherever it stands.
     if name not in KERNEL:
@@ -143,6 +145,26 @@ def directives_changed():
     return any(c.exists() and c.stat().st_mtime < Path(__file__).stat().st_mtime for c in made)
 
 
+def cythonized(modules):
+    """Return the extensions with C sources, which Cython writes where they are older than what they are made of."""
+    return cythonize(
+        modules,
+        include_path=["src"],
+        nthreads=n_processors(),
+        force=directives_changed(),
+        shared_utility_qualified_name=f"gopfast.{SHARED}",
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": DEBUG,
+            "cdivision": True,
+            "initializedcheck": DEBUG,
+            "wraparound": False,
+            "embedsignature": True,
+            "linetrace": COVERAGE,
+        },
+    )
+
+
 class ParallelBuild(build_ext):
     """Compiles as many modules at a time as there are processors."""
 
@@ -152,6 +174,18 @@ class ParallelBuild(build_ext):
         self.parallel = n_processors()
         if sys.platform == "win32":
             self.compiler = "mingw32"
+
+    def run(self):
+        """Have Cython write what is to be compiled: here, as pip also runs this file for metadata alone."""
+        # Cython's trees are circles of objects: to look every 700 for some to free takes a third of its time. Seldom
+        # looking makes one process that does all take 460 MB at most.
+        thresholds = gc.get_threshold()
+        gc.set_threshold(100_000, 20, 100)
+        written = {extension.name: extension.sources for extension in cythonized(self.extensions)}
+        gc.set_threshold(*thresholds)
+        for extension in self.extensions:
+            extension.sources = written[extension.name]
+        super().run()
 
     def build_extensions(self):
         """Compile the C sources, each into one object, beside the modules; the longest of them last."""
@@ -180,22 +214,4 @@ class ParallelBuild(build_ext):
 if __name__ == "__main__":
     if sys.platform == "win32" and not accepted([]):
         sys.exit(WINDOWS)
-    setup(
-        cmdclass={"build_ext": ParallelBuild},
-        ext_modules=cythonize(
-            list(extensions()),
-            include_path=["src"],
-            nthreads=n_processors(),
-            force=directives_changed(),
-            shared_utility_qualified_name=f"gopfast.{SHARED}",
-            compiler_directives={
-                "language_level": 3,
-                "boundscheck": DEBUG,
-                "cdivision": True,
-                "initializedcheck": DEBUG,
-                "wraparound": False,
-                "embedsignature": True,
-                "linetrace": COVERAGE,
-            },
-        ),
-    )
+    setup(cmdclass={"build_ext": ParallelBuild}, ext_modules=list(extensions()))

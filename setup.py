@@ -27,13 +27,15 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
              "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
-# Modules that compile at -O3; all others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
+# Modules that compile at -O3; others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
 # kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
 HOT = (
     "clustering.line", "clustering.lloyd", "clustering.pricing", "mixtures.families.exponential",
     "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.relaxations.corners",
     "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
+# Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.
+COLD = ("biconvex", "lp", "search")
 # Cython's ways around the interpreter's calls, each a copy of much code: no loop that is hot handles Python's objects.
 SMALLER = ("CYTHON_USE_PYLONG_INTERNALS", "CYTHON_FAST_THREAD_STATE", "CYTHON_UNPACK_METHODS")
 # What every module would otherwise carry a copy of: Cython's memoryviews.
@@ -98,7 +100,11 @@ def openmp_flags():
 
 def c_flags(name=None, module=None):
     """Compiler flags of this module of Cython, or of the C source of this name."""
-    level = "-O0" if COVERAGE and module else "-O1" if module and module not in HOT else "-O3"
+    level = "-O3"
+    if module and module not in HOT:
+        level = "-Og" if module.split(".")[0] in COLD else "-O1"
+    if module and COVERAGE:
+        level = "-O0"
     optimised = [level, "-g0"]
     flags = ["-O1", "-g"] if DEBUG else optimised
     # Python's own flags ask for warnings, of which some take an analysis of the flow.

@@ -17,11 +17,12 @@ import numpy
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
-from setup import CSRC, SHARED, SOURCE, c_flags  # noqa: E402
+from setup import CSRC, SHARED, SMALLER, SOURCE, c_flags  # noqa: E402
 
 OUT = ROOT / "bench" / "results" / "compile_time.md"
 INCLUDE = (f"-I{CSRC}", f"-I{numpy.get_include()}", f"-I{sysconfig.get_paths()['include']}")
 COMMON = ("-fPIC", "-w", "-DNDEBUG", "-DNPY_NO_DEPRECATED_API=NPY_1_7_API_VERSION", *INCLUDE)
+SMALL = [f"-D{name}=0" for name in SMALLER]
 DIRECTIVES = (
     "language_level=3,boundscheck=False,cdivision=True,initializedcheck=False,wraparound=False,embedsignature=True"
 )
@@ -45,8 +46,8 @@ def module(source, folder):
     written = Path(folder, "module.c")
     shared = f"--shared=gopfast.{SHARED}"
     cython = seconds(sys.executable, "-m", "cython", "-X", DIRECTIVES, shared, "-I", "src", source, "-o", written)
-    room = source.relative_to(SOURCE).parent.as_posix()
-    return cython, compiled(written, [*c_flags(room=room), "-fopenmp"]), len(written.read_text().splitlines())
+    name = ".".join(source.relative_to(SOURCE).with_suffix("").parts)
+    return cython, compiled(written, [*c_flags(module=name), *SMALL, "-fopenmp"]), len(written.read_text().splitlines())
 
 
 def main(*folders):

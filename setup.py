@@ -1,5 +1,6 @@
 """Builds the Cython core. Everything else is declared in pyproject.toml."""
 
+import gc
 import os
 import platform
 import subprocess
@@ -26,13 +27,15 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
              "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
-# Modules that compile at -O3; all others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
+# Modules that compile at -O3; others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
 # kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
 HOT = (
     "clustering.line", "clustering.lloyd", "clustering.pricing", "mixtures.families.exponential",
     "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.relaxations.corners",
     "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
+# Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.
+COLD = ("biconvex", "lp", "search")
 # Cython's ways around the interpreter's calls, each a copy of much code: no loop that is hot handles Python's objects.
 SMALLER = ("CYTHON_USE_PYLONG_INTERNALS", "CYTHON_FAST_THREAD_STATE", "CYTHON_UNPACK_METHODS")
 # What every module would otherwise carry a copy of: Cython's memoryviews.
@@ -97,10 +100,15 @@ def openmp_flags():
 
 def c_flags(name=None, module=None):
     """Compiler flags of this module of Cython, or of the C source of this name."""
-    level = "-O0" if COVERAGE and module else "-O1" if module and module not in HOT else "-O3"
+    level = "-O3"
+    if module and module not in HOT:
+        level = "-Og" if module.split(".")[0] in COLD else "-O1"
+    if module and COVERAGE:
+        level = "-O0"
     optimised = [level, "-g0"]
     flags = ["-O1", "-g"] if DEBUG else optimised
-    flags += ["-std=gnu11", "-Wno-psabi"]
+    # Python's own flags ask for warnings, of which some take an analysis of the flow.
+    flags += ["-std=gnu11", "-Wno-all", "-Wno-psabi"]
     # Only the kernel may fuse multiplications and additions: elsewhere the same expression must round the same way
     # wherever it stands.
     if name not in KERNEL:
@@ -143,6 +151,26 @@ def directives_changed():
     return any(c.exists() and c.stat().st_mtime < Path(__file__).stat().st_mtime for c in made)
 
 
+def cythonized(modules):
+    """Return the extensions with C sources, which Cython writes where they are older than what they are made of."""
+    return cythonize(
+        modules,
+        include_path=["src"],
+        nthreads=n_processors(),
+        force=directives_changed(),
+        shared_utility_qualified_name=f"gopfast.{SHARED}",
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": DEBUG,
+            "cdivision": True,
+            "initializedcheck": DEBUG,
+            "wraparound": False,
+            "embedsignature": True,
+            "linetrace": COVERAGE,
+        },
+    )
+
+
 class ParallelBuild(build_ext):
     """Compiles as many modules at a time as there are processors."""
 
@@ -152,6 +180,18 @@ class ParallelBuild(build_ext):
         self.parallel = n_processors()
         if sys.platform == "win32":
             self.compiler = "mingw32"
+
+    def run(self):
+        """Have Cython write what is to be compiled: here, as pip also runs this file for metadata alone."""
+        # Cython's trees are circles of objects: to look every 700 for some to free takes a third of its time. Seldom
+        # looking makes one process that does all take 460 MB at most.
+        thresholds = gc.get_threshold()
+        gc.set_threshold(100_000, 20, 100)
+        written = {extension.name: extension.sources for extension in cythonized(self.extensions)}
+        gc.set_threshold(*thresholds)
+        for extension in self.extensions:
+            extension.sources = written[extension.name]
+        super().run()
 
     def build_extensions(self):
         """Compile the C sources, each into one object, beside the modules; the longest of them last."""
@@ -180,22 +220,4 @@ class ParallelBuild(build_ext):
 if __name__ == "__main__":
     if sys.platform == "win32" and not accepted([]):
         sys.exit(WINDOWS)
-    setup(
-        cmdclass={"build_ext": ParallelBuild},
-        ext_modules=cythonize(
-            list(extensions()),
-            include_path=["src"],
-            nthreads=n_processors(),
-            force=directives_changed(),
-            shared_utility_qualified_name=f"gopfast.{SHARED}",
-            compiler_directives={
-                "language_level": 3,
-                "boundscheck": DEBUG,
-                "cdivision": True,
-                "initializedcheck": DEBUG,
-                "wraparound": False,
-                "embedsignature": True,
-                "linetrace": COVERAGE,
-            },
-        ),
-    )
+    setup(cmdclass={"build_ext": ParallelBuild}, ext_modules=list(extensions()))

@@ -282,7 +282,7 @@ HULL_MOST_CELLS = 300_000
 HULL_SLOW = 0.9
 # after so many, or twice as many as there were | cells | [1, inf) | not measured
 HULL_PATIENCE = 30_000
-# of what the prices themselves leave open: cells that leave less gain little | part | [0, 1] | docs/notebook/many_columns.md
+# of what prices leave open: cells that leave less gain little | part | [0, 1] | docs/notebook/many_columns.md
 HULL_OF_PRICES = 0.1
 # of ascents in each turn of making what components save equal | steps | [0, inf) | not measured
 HULL_N_CLIMBS = 4

@@ -114,8 +114,8 @@ class SearchResult:
         What every mechanism of the search of a mixture has done: calls, work, nodes and gap closed; None of other
         problems.
     starts : gopfast.starts.Starts or None
-        The local searches of the search of a mixture or of k-means: their numbers, starts and ends; None of other
-        problems, and where no search was needed.
+        The local searches: their numbers, starts and ends; in this process, where others search, too. None where none
+        was needed.
     proof : str, gopfast.Proof or None
         A proof of the bounds, for `gopfast.check`, or the name of its file; None where none was asked for. Records have
         names of files alone.
@@ -274,6 +274,8 @@ class SearchResult:
             _line("objective", f"{self.objective:.8g}  (lower bound {self.lower_bound:.8g}, gap {self.gap:.3g})"),
         ]
         lines.extend(_line(name, text) for name, text in self._values())
+        if self.evidence:
+            lines.append(_line("evidence", self.evidence))
         counts = (
             (self.n_nodes, "nodes"), (self.n_lps, "LPs"), (self.n_milps, "MILPs"), (self.n_passes, "data passes")
         )  # fmt: skip

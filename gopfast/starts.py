@@ -23,8 +23,9 @@ class Starts(Mapping[str, Mapping[str, int]]):
     The local searches of a solve: how many there were, from what kinds of starts, where each ended; prints as a table.
 
     A mapping from kinds of starts to how many searches from them ended in which way. The *independent* starts, draws of
-    k-means++ and clusters of k-means, are a sample of what restarts lead to: `n_optima` and the chances that follow
-    from it are of these alone. They are evidence, and the only one where the bound says nothing; no proof.
+    k-means++ and clusters of k-means, of a biconvex problem points drawn in its box, are a sample of what restarts lead
+    to: `n_optima` and the chances that follow from it are of these alone. They are evidence, and the only one where
+    the bound says nothing; no proof.
 
     Parameters
     ----------
@@ -144,6 +145,8 @@ class Starts(Mapping[str, Mapping[str, int]]):
     def evidence(self) -> str:
         """One sentence on what replication says, which is no proof."""
         n, w, met = self.n_independent, self.n_optima, self.n_best
+        if len(self.above) == 0:
+            return f"none of {_number(self.n_searches, 'local search', 'local searches')} ended at a solution"
         best = f"best of {_number(self.n_searches, 'local search', 'local searches')}"
         if n == 0:
             return f"{best}, none of which began independently of the others"

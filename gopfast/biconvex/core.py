@@ -27,7 +27,7 @@ class Core(NamedTuple):
         That the data are scaled by, in the user's units.
     low, high : ndarray
         The root, in the core's.
-    starts, given, n_lps
+    starts, kinds, given, n_lps
         As of `AlternatingPrimal`.
     epsilon, rel_tol : float
         Tolerances, in the core's units.
@@ -44,6 +44,7 @@ class Core(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     starts: np.ndarray
+    kinds: list
     given: np.ndarray | None
     n_lps: int
     epsilon: float
@@ -55,7 +56,7 @@ class Core(NamedTuple):
     def search(self, data, nonlinear=None, **options):
         """Make the search and its primal on the data; `nonlinear` as of `AlternatingPrimal`, `options` of `Search`."""
         relaxed = BilinearRelaxation(data, self.low, self.high, milp=self.milp)
-        primal = AlternatingPrimal(data, self.starts, self.given, self.n_lps, nonlinear)
+        primal = AlternatingPrimal(data, self.starts, self.given, self.n_lps, nonlinear, self.kinds)
         made = Search(
             relaxed, primal, self.epsilon, rel_tol=self.rel_tol, orthant=self.orthant, least=self.least, **options
         )

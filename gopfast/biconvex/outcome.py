@@ -3,8 +3,11 @@
 import numpy as np
 
 from gopfast.biconvex.result import BiconvexSolution, make
-from gopfast.biconvex.tuning import FEASIBILITY_TOL, MOST_SHOWN, NOTEWORTHY, REL_TOL
+from gopfast.biconvex.start_kinds import KINDS
+from gopfast.biconvex.tuning import FEASIBILITY_TOL, MOST_SHOWN, NOTEWORTHY, REL_TOL, SAME_END
 from gopfast.result import Status
+from gopfast.search.endings import ENDINGS
+from gopfast.starts import Starts
 
 
 class Found:
@@ -80,7 +83,21 @@ def result_of(problem, preparation, found, seconds):
     return make(
         problem, status=status, objective=sign * value, bound=sign * bound, solution=solution, time=seconds,
         history=np.vstack([history[:-1], last]), notes=notes, branching=options.branching or "bisect",
-        subproblem=options.subproblem, **found.fields,
+        subproblem=options.subproblem, starts=_starts(preparation.endings, value, found.epsilon), **found.fields,
+    )  # fmt: skip
+
+
+def _starts(endings, value, epsilon):
+    """Return the local searches, of which the best objective, minimised, is at most `value`; None: there were none."""
+    counts, (kinds, ways, values) = endings.table(), endings.rows()
+    if not counts.any():
+        return None
+    best = min(values.min(initial=np.inf), value if np.isfinite(value) else np.inf)
+    # what polishing and the feasibility tolerance gain makes no other optimum
+    tolerance = max(SAME_END * (1.0 + abs(best)), epsilon if np.isfinite(epsilon) else 0.0)
+    return Starts(
+        {kind: dict(zip(ENDINGS, row, strict=True)) for kind, row in zip(KINDS, counts.tolist(), strict=True)},
+        [KINDS[kind] for kind in kinds], [ENDINGS[way] for way in ways], values - best, tolerance,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from gopfast.biconvex.margins import EXACT, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
+from gopfast.biconvex.start_kinds import BEST, DRAWS, GIVEN, KINDS, MIDDLE, NEAR_ZERO, RELAXED
 from gopfast.biconvex.tuning import (
     EPSILON_SHARE,
     FEASIBILITY_TOL,
@@ -30,6 +31,7 @@ from gopfast.biconvex.tuning import (
     WIDE,
     WORTH_A_TANGENT,
 )
+from gopfast.search.endings import Endings
 from gopfast.search.stop import StopSignal
 
 
@@ -42,8 +44,11 @@ class Preparation:
     lifting : Lifting
     data, scale, objective_scale
         As `Lifting.data` returns them.
-    starts : ndarray, shape (S, n)
-        Points for local searches that have not been made, in the core's units.
+    starts, kinds : ndarray, shape (S, n) and (S,)
+        Points for local searches that have not been made, in the core's units; what kind of start each is, of
+        `start_kinds`.
+    endings : Endings
+        Where local searches ended, in the user's units, minimised.
     point : ndarray, shape (n,), or None
         The best point known, in the user's variables.
     least : float
@@ -74,7 +79,7 @@ class Preparation:
         self.stop = StopSignal(self.left())
         self.lifting = self.data = self.point = self.ray = self.program = None
         self.least, self.value = -np.inf, np.inf
-        self.n_lps = 0
+        self.n_lps, self.endings = 0, Endings(len(KINDS))
         self.unbounded, self.tangents = False, []
 
     def left(self):
@@ -109,13 +114,13 @@ class Preparation:
         lower, relaxed_point = self._relaxed()
         if lower == np.inf:
             return False
-        self.least, self.starts = lower * self.objective_scale, relaxed_point[np.newaxis]
+        self.least, self.starts, self.kinds = lower * self.objective_scale, relaxed_point[np.newaxis], [RELAXED]
         if self.start is None and self._is_optimum(relaxed_point, lower):
             self._offer(self.data.evaluate(relaxed_point)[0] * self.objective_scale, self.to_user(relaxed_point))
             return True
-        self.starts = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
+        self.starts, self.kinds = self._starts(self.data, relaxed_point, N_RANDOM_STARTS)
         if self.start is not None:
-            self.starts = np.insert(self.starts, 0, self.to_core(self.start), axis=0)
+            self.starts, self.kinds = np.insert(self.starts, 0, self.to_core(self.start), axis=0), [GIVEN, *self.kinds]
             value, violation = self._value_of_start()
             if violation <= EXACT:
                 self._offer(value, self.start)
@@ -140,7 +145,7 @@ class Preparation:
             return
         if self.point is not None and self.least > -np.inf:
             # alternation ends where neither side alone is better, which tangents there do not show to be the best
-            self._search_from(self.nonlinear(self.to_core(self.point)))
+            self._search_from(self.nonlinear(self.to_core(self.point)), BEST)
         point, idle = self.point, 0
         for _ in range(TANGENT_ROUNDS):
             if point is not None:
@@ -171,12 +176,11 @@ class Preparation:
         self._scale(self.scaled_box)
         self.starts = np.array([self.to_core(start) for start in starts]).reshape(-1, self.data.n)
 
-    def _search_from(self, start):
-        """Search locally from a point in the core's units; None: there is none."""
+    def _search_from(self, start, kind):
+        """Search locally from a point of a kind, in the core's units; None: there is none."""
         if start is None:
             return
-        value, point, n_lps, _ = _local_search(self.data, start[np.newaxis], self.stop, self.nonlinear)
-        self.n_lps += n_lps
+        value, point, _ = self._local_search(self.data, self.objective_scale, [start], [kind], self.nonlinear)
         if value > -np.inf and self._offer(value * self.objective_scale, self.to_user(point)):
             self.keep(self.polished(self.point))
 
@@ -191,7 +195,7 @@ class Preparation:
         if bound is not None:
             self.least = max(self.least, below(bound + self.lifting.sign * Fraction(self.problem.constant)))
         if near is not None and not self.is_proved():
-            self._search_from(self.to_core(np.clip(near, *self.box)))
+            self._search_from(self.to_core(np.clip(near, *self.box)), RELAXED)
 
     def _is_optimum(self, point, lower):
         """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""
@@ -326,7 +330,7 @@ class Preparation:
         return lower, point
 
     def _starts(self, data, point, n_random):
-        """Points for the local search: the relaxed dual's, the middle, and random ones."""
+        """Points for the local search, and their kinds: the relaxed dual's, the middle, and random ones."""
         low, high = data.box
         points = [] if point is None else [point]
         finite_low = np.where(np.isfinite(low), low, np.minimum(high, 0.0) - 1.0)
@@ -335,7 +339,7 @@ class Preparation:
         points.append(0.5 * (finite_low + finite_high))
         rng = np.random.default_rng(self.options.seed)
         points += [finite_low + rng.random(data.n) * (finite_high - finite_low) for _ in range(n_random)]
-        return np.array(points)
+        return np.array(points), [RELAXED] * (point is not None) + [MIDDLE] + [DRAWS] * n_random
 
     def _offer(self, value, point):
         """Keep a local solution, in the user's units, if it is the best."""
@@ -346,12 +350,15 @@ class Preparation:
 
     def _search_locally(self):
         """Make local searches until one ends at a feasible point."""
-        value, point, n_lps, n_used = _local_search(self.data, self.starts, self.stop, self.nonlinear)
+        before = self.n_lps
+        value, point, n_used = self._local_search(
+            self.data, self.objective_scale, self.starts, self.kinds, self.nonlinear
+        )
         self.unbounded = value == -np.inf
         if self.unbounded:
-            return  # the search finds the same
-        self.n_lps += n_lps
-        self.starts = self.starts[n_used:]
+            self.n_lps = before  # the search finds the same
+            return
+        self.starts, self.kinds = self.starts[n_used:], self.kinds[n_used:]
         self._offer(value * self.objective_scale, self.to_user(point))
 
     def _search_near(self, box):
@@ -369,9 +376,8 @@ class Preparation:
             )
             if self.stop.stopped or data.tighten() is None:
                 continue
-            starts = self._starts(data, None, N_NEAR_STARTS)
-            value, point, n_lps, _ = _local_search(data, starts, self.stop)
-            self.n_lps += n_lps
+            starts, kinds = self._starts(data, None, N_NEAR_STARTS)
+            value, point, _ = self._local_search(data, objective_scale, starts, [NEAR_ZERO] * len(kinds))
             if value > -np.inf:
                 point = point[self.lifting.place] * scale
                 self._offer(value * objective_scale, point)
@@ -393,11 +399,21 @@ class Preparation:
             point = self.point
             # tightening may cut off a point that has just this objective
             self._scale((np.minimum(user[0], point), np.maximum(user[1], point)))
-            value, point, n_lps, _ = _local_search(self.data, self.to_core(self.point)[np.newaxis], self.stop)
-            self.n_lps += n_lps
+            value, point, _ = self._local_search(self.data, self.objective_scale, [self.to_core(self.point)], [BEST])
             if value > -np.inf:
                 self._offer(value * self.objective_scale, self.to_user(point))
-            self.starts = self._starts(self.data, None, N_RANDOM_STARTS)
+            self.starts, self.kinds = self._starts(self.data, None, N_RANDOM_STARTS)
+
+    def _local_search(self, data, objective_scale, starts, kinds, nonlinear=None):
+        """Search from starts until one ends at a feasible point: objective, point, number of starts used."""
+        primal = AlternatingPrimal(data, starts, nonlinear=nonlinear, kinds=kinds)
+        try:
+            value, point = primal.run(1e-9, self.stop)
+        finally:
+            primal.close()
+        self.n_lps += primal.n_lps
+        self.endings.take(primal.endings, objective_scale)
+        return value, point, primal.next_start
 
     def root_box(self):
         """
@@ -460,13 +476,3 @@ def _is_bounded(low, high):
 def _much_narrower(low, high, new_low, new_high):
     before, now = np.maximum(abs(low), abs(high)), np.maximum(abs(new_low), abs(new_high))
     return bool((MUCH_NARROWER * now < before).any())
-
-
-def _local_search(data, starts, stop, nonlinear=None):
-    """Search from the starts until one ends at a feasible point: objective, point, programs and starts used."""
-    primal = AlternatingPrimal(data, starts, nonlinear=nonlinear)
-    try:
-        value, point = primal.run(1e-9, stop)
-        return value, point, primal.n_lps, primal.next_start
-    finally:
-        primal.close()

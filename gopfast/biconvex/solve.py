@@ -200,6 +200,7 @@ def _search_box(preparation, session, low, high, limits, past, stored=None):
     for text in memory_notes(search):
         if text not in session.notes:
             session.note(text)
+    preparation.endings.take(primal.endings, objective_scale)
     fields, point = search.summary()
     ray = primal.ray if status is Status.UNBOUNDED else None
     history = fields.pop("history")
@@ -248,6 +249,7 @@ def _core(preparation, options, low, high):
         low=low,
         high=high,
         starts=preparation.starts,
+        kinds=preparation.kinds,
         given=None if preparation.point is None else preparation.to_core(preparation.point),
         n_lps=preparation.n_lps,
         epsilon=epsilon,

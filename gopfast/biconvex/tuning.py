@@ -150,6 +150,9 @@ REL_TOL = 1e-6
 
 # in a note | variables | [1, inf) | not measured
 MOST_SHOWN = 5
+# by which ends of local searches differ, and more, that are different optima | relative, and at least so much |
+# (0, 1) | not measured
+SAME_END = 1e-6
 # that the solution gains by the feasibility tolerance, from which on it has a note | relative to the objective | (0, 1)
 # | not measured
 NOTEWORTHY = 1e-9

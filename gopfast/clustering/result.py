@@ -60,11 +60,6 @@ class ClusteringResult(SearchResult):
     # what results of mixtures have
     elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
 
-    def _values(self):
-        """Name and text of what the local searches say, where nothing is proved."""
-        if self.evidence:
-            yield "evidence", self.evidence
-
     @property
     def labels(self) -> IntArray:
         """Cluster of every sample, shape (n,)."""

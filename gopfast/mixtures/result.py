@@ -286,8 +286,6 @@ class Result(Fitted, SearchResult):
         """Name and text of the ELBO, which follows the objective in the summary."""
         if self.elbo is not None:
             yield self._elbo_name, f"{self.elbo:.8g}  (at most {self.elbo_bound:.8g})"
-        if self.evidence:
-            yield "evidence", self.evidence
 
     def __repr__(self) -> str:
         """Return status and bounds on one line."""

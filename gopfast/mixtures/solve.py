@@ -16,7 +16,7 @@ from gopfast.mixtures.mechanisms import NAMES, REDUCED_FROM, ClosedForm
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.plan import MixturePlan
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
-from gopfast.mixtures.primal.endings import ENDINGS, KINDS
+from gopfast.mixtures.primal.start_kinds import KINDS
 from gopfast.mixtures.problems.large import LargeGaussianMixture
 from gopfast.mixtures.record import digest, record
 from gopfast.mixtures.recording import Recorder, of_one_component
@@ -30,6 +30,7 @@ from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
 from gopfast.search import snapshot
 from gopfast.search.checkpoint import header
+from gopfast.search.endings import ENDINGS
 from gopfast.search.search import Search
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 from gopfast.search.threads import n_threads

@@ -21,7 +21,7 @@ from tests.support.savings import best_known
 @pytest.fixture(autouse=True)
 def few_cells(monkeypatch):
     """Whatever there is time for bounds the objective."""
-    monkeypatch.setattr(pricing_root, "MOST_OPEN", 20_000)
+    monkeypatch.setattr(pricing_root, "MOST_OPEN_BYTES", 5_000_000)
 
 
 def problem_of(seed, d, K, covariance, n=14, apart=3.0):

@@ -286,7 +286,7 @@ def test_cuts_leave_every_solution_below_the_limit(kind, excess, monkeypatch):
     family = engine.family(problem)
     # prices from a worse solution
     worse = as_solution(problem, random_state(problem, np.random.default_rng(1)))
-    monkeypatch.setattr(pricing_root, "MOST_OPEN", 5_000)
+    monkeypatch.setattr(pricing_root, "MOST_OPEN_BYTES", 1_000_000)
     reduction = PricingReduction(family, lambda s, limit: PricingBound(family, single(problem, family), s, limit))
     reduction.learn_all(worse, value + excess)
     assert reduction.floor <= value + 1e-9 * (1 + abs(value))

@@ -18,7 +18,7 @@ from tests.support.problems import objectives_on_the_way
 @pytest.fixture(autouse=True)
 def few_cells(monkeypatch):
     """Whatever there is time for bounds the objective."""
-    monkeypatch.setattr(pricing_root, "MOST_OPEN", 20_000)
+    monkeypatch.setattr(pricing_root, "MOST_OPEN_BYTES", 5_000_000)
 
 
 def problem_of(seed, d, K, n=30, floor=None, flat=0):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from gopfast.clustering.lloyd import descend, draw
 from gopfast.mixtures.primal.em import MixturePrimal
-from gopfast.mixtures.primal.endings import ENDINGS, KINDS
+from gopfast.search.endings import ENDINGS
 
 import gopfast
+from gopfast.mixtures.primal.start_kinds import KINDS
 from gopfast.starts import ENDED, INDEPENDENT, Starts
 
 GALAXIES = gopfast.datasets.load_galaxies() / 1000

@@ -62,10 +62,11 @@ EXCEPTIONS = {
         "MEAN VARIANCE SLOPE RESIDUAL N_CELL N_COLUMNS OF_MASS OF_X OF_Y OF_XY OF_XX OF_YY OF_XY_SQUARED N_STATISTICS "
         "MEAN_BOX VARIANCE_MOST VARIANCE_LEAST SLOPE_LEAST SLOPE_MOST RESIDUAL_MOST RESIDUAL_LEAST N_FACETS",
     ),
-    "mixtures/primal/endings": (
-        "codes and their numbers",
-        "N_KINDS N_ENDINGS GIVEN SUGGESTED TRIAL DRAWS CLUSTERS TIES MOVES CROSSINGS NODES CONVERGED OUT_OF_STEPS "
-        "GIVEN_UP OUT_OF_TIME FAILED",
+    "biconvex/start_kinds": (
+        "codes and their number", "GIVEN RELAXED MIDDLE DRAWS NEAR_ZERO BEST NODES N_KINDS"
+    ),
+    "mixtures/primal/start_kinds": (
+        "codes and their number", "GIVEN SUGGESTED TRIAL DRAWS CLUSTERS TIES MOVES CROSSINGS NODES N_KINDS"
     ),
     "mixtures/families/gaussian": ("mathematics", "CURVATURE"),
     "mixtures/families/matrix": (
@@ -105,6 +106,7 @@ EXCEPTIONS = {
     "search/arena": ("a pattern of bits, and what an allocation may be", "GUARD LARGEST"),
     "search/checkpoint": ("file format", "VERSION"),
     "search/session": ("stands for no limit", "UNLIMITED"),
+    "search/endings": ("codes and their number", "CONVERGED OUT_OF_STEPS GIVEN_UP OUT_OF_TIME FAILED N_ENDINGS"),
     "search/entries": ("file format: the largest count", "LARGEST"),
     "search/learning_log": ("file format: the largest number", "MOST_STEPS"),
     "search/ledger": ("a code", "NOWHERE"),

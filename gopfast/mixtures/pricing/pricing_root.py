@@ -35,7 +35,7 @@ from gopfast.mixtures.pricing.tuning import (
     MOST_CONFINED,
     MOST_IMPROVED,
     MOST_LOOKED_AT,
-    MOST_OPEN,
+    MOST_OPEN_BYTES,
     MOST_PASSES,
     MOST_SHAVED,
     N_ASCENT,
@@ -156,7 +156,7 @@ class PricingBound(Learner):
         self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
         self.begun, self.tight, self.n_turns, self.halfway = False, False, 0, math.inf
         self.n_proved = self.n_coarse = 0
-        self.most_open = None  # cells that may be left, if others than MOST_OPEN
+        self.most_open = MOST_OPEN_BYTES // self.pricing.cell_bytes  # cells that may be left
         self.n_rounds, self.prices_until = 0, math.inf  # of prices at one tolerance
         self.n_shaved = self.n_shaving = 0  # cells and passes to drop cells
         self.solution, self.confine, self.confinement = np.array(solution), confine, None
@@ -230,7 +230,7 @@ class PricingBound(Learner):
             if first:
                 self.n_coarse = self.n_proved
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
-            has_room = self.pricing.n_open < (self.most_open or MOST_OPEN)
+            has_room = self.pricing.n_open < self.most_open
             if reason == "cells" and few and before < self.pricing.n_cells and has_room:
                 return True
         elif self.phase is Phase.CELLS:

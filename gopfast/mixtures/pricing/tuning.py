@@ -76,8 +76,8 @@ ROOT_MOST_TURNS = 20
 MOST_IMPROVED = 12_000
 # samples of which questions are asked: every one asks for prices of its own | samples | [0, inf) | not measured
 MOST_CONFINED = 5_000
-# that are open at a time | cells | [1, inf) | argument: their memory, 0.4 to 1 kB each
-MOST_OPEN = 200_000
+# memory of those that are open at a time, 0.2 to 2 kB each | bytes | [1, inf) | docs/notebook/regressions.md
+MOST_OPEN_BYTES = 250_000_000
 # cells bounded to drop more of them, once the supremum is known | cells | [0, inf) | not measured
 MOST_SHAVED = 30_000
 # for it | passes | [0, inf) | not measured

@@ -1,6 +1,7 @@
 """Primal problems of a biconvex problem: alternating minimisation, each half a convex program."""
 
 from gopfast.biconvex.settling cimport Settling
+from gopfast.search.endings cimport Endings
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.types cimport index, real
 
@@ -12,7 +13,10 @@ cdef class AlternatingPrimal(Settling):
     cdef readonly int n_lps             # linear programs made before the search
     cdef index n_improving, n_seen      # those of improve(); those of the whole search at its last call
     cdef real[:, ::1] starts
+    cdef signed char[::1] kinds         # (S,) of each start, `start_kinds`
     cdef readonly int next_start        # the first that has not been used
+    cdef readonly Endings endings       # where local searches ended, in the core's units
+    cdef bint is_cut                    # whether the search at work ran out of steps somewhere
     cdef bint divided                   # whether no variable is on both sides
     cdef bint is_convex                 # whether there is no product, but convex forms in rows
     cdef object nonlinear               # callable: a local solution from a point (n,), or None; or None itself
@@ -25,5 +29,7 @@ cdef class AlternatingPrimal(Settling):
     cdef real search_nonlinear(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef bint find_nonlinear(self, const real *point) noexcept
     cdef bint wants_nonlinear(self, bint found) noexcept nogil
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real search_next(self, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real search(self, const real *point, int kind, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef real search_from(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real foreseen(self, const real *z, real merit) noexcept nogil

@@ -21,11 +21,13 @@ from libc.string cimport memcpy
 from gopfast.biconvex.convex_programs cimport FREE
 from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.settling cimport Settling
+from gopfast.biconvex.start_kinds cimport DRAWS, NODES, N_KINDS
 from gopfast.biconvex.tuning cimport (
     FEW_LPS, FIRST_RADIUS, FIRST_VAIN, HARDLY_LESS, LEAST_RADIUS, MOST_LINEARISATIONS, MOST_STEPS, NARROWER,
     NEARLY_FEASIBLE, NONLINEAR_EACH, PENALTY, SHARE_OF_LPS, WIDER,
 )
 from gopfast.lp.lp cimport LP_OPTIMAL, LP_UNBOUNDED, LpStatus
+from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport OK, index, real
@@ -48,13 +50,17 @@ cdef class AlternatingPrimal(Settling):
         Linear programs that it took to find it.
     nonlinear : callable, optional
         ``nonlinear(point)``: a local solution that a nonlinear solver finds from there, (n,), or None.
+    kinds : array of int (S,), optional
+        What kind of start each is, as a number of `start_kinds.KINDS`; draws by default.
     """
 
-    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None):
+    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None, kinds=None):
         cdef int k
         self.n_solution, self.has_tolerance = data.n, True
         self.reserve(data)
         self.starts = np.ascontiguousarray(starts, dtype=np.float64).reshape(-1, data.n)
+        self.kinds = np.full(self.starts.shape[0], DRAWS, np.int8) if kinds is None else np.array(kinds, np.int8)
+        self.endings = Endings(N_KINDS)
         self.given = np.full(data.n, np.nan) if given is None else np.array(given, dtype=np.float64)
         self.n_lps = n_lps
         self.trial, self.nonlinear_point = np.zeros(data.n), np.zeros(data.n)
@@ -74,7 +80,7 @@ cdef class AlternatingPrimal(Settling):
         return {
             "turns": np.array([self.next_start, self.n_improving, self.n_kept]), "unbounded": self.unbounded,
             "ray": np.array(self.direction),
-            "kept": np.array(self.kept), "kept_form": np.array(self.kept_form),
+            "kept": np.array(self.kept), "kept_form": np.array(self.kept_form), **self.endings.state(),
         }
 
     def restore(self, state):
@@ -91,6 +97,7 @@ cdef class AlternatingPrimal(Settling):
             state, "kept_form", np.shape(self.kept_form), "i", 0, max(0, n_blocks - 1))
         if self.n_kept > 0 and n_blocks == 0:
             raise entries.EntryError("turns must be of no tangents: the problem has no forms")
+        self.endings.restore(state)
 
     # What the search asks for
 
@@ -103,8 +110,7 @@ cdef class AlternatingPrimal(Settling):
         while self.next_start < self.starts.shape[0] and not isfinite(best) and not self.unbounded:
             if self.stop.poll(0):
                 break
-            best = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
-            self.next_start += 1
+            best = self.search_next(tolerance, solution, effort)
         return best
 
     cdef real improve(self, const real *point, const real *weights, real target, real tolerance, real *solution,
@@ -120,10 +126,9 @@ cdef class AlternatingPrimal(Settling):
         self.n_seen = before
         if isfinite(target) and self.n_improving > FEW_LPS + SHARE_OF_LPS * (before - self.n_improving):
             return INFINITY
-        value = self.search(point, tolerance, solution, effort)
+        value = self.search(point, NODES, tolerance, solution, effort)
         if not value < target and self.next_start < self.starts.shape[0]:
-            value = self.search(&self.starts[self.next_start, 0], tolerance, solution, effort)
-            self.next_start += 1
+            value = self.search_next(tolerance, solution, effort)
         self.n_improving += effort.n_lps - before
         return value
 
@@ -136,7 +141,26 @@ cdef class AlternatingPrimal(Settling):
         self.alternate(solution, 0, 0, effort)
         return -INFINITY if self.unbounded else self.settle(solution, effort)
 
-    cdef real search(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
+    cdef real search_next(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """Local search from the next start; as search()."""
+        cdef index i = self.next_start
+        self.next_start += 1
+        return self.search(&self.starts[i, 0], self.kinds[i], tolerance, solution, effort)
+
+    cdef real search(self, const real *point, int kind, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """Local search from a point of a kind, which is counted; OUT solution, its objective, inf: no feasible one."""
+        cdef real value
+        self.is_cut = False
+        value = self.search_from(point, tolerance, solution, effort)
+        if isfinite(value):
+            self.endings.add(kind, OUT_OF_STEPS if self.is_cut else CONVERGED, value)
+        elif value < 0:
+            self.endings.add(kind, GIVEN_UP, value)  # along a ray there is no end
+        else:
+            self.endings.add(kind, OUT_OF_TIME if self.stop.poll(0) else FAILED, value)
+        return value
+
+    cdef real search_from(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from a point, either side fixed first, then all free; OUT solution, its objective or inf."""
         cdef real best = INFINITY, value
         cdef int stage, n = self.data.n
@@ -266,6 +290,8 @@ cdef class AlternatingPrimal(Settling):
             if idle >= 2:
                 break
             side = 1 - side
+        else:
+            self.is_cut = True
         return value
 
     cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil:

@@ -66,6 +66,12 @@ cdef extern from *:
     # nothing | part | (0, 1) | not measured
     real LOCAL_TOLERANCE "1e-3"
 
+    # [endings] Where local searches ended.
+
+    # that are kept, each with its objective; later ones are counted only | searches | [1, inf) | argument: ten bytes
+    # each
+    index MOST_ENDINGS "2000L"
+
     # [node_memory] Open nodes and the memory that they take.
 
     # between two looks at what the whole process takes | batches | [1, inf) | not measured

@@ -50,6 +50,11 @@ cdef class ComponentPricing(CellPricing):
     cdef index spent(self) noexcept nogil:
         return self.terms()
 
+    @property
+    def cell_bytes(self):
+        """Memory that a cell takes, in bytes."""
+        return self.tree.node_bytes
+
     # All cells
 
     cdef int open(self, const real *low, const real *high) except -1:

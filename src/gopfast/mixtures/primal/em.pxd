@@ -1,10 +1,10 @@
 """Primal problem of a mixture: EM and its starts, for any component family."""
 
 from gopfast.mixtures.primal.crossing cimport Crossing
-from gopfast.mixtures.primal.endings cimport Endings
 from gopfast.mixtures.primal.moves cimport Moves
 from gopfast.mixtures.families.family cimport Family
 from gopfast.mixtures.data.passes cimport N_PARTS, pass_sums
+from gopfast.search.endings cimport Endings
 from gopfast.search.meter cimport Meter, Work
 from gopfast.search.relaxation cimport Effort, Primal
 from gopfast.mixtures.data.samples cimport PassBuffer, Samples, SampleSet

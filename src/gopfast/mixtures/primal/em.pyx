@@ -16,14 +16,13 @@ from libc.string cimport memcpy
 from gopfast.clustering.line import best_stretches
 from gopfast.mixtures.primal.clusters import clusterings
 from gopfast.mixtures.primal.crossing cimport Crossing
-from gopfast.mixtures.primal.endings cimport (
-    CLUSTERS, CONVERGED, CROSSINGS, DRAWS, FAILED, GIVEN, GIVEN_UP, MOVES, NODES, OUT_OF_STEPS, OUT_OF_TIME, SUGGESTED,
-    TIES, TRIAL, Endings
-)
 from gopfast.mixtures.primal.margins cimport OBJECTIVE_ROUNDING
 from gopfast.mixtures.primal.moves cimport Moves, uniform
 from gopfast.mixtures.data.passes cimport PASS_MOMENTS, run_pass, run_pass_in_parts
 from gopfast.mixtures.data.samples cimport Samples, cost_size, summary_shift
+from gopfast.mixtures.primal.start_kinds cimport (
+    CLUSTERS, CROSSINGS, DRAWS, GIVEN, MOVES, NODES, N_KINDS, SUGGESTED, TIES, TRIAL
+)
 from gopfast.mixtures.primal.tuning cimport (
     CLUSTER_TURNS, DEEP_FROM, DEEP_PASSES, DEEP_PASSES_EACH, DEEP_WORK, DOUBT, EM_LONG as LONG, FEWEST_START_SAMPLES,
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
@@ -32,6 +31,7 @@ from gopfast.mixtures.primal.tuning cimport (
     SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS,
     WIDE_FROM, WIDE_TERMS
 )
+from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
 from gopfast.search.meter cimport Meter, Work
 from gopfast.search.stop cimport clock
 
@@ -72,7 +72,7 @@ cdef class MixturePrimal(Primal):
                  start_weights=None, bint perturbed=True):
         cdef int K = family.n_components, d = family.n_columns, part
         self.moving, self.perturbing = Meter(), Meter()
-        self.endings, self.ending = Endings(), FAILED
+        self.endings, self.ending = Endings(N_KINDS), FAILED
         self.active, self.found_by, self.perturbed = SEARCHING, SEARCHING, perturbed
         self.family = family
         self.n_starts = n_starts

@@ -117,12 +117,6 @@ cdef extern from *:
     # each
     real MOST_SHARES "4e6"
 
-    # [endings] Where local searches ended.
-
-    # that are kept, each with its objective; later ones are counted only | searches | [1, inf) | argument: ten bytes
-    # each
-    index MOST_ENDINGS "2000L"
-
     # [chunked] Samples that are not in memory, by sweeps over them and EM on their summary.
 
     # over the samples, for one optimum of the summary | sweeps | [1, inf) | not measured

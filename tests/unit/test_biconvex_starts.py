@@ -1,0 +1,81 @@
+"""Local searches of a biconvex problem are counted as they were made, and kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gopfast.search.endings import Endings
+
+import gopfast
+from gopfast import BiconvexProblem
+from gopfast.biconvex.start_kinds import KINDS
+from gopfast.starts import Starts
+
+FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
+OPTIONS = {"log": False, "n_threads": 1}
+
+
+def problem(name):
+    return BiconvexProblem.from_json(FOLDER / f"{name}.json")
+
+
+def test_ends_are_those_of_the_local_searches():
+    result = gopfast.solve(problem("ex3_1_1"), **OPTIONS)
+    starts = result.starts
+    assert {"relaxed", "middle", "draws", "nodes"} <= starts.keys() <= set(KINDS)
+    assert starts["relaxed"]["converged"] == starts["middle"]["converged"] == 1
+    assert starts.n_independent == sum(starts["draws"].values()) > 2
+    assert starts.above.min() <= starts.tolerance and starts.n_optima > 1
+    assert starts.above[starts.kinds.index("middle")] > 1000.0  # alternation from there misses the optimum
+    assert starts.evidence in str(starts) and result.evidence == ""
+
+
+def test_a_start_that_is_handed_in_is_counted_as_such():
+    given = gopfast.solve(problem("ex3_1_1"), **OPTIONS).solution.z
+    starts = gopfast.solve(problem("ex3_1_1"), start=given, **OPTIONS).starts
+    assert starts["given"]["converged"] == 1 and starts.above[starts.kinds.index("given")] <= starts.tolerance
+
+
+def test_what_is_not_proved_has_evidence():
+    result = gopfast.solve(problem("ex3_1_1"), max_nodes=5, **OPTIONS)
+    assert result.status == "NODE_LIMIT" and "local searches" in result.evidence
+    assert result.evidence in str(result)
+
+
+def test_searches_that_find_no_point_are_no_evidence():
+    found = Starts({"middle": {"failed": 1}, "draws": {"failed": 2, "out of time": 1}}, [], [], [], 1e-6)
+    assert found.evidence == "none of 4 local searches ended at a solution" and found.n_independent == 0
+
+
+def test_a_resumed_search_has_those_of_the_whole(tmp_path):
+    path, name = tmp_path / "search.checkpoint", "pooling_adhya1pq"
+    whole = gopfast.solve(problem(name), **OPTIONS)
+    stopped = gopfast.solve(problem(name), checkpoint=path, max_nodes=whole.n_nodes // 2, **OPTIONS)
+    resumed = gopfast.resume(path, problem(name), **OPTIONS)
+    before, after = stopped.starts, resumed.starts
+    assert after.n_searches >= before.n_searches > 10
+    for kind, row in before.items():
+        assert all(after[kind].get(how, 0) >= times for how, times in row.items())
+    assert after["nodes"]["converged"] == whole.starts["nodes"]["converged"]
+
+
+def test_it_survives_json():
+    result = gopfast.solve(problem("ex3_1_1"), max_nodes=5, **OPTIONS)
+    record = result.to_dict()
+    assert Starts.from_dict(record["starts"]).evidence == result.evidence == record["evidence"]
+
+
+def test_ends_of_others_are_added_in_their_unit():
+    one, other = Endings(len(KINDS)), Endings(len(KINDS))
+    state = other.state()
+    counted = state["ends_counted"]
+    counted[3, 0] = 2
+    other.restore({
+        "ends_counted": counted, "ends_of": np.full(2, 3, np.int8), "ends_by": np.zeros(2, np.int8),
+        "ends_at": np.array([1.0, 3.0]),
+    })  # fmt: skip
+    one.take(other, 2.0)
+    one.take(other)
+    assert one.rows()[2].tolist() == [2.0, 6.0, 1.0, 3.0] and one.table()[3, 0] == 4
+    with pytest.raises(ValueError, match="ends_of"):
+        other.restore({**other.state(), "ends_of": np.array([len(KINDS), 0], np.int8)})

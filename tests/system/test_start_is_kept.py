@@ -228,7 +228,10 @@ def test_a_feasible_start_counts_where_local_searches_end_elsewhere(monkeypatch)
 
     problem = gopfast.BiconvexProblem([0.0, 0.0], Q=[[0.0, 1.0], [1.0, 0.0]], lower=-1, upper=[1, 2])
     value = problem.objective(np.array([1.0, -1.0]))
-    monkeypatch.setattr(preparation, "_local_search", lambda data, starts, *_: (math.inf, starts[0], 0, len(starts)))
+    monkeypatch.setattr(
+        preparation.Preparation, "_local_search",
+        lambda self, data, scale, starts, *_: (math.inf, starts[0], len(starts)),
+    )  # fmt: skip
     found = gopfast.solve(problem, start=[1.0, -1.0], max_nodes=1, log=False)
     assert found.objective <= value
 

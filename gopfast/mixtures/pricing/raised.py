@@ -10,11 +10,12 @@ Theory: (U6) of docs/theory/groups.md.
 
 import itertools
 import math
+import time
 
 import numpy as np
 
 from gopfast.mixtures.families.full import FullFamily
-from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
 from gopfast.mixtures.pricing.grouped import scale_of
 from gopfast.mixtures.pricing.pricing import ComponentPricing
@@ -70,7 +71,7 @@ class RaisedBound(Learner):
         self.total_weight = math.fsum(self.weights)
         self.rng = np.random.default_rng(0)
         self.terms, self.phase, self.height, self.level = 0, "begin", 0, 0
-        self.pricing = None
+        self.pricing, self.work = None, self._begin()
 
     @property
     def n_terms(self):
@@ -91,10 +92,20 @@ class RaisedBound(Learner):
         """Next thing to learn; whether there is more."""
         if self.lower >= self.limit:
             return False
-        return getattr(self, f"_step_{self.phase}")(deadline)
+        return getattr(self, f"_step_{self.phase}")(end_of_step(deadline))
 
-    def _step_begin(self, _deadline):
-        """Find what prices are made of: clusters, and components on two of them."""
+    def _is_done(self, deadline):
+        """Go on with the work at hand until the deadline; whether it came to its end."""
+        return all(time.monotonic() <= deadline for _ in self.work)
+
+    def _step_begin(self, deadline):
+        """Get ready for prices, until the deadline."""
+        if self._is_done(deadline):
+            self.phase, self.work = "prices", None
+        return True
+
+    def _begin(self):
+        """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K = self.family.n_components
         many = len(self.weights) >= GROUPED
         self.pricing = (GroupedPricing if many else ComponentPricing)(
@@ -104,21 +115,24 @@ class RaisedBound(Learner):
             scale = columns.std(axis=1) + 1e-12 * (1.0 + np.abs(columns).max(axis=1))
             scale[2] = math.inf  # groups are cut by the coordinates, not by their product
             self.pricing.take_groups(SampleGroups(columns, self.weights, scale, product=True))
+            yield
         used = self.solution[:K] > 0.0
         self.atoms = np.asarray(self.solution[K:-1]).reshape(K, -1)[used]
-        costs = np.array([self.pricing.costs_at(point)[0] for point in self.atoms])
-        logs = np.log(self.solution[:K][used])[:, None] - costs
+        costs = []
+        for point in self.atoms:
+            costs.append(self.pricing.costs_at(point)[0])
+            self.terms += len(self.weights)
+            yield
+        logs = np.log(self.solution[:K][used])[:, None] - np.array(costs)
         top = logs.max(axis=0)
         shares = np.exp(logs - top)
         total = shares.sum(axis=0)
+        yield
         self.own, shares = -(top + np.log(total)), shares / total
         self.labels, rest = shares.argmax(axis=0), 1.0 - shares.max(axis=0)
         self.most = np.sqrt(2.0 * AMBIGUOUS / np.maximum(rest, 1e-300))
         self.masses = shares @ self.weights
         self.merged = self._merged(used)
-        self.terms += costs.size
-        self.phase = "prices"
-        return True
 
     def _merged(self, used):
         """Return parameters of a component for every two of the solution's, and of one for all."""
@@ -134,43 +148,60 @@ class RaisedBound(Learner):
             points.append(self.one.pack(mean[None], both[None]))
         return np.array(points)
 
-    def _step_prices(self, _deadline):
-        """Try prices of the next height; whether there are any that are of use."""
-        if self.height == len(HEIGHTS):
-            return False
-        each = np.full(len(self.masses), HEIGHTS[self.height]) * self.masses.max() / self.masses
-        self.height += 1
+    def _step_prices(self, deadline):
+        """Try prices of the next height, until the deadline; whether there are any that may be of use."""
+        if self.work is None:
+            if self.height == len(HEIGHTS):
+                return False
+            self.work = self._try(HEIGHTS[self.height])
+            self.height += 1
+        if self._is_done(deadline):
+            self.work = None
+        return True
+
+    def _try(self, height):
+        """Make prices of this height, begin the search if they are of use, and yield after every part of the work."""
+        each = np.full(len(self.masses), height) * self.masses.max() / self.masses
         pricing = self.pricing
         for _turn in range(N_EQUAL):
-            values = self._values(self.own + np.minimum(each[self.labels], self.most))
+            values = yield from self._values(self.own + np.minimum(each[self.labels], self.most))
             each = each + (values.max() - values) / self.masses
         prices = self.own + np.minimum(each[self.labels], self.most)
-        value = self._values(prices).max()
+        value = (yield from self._values(prices)).max()
         self.total = total_of(self.weights, prices, self.family.constant) - self.family.constant_error
         lost = self.limit - (self.total - self.family.n_components * value)
         if not lost < LOSS * self.total_weight:
-            return True
+            return
         self.prices = prices
         pricing.set_prices(prices)
-        others = pricing.climb(self.merged, 0)[0]
+        yield
+        others = yield from self._climb(self.merged, 0)
         if others.max() > MERGED * value:
-            return True
+            return
         starts = np.concatenate([self.merged, pricing.seeded(self.rng, N_STARTS)])
-        values = pricing.climb(starts, N_CLIMBS)[0]
-        self.attained = pricing.climb(self.atoms, N_CLIMBS)[0].max()
+        values = yield from self._climb(starts, N_CLIMBS)
+        self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
         if values.max() > self.attained + SLACK * value:
-            return True
+            return
         self._begin_search()
-        return True
+
+    def _climb(self, points, n_steps):
+        """Return what is attained from each of some points, and yield after as many as there are threads."""
+        values = []
+        for first in range(0, len(points), self.threads):
+            values.append(self.pricing.climb(points[first : first + self.threads], n_steps)[0])
+            yield
+        return np.concatenate(values)
 
     def _values(self, prices):
-        """Return about what the incumbent's components save."""
+        """Return about what the incumbent's components save, and yield after each."""
         values = []
         for point in self.atoms:
             gains = prices - self.pricing.costs_at(point)[0]
             scale = scale_of(self.weights, gains)
             values.append(self.weights @ np.maximum(0.0, gains + math.log(scale)) if scale > 0.0 else 0.0)
             self.terms += len(gains)
+            yield
         return np.array(values)
 
     def _begin_search(self):

@@ -7,14 +7,16 @@ from gopfast.biconvex.margins import CUT_MARGIN as MARGIN
 
 class Cuts:
     """
-    Cuts by the rows of a problem.
+    Cuts by the rows of a problem, and by the bound where the objective is affine.
 
     Parameters
     ----------
     problem : gopfast.checker.biconvex.BiconvexProblem
+    bound : float or None
+        What is to be proved; None: that no point is feasible.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem, bound):
         self.problem, self.n = problem, problem.n
         rows = np.flatnonzero(problem.is_affine & (problem.affine[:, 1:] != 0).any(axis=1))
         equations = rows[problem.is_equation[rows]]
@@ -22,6 +24,15 @@ class Cuts:
         self.rows = np.concatenate([rows, equations])
         self.signs = np.concatenate([np.ones(len(rows)), -np.ones(len(equations))])
         self.slacks = problem.affine[self.rows] * self.signs[:, np.newaxis]
+        objective = problem.forms[-1]
+        is_linear = problem.monomials[0] == 0
+        if bound is not None and not objective[~is_linear].any():
+            # what is better than the bound: L - f
+            slack = np.zeros(self.n + 1)
+            slack[problem.monomials[1][is_linear]] = -objective[is_linear]
+            slack[0] += bound
+            self.rows, self.signs = np.append(self.rows, len(problem.is_equation)), np.append(self.signs, 1.0)
+            self.slacks = np.vstack([self.slacks, slack])
 
     def by_rows(self, low, high, worth):
         """

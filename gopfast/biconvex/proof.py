@@ -3,8 +3,9 @@
 The search that found the solution tightens boxes in ways that nothing was kept of. This one knows what is to be proved,
 so that its order does not matter: depth first, each node one linear program of what a certificate may add up (rows,
 McCormick's rows, rows times bounds, squares), whose duals are the certificate. What it holds are the open nodes alone.
+Rows that are hyperbolas have tangents at the best point, which the checker takes for rows.
 
-Theory: (V9) of docs/theory/proofs.md.
+Theory: (V9), (VE1) of docs/theory/proofs.md.
 """
 
 import dataclasses
@@ -14,6 +15,7 @@ import time
 
 import numpy as np
 
+from gopfast.biconvex import hyperbolas
 from gopfast.biconvex.cuts import Cuts
 from gopfast.biconvex.margins import GIVEN_AWAY as ROUNDING, PROOF_MARGIN as MARGIN
 from gopfast.biconvex.program import Program
@@ -32,17 +34,16 @@ from gopfast.biconvex.tuning import (
 )
 from gopfast.checker import ProofError, biconvex, file
 from gopfast.checker.certificate import Certificates
+from gopfast.checker.hyperbolas import hyperbola, with_tangents
 from gopfast.proof import keep
 from gopfast.result import Status
-
-WITHOUT_TANGENTS = "; the bound is by tangents of hyperbolas, which proofs do not have"
 
 
 class Unproved(Exception):
     """The search for a proof ended without one."""
 
 
-def with_proof(problem, result, tolerance, where, seconds=math.inf, by_tangents=False):
+def with_proof(problem, result, tolerance, where, seconds=math.inf):
     """
     Return a result with a proof of its bound, or with a note that says why there is none.
 
@@ -56,8 +57,6 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf, by_tangents=
         File, or that the proof is kept in memory.
     seconds : float
         Time limit.
-    by_tangents : bool
-        Whether the result's bound has tangents of hyperbolas (X13), which a proof does without: a reason to name.
     """
     sign = -1.0 if problem.sense == "max" else 1.0
     value, bound = sign * result.objective, sign * result.bound
@@ -65,16 +64,15 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf, by_tangents=
     try:
         own = biconvex.BiconvexProblem(json.loads(problem.to_json()))
         claimed = _claimed(result, value, bound, tolerance)
-        arrays = prove(own, claimed, result.n_nodes, seconds)
-    except (Unproved, ProofError, KeyboardInterrupt) as error:
-        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error
-        note = f"no proof was written: {reason}{WITHOUT_TANGENTS if by_tangents else ''}"
-        return dataclasses.replace(result, notes=[*notes, note])
-    claim = {"bound": claimed, "objective": None, "solution": None, "violation": 0.0}
-    if result.solution is not None:
         # of polynomial problems, what formulas made of quotients, roots and sums is part of what is proved
         stated = getattr(problem, "stated", np.asarray)
-        z = stated(result.solution.z)
+        z = None if result.solution is None else stated(result.solution.z)
+        arrays = prove(own, claimed, result.n_nodes, seconds, z)
+    except (Unproved, ProofError, KeyboardInterrupt) as error:
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error
+        return dataclasses.replace(result, notes=[*notes, f"no proof was written: {reason}"])
+    claim = {"bound": claimed, "objective": None, "solution": None, "violation": 0.0}
+    if z is not None:
         claim |= {"objective": own.objective(z), "solution": z.tolist(), "violation": own.violation(z)}
     data = file.pack("biconvex", {"digest": own.digest(), "claim": claim}, arrays)
     fields = {"proof": keep(data, where)}
@@ -97,7 +95,7 @@ def _claimed(result, value, bound, tolerance):
     return bound - max(ROUNDING * (1 + abs(bound)), SHARE * gap)
 
 
-def prove(problem, bound, n_nodes, seconds=math.inf):
+def prove(problem, bound, n_nodes, seconds=math.inf, point=None):
     """
     Prove that no feasible point has an objective below a bound.
 
@@ -110,6 +108,8 @@ def prove(problem, bound, n_nodes, seconds=math.inf):
         That the search took.
     seconds : float
         Time limit.
+    point : ndarray, shape (n_given,), optional
+        The best that is known, at which rows may have tangents.
 
     Returns
     -------
@@ -121,12 +121,28 @@ def prove(problem, bound, n_nodes, seconds=math.inf):
     Unproved
     """
     with np.errstate(all="ignore"):
+        rows, tangents = _tangents(problem, point)
+        problem = with_tangents(problem, rows, tangents)
         prover = _Prover(problem, bound, MOST_NODES + MOST_NODES_EACH * n_nodes)
         try:
             prover.run(time.perf_counter() + seconds)
         finally:
             prover.program.close()
-        return prover.entries.arrays(prover.program.vectors())
+        found = prover.entries.arrays(prover.program.vectors())
+        return found | {"hyperbolas": rows, "tangents": tangents}
+
+
+def _tangents(problem, point):
+    """Rows (T,) that have tangents at a point, and these (T, n + 1): constants and coefficients."""
+    rows, found = [], []
+    z = None if point is None else problem.completed(point)
+    for row in range(len(problem.is_equation) if z is not None else 0):
+        known = hyperbola(problem, row)
+        for slopes, bound in [] if known is None else hyperbolas.tangents([hyperbolas.Hyperbola(*known)], z):
+            rows.append(row)
+            found.append(np.zeros(problem.n + 1))
+            found[-1][[0, *(1 + i for i in slopes)]] = [-bound, *slopes.values()]
+    return np.array(rows, int), np.array(found).reshape(-1, problem.n + 1)
 
 
 class _Entries:
@@ -175,7 +191,7 @@ class _Prover:
         self.entries = _Entries()
         self.program = Program(problem, bound)
         self.rule = None
-        self.cuts = Cuts(problem)
+        self.cuts = Cuts(problem, bound)
         self.margin = MARGIN * (1 + abs(bound or 0.0))
 
     def least(self, certificate, low, high, target=None):

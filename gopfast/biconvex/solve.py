@@ -60,7 +60,7 @@ def solve(problem, options, start=None, proof=None, stored=None):
         session.monitor.finish(result)
         if proof is None:
             return result
-        return _with_proof(problem, options, found, result, proof, bool(preparation.tangents))
+        return _with_proof(problem, options, found, result, proof)
 
 
 def _biconvex(problem):
@@ -76,7 +76,7 @@ def _lifted(problem, start):
     return start if (abs(start) <= LARGEST_NUMBER).all() else None
 
 
-def _with_proof(problem, options, found, result, proof, by_tangents):
+def _with_proof(problem, options, found, result, proof):
     """Return the result with its proof, for which a search of its own takes as long again as this one could."""
     # Here and not above: few ask for it.
     from gopfast.biconvex.proof import with_proof
@@ -84,7 +84,7 @@ def _with_proof(problem, options, found, result, proof, by_tangents):
     rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
     tolerance = max(found.epsilon, rel_tol * abs(result.objective))
     limit = np.inf if options.time_limit is None else options.time_limit
-    return with_proof(problem, result, tolerance, proof, limit, by_tangents)
+    return with_proof(problem, result, tolerance, proof, limit)
 
 
 def _found(preparation, stored):

@@ -13,9 +13,10 @@ point, the lower part first. -1: a leaf, which has no feasible point better than
 is cut, with one node below it. Leaves and cuts have a certificate (`gopfast.checker.certificate`) each, in the tree's
 order: ``first``, ``second`` and ``multipliers``, of the C-th those from ``starts[C]`` to ``starts[C + 1]``. A cut also
 has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``, ``slopes`` and ``ends``: j, s and v. ``vectors`` are
-(S, n + 1).
+(S, n + 1). ``tangents`` (T, n + 1) are affine functions that are not negative where the rows ``hyperbolas`` (T,) hold
+(`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own.
 
-Theory: (V9) of docs/theory/proofs.md.
+Theory: (V9), (VE1) of docs/theory/proofs.md.
 """
 
 import hashlib
@@ -30,6 +31,7 @@ import numpy as np
 from .certificate import Certificates
 from .entries import item, number, numbers
 from .errors import ProofError
+from .hyperbolas import with_tangents
 from .margins import BLUR
 from .products import range_of, taken_apart
 from .rounding import UNIT, up
@@ -60,6 +62,8 @@ class BiconvexProblem:
         Coefficients of the rows' slacks in these monomials, and last of the objective, minimised.
     affine : ndarray, shape (m, n + 1)
         The slacks that are affine; zeros for the others.
+    polynomials : list of dict
+        What `forms` has, exactly: pairs -> Fraction.
     """
 
     def __init__(self, record):
@@ -90,7 +94,7 @@ class BiconvexProblem:
             polynomials[-1] = {pair: -a for pair, a in polynomials[-1].items()}
         is_equation = [sense == "==" for sense in senses]
         self._add_products(polynomials, is_equation)
-        self._tables(polynomials, np.array(is_equation, bool))
+        self.take(polynomials, np.array(is_equation, bool))
 
     def _add_products(self, polynomials, is_equation):
         """Take terms of three and more factors apart: variables for products of two, and an equation for each."""
@@ -110,8 +114,9 @@ class BiconvexProblem:
         polynomials[-1:-1] = equations
         is_equation += [True] * len(equations)
 
-    def _tables(self, polynomials, is_equation):
-        self.is_equation = is_equation
+    def take(self, polynomials, is_equation):
+        """Take these rows, and the objective after them."""
+        self.polynomials, self.is_equation = polynomials, is_equation
         pairs = sorted({pair for terms in polynomials for pair in terms})
         self.monomials = tuple(np.array([pair[side] for pair in pairs]) for side in range(2))
         self.forms = np.zeros((len(polynomials), len(pairs)))
@@ -250,7 +255,8 @@ def check(header, arrays, record):
     if item(header, "digest", "header") != problem.digest():
         raise ProofError("digest", "the proof is of another problem")
     bound = None if item(claim, "bound", "claim") is None else number(claim, "bound", "claim")
-    n_leaves = check_tree(problem, arrays, Certificates(problem, arrays["vectors"], bound))
+    stated = with_tangents(problem, arrays["hyperbolas"], arrays["tangents"])
+    n_leaves = check_tree(stated, arrays, Certificates(stated, arrays["vectors"], bound))
     sign = 1.0 if problem.sense == "min" else -1.0
     proved = math.inf if bound is None else bound
     if item(claim, "solution", "claim") is None:

@@ -50,7 +50,7 @@ ARRAYS = {
         "splits": (INTEGERS, 1), "points": (REALS, 1),
         "starts": (INTEGERS, 1), "first": (INTEGERS, 1), "second": (INTEGERS, 1), "multipliers": (REALS, 1),
         "cuts": (INTEGERS, 1), "variables": (INTEGERS, 1), "slopes": (REALS, 1), "ends": (REALS, 1),
-        "vectors": (REALS, 2),
+        "vectors": (REALS, 2), "hyperbolas": (INTEGERS, 1), "tangents": (REALS, 2),
     },
     "clustering": {"pairs": (INTEGERS, 2), "prices": (REALS, 2)},
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """Rows X Y >= K + squares: what is found, tangents against rational arithmetic, problems that they close."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import hyperbolas, proof
 from gopfast.biconvex.lifting import Lifting
+from gopfast.checker import ProofError, biconvex, file, hyperbolas as checker
 
 
 def problem(q, linear, squares, limit, low, high, upper=np.inf):
@@ -132,13 +134,99 @@ def test_a_tree_with_tangents_ends_as_one_without(monkeypatch):
     assert with_tangents.lower_bound <= without.objective + 1e-9 * abs(without.objective)
 
 
-@pytest.mark.parametrize("most, why", [(np.inf, "nothing in a proof bounds z"), (40.0, "it takes more than 2 nodes")])
-def test_a_proof_that_fails_without_tangents_says_so(monkeypatch, most, why):
-    monkeypatch.setattr(proof, "MOST_NODES", 2)
-    monkeypatch.setattr(proof, "MOST_NODES_EACH", 0)
+def checked(one):
+    """What the checker of proofs makes of a problem."""
+    return biconvex.BiconvexProblem(json.loads(one.to_json()))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_the_checker_takes_for_a_tangent_cuts_off_no_feasible_point(seed):
+    """Its own reading of a row, and random changes of a tangent: accepted ones hold in exact arithmetic."""
+    rng = np.random.default_rng([9, seed])
+    side, n_squares, constant = rng.choice([-1, 1]), rng.integers(3), float(rng.uniform(0.01, 5)) * (seed % 3 > 0)
+    shifts = np.round(rng.uniform(-2, 2, 2) * 8) / 8 * (seed % 2)
+    q, squares = float(rng.choice([0.5, 1.0, 2.0])), rng.uniform(0.1, 3, n_squares)
+    limit = q * (constant - float(np.prod(shifts)))
+    ends = np.append(shifts, np.full(n_squares, -np.inf)), np.full(2 + n_squares, np.inf)
+    low, high = ends if side > 0 else (np.full(2 + n_squares, -np.inf), np.append(shifts, ends[1][2:]))
+    one = problem(q, -q * shifts[::-1], squares, limit, low, high)
+    own = checker.hyperbola(checked(one), 0)
+    (mine,) = found(one)
+    assert own == (*mine[:6], mine.squares)
+    accepted = 0
+    for k in range(40):
+        point = np.append(shifts + side * rng.exponential(2, 2), rng.normal(0, 2, n_squares))
+        tangent = mine.tangent(point)
+        if tangent is None:
+            continue
+        vector = np.zeros(3 + n_squares)
+        vector[0] = -tangent[1]
+        for i, a in tangent[0].items():
+            vector[1 + i] = a
+        if k == 0:
+            own.check(vector)
+            vector[0] -= 1e-9 * np.abs(vector).max()
+            with pytest.raises(ValueError, match="cuts off|too small"):
+                own.check(vector)
+            continue
+        vector *= 1 + rng.choice([0, 1e-12, 1e-3, 1], len(vector)) * rng.normal(size=len(vector))
+        try:
+            own.check(vector)
+        except ValueError:
+            continue
+        accepted += 1
+        exact = [Fraction(v) for v in vector.tolist()]
+        for _ in range(10):
+            near = 1e-3 * rng.normal(size=2 + n_squares) * rng.choice([0, 1])
+            z = [Fraction(float(v)) for v in point[2:] * (1 + near[2:])]
+            Y = Fraction(float(abs(point[1] - shifts[1]) * np.exp(near[1])))
+            X = (own.constant + sum((e * v * v for e, v in zip(own.squares.values(), z, strict=True)), Fraction(0))) / Y
+            values = [1, own.x_shift + side * X, own.y_shift + side * Y, *z]
+            assert sum(a * v for a, v in zip(exact, values, strict=True)) >= 0
+    assert accepted or constant == 0
+
+
+@pytest.mark.parametrize("most", [np.inf, 40.0])
+def test_a_ring_has_a_proof_and_wrong_tangents_are_refused(most):
     one = ring(np.random.default_rng(5), 5)
     one = BiconvexProblem(one.c, quadratic_rows=one.quadratic_rows, lower=0, upper=most)
     result = gopfast.solve(one, rel_tol=1e-6, n_threads=1, log=False, proof=True)
-    assert result.proof is None and result.status is gopfast.Status.OPTIMAL
-    note = result.notes[-1]
-    assert note.startswith(f"no proof was written: {why}") and note.endswith(proof.WITHOUT_TANGENTS)
+    accepted = gopfast.check(result.proof, one)
+    assert accepted.n_leaves == 1 and accepted.gap <= 2e-6 * accepted.objective
+    header, arrays = file.read(result.proof.data)
+    header = {name: value for name, value in header.items() if name not in ("format", "version", "kind")}
+    vectors, rows = arrays["tangents"], arrays["hyperbolas"]
+    assert len(rows) > 1
+    raised = vectors.copy()
+    raised[0, 0] -= 1e-9
+    for changes, message in (
+        ({"tangents": raised}, "cuts off points"),
+        ({"tangents": -vectors}, "a slope has the wrong sign"),
+        ({"tangents": vectors + np.eye(6)[1:2] * 9.0, "hyperbolas": rows}, "has a variable|wrong sign"),
+        ({"hyperbolas": np.roll(rows, 1)}, "has a variable that the row has no square of"),
+        ({"hyperbolas": rows + 5}, "row 5 has none"),
+        ({"hyperbolas": rows - 9}, "has none"),
+        ({"hyperbolas": rows[1:]}, "a row of the problem each"),
+        ({"tangents": vectors[:, 1:]}, "must have 6 columns"),
+        ({"hyperbolas": rows[:0], "tangents": vectors[:0]}, "node"),
+    ):
+        with pytest.raises(ProofError, match=message):
+            gopfast.check(file.pack("biconvex", header, arrays | changes), one)
+
+
+def test_rows_whose_sign_the_checker_does_not_know_have_no_tangents():
+    """Bounds that other rows imply are none of the user's: no tangent, and a note where nothing else is a proof."""
+    one = ring(np.random.default_rng(5), 5)
+    free = BiconvexProblem(one.c, A=np.eye(5), row_lower=0, quadratic_rows=one.quadratic_rows, lower=-np.inf)
+    assert all(checker.hyperbola(checked(free), row) is None for row in range(10))
+    assert sum(checker.hyperbola(checked(one), row) is not None for row in range(5)) == 5
+
+
+def test_without_tangents_a_proof_says_what_nothing_bounds(monkeypatch):
+    monkeypatch.setattr(proof, "hyperbola", lambda *_: None)
+    one = ring(np.random.default_rng(5), 5)
+    Q = np.zeros((5, 5))
+    Q[0, 1] = 0.01
+    one = BiconvexProblem(one.c, Q=Q, quadratic_rows=one.quadratic_rows, lower=0)
+    result = gopfast.solve(one, rel_tol=1e-6, n_threads=1, log=False, proof=True, max_nodes=50)
+    assert result.proof is None and result.notes[-1].startswith("no proof was written: nothing in a proof bounds z")

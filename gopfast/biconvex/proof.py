@@ -5,7 +5,7 @@ so that its order does not matter: depth first, each node one linear program of 
 McCormick's rows, rows times bounds, squares), whose duals are the certificate. What it holds are the open nodes alone.
 Rows that are hyperbolas have tangents at the best point, which the checker takes for rows.
 
-Theory: (V9), (VE1) of docs/theory/proofs.md.
+Theory: (V9), (V11) of docs/theory/proofs.md.
 """
 
 import dataclasses

@@ -16,7 +16,7 @@ has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``, ``slopes`` an
 (S, n + 1). ``tangents`` (T, n + 1) are affine functions that are not negative where the rows ``hyperbolas`` (T,) hold
 (`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own.
 
-Theory: (V9), (VE1) of docs/theory/proofs.md.
+Theory: (V9), (V11) of docs/theory/proofs.md.
 """
 
 import hashlib
@@ -94,7 +94,7 @@ class BiconvexProblem:
             polynomials[-1] = {pair: -a for pair, a in polynomials[-1].items()}
         is_equation = [sense == "==" for sense in senses]
         self._add_products(polynomials, is_equation)
-        self.take(polynomials, np.array(is_equation, bool))
+        self._take(polynomials, np.array(is_equation, bool))
 
     def _add_products(self, polynomials, is_equation):
         """Take terms of three and more factors apart: variables for products of two, and an equation for each."""
@@ -114,7 +114,15 @@ class BiconvexProblem:
         polynomials[-1:-1] = equations
         is_equation += [True] * len(equations)
 
-    def take(self, polynomials, is_equation):
+    def extended(self, polynomials):
+        """Return the problem with more rows, whose slacks are not negative, before its objective."""
+        found = object.__new__(BiconvexProblem)
+        vars(found).update(vars(self))
+        found._take([*self.polynomials[:-1], *polynomials, self.polynomials[-1]],
+                    np.append(self.is_equation, np.zeros(len(polynomials), bool)))  # fmt: skip
+        return found
+
+    def _take(self, polynomials, is_equation):
         """Take these rows, and the objective after them."""
         self.polynomials, self.is_equation = polynomials, is_equation
         pairs = sorted({pair for terms in polynomials for pair in terms})

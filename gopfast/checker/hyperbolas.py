@@ -9,12 +9,11 @@ its constant,
 the inequality of the two means and Cauchy's. Everything here is in rational numbers. What is accepted is a row of the
 problem like those that its user wrote: certificates (`certificate`) use it, and cuts.
 
-Theory: (VE1) of docs/theory/proofs.md.
+Theory: (V11) of docs/theory/proofs.md.
 """
 
-import copy
+from collections import namedtuple
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from .errors import ProofError
 from .tuning import TABLE_NUMBERS as MOST_NUMBERS
 
 
-class Hyperbola(NamedTuple):
+class Hyperbola(namedtuple("Hyperbola", "x y x_shift y_shift sign constant squares")):
     """
     What a row says: ``sign (x - x_shift) * sign (y - y_shift) >= constant + sum e_k z_k^2``, neither factor negative.
 
@@ -36,14 +35,6 @@ class Hyperbola(NamedTuple):
     squares : dict
         Variable -> e_k, positive.
     """
-
-    x: int
-    y: int
-    x_shift: Fraction
-    y_shift: Fraction
-    sign: int
-    constant: Fraction
-    squares: dict
 
     def check(self, vector):
         """
@@ -153,7 +144,4 @@ def with_tangents(problem, rows, vectors):
         except ValueError as error:
             raise ProofError(f"tangent {k}", str(error)) from None
         polynomials.append({(0, j): Fraction(a) for j, a in enumerate(vector.tolist()) if a or not j})
-    found = copy.copy(problem)
-    found.take([*problem.polynomials[:-1], *polynomials, problem.polynomials[-1]],
-               np.append(problem.is_equation, np.zeros(len(rows), bool)))  # fmt: skip
-    return found
+    return problem.extended(polynomials)

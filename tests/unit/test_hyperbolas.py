@@ -215,7 +215,7 @@ def test_a_ring_has_a_proof_and_wrong_tangents_are_refused(most):
 
 
 def test_rows_whose_sign_the_checker_does_not_know_have_no_tangents():
-    """Bounds that other rows imply are none of the user's: no tangent, and a note where nothing else is a proof."""
+    """Bounds that other rows imply are none of the user's."""
     one = ring(np.random.default_rng(5), 5)
     free = BiconvexProblem(one.c, A=np.eye(5), row_lower=0, quadratic_rows=one.quadratic_rows, lower=-np.inf)
     assert all(checker.hyperbola(checked(free), row) is None for row in range(10))

@@ -61,6 +61,10 @@ CLASSES_EXAMPLES = """examples:
 MIXED_EXAMPLES = """examples:
   gopfast mixed customers.csv -k 2
   gopfast mixed customers.csv -k 3 --columns age=normal,smokes=binary,visits=poisson --summary --labels segments.csv"""
+REGRESS_EXAMPLES = """examples:
+  gopfast regress co2.csv -k 2 --response CO2
+  gopfast regress patients.csv -k 2 --response score --groups patient --variance shared --summary
+  gopfast regress visits.csv -k 3 --response visits --family poisson --offset log_hours --labels classes.csv"""
 SOLVE_EXAMPLES = """examples:
   gopfast solve pooling.lp
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
@@ -70,13 +74,15 @@ SOLVE_EXAMPLES = """examples:
 number of variables, powers and quotients; the others are read by SCIP: pip install 'gopfast[files]'."""
 
 
-def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed) -> argparse.ArgumentParser:
+def parser(
+    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress
+) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed : callable
+    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -94,11 +100,17 @@ def parser(fit, resume, certify, compare, select, solve, check, kmeans, classes,
 
     command = _add(commands, "fit", fit, "the proved best fit of a Gaussian mixture or of regressions", FIT_EXAMPLES)
     _add_model(command, needs_k=True)
-    _add_search(command)
-    outputs = _add_fit_outputs(command)
-    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
+    _add_proved_fit(command)
 
-    _add_long(command)
+    command = _add(
+        commands, "regress", regress, "find the proved best mixture of regressions", REGRESS_EXAMPLES, response=False
+    )
+    model = command.add_argument_group("model")
+    _add_components(model, needs_k=True)
+    _add_response(model, required=True)
+    _add_variances(model)
+    _add_regression(model)
+    _add_proved_fit(command)
 
     command = _command(commands, "resume", resume, "go on with a search that was stopped", RESUME_EXAMPLES)
     command.add_argument("checkpoint", metavar="FILE", help="the checkpoint")
@@ -199,6 +211,14 @@ def _add(commands, name, run, summary, examples, what="numbers", **reading):
     return command
 
 
+def _add_proved_fit(command):
+    """Add what the search and the outputs of a fit take that may have a proof and a checkpoint."""
+    _add_search(command)
+    outputs = _add_fit_outputs(command)
+    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
+    _add_long(command)
+
+
 def _add_kmeans(command):
     """Add what k-means takes beside the data."""
     model = command.add_argument_group("model")
@@ -230,9 +250,7 @@ def _add_classes(command):
 def _add_mixed(command):
     """Add what mixtures of columns of different kinds take beside the data."""
     model = command.add_argument_group("model")
-    model.add_argument(
-        "-k", "--components", dest="n_components", type=int, required=True, metavar="K", help="number of components"
-    )
+    _add_components(model, needs_k=True)
     model.add_argument(
         "--variance-floor", type=_numbers, metavar="V", help="least variance, one or one per normal column"
     )
@@ -277,9 +295,9 @@ def _add_reading(command, na="refuse", columns=None, response=True):
         command.set_defaults(response=None)
 
 
-def _add_response(command):
+def _add_response(command, required=False):
     command.add_argument(
-        "--response", metavar="Y",
+        "--response", metavar="Y", required=required,
         help="the column, by name or by place from 1, that the others regress on: a mixture of regressions",
     )  # fmt: skip
 
@@ -299,16 +317,13 @@ def _add_regression(model):
         "--offset", metavar="O", help="the column that is added to linear predictors, with --family poisson or binomial"
     )
     model.add_argument(
-        "--groups", metavar="G", help="the column of what rows belong to, with --family poisson or binomial"
+        "--groups", metavar="G", help="the column of what rows belong to, as patients: one component each"
     )
 
 
 def _add_model(command, needs_k):
     model = command.add_argument_group("model")
-    model.add_argument(
-        "-k", "--components", dest="n_components", type=int, required=needs_k, metavar="K",
-        help="number of components",
-    )  # fmt: skip
+    _add_components(model, needs_k)
     model.add_argument(
         "--covariance", "--covariance-type", choices=(*KINDS, *OF_MCLUST, *NEAREST), metavar="KIND",
         help=f"which variances are estimated, of {', '.join(KINDS)} or mclust's names "
@@ -318,6 +333,12 @@ def _add_model(command, needs_k):
     model.add_argument("--prior", type=_prior, metavar="P", help="prior variance of the means: a number or empirical")
     model.add_argument("--posterior", choices=("point", "gaussian"), help="posterior of the means (default: point)")
     _add_regression(model)
+
+
+def _add_components(model, needs_k):
+    model.add_argument(
+        "-k", "--components", dest="n_components", type=int, required=needs_k, metavar="K", help="number of components"
+    )
 
 
 def _add_variances(model):

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        commands = fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed
+        commands = fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress
         options = parser(*commands).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
@@ -110,6 +110,11 @@ def fit(options):
             problem, **_search(options), **_long(options, executor), **progress.options, proof=options.proof
         )
     return _report_fit(options, table, result)
+
+
+def regress(options):
+    """Prove the best mixture of regressions: a fit that has a response."""
+    return fit(options)
 
 
 def resume(options):

@@ -75,6 +75,20 @@ def test_wrong_arguments_are_named(data, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
+def test_regress_is_a_fit_with_a_response(data, tmp_path, capsys):
+    records = []
+    for command in ("fit", "regress"):
+        path = tmp_path / f"{command}.json"
+        assert main([command, str(data), "-k", "2", "--response", "CO2", "-q", "--json", str(path)]) == 0
+        records.append(json.loads(path.read_text()))
+    assert records[0]["objective"] == records[1]["objective"] and records[0]["model"] == records[1]["model"]
+    capsys.readouterr()
+    assert main(["regress", str(data), "-k", "2"]) == 2
+    assert "--response" in capsys.readouterr().err
+    assert main(["regress", str(data), "-k", "2", "--response", "CO2", "--covariance", "full"]) == 2
+    assert "--covariance" in capsys.readouterr().err
+
+
 @pytest.fixture
 def beetles(tmp_path):
     remaining, total, _, species = gopfast.datasets.load_tribolium().T

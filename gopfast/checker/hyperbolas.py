@@ -15,7 +15,6 @@ Theory: (V11) of docs/theory/proofs.md.
 from collections import namedtuple
 from fractions import Fraction
 
-
 from .errors import ProofError
 from .tuning import TABLE_NUMBERS as MOST_NUMBERS
 

@@ -36,7 +36,10 @@ from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
 from gopfast.mixtures.tuning import (
     ASKED_FROM,
+    BEFORE_COVER,
+    BEFORE_HULL,
     CORNERS_COST,
+    MOST_AT_ONCE,
     MOST_BEFORE_PRICES,
     MOST_CHAINED,
     MOST_POINTS,
@@ -439,7 +442,7 @@ class Hull(Early):
     @staticmethod
     def suits(plan):
         """Of four and more columns, known variances and spherical components."""
-        return has_hull(plan.family)
+        return has_hull(plan.family) and not is_priced_at_once(plan, BEFORE_HULL)
 
     @staticmethod
     def learner(plan, solution, limit):
@@ -459,7 +462,7 @@ class Cover(Early):
     @staticmethod
     def suits(plan):
         """Of four and more columns, free variances."""
-        return is_covered(plan.family)
+        return is_covered(plan.family) and not is_priced_at_once(plan, BEFORE_COVER)
 
     @staticmethod
     def learner(plan, solution, limit):
@@ -693,6 +696,13 @@ def has_matrices(plan):
     if not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
         return False
     return plan.family.has_marginals and is_few(plan)
+
+
+def is_priced_at_once(plan, parameters):
+    """Return whether prices of all samples prove more than what would come before: of components of few parameters."""
+    if not plan.has(Pricing) or plan.blocks is not None:
+        return False
+    return plan.family.data.n_samples <= MOST_AT_ONCE and plan.family.n_cell <= parameters
 
 
 def is_few(plan):

@@ -26,6 +26,13 @@ TERMS_OF_A_NODE = 350
 CORNERS_COST = 6
 # at least; fewer while the tree is small | nodes | [1, inf) | not measured
 NODES_OF_A_BATCH = 8
+# that prices of all of them are learnt of at once, without the hull or sets of columns before | samples | [0, inf) |
+# docs/notebook/many_columns.md
+MOST_AT_ONCE = 10_000
+# of a component, for that, where the hull would come before | parameters | [0, inf) | docs/notebook/many_columns.md
+BEFORE_HULL = 6
+# the same of sets of columns | parameters | [0, inf) | docs/notebook/many_columns.md
+BEFORE_COVER = 8
 
 # [third_step, distal, covariates] Three-step analyses.
 

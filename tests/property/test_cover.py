@@ -182,6 +182,7 @@ def test_a_search_that_wants_more_than_there_is_proves_nothing_false(monkeypatch
     """With a tolerance below 0 nothing is cut off at the incumbent."""
     made = []
     monkeypatch.setattr(cover, "FEWEST", 200)
+    monkeypatch.setattr(mechanisms, "BEFORE_COVER", 0)
     monkeypatch.setattr(mechanisms, "CoverBound", lambda *given: made.append(CoverBound(*given)) or made[0])
     problem = problem_of(7, "normal", 300, 4, 2, apart=9.0, covariance=covariance)
     _, _, objective = least_known(problem)

@@ -278,7 +278,7 @@ def test_cells_end_where_prices_leave_what_is_open(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["known", "spherical"])
 def test_the_search_takes_it_and_agrees_with_the_one_without(kind):
-    found, _ = problem(5_000, 4, 2, 9.0, kind=kind)
+    found, _ = problem(5_000, 7, 2, 9.0, kind=kind)
     told = gopfast.solve(found, epsilon=2.0, max_nodes=20, log=False)
     with gopfast.settings(hull=False):
         other = gopfast.solve(found, epsilon=2.0, max_nodes=20, log=False)

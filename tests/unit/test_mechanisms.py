@@ -71,10 +71,10 @@ HARD = {
         lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 6.0, 2), 2, covariance="spherical"), {"max_nodes": 50},
     ),
     "hull": (
-        lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 9.0, 4), 2, covariance="spherical"), {"max_nodes": 50},
+        lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 9.0, 6), 2, covariance="spherical"), {"max_nodes": 50},
     ),
     "cover": (
-        lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 9.0, 4), 2, covariance="diag"),
+        lambda: gopfast.GaussianMixture(clusters(4, 5_000, 2, 9.0, 5), 2, covariance="diag"),
         {"max_nodes": 30, "time_limit": 10},
     ),
     "raised": (

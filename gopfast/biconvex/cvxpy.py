@@ -2,7 +2,11 @@
 
 Expressions become arrays of quadratic polynomials by CVXPY's own evaluation of its atoms, on polynomials instead of
 numbers. What would be of higher degree gets a variable of its own: a square of an expression is r^2 with r equal to
-the inside, a product of a convex term and a nonnegative variable with an upper bound of the term.
+the inside, a quotient p / q is t with t q = p, a root is t >= 0 with t^2 = p, and of a product that is multiplied the
+variable is an upper bound where more of it is worse, as of a convex term times a nonnegative variable, and equal to it
+elsewhere.
+
+Theory: (XP1) of docs/theory/polynomials.md.
 """
 
 import math
@@ -11,8 +15,10 @@ import sys
 import numpy as np
 from scipy import sparse
 
+from gopfast.biconvex import intervals
 from gopfast.biconvex.problem import BiconvexProblem, QuadraticRow
 from gopfast.biconvex.solve import solve as solve_biconvex
+from gopfast.biconvex.tuning import MOST_DEGREE
 from gopfast.errors import InputError, InputTypeError
 from gopfast.result import Status
 
@@ -103,14 +109,18 @@ class Polynomial:
         )
 
     def __truediv__(self, other):
-        """Divide by a number or constant."""
+        """Divide by a number or polynomial; a quotient whose divisor varies gets a variable."""
         if isinstance(other, np.ndarray):
             return NotImplemented
         if isinstance(other, Polynomial):
             if other.degree > 0:
-                raise TypeError("division by a variable")
+                return self.owner.quotient(self, other)
             other = other.constant
         return self * (1.0 / float(other))
+
+    def __rtruediv__(self, other):
+        """Divide a number by it."""
+        return Polynomial(self.owner, float(other)) / self
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -130,6 +140,7 @@ class Translation:
         self.first = {}  # variable id -> first index
         self.rows = []  # (polynomial, lower, upper)
         self.epigraphs = {}  # index of an added variable that only bounds a term -> the term's text
+        self.equal = {}  # what a polynomial is made of -> the added variable that is equal to it
         self.own_rows = set()  # (row, index) of the rows that make such a variable a bound
         self.expression = None  # being translated, for messages
         for variable in problem.variables():
@@ -310,7 +321,7 @@ class Translation:
     def product(self, p, q):
         """Multiply two polynomials; a factor of degree 2 is replaced by a variable of its own."""
         if p.degree == 2 and q.degree == 2:
-            raise TypeError("a product of two products")
+            p, q = self._equal("factor", p), self._equal("factor", q)
         if p.degree == 2:
             p, q = q, p
         if q.degree == 2:
@@ -333,16 +344,64 @@ class Translation:
         if p.degree == 0:
             return Polynomial(self, p.constant**2)
         if p.degree == 2 or len(p.lin) > 1 or p.constant != 0.0:
-            r = self._new_variable("residual", *self._range(p))
-            self.rows.append((p + Polynomial(self, 0.0, {r: -1.0}), 0.0, 0.0))
+            ((r, _),) = self._equal("residual", p).lin.items()
             return Polynomial(self, 0.0, {}, {(r, r): 1.0})
         ((i, a),) = p.lin.items()
         return Polynomial(self, 0.0, {}, {(i, i): a * a})
 
+    def quotient(self, p, q):
+        """Quotient of two polynomials: t with t q = p, where the bounds keep q away from 0."""
+        ends = self.range(q)
+        if ends[0] <= 0.0 <= ends[1]:
+            raise TypeError("division by a variable that the bounds do not keep away from 0")
+        t = self._new_variable("quotient", *intervals.over(self.range(p), ends))
+        if q.degree == 2:
+            q = self._equal("divisor", q)
+        self.rows.append((self.product(Polynomial(self, 0.0, {t: 1.0}), q) - p, 0.0, 0.0))
+        return Polynomial(self, 0.0, {t: 1.0})
+
+    def root(self, p):
+        """Square root: t >= 0 with t t = p, which says p >= 0."""
+        if p.degree == 0 and p.constant >= 0.0:
+            return Polynomial(self, math.sqrt(p.constant))
+        ends = self.range(p)
+        if ends[1] < 0.0:
+            raise TypeError("a root of what is negative within the bounds")
+        t = self._new_variable("root", *intervals.root(ends, 2))
+        self.rows.append((Polynomial(self, 0.0, {}, {(t, t): 1.0}) - p, 0.0, 0.0))
+        return Polynomial(self, 0.0, {t: 1.0})
+
+    def power(self, p, exponent):
+        """Power; of what CVXPY's atom has for nonnegative arguments only they must be known to be that."""
+        if exponent == 0.5:
+            return self.root(p)
+        if exponent != round(exponent) or not 1 <= abs(exponent) <= MOST_DEGREE:
+            raise TypeError(f"a power of {exponent:g}: there are 1/2 and whole numbers up to {MOST_DEGREE}")
+        whole = abs(int(exponent))
+        if (exponent < 0 or whole & (whole - 1)) and self.range(p)[0] < 0.0:
+            raise TypeError("a power that CVXPY has for nonnegative arguments only, of one that may be negative")
+        raised = self._whole_power(p, whole)
+        return 1.0 / raised if exponent < 0 else raised
+
+    def _whole_power(self, p, exponent):
+        """Power by squares: p^7 is p times the square of p times p^2."""
+        if exponent == 1:
+            return p
+        half = self.square(self._whole_power(p, exponent // 2))
+        return half * p if exponent % 2 else half
+
+    def _equal(self, name, p):
+        """Return a variable that is equal to a polynomial; equal ones have the same."""
+        key = p.constant, frozenset(p.lin.items()), frozenset(p.quad.items())
+        if key not in self.equal:
+            r = self.equal[key] = self._new_variable(name, *self.range(p))
+            self.rows.append((p + Polynomial(self, 0.0, {r: -1.0}), 0.0, 0.0))
+        return Polynomial(self, 0.0, {self.equal[key]: 1.0})
+
     def _upper_bound(self, *terms):
         """Return a variable that is at least each of the terms; where it must not be more is checked at the end."""
         # At an optimum it need not exceed what the terms can be.
-        ranges = [self._range(term) for term in terms]
+        ranges = [self.range(term) for term in terms]
         t = self._new_variable("bound", max(low for low, _ in ranges), max(high for _, high in ranges))
         self.epigraphs[t] = str(self.expression)
         for term in terms:
@@ -350,41 +409,53 @@ class Translation:
             self.rows.append((term + Polynomial(self, 0.0, {t: -1.0}), -math.inf, 0.0))
         return Polynomial(self, 0.0, {t: 1.0})
 
-    def _range(self, p):
-        """Bounds of a polynomial from those of its variables, rounded outward generously."""
-        low = high = p.constant
-        terms = [(a, (self.lower[i], self.upper[i])) for i, a in p.lin.items()]
+    def range(self, p):
+        """Interval that holds the values of a polynomial, from the bounds of its variables; rounded outward."""
+        total = (p.constant, p.constant)
+        for i, a in p.lin.items():
+            total = intervals.plus(total, intervals.times((a, a), self._bounds(i)))
         for (i, j), a in p.quad.items():
-            ends = [_times(x, y) for x in (self.lower[i], self.upper[i]) for y in (self.lower[j], self.upper[j])]
-            terms.append((a, (max(min(ends), 0.0) if i == j else min(ends), max(ends))))
-        for a, ends in terms:
-            low += min(_times(a, end) for end in ends)
-            high += max(_times(a, end) for end in ends)
-        margin = 1e-9 * (1.0 + sum(abs(_times(a, end)) for a, ends in terms for end in ends))
-        return low - margin, high + margin
+            values = intervals.square(self._bounds(i)) if i == j else intervals.times(self._bounds(i), self._bounds(j))
+            total = intervals.plus(total, intervals.times((a, a), values))
+        return total
+
+    def _bounds(self, i):
+        return self.lower[i], self.upper[i]
 
     def maximum(self, terms):
         """Return the greatest of some polynomials."""
         return self._upper_bound(*terms)
 
     def _check_epigraphs(self, minimise):
-        """Upper bounds stand for their terms only where more of them is worse."""
-        if not self.epigraphs:
-            return
+        """Upper bounds stand for their terms where more of them is worse; elsewhere, of one term, they equal it."""
+        while self.epigraphs:
+            wrong = next(self._misused(minimise), None)
+            if wrong is None:
+                return
+            own = [number for number, t in self.own_rows if t == wrong]
+            if len(own) > 1:
+                self._refuse(wrong)
+            # the term then is bounded from below, too, and what it is made of is looked at again
+            term, _, high = self.rows[own[0]]
+            self.rows[own[0]] = term, 0.0, high
+            del self.epigraphs[wrong]
+
+    def _misused(self, minimise):
+        """Variables that are upper bounds where more of them is not worse."""
         forms = [(None, self.objective, minimise, not minimise)]
         forms += [(k, row, math.isfinite(high), math.isfinite(low)) for k, (row, low, high) in enumerate(self.rows)]
         for number, form, bounded_above, bounded_below in forms:
             for i, a in form.lin.items():
                 if i in self.epigraphs and (number, i) not in self.own_rows:
                     if not (bounded_above and not bounded_below if a > 0 else bounded_below and not bounded_above):
-                        self._refuse(i)
+                        yield i
             for (i, j), a in form.quad.items():
                 for t, other in ((i, j), (j, i)):
                     grows = (a > 0 and self.lower[other] >= 0) or (a < 0 and self.upper[other] <= 0)
                     falls = (a > 0 and self.upper[other] <= 0) or (a < 0 and self.lower[other] >= 0)
                     worse = (grows and not bounded_below) if bounded_above else (falls and bounded_below)
                     if t in self.epigraphs and not worse:
-                        self._refuse(t)
+                        yield t
 
     def _refuse(self, t):
         raise InputTypeError(
@@ -410,15 +481,16 @@ def _greatest(translation, expression, values):
 
 
 def _power(translation, expression, values):
-    if float(np.asarray(getattr(expression.p, "value", expression.p))) != 2.0:
-        raise TypeError("a power other than 2")
-    return _each(values[0], translation.square)
+    exponent = float(np.asarray(getattr(expression.p, "value", expression.p)))
+    return _each(values[0], lambda p: translation.power(p, exponent))
 
 
 def _quad_over_lin(translation, expression, values):
     divisor = values[1].flat[0]
-    if divisor.degree > 0 or getattr(expression, "axis", None) is not None:
-        raise TypeError("a square over a variable")
+    if getattr(expression, "axis", None) is not None:
+        raise TypeError("squares along an axis")
+    if divisor.degree > 0 and translation.range(divisor)[0] <= 0.0:
+        raise TypeError("squares over what may be 0 or negative")
     return sum((translation.square(p) for p in values[0].flat), Polynomial(translation)) / divisor
 
 
@@ -462,11 +534,6 @@ def _each(array, function):
     for k in range(array.size):
         result.flat[k] = function(array.flat[k])
     return result
-
-
-def _times(a, b):
-    """Multiply bounds: 0 times an infinite one is 0."""
-    return 0.0 if a == 0.0 or b == 0.0 else a * b
 
 
 def _less(bound, constant):

@@ -277,7 +277,7 @@ TRIAL_REACHES = (1e3, 1e6)
 # beyond which a variable is tried to be excluded | the core's units | (0, inf) | not measured
 TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 
-# [composition, nl, polynomial] Polynomials (XP1).
+# [composition, cvxpy, nl, polynomial] Polynomials (XP1).
 
 # of a product of variables, with repetition | factors | [2, inf) | argument: x^64 has 6 variables and ranges that mean
 # little

@@ -119,6 +119,36 @@ def test_epigraph_atoms_are_taken_where_they_are_convex():
     assert result.objective == pytest.approx(reference, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: (x[0] * x[1]) * (x[0] * x[1]) - x[0] * x[1],
+        lambda x: x[0] * cp.sum_squares(x) + x[1],
+        lambda x: x[0] / (x[1] + 2) - (x[0] * x[1]) / (x[0] * x[1] - 3),
+        lambda x: cp.power(x[0] + 1, 3) * x[1] - cp.power(x[1], 4) + cp.inv_pos(x[1] + 2),
+        lambda x: cp.sqrt(x[0] * x[1] + 1.5) * x[1] - cp.quad_over_lin(x, x[1] + 2),
+        lambda x: (x[0] * cp.sum_squares(x)) * (x[0] * cp.sum_squares(x)) * x[1],
+    ],
+)  # fmt: skip
+def test_products_of_products_quotients_and_roots_reach_what_a_grid_has(make):
+    x = cp.Variable(2, name="x", bounds=[-1, 1])
+    ends = []
+    for sense in (cp.Minimize, cp.Maximize):
+        problem = cp.Problem(sense(make(x)))
+        result = gopfast.solve(problem, n_threads=1)
+        assert result.status is Status.OPTIMAL
+        assert float(np.squeeze(make(x).value)) == pytest.approx(problem.value, abs=1e-5)
+        ends.append(result.bound)
+    values = []
+    for a in np.linspace(-1, 1, 17):
+        for b in np.linspace(-1, 1, 17):
+            x.value = np.array([a, b])
+            values.append(float(np.squeeze(make(x).value)))
+    assert ends[0] <= min(values) + 1e-9 and max(values) <= ends[1] + 1e-9
+    # and no further than a grid of this width can miss
+    assert min(values) - ends[0] <= 0.2 and ends[1] - max(values) <= 0.2
+
+
 def test_infeasible_and_unbounded_reach_cvxpy():
     x, y = cp.Variable(bounds=[0, 1]), cp.Variable(bounds=[0, 1])
     infeasible = cp.Problem(cp.Minimize(x), [x * y >= 2])
@@ -137,9 +167,10 @@ def test_infeasible_and_unbounded_reach_cvxpy():
         (lambda x: cp.log(x[0]), "log"),
         (lambda x: cp.norm(x, 2), "norm"),
         (lambda x: x[0] ** 3, "power"),
-        (lambda x: (x[0] * x[1]) * (x[0] * x[1]), "product"),
+        (lambda x: (3 + x[0]) ** 0.3, "power of 0.3"),
+        (lambda x: cp.sqrt(x[0] - 2), "root"),
         (lambda x: -cp.abs(x[0]), "abs"),
-        (lambda x: x[0] * cp.sum_squares(x), "nonnegative"),
+        (lambda x: x[0] * cp.abs(x[1]), "nonnegative"),
         (lambda x: x[0] / x[1], "division"),
     ],
 )

@@ -26,6 +26,7 @@ from gopfast.mixtures.pricing.chain_blocks import ChainBlock, Chains
 from gopfast.mixtures.tuning import (
     CHOICE_TERMS,
     MARGINAL_TERMS,
+    MARGINAL_TERMS_OF_A_SAMPLE,
     N_TRIED,
     N_TURNS,
     TURN_LEAST,
@@ -112,7 +113,8 @@ class ChainsBound(Learner):
         self.meter.count(terms=self.marginal.n_terms - before)
         self.lower = max(self.lower, min(self.marginal.lower, self.limit))
         self.passes_of_marginal = self.marginal.n_passes
-        if not more or self.marginal.n_terms > MARGINAL_TERMS:
+        most = max(MARGINAL_TERMS, MARGINAL_TERMS_OF_A_SAMPLE * len(self.rows))
+        if not more or self.marginal.n_terms > most:
             self.marginal = None
 
     def _turn(self):

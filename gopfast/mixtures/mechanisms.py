@@ -594,7 +594,7 @@ class SharedParameters(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of components that share a parameter, of few samples."""
+        """Of components that share a parameter, of samples few enough for searches to keep copies of them."""
         return plan.slices is not None
 
     @classmethod

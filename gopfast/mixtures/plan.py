@@ -28,6 +28,7 @@ from gopfast.mixtures.mechanisms import (
     priced_families,
 )
 from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.tuning import MOST_SLICED
 from gopfast.search.mechanism import Plan
 from gopfast.search.search import Search
 from gopfast.tuning import EPSILON
@@ -91,7 +92,8 @@ class MixturePlan(Plan):
     @cached_property
     def slices(self):
         """What a shared parameter can be fixed in; None where there is none, or hitting sets come first."""
-        if not self.wants_prices or self.priced or not is_few(self) or self.cells is not None:
+        is_many = self.family.data.n_samples > MOST_SLICED
+        if not self.wants_prices or self.priced or is_many or self.cells is not None:
             return None
         return None if self.has(HittingSets) else self.family.slices()
 

@@ -5,7 +5,7 @@
 # samples of which there are prices, one for each | samples | [0, inf) | docs/notebook/groups.md
 MOST_PRICED = 20_000
 # samples of which there are chains: a cell takes passes over all of them | samples | [0, inf) | docs/notebook/chains.md
-MOST_CHAINED = 5_000
+MOST_CHAINED = 1_500
 # of their summaries, where there are more | points | [0, inf) | not measured
 MOST_POINTS = 50_000
 # from which on hitting sets are sought | nodes | [0, inf) | not measured
@@ -90,6 +90,8 @@ CHOICE_TERMS = 100_000_000
 # terms of the marginal, which is quick to say something, before the chain has its turn | terms | [0, inf) |
 # docs/notebook/chains.md
 MARGINAL_TERMS = 30_000_000
+# the same of a sample, where they are many | terms | [0, inf) | docs/notebook/chains.md
+MARGINAL_TERMS_OF_A_SAMPLE = 150_000
 # starts of EM for each block of the first of them | starts | [0, inf) | not measured
 N_TRIED = 8
 # by which they are turned at first | radians, about | (0, inf) | docs/notebook/chains.md
@@ -207,3 +209,8 @@ MOST_OF_TOLERANCE = 0.5
 REPRESENTATION_RESERVE = 1e-3
 # at a time, so that what is made of them stays in the cache | points | [1, inf) | not measured
 BLOCK = 8192
+
+# [plan] Mixtures in which a shared parameter is fixed.
+
+# of mixtures in which a shared parameter is fixed | samples | [1, inf) | argument: 60 searches keep a copy of them each
+MOST_SLICED = 200_000

@@ -1,6 +1,7 @@
 """Bounds of mixtures that share a parameter, by mixtures in which it is fixed, against the models' own definitions."""
 
 import math
+import time
 
 import mpmath
 import numpy as np
@@ -20,6 +21,7 @@ from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.shared.shared import Line, SharedBound, beside, cross, envelope
+from gopfast.mixtures.shared.simplices import SimplexBound
 
 SHARED = ["tied", "tied_spherical", "known, empirical prior"]
 
@@ -304,6 +306,51 @@ def test_phi_of_many_columns_is_raised_by_what_is_least_within():
     before = slices.phi(slices.least), slices.cap
     slices.refine(math.inf)
     assert slices.cap < before[1] and slices.phi(slices.least) > before[0]
+
+
+def test_least_within_of_a_part_of_the_samples_is_below_any_covariance_within(monkeypatch):
+    monkeypatch.setattr("gopfast.mixtures.shared.slices.MOST_REFINED", 20)
+    problem = make("tied", 1, 130, 3, 3)
+    slices = engine.family(problem).slices()
+    slices.refine(math.inf)
+    within = 1.0 + slices.eta - slices.cap
+    assert 0.0 < within
+    rng, z, w = np.random.default_rng(0), slices.columns, slices.weights
+    for turn in range(200):
+        direction = rng.standard_normal(len(z))
+        values = direction @ z
+        # intervals along the direction, the least there is within three classes, and others
+        ends = np.quantile(values, np.sort(rng.random(2))) if turn % 2 else np.quantile(values, [1 / 3, 2 / 3])
+        codes = np.digitize(values, ends) if turn % 5 else rng.integers(0, 3, len(w))
+        squares = sum(
+            w[codes == k] @ np.square(values[codes == k] - np.average(values[codes == k], weights=w[codes == k]))
+            for k in np.unique(codes)
+        )
+        assert within * (direction @ direction) <= squares / w.sum()
+
+
+@pytest.mark.parametrize(("covariance", "d", "K"), [("tied", 2, 3), ("tied_spherical", 2, 2)])
+def test_bounds_of_more_samples_than_have_prices(covariance, d, K):
+    """Summaries bound mixtures of fixed parameter; of what is sought more than the best, nothing is proved."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((21_000, d)) + 6.0 * rng.integers(0, K, (21_000, 1)) * np.eye(d)[0]
+    problem = gopfast.GaussianMixture(X, K, covariance=covariance)
+    primal = MixturePrimal(engine.family(problem), 5)
+    search = Search(EntropicRelaxation(engine.family(problem)), primal, 1e-9, max_nodes=1)
+    search.run()
+    fields, vector = search.summary()
+    slices, limit = engine.family(problem).slices(), fields["objective"] + 0.01 * len(X)
+    plan = plan_of(problem).of_fixed(hasty=True)
+    if slices.has_simplices:
+        bound = SimplexBound(slices, vector, limit, -1.0, plan)
+    else:
+        bound = SharedBound(slices, slices.first(vector), limit, -1.0, plan)
+    for _ in range(8):
+        if not bound.step(time.monotonic() + 600):
+            break
+    searches = [vertex.search for vertex in bound.vertices] if slices.has_simplices else bound.searches
+    assert any(search is not None and search.plan.family.data.levels for search in searches)
+    assert -math.inf < bound.lower <= fields["objective"]
 
 
 def test_a_time_limit_in_the_past_proves_nothing_wrong():

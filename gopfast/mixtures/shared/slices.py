@@ -15,12 +15,13 @@ import math
 import numpy as np
 
 from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.data.summary import summarised
 from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.regression import RegressionFamily
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK
-from gopfast.mixtures.shared.tuning import CLOSER, MORE_DIRECTIONS, MOST_SCATTERED
+from gopfast.mixtures.shared.tuning import CLOSER, MORE_DIRECTIONS, MOST_REFINED, MOST_SCATTERED, SUMMARISED_FROM
 from gopfast.roundoff import ROUND
 
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -56,7 +57,10 @@ class Scaled:
 
     def _of_variance_one(self, columns):
         d = len(columns)
-        return GaussianFamily(Samples(columns.T, self.weights, np.ones(d), center=np.zeros(d)), self.n_components)
+        samples = Samples(columns.T, self.weights, np.ones(d), center=np.zeros(d))
+        if samples.n_samples > SUMMARISED_FROM:
+            samples = summarised(samples)
+        return GaussianFamily(samples, self.n_components)
 
     def shift(self, alpha):
         """Return 0: the objectives are the same."""
@@ -187,7 +191,11 @@ class MatrixSlices(Scaled):
         """Look for it until `deadline` of the monotonic clock: most of what phi is too low is due to it."""
         if self.rank > 1 and len(self.columns) <= MOST_SCATTERED:
             effort = CLOSER, MORE_DIRECTIONS, deadline
-            self.confine(least_within(self.columns, self.weights, self.n_components, *effort))
+            # of a part of the samples: the others only add to the squares within
+            every = -(-len(self.weights) // MOST_REFINED)
+            columns, weights = np.ascontiguousarray(self.columns[:, ::every]), self.weights[::every]
+            part = math.fsum(weights) / self.total * (1.0 - SLACK)
+            self.confine(part * least_within(columns, weights, self.n_components, *effort))
 
     def confine(self, within):
         """Take a least variance within components, in any direction of the coordinates z."""

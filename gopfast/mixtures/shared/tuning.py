@@ -56,7 +56,10 @@ MOST_SAMPLES = 4_000_000
 # of an edge, the least that a split leaves | part | (0, 0.5] | not measured
 MIDDLE = 0.1
 
-# [slices] Bounds in all directions.
+# [slices] Mixtures in which a parameter is fixed; bounds in all directions.
+
+# from which on their searches have summaries | samples | [0, inf) | argument: fewer have prices of their own
+SUMMARISED_FROM = 20_000
 
 # of the least variance found, to which it is looked for | part | (0, 1) | not measured
 CLOSER = 0.95
@@ -64,6 +67,8 @@ CLOSER = 0.95
 MORE_DIRECTIONS = 3000
 # in which the least variance over all directions is looked for | columns | [1, 32] | not measured
 MOST_SCATTERED = 6
+# with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
+MOST_REFINED = 20_000
 
 # [barycentric] Where a function is least in simplices, by Newton's method on a barrier; any place bounds (T7).
 

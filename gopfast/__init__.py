@@ -141,6 +141,7 @@ _ESTIMATORS = {
 }  # fmt: skip
 
 if TYPE_CHECKING:
+    from gopfast import plot as plot
     from gopfast.estimators.counts_and_labels import (
         GlobalBernoulliMixture,
         GlobalCategoricalMixture,
@@ -157,7 +158,9 @@ if TYPE_CHECKING:
 else:  # hidden from type checkers: every misspelt name would pass as Any
 
     def __getattr__(name):
-        """Load an estimator on first use, which needs scikit-learn."""
+        """Load an estimator on first use, which needs scikit-learn, or the module of the figures."""
+        if name == "plot":
+            return importlib.import_module("gopfast.plot")
         if name in _ESTIMATORS:
             return getattr(importlib.import_module(f"gopfast.estimators.{_ESTIMATORS[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,5 @@
 """What the estimators of all mixtures share; needs scikit-learn, which ``pip install gopfast[sklearn]`` brings."""
 
-import warnings
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 
-    from gopfast.estimators.telling import advice, log_of, warn_not_proved
+    from gopfast.estimators.telling import NotProvedWarning, advice, log_of, warn_once
 except ImportError as error:
     raise ImportError("gopfast's estimators need scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
@@ -93,9 +92,9 @@ class ProvedFit:
         """Warn the caller of `fit` of a fit that is not proved, or of no use."""
         name = type(self).__name__
         if not result.success:
-            warn_not_proved(advice(name, result, self.time_limit, self.epsilon), stacklevel=4)
+            warn_once(advice(name, result, self.time_limit, self.epsilon), NotProvedWarning, stacklevel=4)
         elif result.caution:
-            warnings.warn(f"{name}: {result.caution}.", UserWarning, stacklevel=4)
+            warn_once(f"{name}: {result.caution}.", UserWarning, stacklevel=4)
 
     @property
     def _problem(self):

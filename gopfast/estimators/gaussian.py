@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import Covariance, FloatArray, GaussianPrior, Posterior
 from gopfast.errors import InputError
 from gopfast.estimators.base import GlobalMixture
-from gopfast.estimators.drop_in import check_of_em, check_reg_covar, start_of
+from gopfast.estimators.drop_in import OF_EM, check_reg_covar, check_without_effect, start_of
 from gopfast.mixtures.problems import GaussianMixture
 
 # How messages of scikit-learn and NumPy begin where entries are missing, and where they are no numbers.
@@ -58,7 +58,7 @@ class GlobalGaussianMixture(GlobalMixture):
         first.
     warm_start : bool, default False
         Whether the next `fit` starts from the last one's solution, where it has as many components and features.
-    n_init, max_iter, tol, init_params : optional
+    n_init, max_iter, tol, init_params, verbose_interval : optional
         Scikit-learn's, of EM and its restarts: checked, and without effect. The search makes its own starts, and ends
         with `epsilon` or `time_limit`.
     reg_covar : float, optional
@@ -146,6 +146,7 @@ class GlobalGaussianMixture(GlobalMixture):
         init_params: str | None = None,
         reg_covar: float | None = None,
         noise: bool | float | None = None,
+        verbose_interval: int | None = None,
     ) -> None:
         super().__init__(n_components, epsilon, time_limit, n_threads, random_state, verbose)
         self.covariance = covariance
@@ -164,9 +165,10 @@ class GlobalGaussianMixture(GlobalMixture):
         self.init_params = init_params
         self.reg_covar = reg_covar
         self.noise = noise
+        self.verbose_interval = verbose_interval
 
     def _make(self, X, sample_weight):
-        check_of_em(self)
+        check_without_effect(self, OF_EM)
         problem = GaussianMixture(
             X,
             self.n_components,

@@ -16,7 +16,8 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-    from gopfast.estimators.telling import log_of, warn_not_proved
+    from gopfast.estimators.drop_in import OF_LLOYD, centers_of, check_without_effect
+    from gopfast.estimators.telling import NotProvedWarning, log_of, warn_once
 except ImportError as error:
     raise ImportError("gopfast.GlobalKMeans needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
@@ -41,6 +42,11 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     verbose : {0, 1, 2, "bar"}, optional
         0: silence; 1: a line every 5 seconds; 2: a table; "bar": a bar of tqdm. By default a long fit says so
         on one line of standard error after 5 seconds, and each time that the time has doubled.
+    init : {"k-means++", "random"} or array_like of shape (K, d), optional
+        Centers to start from, beside the search's own draws; the fit is at least as good. Names have no effect.
+    n_init, max_iter, tol, algorithm, copy_x : optional
+        Scikit-learn's, of Lloyd's algorithm and its restarts: checked, and without effect. The search makes its own
+        starts, and ends with `rel_tol` or `time_limit`.
 
     Attributes
     ----------
@@ -92,12 +98,24 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         time_limit: float | None = 60.0,
         random_state: Seed = None,
         verbose: bool | int | str | None = None,
+        init: str | ArrayLike | None = None,
+        n_init: int | str | None = None,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        algorithm: str | None = None,
+        copy_x: bool | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.rel_tol = rel_tol
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.algorithm = algorithm
+        self.copy_x = copy_x
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> "GlobalKMeans":
         """
@@ -113,12 +131,14 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         GlobalKMeans
             Itself.
         """
+        check_without_effect(self, OF_LLOYD)
         X = validate_data(self, X, dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         problem = KMeans(X, self.n_clusters, sample_weight=sample_weight)
         result = solve(
             problem,
+            start=centers_of(self.init, (problem.n_clusters, X.shape[1])),
             rel_tol=self.rel_tol,
             time_limit=self.time_limit,
             log=log_of(self.verbose),
@@ -131,9 +151,10 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not result.success:
-            warn_not_proved(
+            warn_once(
                 f"GlobalKMeans is not proved optimal: {result.message}. The inertia is at most {result.rel_gap:.3g} of "
                 "itself above the least. To close the gap raise time_limit or rel_tol.",
+                NotProvedWarning,
                 stacklevel=2,
             )
         return self

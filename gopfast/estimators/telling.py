@@ -20,30 +20,32 @@ class NotProvedWarning(errors.NotProvedWarning, ConvergenceWarning):
     """As `gopfast.NotProvedWarning`, for those who filter scikit-learn's class."""
 
 
-# Of searches over parameters that were told of a fit: the estimator that each has cloned from, one for each `fit`.
-_TOLD = weakref.WeakSet()
+# Of searches over parameters that were told of a fit: what each has cloned its estimators from, one for each `fit`, and
+# the kinds of warnings.
+_TOLD: weakref.WeakKeyDictionary[object, set[type[Warning]]] = weakref.WeakKeyDictionary()
 
 
-def warn_not_proved(text, stacklevel):
+def warn_once(text, kind, stacklevel):
     """
-    Warn of a fit that is not proved; within a search over parameters of its first one, for all.
+    Warn of a fit; within a search over parameters of the first one of its kind, for all.
 
     Parameters
     ----------
     text : str
         Of this fit.
+    kind : type
+        NotProvedWarning, or UserWarning of a fit that is proved but of little use.
     stacklevel : int
         As of `warnings.warn`, from the caller.
     """
     search, model = _search_at_work()
-    if search is None:
-        warnings.warn(text, NotProvedWarning, stacklevel=stacklevel + 1)
-    elif model not in _TOLD:
-        _TOLD.add(model)
-        warnings.warn(
-            f"{text} Within this {search} only its first fit that is not proved is told.", NotProvedWarning,
-            stacklevel=stacklevel + 1,
-        )  # fmt: skip
+    if search is not None:
+        told = _TOLD.setdefault(model, set())
+        if kind in told:
+            return
+        told.add(kind)
+        text = f"{text} Within this {search} only its first such fit is told."
+    warnings.warn(text, kind, stacklevel=stacklevel + 1)
 
 
 def _search_at_work():

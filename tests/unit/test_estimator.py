@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("sklearn", minversion="1.6")
 
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.mixture import GaussianMixture as SklearnMixture
 from sklearn.model_selection import GridSearchCV
@@ -243,10 +244,17 @@ def test_a_search_over_parameters_warns_once_each_time_it_is_fitted(model):
             warnings.simplefilter("always")
             search.fit(X)
         told = [one for one in caught if issubclass(one.category, gopfast.NotProvedWarning)]
-        assert len(told) == 1 and "Within this GridSearchCV only its first fit" in str(told[0].message)
+        assert len(told) == 1 and "Within this GridSearchCV only its first such fit" in str(told[0].message)
     with pytest.warns(gopfast.NotProvedWarning) as alone:  # outside of it every fit warns
         clone(search.best_estimator_).fit(X)
     assert len(alone) == 1 and "GridSearchCV" not in str(alone[0].message)
+
+
+def test_a_search_over_parameters_tells_once_of_components_on_the_floor():
+    X = np.repeat([0.0, 1.0, 7.0, 9.0], 12)[:, np.newaxis]
+    with pytest.warns(UserWarning, match="sits on variance_floor.* only its first such fit is told") as told:
+        GridSearchCV(GlobalGaussianMixture(epsilon=1.0), {"n_components": [2, 3]}, cv=2).fit(X)
+    assert len(told) == 1
 
 
 def test_pickle_and_clone():
@@ -297,16 +305,48 @@ def test_advice_without_scikit_learn(monkeypatch):
 
 def test_the_everyday_calls_of_scikit_learn_are_taken_as_they_are():
     X = two_clusters()
-    peers = {"n_init": 10, "max_iter": 200, "tol": 1e-4, "init_params": "k-means++", "reg_covar": 1e-6}
+    peers = {
+        "n_init": 10, "max_iter": 200, "tol": 1e-4, "init_params": "k-means++", "reg_covar": 1e-6,
+        "verbose_interval": 5,
+    }  # fmt: skip
     theirs = SklearnMixture(2, covariance_type="diag", random_state=0, **peers).fit(X)
     ours = GlobalGaussianMixture(2, covariance_type="diag", random_state=0, **peers).fit(X)
     assert ours.score(X) >= theirs.score(X) - 1e-9
 
 
-@pytest.mark.parametrize("given", [{"n_init": 0}, {"max_iter": 1.5}, {"tol": -1.0}, {"init_params": "zeros"}])
-def test_what_scikit_learn_does_not_take_is_refused(given):
-    with pytest.raises(gopfast.InputError, match=f"{next(iter(given))} must be what scikit-learn takes"):
+@pytest.mark.parametrize("peer, ours", [
+    (SklearnMixture, GlobalGaussianMixture), (KMeans, GlobalKMeans),
+])  # fmt: skip
+def test_every_argument_of_scikit_learns_class_is_there(peer, ours):
+    assert set(peer().get_params()) <= set(ours().get_params())
+
+
+@pytest.mark.parametrize("given, wanted", [
+    ({"n_init": 0}, "an integer of at least 1"), ({"max_iter": 1.5}, "an integer"), ({"tol": -1.0}, "a number of at"),
+    ({"init_params": "zeros"}, "'kmeans' or"), ({"init_params": np.zeros(2)}, "'kmeans' or"),
+])  # fmt: skip
+def test_what_scikit_learn_does_not_take_is_refused(given, wanted):
+    with pytest.raises(gopfast.InputError, match=f"^{next(iter(given))} must be {wanted}.*as in scikit-learn"):
         GlobalGaussianMixture(2, **given).fit(two_clusters())
+
+
+def test_k_means_takes_the_everyday_arguments_of_scikit_learn():
+    X = two_clusters()
+    peers = {"n_init": "auto", "max_iter": 200, "tol": 1e-5, "algorithm": "elkan", "copy_x": True, "random_state": 0}
+    for init in ["k-means++", "random", X[:2]]:
+        theirs, ours = KMeans(2, init=init, **peers).fit(X), GlobalKMeans(2, init=init, **peers).fit(X)
+        assert ours.inertia_ <= theirs.inertia_ * (1.0 + 1e-9)
+    assert "given" in ours.result_.starts
+
+
+@pytest.mark.parametrize("given, wanted", [
+    ({"n_init": "warm"}, "'auto' or at least 1"), ({"algorithm": "full"}, "'lloyd' or"),
+    ({"copy_x": 2}, "True or False"),
+    ({"init": "zeros"}, "'k-means"), ({"init": np.zeros((3, 2))}, r"have shape \(2, 2\)"),
+])  # fmt: skip
+def test_what_k_means_of_scikit_learn_does_not_take_is_refused(given, wanted):
+    with pytest.raises(gopfast.InputError, match=f"^{next(iter(given))} must (be )?{wanted}"):
+        GlobalKMeans(2, **given).fit(two_clusters())
 
 
 def test_a_regularisation_above_the_floor_is_refused_with_what_to_give_instead():
@@ -337,6 +377,8 @@ def test_a_start_in_scikit_learns_shapes_is_kept(kind, monkeypatch):
 @pytest.mark.parametrize("given, wrong", [
     ({"weights_init": [0.5, 0.5]}, "weights_init must be None without means_init"),
     ({"precisions_init": np.ones((2, 2))}, "precisions_init must be None without means_init"),
+    ({"means_init": np.zeros((3, 2))}, r"^means_init must have shape \(2, 2\)"),
+    ({"means_init": np.zeros((2, 2)), "weights_init": [0.5, 0.4]}, "^weights_init must sum to 1"),
     ({"means_init": np.zeros((2, 2)), "precisions_init": np.zeros((2, 2))}, "precisions_init must be positive"),
     ({"means_init": np.zeros((2, 2)), "precisions_init": np.ones((2, 3))}, "precisions_init must have shape"),
     ({"means_init": np.zeros((2, 2)), "precisions_init": np.ones((2, 2)), "covariance": "known"}, "are known"),

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 
 import numpy as np
@@ -228,3 +229,8 @@ def test_one_of_many_regressors_is_drawn(ax):
         plot.density(fit, ax=ax, columns=[0, 1])
     plot.density(fit, ax=ax, columns=1)
     assert ax.get_xlabel() == "x1"
+
+
+def test_the_module_is_there_without_an_import_of_its_own(tmp_path):
+    code = "import sys, gopfast; assert 'gopfast.plot' not in sys.modules; gopfast.plot.density"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)  # away from the source tree

@@ -96,7 +96,7 @@ def draw_line(ax, X, boxes, lower):
     ax.axhline(max(lower, LEAST_SHOWN), color="0.3", linewidth=1, linestyle="--", label="LBD")
     ax.set_xlim(0, 1)
     ax.set_ylim(LEAST_SHOWN - 15, 130)
-    ax.set_xlabel("share of sample 5 in the component at -10")
+    ax.set_xlabel("share of sample 5 at mean -10")
 
 
 def draw_boxes(ax, problem, boxes, bounds, limit):

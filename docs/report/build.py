@@ -22,6 +22,11 @@ STATEMENT = re.compile(r"^#{2,3} (\([A-Z]{1,2}\d+\) .*)$", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 LISTED = re.compile(r"^- \*(?:Code|Test):\*.*?(?=^- |^\S|^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\]]+)\]\((?!http)[^)]*\)")
+KEPT = re.compile(r"(\$\$.*?\$\$|\$[^$\n]+\$|```.*?```|`[^`]*`)", re.DOTALL)  # formulas and code
+SYMBOL = re.compile(
+    r"(?<![\w-])(tau|pi|nu|phi|theta|lambda|mu|sigma|kappa|zeta|xi|epsilon)(?![\w-])|(?<= )([<>]=)(?= )"
+)
+NORM = re.compile(r"\\\|([^|\n]+)\\\|")  # pandoc's absolute values, whose bars Typst would space as operators
 EXTRA = ["--wrap=none", "--columns=10000"]  # a table with longer lines has columns of fixed widths
 READ = "markdown-auto_identifiers-citations+tex_math_dollars+pipe_tables-smart-tex_math_single_backslash"
 
@@ -37,13 +42,20 @@ def statement(text, number):
         if found[1].startswith(f"({number})"):
             rest = text[found.end() :]
             end = HEADING.search(rest)
-            return f"### {found[1]}\n{plain(rest[: end.start()] if end else rest)}"
+            return f"### {plain(found[1])}\n{plain(rest[: end.start()] if end else rest)}"
     raise ValueError(f"docs/theory has no statement ({number})")
 
 
 def plain(text):
-    """Return Markdown without what only the pages have: links into them, and lists of code and tests."""
-    return LINK.sub(r"\1", LISTED.sub("", text)).strip()
+    """Return Markdown without what only the pages have: links into them, lists of code and tests, letters spelt out."""
+    parts = KEPT.split(LINK.sub(r"\1", LISTED.sub("", text)).strip())
+    return "".join(part if i % 2 else SYMBOL.sub(symbol, part) for i, part in enumerate(parts))
+
+
+def symbol(found):
+    if found[2]:
+        return {"<=": r"$\le$", ">=": r"$\ge$"}[found[2]]
+    return f"$\\{found[1]}$"
 
 
 def table(file, first, columns="", most=""):
@@ -106,7 +118,7 @@ def main(target=ROOT / "build" / "report.pdf"):
     body = pypandoc.convert_text(expanded((HERE / "report.md").read_text()), "typst", format=READ, extra_args=EXTRA)
     source = Path(target).with_suffix(".typ")
     source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text((HERE / "style.typ").read_text() + body)
+    source.write_text((HERE / "style.typ").read_text() + NORM.sub(r"abs(\1)", body))
     typst.compile(str(source), output=str(target), root="/")
     print(target)
 

@@ -40,3 +40,8 @@ def test_a_table_has_the_columns_asked_for_in_their_order(build):
         build.table("biconvex.md", "instance", "no such column")
     with pytest.raises(ValueError, match="no statement"):
         build.statements("gop", "G99")
+
+
+def test_letters_are_set_as_symbols_but_for_code_formulas_and_words(build):
+    text = build.plain("tau <= 1, `tau <= pi`, $\\tau$ pitch non-pi, over\n$$ pi <= 2 $$\nof nu")
+    assert text == "$\\tau$ $\\le$ 1, `tau <= pi`, $\\tau$ pitch non-pi, over\n$$ pi <= 2 $$\nof $\\nu$"

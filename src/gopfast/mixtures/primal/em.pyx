@@ -27,9 +27,9 @@ from gopfast.mixtures.primal.tuning cimport (
     CLUSTER_TURNS, DEEP_FROM, DEEP_PASSES, DEEP_PASSES_EACH, DEEP_WORK, DOUBT, EM_LONG as LONG, FEWEST_START_SAMPLES,
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
     LOOK_PASSES, MANY, MANY_CLUSTERINGS, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED,
-    N_RESTARTS, N_WAYS, PARTS_FROM, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE, POLISH_STEPS,
-    SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS, TIE_STEPS,
-    WIDE_FROM, WIDE_TERMS
+    N_RESTARTS, N_WAYS, PARTS_FROM, PART_IN_VAIN, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE,
+    POLISH_STEPS, SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS,
+    TIE_STEPS, WIDE_FROM, WIDE_TERMS
 )
 from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
 from gopfast.search.meter cimport Meter, Work
@@ -624,7 +624,7 @@ cdef class MixturePrimal(Primal):
 
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by moves, restarts, moves at random and crossings of what these reached."""
-        cdef int K = self.family.n_components, turn, in_vain = 0
+        cdef int K = self.family.n_components, turn = 0, in_vain = 0
         cdef real before
         # where components have one parameter the clusters' starts are good, and while they are few the tree is fast
         cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
@@ -632,7 +632,7 @@ cdef class MixturePrimal(Primal):
         cdef index most = <index> (DEEP_WORK / (<real> K * self.coarse.n_samples))
         cdef index limit = effort.n_passes + min(DEEP_PASSES + DEEP_PASSES_EACH * K, most)
         best = self.move(best, tolerance, solution, effort)
-        for turn in range(n_turns):
+        while turn < n_turns:
             if self.late() or effort.n_passes > limit:
                 return best
             if single and in_vain >= MOST_IN_VAIN * K:
@@ -645,6 +645,9 @@ cdef class MixturePrimal(Primal):
             if not brief and K > 2:
                 best = self.cross_over(best, tolerance, solution, effort)
             in_vain = 0 if best < before - tolerance else in_vain + 1
+            turn += 1
+            if in_vain == 0 and not single:  # what falls late may fall again
+                n_turns = max(n_turns, <int> (turn / PART_IN_VAIN))
         return self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
 
     cdef real first(self, real tolerance, real *solution, Effort *effort) noexcept nogil:

@@ -94,6 +94,9 @@ cdef extern from *:
     # turns of long runs from more clusters, moves at random, crossings; half of K more | turns | [0, inf) |
     # not measured
     int N_RESTARTS "40"
+    # of all turns, that the first so many must have been when the incumbent last fell: else there are more | part | (0, 1] |
+    # docs/notebook/search.md
+    real PART_IN_VAIN "0.5"
     # turns in vain, one after the other, that end it where components have one parameter; two for any K leave K = 12
     # clusters, of which some fall together, 0.4 nats above | of the components | (0, inf) |
     # docs/notebook/small_problems.md
@@ -105,8 +108,8 @@ cdef extern from *:
     real FINE "0.03"
     # after which the first local search goes no deeper | passes | [0, inf) | not measured
     index DEEP_PASSES "10000L"
-    # the same, for each component | passes | [0, inf) | not measured
-    index DEEP_PASSES_EACH "100L"
+    # the same, for each component | passes | [0, inf) | docs/notebook/search.md
+    index DEEP_PASSES_EACH "1000L"
     # but at most so many samples times components in all of them | terms | (0, inf) | not measured
     real DEEP_WORK "6e7"
     # calls of improve() before the first perturbation of its own | calls | [0, inf) | not measured

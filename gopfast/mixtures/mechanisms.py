@@ -432,6 +432,25 @@ class Early(Learning):
         raise NotImplementedError
 
 
+class Raised(Early):
+    """Prices as high as merging allows."""
+
+    name, theory = "raised", "(U6)"
+    what = "bounds what a component can save at prices as high as merging two components allows"
+    hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+
+    @staticmethod
+    def suits(plan):
+        """Of matrices of two columns, and of free variances of few parameters."""
+        return has_raised_prices(plan.family)
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("single components are priced as high as merging them allows")
+        return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads)
+
+
 class Hull(Early):
     """Cells in the hull of the means."""
 
@@ -469,25 +488,6 @@ class Cover(Early):
         """Return the Learner, once it begins."""
         plan.begun("blocks of columns are priced by groups of samples")
         return CoverBound(plan.family, solution, limit, plan.threads, plan.blocks)
-
-
-class Raised(Early):
-    """Prices of matrices, as high as merging allows."""
-
-    name, theory = "raised", "(U6)"
-    what = "bounds what a component with a matrix can save at prices as high as merging two components allows"
-    hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
-
-    @staticmethod
-    def suits(plan):
-        """Of matrices of two columns."""
-        return has_raised_prices(plan.family)
-
-    @staticmethod
-    def learner(plan, solution, limit):
-        """Return the Learner, once it begins."""
-        plan.begun("single components are priced as high as merging them allows")
-        return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads)
 
 
 class Groups(Early):
@@ -679,7 +679,7 @@ MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
-    HittingSets, Hull, Cover, Raised, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
+    HittingSets, Raised, Hull, Cover, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
     SharedParameters, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)

@@ -1,5 +1,5 @@
 """
-The pricing bound of covariance matrices where clusters are apart: prices as high as merging two components allows.
+The pricing bound where clusters are apart: prices as high as merging two components allows.
 
 The master problem's prices lie anywhere in a wide range that all prove the same. What a component of the solution saves
 at them, v, is what all cells are compared with: the more it is, the coarser they may be, up to where a component on two
@@ -15,15 +15,18 @@ import time
 import numpy as np
 
 from gopfast.mixtures.families.full import FullFamily
+from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
-from gopfast.mixtures.pricing.grouped import scale_of
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.pricing.pricing_root import less, total_of
+from gopfast.mixtures.pricing.raised_prices import RaisedPrices
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     RAISED_AMBIGUOUS as AMBIGUOUS,
+    RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
+    RAISED_DRAWN as DRAWN,
     RAISED_FEWEST as FEWEST,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPS as GROUPS,
@@ -31,12 +34,14 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_LOSS as LOSS,
     RAISED_MERGED as MERGED,
     RAISED_MOST_CELLS as MOST_CELLS,
+    RAISED_MOST_PARAMETERS as MOST_PARAMETERS,
     RAISED_N_CLIMBS as N_CLIMBS,
-    RAISED_N_EQUAL as N_EQUAL,
+    RAISED_N_EXACT as N_EXACT,
     RAISED_N_STARTS as N_STARTS,
     RAISED_PATIENCE as PATIENCE,
     RAISED_SLACK as SLACK,
     RAISED_SLOW as SLOW,
+    RAISED_TOLD as TOLD,
     RAISED_TOLERANCES as TOLERANCES,
 )
 
@@ -67,10 +72,11 @@ class RaisedBound(Learner):
         self.family, self.problem, self.solution = family, problem, np.array(solution)
         self.limit, self.threads, self.lower = limit, threads, -math.inf
         self.one = family.one_component(problem)
-        self.weights = family.data.arrays()[1]
+        self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
         self.rng = np.random.default_rng(0)
-        self.terms, self.phase, self.height, self.level = 0, "begin", 0, 0
+        self.terms, self.phase, self.height, self.level, self.stage = 0, "begin", 0, 0, 0
+        self.lost = math.inf  # by the prices at hand, foreseen
         self.pricing, self.work = None, self._begin()
 
     @property
@@ -85,7 +91,7 @@ class RaisedBound(Learner):
 
     @property
     def tolerance(self):
-        """Nats that suprema may lose in all, at this stage."""
+        """Nats that suprema may lose in all, at this level."""
         return TOLERANCES[self.level] * self.total_weight
 
     def step(self, deadline):
@@ -106,32 +112,31 @@ class RaisedBound(Learner):
 
     def _begin(self):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
-        K = self.family.n_components
-        many = len(self.weights) >= GROUPED
-        self.pricing = (GroupedPricing if many else ComponentPricing)(
+        K, n = self.family.n_components, len(self.weights)
+        self.by_groups = n >= GROUPED
+        self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
             self.one, patience=PATIENCE, n_threads=self.threads)  # fmt: skip
-        if many:
-            columns = self.family.data.arrays()[0]
-            scale = columns.std(axis=1) + 1e-12 * (1.0 + np.abs(columns).max(axis=1))
-            scale[2] = math.inf  # groups are cut by the coordinates, not by their product
-            self.pricing.take_groups(SampleGroups(columns, self.weights, scale, product=True))
-            yield
+        if self.by_groups:
+            product = isinstance(self.family, FullFamily)
+            scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))
+            if product:
+                scale[2] = math.inf  # groups are cut by the coordinates, not by their product
+            groups = SampleGroups(self.columns, self.weights, scale, product=product, at_once=False)
+            while groups.grow():
+                self.terms += n
+                yield
+            self.pricing.take_groups(groups)
         used = self.solution[:K] > 0.0
         self.atoms = np.asarray(self.solution[K:-1]).reshape(K, -1)[used]
         costs = []
         for point in self.atoms:
             costs.append(self.pricing.costs_at(point)[0])
-            self.terms += len(self.weights)
+            self.terms += n
             yield
-        logs = np.log(self.solution[:K][used])[:, None] - np.array(costs)
-        top = logs.max(axis=0)
-        shares = np.exp(logs - top)
-        total = shares.sum(axis=0)
+        self.raised = RaisedPrices(np.array(costs), np.log(self.solution[:K][used]), self.weights)
         yield
-        self.own, shares = -(top + np.log(total)), shares / total
-        self.labels, rest = shares.argmax(axis=0), 1.0 - shares.max(axis=0)
-        self.most = np.sqrt(2.0 * AMBIGUOUS / np.maximum(rest, 1e-300))
-        self.masses = shares @ self.weights
+        order = self.pricing.groups.ordered() if self.by_groups else np.arange(n)
+        self.some = self.raised.drawn(order[np.arange(DRAWN) * n // DRAWN]) if n > DRAWN else self.raised
         self.merged = self._merged(used)
 
     def _merged(self, used):
@@ -141,10 +146,12 @@ class RaisedBound(Learner):
         every = [*itertools.combinations(range(len(means)), 2), tuple(range(len(means)))]
         points = []
         for chosen in map(list, every):
-            share = self.masses[chosen] / self.masses[chosen].sum()
+            share = self.raised.masses[chosen] / self.raised.masses[chosen].sum()
             mean = share @ means[chosen]
             off = means[chosen] - mean
-            both = np.tensordot(share, covariances[chosen] + off[:, :, None] * off[:, None, :], 1)
+            between = off[:, :, None] * off[:, None, :] if covariances.ndim == 3 else np.square(off)
+            between = between.mean(axis=1) if covariances.ndim == 1 else between
+            both = np.tensordot(share, covariances[chosen] + between, 1)
             points.append(self.one.pack(mean[None], both[None]))
         return np.array(points)
 
@@ -153,62 +160,81 @@ class RaisedBound(Learner):
         if self.work is None:
             if self.height == len(HEIGHTS):
                 return False
-            self.work = self._try(HEIGHTS[self.height])
+            self.work = self._try(HEIGHTS[self.height], AMBIGUOUS[self.stage])
             self.height += 1
         if self._is_done(deadline):
             self.work = None
         return True
 
-    def _try(self, height):
+    def _try(self, height, ambiguous):
         """Make prices of this height, begin the search if they are of use, and yield after every part of the work."""
-        each = np.full(len(self.masses), height) * self.masses.max() / self.masses
-        pricing = self.pricing
-        for _turn in range(N_EQUAL):
-            values = yield from self._values(self.own + np.minimum(each[self.labels], self.most))
-            each = each + (values.max() - values) / self.masses
-        prices = self.own + np.minimum(each[self.labels], self.most)
-        value = (yield from self._values(prices)).max()
+        most = min(LOSS * self.total_weight, BETTER * self.lost)
+        found = yield from self._equal(self.some, self.some.first(height), ambiguous)
+        if not self.some.lost(*found[1:]) < most:
+            return
+        if self.raised is not self.some:
+            found = yield from self._equal(self.raised, found[0], ambiguous, few=True)
+        _, prices, values = found
+        value = values.max()
         self.total = total_of(self.weights, prices, self.family.constant) - self.family.constant_error
         lost = self.limit - (self.total - self.family.n_components * value)
-        if not lost < LOSS * self.total_weight:
+        if not lost < most:
             return
-        self.prices = prices
-        pricing.set_prices(prices)
-        yield
+        yield from self._set_prices(prices)
         others = yield from self._climb(self.merged, 0)
         if others.max() > MERGED * value:
             return
-        starts = np.concatenate([self.merged, pricing.seeded(self.rng, N_STARTS)])
-        values = yield from self._climb(starts, N_CLIMBS)
+        values = yield from self._climb(np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)]), N_CLIMBS)
         self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
         if values.max() > self.attained + SLACK * value:
             return
+        self.lost = lost
         self._begin_search()
 
-    def _climb(self, points, n_steps):
-        """Return what is attained from each of some points, and yield after as many as there are threads."""
-        values = []
-        for first in range(0, len(points), self.threads):
-            values.append(self.pricing.climb(points[first : first + self.threads], n_steps)[0])
+    def _equal(self, raised, each, ambiguous, few=False):
+        """Return `each`, prices and values of the last turn of making these equal, and yield after each."""
+        for found in raised.equal(each, ambiguous, few):
+            self.terms += raised.size
             yield
-        return np.concatenate(values)
+        return found
 
-    def _values(self, prices):
-        """Return about what the incumbent's components save, and yield after each."""
-        values = []
-        for point in self.atoms:
-            gains = prices - self.pricing.costs_at(point)[0]
-            scale = scale_of(self.weights, gains)
-            values.append(self.weights @ np.maximum(0.0, gains + math.log(scale)) if scale > 0.0 else 0.0)
-            self.terms += len(gains)
+    def _set_prices(self, prices):
+        """Take prices (n,), and yield after the groups of each level have theirs."""
+        if not self.by_groups:
+            self.pricing.set_prices(prices)
+            return
+        self.pricing.set_prices(prices, at_once=False)
+        yield
+        while self.pricing.groups.price():
+            self.terms += len(prices)
             yield
-        return np.array(values)
+
+    def _climb(self, points, n_steps):
+        """Return what is attained from each of some points, by groups and the best of them exactly, and yield."""
+        by_groups = self.by_groups and len(points) > N_EXACT
+        if by_groups and n_steps:
+            points, values = yield from self._climb_all(points, n_steps, False)
+            points = points[np.argsort(-values)[:N_EXACT]]
+        _, values = yield from self._climb_all(points, n_steps, True)
+        return values
+
+    def _climb_all(self, points, n_steps, exactly):
+        """Return where ascents end, and what is attained there, and yield after as many as there are threads."""
+        values, points = [], np.array(points)
+        for first in range(0, len(points), self.threads):
+            some = slice(first, first + self.threads)
+            found, points[some] = self.pricing.climb(points[some], n_steps, exactly=exactly)
+            values.append(found)
+            yield
+        return points, np.concatenate(values)
 
     def _begin_search(self):
         """Begin with the box of all components."""
         self.pricing.open_boxes(*[side[None] for side in self.pricing.root()])
         self.n_before, self.phase = self.pricing.n_cells, "search"
         self.mark = self.n_before + MOST_CELLS[0], math.inf
+        while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
+            self.level += 1
 
     def _step_search(self, deadline):
         """Divide the cells of the largest bounds."""
@@ -224,8 +250,10 @@ class RaisedBound(Learner):
             self.phase = "prices"
             return True
         if reason == "tight":
-            self.level += 1
-            return self.level < len(TOLERANCES)
+            if self.level + 1 < len(TOLERANCES) and TOLERANCES[self.level + 1] * self.total_weight > TOLD * self.lost:
+                self.level += 1
+                return True
+            return self._next_stage()
         if reason == "proved" or pricing.n_cells - self.n_before > MOST_CELLS[1]:
             return False
         if pricing.n_cells > self.mark[0]:
@@ -235,9 +263,19 @@ class RaisedBound(Learner):
             self.mark = 2 * pricing.n_cells - self.n_before, missing
         return True
 
+    def _next_stage(self):
+        """Have prices next that lose less of samples of several components, no higher than those at hand."""
+        self.stage += 1
+        self.height, self.phase = self.height - 1, "prices"
+        return self.stage < len(AMBIGUOUS)
+
 
 def has_raised_prices(family):
-    """Whether the bound is for this family: a matrix each, of two columns, and enough samples."""
-    if not isinstance(family, FullFamily) or family.data.is_summary or family.has_prior:
+    """Whether the bound is for this family: parameters few enough for cells, and enough samples."""
+    if family.data.is_summary or family.has_prior or family.n_components < 2:
         return False
-    return family.n_components > 1 and family.data.n_samples >= FEWEST
+    n = family.data.n_samples
+    if isinstance(family, FullFamily):
+        return n >= FEWEST
+    free = isinstance(family, NormalFamily) and not family.n_shared and family.n_columns > 1
+    return free and n >= GROUPED and family.n_cell <= MOST_PARAMETERS

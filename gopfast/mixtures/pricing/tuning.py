@@ -359,16 +359,34 @@ COVER_FEWEST_COLUMNS = 4
 # prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
 # docs/notebook/groups.md
 RAISED_HEIGHTS = (3.0, 2.5, 2.0, 1.6, 1.3, 1.0, 0.8, 0.7, 0.6, 0.5, 0.42, 0.35)
-# that a sample of several components may lose by its price | nats | [0, inf) | docs/notebook/groups.md
-RAISED_AMBIGUOUS = 0.001
+# that a sample of several components may lose by its price, one after the other | nats | [0, inf) |
+# docs/notebook/groups.md
+RAISED_AMBIGUOUS = (1e-3, 1e-4, 1e-5)
+# of what the prices before lose, that the next ones may lose at most | part | (0, 1) | not measured
+RAISED_BETTER = 0.5
 # most that prices may lose | nats a sample | (0, inf) | not measured
 RAISED_LOSS = 0.004
 # most that a component on two clusters may save, of what one on one does | part | (0, 1) | docs/notebook/groups.md
 RAISED_MERGED = 0.9
 # by which a value is above that of the solution's components | part | (0, 1) | not measured
 RAISED_SLACK = 1e-3
-# of making what the solution's components save equal | turns | [0, inf) | not measured
-RAISED_N_EQUAL = 3
+# of making what the solution's components save equal | turns | [1, inf) | docs/notebook/groups.md
+RAISED_N_EQUAL = 10
+# the same with all samples, once a part of them has told | turns | [1, inf) | not measured
+RAISED_N_LAST_EQUAL = 3
+# sum of what they save less than the one that saves most, that is equal enough | part of the most | (0, 1) |
+# not measured
+RAISED_EQUAL = 1e-5
+# of a component whose prices rise when it saves too little, at least | part of its mass | (0, 1) | not measured
+RAISED_LEAST_FREE = 0.1
+# that tell which heights are of use, at most | samples | [1, inf) | not measured
+RAISED_DRAWN = 20_000
+# ascents by groups that go on exactly | ascents | [1, inf) | not measured
+RAISED_N_EXACT = 4
+# parameters of a component with variances, at most | parameters | [1, inf) | docs/notebook/groups.md
+RAISED_MOST_PARAMETERS = 7
+# of what prices lose, that finer suprema are not worth the cells | part | (0, 1) | not measured
+RAISED_TOLD = 0.1
 # of an ascent | steps | [1, inf) | not measured
 RAISED_N_CLIMBS = 25
 # of ascents around samples | starts | [1, inf) | not measured

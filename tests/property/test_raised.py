@@ -13,13 +13,14 @@ import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import raised
 from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
+from gopfast.mixtures.pricing.raised_prices import RaisedPrices
 from tests.support.savings import any_component
 
 SHAPES = ["normal", "overlapping", "heavy", "ties", "constant", "dependent", "offset"]
 
 
-def problem_of(shape, n, K=3, seed=0):
-    """Weighted samples of K clusters with matrices of their own, and their labels."""
+def problem_of(shape, n, K=3, seed=0, covariance="full"):
+    """Weighted samples of K clusters with matrices of their own, and their labels; of variances in three columns."""
     rng = np.random.default_rng([seed, n, K])
     label = rng.integers(K, size=n)
     gap = 1.5 if shape == "overlapping" else 7.0
@@ -35,8 +36,10 @@ def problem_of(shape, n, K=3, seed=0):
     elif shape == "dependent":
         X[:, 1] = 2.0 * X[:, 0]
     weights = rng.choice([0.5, 1.0, 2.0], n)
+    if covariance != "full":
+        X = np.column_stack([X, rng.standard_normal(n) + 4.0 * (label % 2)])
     X += 2.0**40 if shape == "offset" else 0.0
-    return gopfast.GaussianMixture(X, K, covariance="full", sample_weight=weights, variance_floor=0.05), label
+    return gopfast.GaussianMixture(X, K, covariance=covariance, sample_weight=weights, variance_floor=0.05), label
 
 
 def best_fit(problem, label):
@@ -44,8 +47,9 @@ def best_fit(problem, label):
     family = engine.family(problem)
     K, rng = family.n_components, np.random.default_rng(0)
     means = [problem.X[label == k].mean(axis=0) for k in range(K)]
-    family.suggest(np.full(K, 1 / K), means, [np.eye(2)] * K)
-    starts = [family.suggested()[K:]] + [family.seeded(rng) for _ in range(4)]
+    d = len(means[0])
+    one = {"full": np.eye(d), "diag": np.ones(d), "spherical": 1.0}[problem.covariance]
+    starts = [family.pack(np.array(means), np.array([one] * K))] + [family.seeded(rng) for _ in range(4)]
     runs = [MixturePrimal(family).em(np.full(K, 1 / K), start, 1e-12, 1000) for start in starts]
     vector, trace, _ = min(runs, key=lambda run: run[1][-1])
     return family, vector, trace[-1]
@@ -54,13 +58,14 @@ def best_fit(problem, label):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("height", [0.2, 1.0, 5.0])
 @pytest.mark.parametrize("n", [60, 1_100])
-def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, height, n, monkeypatch):
+@pytest.mark.parametrize("covariance", ["full", "diag", "spherical"])
+def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, height, n, covariance, monkeypatch):
     """The limit lies above a known value: no search may end by proof, however poor prices are."""
-    for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "SLACK": 1e9, "LOSS": math.inf,
-                        "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "N_CLIMBS": 5}.items():  # fmt: skip
+    for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "SLACK": 1e9, "LOSS": math.inf, "BETTER": math.inf,
+                        "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "N_CLIMBS": 5, "DRAWN": 500}.items():  # fmt: skip
         monkeypatch.setattr(raised, name, value)
     for K in (2, 3):
-        problem, label = problem_of(shape, n, K)
+        problem, label = problem_of(shape, n, K, covariance=covariance)
         family, vector, value = best_fit(problem, label)
         bound = RaisedBound(family, problem, vector, value + 30.0)
         while bound.step(math.inf):
@@ -146,6 +151,49 @@ def test_merged_components_save_what_merging_says(shape, monkeypatch):
             logs = np.log(weights)[:, None] - costs
             merged = -bound.weights @ np.logaddexp(*logs) + pair.constant
             assert found >= saved[j] + saved[k] - (merged - value) - lost - 1e-6 * (1 + abs(value))
+
+
+@pytest.mark.parametrize("shape", ["normal", "overlapping", "ties", "heavy"])
+def test_what_prices_lose_is_what_they_are_below_the_solution(shape):
+    """By any prices of the solution's own components; no sample loses more than it may."""
+    rng = np.random.default_rng(0)
+    K, n = 3, 400
+    problem, label = problem_of(shape, n, K, covariance="spherical")
+    family, vector, value = best_fit(problem, label)
+    one = ComponentPricing(family.one_component(problem))
+    costs = np.array([one.costs_at(point)[0] for point in vector[K:-1].reshape(K, -1)])
+    _, weights = family.data.arrays()
+    prices = RaisedPrices(costs, np.log(vector[:K]), weights)
+    assert weights @ prices.own + family.constant == pytest.approx(value)
+    assert prices.masses.sum() == pytest.approx(weights.sum())
+    for ambiguous in (1e-2, 1e-4):
+        each = rng.uniform(0.0, 2.0, K)
+        found = prices.at(each, ambiguous)
+        above = found - prices.own
+        assert (above >= 0.0).all() and (above <= each[prices.labels] + 1e-12).all()
+        assert (0.5 * prices.rest * above**2 <= ambiguous * (1 + 1e-9)).all()
+        one.set_prices(found)
+        values = prices.values(found)
+        exact = one.climb(vector[K:-1].reshape(K, -1), 0)[0]
+        assert values == pytest.approx(exact, rel=1e-6, abs=1e-6)
+        total = weights @ found + family.constant
+        assert prices.lost(found, values) == pytest.approx(value - (total - K * values.max()), abs=1e-6 * value)
+        assert prices.lost(found, values) >= -1e-6 * value
+        spread = [last.max() - last.min() for _, _, last in prices.equal(each, ambiguous)]
+        assert spread[-1] <= spread[0]
+    some = prices.drawn(np.arange(0, n, 4))
+    assert some.weights.sum() == pytest.approx(weights.sum())
+
+
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
+def test_variances_of_clusters_that_are_apart_are_nearly_proved(covariance):
+    problem, label = problem_of("normal", 10_000, 2, seed=1, covariance=covariance)
+    family, vector, value = best_fit(problem, label)
+    assert has_raised_prices(family)
+    bound = RaisedBound(family, problem, vector, value - 1e-3)
+    while bound.step(math.inf):
+        pass
+    assert value - 1e-4 * 10_000 <= bound.lower <= value
 
 
 @pytest.mark.parametrize(("n", "K"), [(1_200, 2), (5_000, 2)])

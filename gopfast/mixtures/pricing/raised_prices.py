@@ -1,4 +1,8 @@
-"""Prices above -log p of a solution, where its clusters are apart, in closed form (U6)."""
+"""
+Prices above -log p of a solution, where its clusters are apart, in closed form.
+
+Theory: (U6) of docs/theory/groups.md.
+"""
 
 import math
 

@@ -354,6 +354,18 @@ COVER_FEWEST = 5_000
 # of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/many_columns.md
 COVER_FEWEST_COLUMNS = 4
 
+# [raised_prices] Prices of clusters that are apart.
+
+# of making what the solution's components save equal | turns | [1, inf) | docs/notebook/groups.md
+RAISED_N_EQUAL = 10
+# the same with all samples, once a part of them has told | turns | [1, inf) | not measured
+RAISED_N_LAST_EQUAL = 3
+# sum of what they save less than the one that saves most, that is equal enough | part of the most | (0, 1) |
+# not measured
+RAISED_EQUAL = 1e-5
+# of a component whose prices rise when it saves too little, at least | part of its mass | (0, 1) | not measured
+RAISED_LEAST_FREE = 0.1
+
 # [raised] Covariance matrices where clusters are apart.
 
 # prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
@@ -370,15 +382,6 @@ RAISED_LOSS = 0.004
 RAISED_MERGED = 0.9
 # by which a value is above that of the solution's components | part | (0, 1) | not measured
 RAISED_SLACK = 1e-3
-# of making what the solution's components save equal | turns | [1, inf) | docs/notebook/groups.md
-RAISED_N_EQUAL = 10
-# the same with all samples, once a part of them has told | turns | [1, inf) | not measured
-RAISED_N_LAST_EQUAL = 3
-# sum of what they save less than the one that saves most, that is equal enough | part of the most | (0, 1) |
-# not measured
-RAISED_EQUAL = 1e-5
-# of a component whose prices rise when it saves too little, at least | part of its mass | (0, 1) | not measured
-RAISED_LEAST_FREE = 0.1
 # that tell which heights are of use, at most | samples | [1, inf) | not measured
 RAISED_DRAWN = 20_000
 # ascents by groups that go on exactly | ascents | [1, inf) | not measured

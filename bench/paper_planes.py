@@ -25,7 +25,7 @@ from gopfast.plot import LOWER_COLOUR, UPPER_COLOUR
 
 DOCS = Path(__file__).parent.parent / "docs"
 OUT, OUT_PAPER = DOCS / "planes.png", DOCS / "planes_paper.png"
-STEPS = (1, 5, 11, 25)  # nodes after which the search is stopped
+STEPS = (1, 5, 11, 23)  # nodes after which the search is stopped
 STEPS_PAPER = (1, 11, 21, 37)
 EPSILON = 0.01
 LEAST_SHOWN = -500.0  # nats

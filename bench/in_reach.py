@@ -58,8 +58,8 @@ def main():
     note = (
         f"Components, of {', '.join(map(str, COMPONENTS))}, of which the optimum is proved to {TIGHT:g} nats a sample "
         f"within {arguments.seconds:g} s of one thread. In brackets the first that is not, and the nats a sample that "
-        f"it leaves open; more were not tried. Simulated clusters {APART:g} standard deviations apart; where they "
-        "overlap less is in reach, see everyday.md.\n"
+        f"it leaves open; more were not tried. Simulated clusters {APART:g} standard deviations apart; of "
+        "clusters that overlap less is in reach, see everyday.md.\n"
     )
     header = ["covariance", "rows", *(f"{d} column{'s' if d > 1 else ''}" for d in COLUMNS)]
     machine.write("in_reach.md", "\n".join([heading, note, machine.table(header, rows)]))

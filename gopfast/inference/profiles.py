@@ -35,8 +35,8 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib.axes.Axes
         One line for each kind of covariance through the criteria of the best fits known; a bar down to the bound where
-        that is below; a ring around the chosen one. The least is best; the axis is that of the best five. Of those above
-        it only bars are drawn that reach below the best: what is not yet proved to lose.
+        that is below; a ring around the chosen one. The least is best; the axis is that of the best five. Of those
+        above it only bars are drawn that reach below the best: what is not yet proved to lose.
 
     Raises
     ------

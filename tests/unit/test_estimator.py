@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pytest
 
-pandas = pytest.importorskip("pandas")
 pytest.importorskip("sklearn", minversion="1.6")
 
 from sklearn.base import clone
@@ -161,8 +160,8 @@ STOPPED = "Time limit reached"
      "To close the gap raise time_limit (60 s; None lifts it) or epsilon (0.01), or take fewer components."),
     (0.05, None, ", but bounded to 3 nats",
      "To close the gap raise time_limit (None) or epsilon (0.01), or take fewer components."),
-    (2.0, 60.0, ", and not bounded to any use, by 120 nats of the total log-likelihood (2 a sample); evidence, no proof: "
-     "{evidence}. " + STOPPED,
+    (2.0, 60.0, ", and not bounded to any use, by 120 nats of the total log-likelihood (2 a sample); evidence, no "
+     "proof: {evidence}. " + STOPPED,
      "Fewer components, columns or free variances are easier to bound; more than a minute seldom helps."),
 ])  # fmt: skip
 def test_the_first_sentence_of_the_warning_says_which_of_three_cases_it_is(per_sample, limit, case, advised):
@@ -310,6 +309,7 @@ def test_advice_without_scikit_learn(monkeypatch):
 
 def everyday_calls(mixture, k_means, X):
     """What a user of scikit-learn calls on most days; the classes alone are another's."""
+    pandas = pytest.importorskip("pandas")
     fitted = mixture(n_components=2, random_state=0).fit(X)
     drawn, components = fitted.sample(5)
     frame = pandas.DataFrame(X, columns=["length", "width"])

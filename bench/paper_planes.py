@@ -1,9 +1,11 @@
-"""The relaxed dual's planes at the paper's four samples, step by step; writes docs/planes.png (docs/paper.md).
+"""The relaxed dual's planes at the paper's four samples, step by step; writes docs/planes.png and planes_paper.png.
 
 Run: python bench/paper_planes.py     needs matplotlib
 
 Boxes are those of a search (linear relaxed dual, bisection), which is stopped after so many nodes; above, what they say
-along one line: sample 5 goes from one component to the other, the other responsibilities stay as they are.
+along one line: sample 5 goes from one component to the other, the other responsibilities stay as they are. The second
+picture has the boxes of the same search in the paper's own partition, where the weights are connected variables too.
+docs/paper.md explains both.
 """
 
 from pathlib import Path
@@ -21,8 +23,10 @@ import gopfast
 from gopfast.mixtures import engine
 from gopfast.plot import LOWER_COLOUR, UPPER_COLOUR
 
-OUT = Path(__file__).parent.parent / "docs" / "planes.png"
-STEPS = (1, 5, 11, 25)  # nodes after which the search is stopped
+DOCS = Path(__file__).parent.parent / "docs"
+OUT, OUT_PAPER = DOCS / "planes.png", DOCS / "planes_paper.png"
+STEPS = (1, 5, 11, 23)  # nodes after which the search is stopped
+STEPS_PAPER = (1, 11, 21, 37)
 EPSILON = 0.01
 LEAST_SHOWN = -500.0  # nats
 N_POINTS = 2001
@@ -33,16 +37,16 @@ def minimal():
     return gopfast.GaussianMixture(datasets.minimal(), 2, covariance="known")
 
 
-def leaves(problem, n_nodes):
-    """Boxes of the means (leaves, 2 ends, K), their bounds in nats, and LBD, after so many nodes."""
+def leaves(problem, n_nodes, paper_partition=False):
+    """Boxes of the means, then of weights, (leaves, 2 ends, K or 2 K), bounds in nats, LBD, after so many nodes."""
     family, trace = engine.family(problem), []
-    relaxation, primal = LinearRelaxation(family, False), MixturePrimal(family, seed=1)
+    relaxation, primal = LinearRelaxation(family, paper_partition), MixturePrimal(family, seed=1)
     search = Search(relaxation, primal, EPSILON, max_nodes=n_nodes, trace=trace)
     search.run()
     parents = {node[1] for node in trace}
     found = [node for node in trace if node[0] not in parents]
-    shift = family.data.center  # of the core's coordinates
-    boxes = np.array([[np.ravel(node[3]), np.ravel(node[4])] for node in found]) + np.ravel(shift)
+    boxes = np.array([[np.ravel(node[3]), np.ravel(node[4])] for node in found])
+    boxes[:, :, : problem.n_components] += np.ravel(family.data.center)  # of the core's coordinates
     return boxes, np.array([node[2] for node in found]), search.summary()[0]["lower_bound"]
 
 
@@ -105,21 +109,49 @@ def draw_boxes(ax, problem, boxes, bounds, limit):
     grid = np.array([[problem.objective([0.5, 0.5], [[x], [y]]) for x in ticks] for y in ticks])
     levels = grid.min() + np.array([1, 20, 60, 150, 400])
     ax.contour(ticks, ticks, grid, levels=levels, colors="0.6", linewidths=0.7)
-    for (low, high), bound in zip(boxes, bounds, strict=True):
-        closed = bound >= limit
-        ax.add_patch(Rectangle(low, *(high - low), facecolor="0.88" if closed else "none", edgecolor="0.5", zorder=0))
-        if not closed:
-            ax.add_patch(Rectangle(low, *(high - low), facecolor="none", edgecolor=LOWER_COLOUR, linewidth=1.6))
+    draw_rectangles(ax, boxes, bounds, limit)
     ax.set_xlim(ticks[0], ticks[-1])
     ax.set_ylim(ticks[0], ticks[-1])
     ax.set_aspect("equal")
     ax.set_xlabel("first mean")
 
 
-def main(out=OUT):
+def draw_rectangles(ax, boxes, bounds, limit):
+    """Boxes in a plane; those that can hold nothing better are grey."""
+    for (low, high), bound in zip(boxes, bounds, strict=True):
+        closed = bound >= limit
+        ax.add_patch(Rectangle(low, *(high - low), facecolor="0.88" if closed else "none", edgecolor="0.5", zorder=0))
+        if not closed:
+            ax.add_patch(Rectangle(low, *(high - low), facecolor="none", edgecolor=LOWER_COLOUR, linewidth=1.6))
+
+
+def draw_paper(out, problem, proved):
+    """Boxes of means and weights in the paper's partition, of which each plane shows two coordinates."""
+    limit = proved.objective - EPSILON
+    figure, axes = pyplot.subplots(2, len(STEPS_PAPER), figsize=(13, 6.6), layout="constrained", sharey="row")
+    for (above, below), n_nodes in zip(axes.T, STEPS_PAPER, strict=True):
+        boxes, bounds, lower = leaves(problem, n_nodes, True)
+        draw_boxes(above, problem, boxes[:, :, :2], bounds, limit)
+        draw_rectangles(below, boxes[:, :, [0, 2]], bounds, limit)
+        n_open = int(np.sum(bounds < limit))
+        above.set_title(f"{n_nodes} node{'s' * (n_nodes > 1)}: LBD {lower:.4g}, {n_open} open", fontsize=10)
+        for ax, at in ((above, proved.solution.means.ravel()), (below, [proved.solution.means[0, 0],
+                                                                        proved.solution.weights[0]])):  # fmt: skip
+            ax.plot(*at, "o", color=UPPER_COLOUR, markersize=5)
+        below.set_xlim(above.get_xlim())
+        below.set_ylim(-0.04, 1.04)
+        below.set_xlabel("first mean")
+        print("paper's partition,", n_nodes, "nodes:", len(boxes), "leaves,", n_open, "open, LBD", lower)
+    axes[0, 0].set_ylabel("second mean")
+    axes[1, 0].set_ylabel("weight of the first component")
+    figure.savefig(out, dpi=110)
+
+
+def main(out=OUT, out_paper=OUT_PAPER):
     matplotlib.use("Agg")
     problem = minimal()
     X, proved = np.ravel(problem.X), gopfast.solve(problem, EPSILON)
+    draw_paper(out_paper, problem, proved)
     constant = problem.objective(**vars_of(proved)) - primal_value(X, proved.solution.responsibilities)
     figure, axes = pyplot.subplots(2, len(STEPS), figsize=(13, 6.6), layout="constrained", sharey="row")
     for (above, below), n_nodes in zip(axes.T, STEPS, strict=True):

@@ -37,7 +37,7 @@ fits = {name: method(problem, start, max_iter=MAX_ITER) for name, method in meth
 
 figure, axes = plt.subplots(2, 3, figsize=(10, 5), layout="constrained")
 axes[0, 0].imshow(image)
-axes[0, 0].set_title("photograph")
+axes[0, 0].set_title(f"photograph\n{len(pixels):,} pixels", fontsize="small")
 result = gopfast.solve(problem, start=start, time_limit=TIME_LIMIT, log=False)
 for ax, (name, fit) in zip(axes.flat[1:], {**fits, "best known": result}.items()):
     painted = fit.solution.means[fit.solution.predict()].reshape(image.shape)

@@ -81,6 +81,7 @@ def pairs(fit: Fit | HasSolution, columns: "list[int] | None" = None) -> "Axes":
                 ax.set_ylabel(problem.column_names[columns[i]])
             drawing.finish(ax, legend=False)
     axes[0, 0].set_ylabel(problem.column_names[columns[0]])
+    figure.align_ylabels(axes[:, 0])
     figure.legend(loc="outside upper center", ncols=min(len(used), 4), frameon=False, fontsize="small", markerscale=2)
     return axes
 
@@ -152,7 +153,8 @@ def entropy(fit: Fit | HasSolution, ax: "Axes | None" = None) -> "Axes":
     tau = solution.responsibilities
     each = -xlogy(tau, tau).sum(axis=1)
     ax = _sorted(each, solution, "entropy (nats)", drawing.axes(ax))
-    ax.set_title(f"in all {float(solution.problem.sample_weight @ each):.4g} nats", fontsize="medium")
+    total = float(solution.problem.sample_weight @ each)
+    ax.set_title(f"sum over the samples: {total:.4g} nats, in ICL twice", fontsize="medium")
     return ax
 
 

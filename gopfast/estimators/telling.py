@@ -107,20 +107,22 @@ def advice(name, result, time_limit, epsilon):
     Returns
     -------
     str
-        Three cases: bounded so tightly that no other fit is of use, bounded, or not bounded to any use.
+        The first sentence says which of three cases it is: bounded so tightly that no other fit is of use, bounded, or
+        not bounded to any use. Then why the search ended, and what to do.
     """
-    told = f"{name} is not proved optimal: {result.message}. "
+    bound = f"{result.gap:.3g} nats of the total {result._elbo_name} ({result.gap_per_sample:.2g} a sample)"
+    why = f"{result.message[:1].upper()}{result.message[1:]}."
+    told = f"{name} is not proved optimal"
     if result.gap_per_sample <= TIGHT:
-        return f"{told}An epsilon of {result.gap:.2g} counts that as proved."
-    evidence = f"; no proof, but evidence: {result.evidence}" if result.evidence else ""
-    gap = f"{result.gap:.3g} nats ({result.gap_per_sample:.2g} a sample)"
+        return f"{told}, but bounded to {bound}. {why} An epsilon of {result.gap:.2g} counts that as proved."
+    evidence = f"; evidence, no proof: {result.evidence}" if result.evidence else ""
     if result.gap_per_sample <= USEFUL:
         limit = "None" if time_limit is None else f"{time_limit:g} s; None lifts it"
         return (
-            f"{told}The total {result._elbo_name} is at most {gap} below the best there is{evidence}. To close the gap "
-            f"raise time_limit ({limit}) or epsilon ({epsilon:g}), or take fewer components."
+            f"{told}, but bounded to {bound}{evidence}. {why} To close the gap raise time_limit ({limit}) or epsilon "
+            f"({epsilon:g}), or take fewer components."
         )
     return (
-        f"{told}The bound of the total {result._elbo_name} is {gap} above the fit's, which tells nothing{evidence}. "
-        "Fewer components, columns or free variances are easier to bound; more than a minute seldom helps."
+        f"{told}, and not bounded to any use, by {bound}{evidence}. {why} Fewer components, columns or free variances "
+        "are easier to bound; more than a minute seldom helps."
     )

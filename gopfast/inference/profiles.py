@@ -35,7 +35,8 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib.axes.Axes
         One line for each kind of covariance through the criteria of the best fits known; a bar down to the bound where
-        that is below; a ring around the chosen one. The least is best; the axis is that of the best five.
+        that is below; a ring around the chosen one. The least is best; the axis is that of the best five. Of those
+        above it only bars are drawn that reach below the best: what is not yet proved to lose.
 
     Raises
     ------
@@ -48,10 +49,12 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
     # The axis is that of the best few: others, and bounds that nobody has worked on, may be anywhere and run out of it.
     shown = np.sort(uppers)[:BEST_SHOWN]
     spread = max(np.ptp(shown), 1e-3 * (1.0 + abs(uppers.min())))
+    top = shown.max() + 0.08 * spread
     for i, kind in enumerate(kinds):
         mine = [one for one in choice.candidates if one.covariance == kind]
         K, upper = [one.n_components for one in mine], np.array([one.upper for one in mine])
         reach = upper - np.array([one.lower for one in mine])
+        reach[(upper > top) & [choice.loses(one) for one in mine]] = 0.0  # their bars would only cross the picture
         beside = APART * (i - 0.5 * (len(kinds) - 1))  # bars of one number of components do not hide each other
         ax.errorbar(
             np.add(K, beside), upper, yerr=[reach, np.zeros_like(reach)], label=kind or OWN_NAME,
@@ -65,12 +68,15 @@ def selection(choice: Selection, ax: "Axes | None" = None) -> "Axes":
         best.n_components + beside, best.upper, "o", markersize=13, markerfacecolor="none", markeredgecolor="black",
         label=label,
     )  # fmt: skip
-    ax.set_ylim(uppers.min() - 0.35 * spread, shown.max() + 0.08 * spread)
+    ax.set_ylim(uppers.min() - 0.35 * spread, top)
     ax.set_xticks(sorted({one.n_components for one in choice.candidates}))
     ax.set_xlabel("number of components")
     ax.set_ylabel(f"{choice.criterion.upper()} (least is best)")
     ax.grid(alpha=0.25, linewidth=0.6)
-    return drawing.finish(ax, fontsize="small")
+    drawing.finish(ax, legend=False)
+    # beside the picture: bars may be anywhere in it
+    ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
 
 
 def optima(found: Optima, ax: "Axes | None" = None) -> "Axes":
@@ -127,13 +133,18 @@ def _draw_plane(found, ax):
         ax.add_patch(Rectangle(at, *sides, facecolor="none", linewidth=0.8, **style))
     for i, one in enumerate(found.optima):
         at = np.sort(np.ravel(one.solution.parameters[name]))
-        ax.plot(*at, drawing.of(drawing.MARKERS, i), color=drawing.COLOURS[1], label=f"{one.excess:.3g} above the best")
+        ax.plot(*at, drawing.of(drawing.MARKERS, i), color=drawing.COLOURS[1], label=_place(one))
     ax.set_xlabel(f"{name}, component 0")
     ax.set_ylabel(f"{name}, component 1")
     drawing.finish(ax, legend=False)
     # beside the picture: boxes and contours may be anywhere in it
     ax.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.17))
     return ax
+
+
+def _place(optimum):
+    """Say how far an optimum is above the best."""
+    return f"{optimum.excess:.3g} nats above" if optimum.excess > 0.0 else "the best"
 
 
 def _plane_units(found, axes):

@@ -186,3 +186,17 @@ def test_the_misses_in_the_readme_are_those_of_the_bench():
     readme = {name: numbers for name, *numbers in (row for row in cells if len(row) == 6)}
     assert len(readme) > 5
     assert {name: bench[name] for name in readme} == readme
+
+
+def test_what_is_in_reach_in_the_readme_is_what_the_bench_found():
+    """The README's rows are a choice of those that bench/in_reach.py writes."""
+    table = ROOT / "bench" / "results" / "in_reach.md"
+    if not table.exists():
+        pytest.skip("bench is not part of this tree")
+    kinds = ("| covariance ", "| known ", "| spherical ", "| diag ", "| tied ", "| full ")
+    bench, readme = (
+        [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith(kinds)]
+        for path in (table, ROOT / "README.md")
+    )
+    assert len(readme) > 5
+    assert set(readme) <= set(bench)

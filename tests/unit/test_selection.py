@@ -276,6 +276,12 @@ def test_the_criterion_is_drawn(choice):
     assert low < choice.best.upper < high
     uppers = sorted(one.upper for one in choice.candidates)
     assert uppers[4] < high < uppers[-1]  # the axis is that of the best five
+    # a bar in the picture is of a model in it, or of one that is not yet proved to lose
+    above = [one.upper for one in choice.candidates if one.upper > high and choice.loses(one)]
+    starts = [segment.max() for bars in ax.collections for segment in (part[:, 1] for part in bars.get_segments())
+              if segment.min() < segment.max()]  # fmt: skip
+    assert above and not set(above) & set(starts)
+    assert ax.get_legend().get_bbox_to_anchor().transformed(ax.transAxes.inverted()).x0 >= 1.0
     pyplot.close("all")
 
 

@@ -34,8 +34,8 @@ class LatentClassFit:
     n_parameters : int
         K - 1 class sizes, and C_j - 1 probabilities for each class and item.
     degrees_of_freedom : int
-        The lesser of the number of rows and that of the cells of the table less 1, less `n_parameters`. Negative where
-        the model has more parameters than the table can determine.
+        Of the residuals: the lesser of the number of rows and that of the cells of the table less 1, less
+        `n_parameters`. Negative where the model has more parameters than the table can determine.
     log_likelihood : float
         In nats, without any prior.
     log_likelihood_bound : float
@@ -145,7 +145,7 @@ class LatentClassFit:
             f"Latent class model: {len(self.class_sizes)} classes, {len(self.columns)} items",
             f"  samples {self.n_samples:g}{missing} ({self.n_patterns} patterns)",
             f"  log-likelihood {self.log_likelihood:.6g}{proved}",
-            f"  parameters {self.n_parameters}, degrees of freedom {self.degrees_of_freedom}",
+            f"  free parameters {self.n_parameters}, residual degrees of freedom {self.degrees_of_freedom}",
             f"  AIC {self.aic:.6g}, BIC {self.bic:.6g}, G^2 {self.g_squared:.6g}, X^2 {self.x_squared:.6g}, "
             f"relative entropy {self.relative_entropy:.4g}",
         ]

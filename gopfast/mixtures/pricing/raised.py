@@ -135,9 +135,17 @@ class RaisedBound(Learner):
             yield
         self.raised = RaisedPrices(np.array(costs), np.log(self.solution[:K][used]), self.weights)
         yield
-        order = self.pricing.groups.ordered() if self.by_groups else np.arange(n)
-        self.some = self.raised.drawn(order[np.arange(DRAWN) * n // DRAWN]) if n > DRAWN else self.raised
-        self.merged = self._merged(used)
+        places = np.arange(n)
+        if n > DRAWN:
+            order = self.pricing.groups.ordered() if self.by_groups else places
+            places = order[np.arange(DRAWN) * n // DRAWN]
+        self.some = self.raised.drawn(places) if n > DRAWN else self.raised
+        self.merged, costs = self._merged(used), []
+        for point in self.merged:
+            costs.append(self.pricing.costs_at(point)[0][places])
+            self.terms += n
+            yield
+        self.merged_costs = np.array(costs)  # (m, samples of `some`)
 
     def _merged(self, used):
         """Return parameters of a component for every two of the solution's, and of one for all."""
@@ -170,7 +178,11 @@ class RaisedBound(Learner):
         """Make prices of this height, begin the search if they are of use, and yield after every part of the work."""
         most = min(LOSS * self.total_weight, BETTER * self.lost)
         found = yield from self._equal(self.some, self.some.first(height), ambiguous)
-        if not self.some.lost(*found[1:]) < most:
+        _, prices, values = found
+        if not self.some.lost(prices, values) < most:
+            return
+        self.terms += self.merged_costs.size
+        if self.some.values(prices, self.merged_costs).max() > MERGED * values.max():
             return
         if self.raised is not self.some:
             found = yield from self._equal(self.raised, found[0], ambiguous, few=True)
@@ -181,9 +193,6 @@ class RaisedBound(Learner):
         if not lost < most:
             return
         yield from self._set_prices(prices)
-        others = yield from self._climb(self.merged, 0)
-        if others.max() > MERGED * value:
-            return
         values = yield from self._climb(np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)]), N_CLIMBS)
         self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
         if values.max() > self.attained + SLACK * value:
@@ -211,8 +220,7 @@ class RaisedBound(Learner):
 
     def _climb(self, points, n_steps):
         """Return what is attained from each of some points, by groups and the best of them exactly, and yield."""
-        by_groups = self.by_groups and len(points) > N_EXACT
-        if by_groups and n_steps:
+        if self.by_groups and len(points) > N_EXACT:
             points, values = yield from self._climb_all(points, n_steps, False)
             points = points[np.argsort(-values)[:N_EXACT]]
         _, values = yield from self._climb_all(points, n_steps, True)

@@ -74,10 +74,11 @@ class RaisedPrices:
         """Return what prices are above -log p by (K,), of such a height for the largest component."""
         return np.full(len(self.masses), height) * self.masses.max() / self.masses
 
-    def values(self, prices):
-        """Return about what the solution's components save."""
-        values = np.empty(len(self.costs))
-        for k, row in enumerate(self.costs):
+    def values(self, prices, costs=None):
+        """Return about what components of costs (m, n) save, by default the solution's."""
+        costs = self.costs if costs is None else costs
+        values = np.empty(len(costs))
+        for k, row in enumerate(costs):
             gains = prices - row
             scale = scale_of(self.weights, gains)
             values[k] = self.weights @ np.maximum(0.0, gains + math.log(scale)) if scale > 0.0 else 0.0

@@ -14,7 +14,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import raised
 from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
 from gopfast.mixtures.pricing.raised_prices import RaisedPrices
-from tests.support.savings import any_component
+from tests.support.savings import any_component, saved_at
 
 SHAPES = ["normal", "overlapping", "heavy", "ties", "constant", "dependent", "offset"]
 
@@ -39,7 +39,8 @@ def problem_of(shape, n, K=3, seed=0, covariance="full"):
     if covariance != "full":
         X = np.column_stack([X, rng.standard_normal(n) + 4.0 * (label % 2)])
     X += 2.0**40 if shape == "offset" else 0.0
-    return gopfast.GaussianMixture(X, K, covariance=covariance, sample_weight=weights, variance_floor=0.05), label
+    known = {} if covariance == "known" else {"variance_floor": 0.05}
+    return gopfast.GaussianMixture(X, K, covariance=covariance, sample_weight=weights, **known), label
 
 
 def best_fit(problem, label):
@@ -48,8 +49,8 @@ def best_fit(problem, label):
     K, rng = family.n_components, np.random.default_rng(0)
     means = [problem.X[label == k].mean(axis=0) for k in range(K)]
     d = len(means[0])
-    one = {"full": np.eye(d), "diag": np.ones(d), "spherical": 1.0}[problem.covariance]
-    starts = [family.pack(np.array(means), np.array([one] * K))] + [family.seeded(rng) for _ in range(4)]
+    one = {"full": np.eye(d), "diag": np.ones(d), "spherical": 1.0, "known": None}[problem.covariance]
+    starts = [family.pack(np.array(means), None if one is None else np.array([one] * K))] + [family.seeded(rng) for _ in range(4)]
     runs = [MixturePrimal(family).em(np.full(K, 1 / K), start, 1e-12, 1000) for start in starts]
     vector, trace, _ = min(runs, key=lambda run: run[1][-1])
     return family, vector, trace[-1]
@@ -58,7 +59,7 @@ def best_fit(problem, label):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("height", [0.2, 1.0, 5.0])
 @pytest.mark.parametrize("n", [60, 1_100])
-@pytest.mark.parametrize("covariance", ["full", "diag", "spherical"])
+@pytest.mark.parametrize("covariance", ["full", "diag", "spherical", "known"])
 def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, height, n, covariance, monkeypatch):
     """The limit lies above a known value: no search may end by proof, however poor prices are."""
     for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "SLACK": 1e9, "LOSS": math.inf, "BETTER": math.inf,
@@ -73,7 +74,8 @@ def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, heig
         assert bound.pricing.n_cells > 0
         assert -math.inf < bound.lower <= value + 1e-9 * (1 + abs(value))
         # and what it says is proved exceeds what ascents reach
-        reached = bound.pricing.climb(bound.pricing.seeded(np.random.default_rng(1), 20), 40)[0].max()
+        points = bound.pricing.climb(bound.pricing.seeded(np.random.default_rng(1), 20), 40)[1]
+        reached = max(saved_at(bound.pricing, point, bound.prices, bound.weights) for point in points)
         assert bound.pricing.supremum >= reached - 1e-9 * (1 + reached)
 
 
@@ -174,7 +176,7 @@ def test_what_prices_lose_is_what_they_are_below_the_solution(shape):
         assert (0.5 * prices.rest * above**2 <= ambiguous * (1 + 1e-9)).all()
         one.set_prices(found)
         values = prices.values(found)
-        exact = one.climb(vector[K:-1].reshape(K, -1), 0)[0]
+        exact = [saved_at(one, point, found, weights) for point in vector[K:-1].reshape(K, -1)]
         assert values == pytest.approx(exact, rel=1e-6, abs=1e-6)
         total = weights @ found + family.constant
         assert prices.lost(found, values) == pytest.approx(value - (total - K * values.max()), abs=1e-6 * value)
@@ -183,6 +185,18 @@ def test_what_prices_lose_is_what_they_are_below_the_solution(shape):
         assert spread[-1] <= spread[0]
     some = prices.drawn(np.arange(0, n, 4))
     assert some.weights.sum() == pytest.approx(weights.sum())
+
+
+def test_it_is_for_components_of_few_parameters_and_many_samples():
+    rng = np.random.default_rng(0)
+
+    def applies(n, d, K, covariance):
+        return has_raised_prices(engine.family(gopfast.GaussianMixture(rng.normal(size=(n, d)), K, covariance=covariance)))
+
+    assert applies(10_000, 6, 2, "spherical") and applies(10_000, 3, 2, "diag") and applies(10_000, 4, 6, "known")
+    assert not applies(10_000, 7, 2, "spherical") and not applies(10_000, 4, 2, "diag")
+    assert not applies(10_000, 4, 5, "known") and not applies(10_000, 6, 8, "known") and not applies(10_000, 3, 8, "known")
+    assert not applies(5_000, 3, 2, "diag") and not applies(10_000, 2, 2, "tied_spherical")
 
 
 @pytest.mark.parametrize("covariance", ["diag", "spherical"])

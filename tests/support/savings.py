@@ -31,6 +31,21 @@ def any_component(pricing, prices, weights, rng, best):
     return point, value + total * np.log(total / weights.sum())
 
 
+def saved_at(pricing, point, prices, weights):
+    """Return what a component saves at prices (n,) by its closed form (P2), the scale found by halving."""
+    logs, total = prices - pricing.costs_at(point)[0], weights.sum()
+    if np.logaddexp.reduce(logs + np.log(weights)) <= np.log(total):
+        return 0.0
+    low, high = -1e4, 0.0  # of the logarithm of the scale; above the root less is taken than W times the scale
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        is_above = weights @ np.exp(np.minimum(0.0, middle + logs)) < total * np.exp(middle)
+        low, high = (low, middle) if is_above else (middle, high)
+    tau = np.exp(np.minimum(0.0, low + logs))
+    mass = weights @ tau
+    return weights @ (tau * (logs - np.log(np.maximum(tau, 1e-300)))) + mass * np.log(mass / total)
+
+
 def best_known(family, seed=0, starts=20, tolerance=1e-8, most=1000):
     """Return the best mixture that EM comes to from so many starts, as a solution vector, and its objective."""
     primal, rng = MixturePrimal(family), np.random.default_rng(seed)

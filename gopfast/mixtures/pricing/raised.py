@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from gopfast.mixtures.families.full import FullFamily
+from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
@@ -28,12 +29,14 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_CELLS as CELLS,
     RAISED_DRAWN as DRAWN,
     RAISED_FEWEST as FEWEST,
+    RAISED_FEWEST_COLUMNS as FEWEST_COLUMNS,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS as HEIGHTS,
     RAISED_LOSS as LOSS,
     RAISED_MERGED as MERGED,
     RAISED_MOST_CELLS as MOST_CELLS,
+    RAISED_MOST_COLUMNS as MOST_COLUMNS,
     RAISED_MOST_PARAMETERS as MOST_PARAMETERS,
     RAISED_N_CLIMBS as N_CLIMBS,
     RAISED_N_EXACT as N_EXACT,
@@ -150,12 +153,16 @@ class RaisedBound(Learner):
     def _merged(self, used):
         """Return parameters of a component for every two of the solution's, and of one for all."""
         found = self.family.parameters(self.solution)
-        means, covariances = found["means"][used], found["covariances"][used]
+        means, covariances = found["means"][used], found.get("covariances")
+        covariances = None if covariances is None else covariances[used]
         every = [*itertools.combinations(range(len(means)), 2), tuple(range(len(means)))]
         points = []
         for chosen in map(list, every):
             share = self.raised.masses[chosen] / self.raised.masses[chosen].sum()
             mean = share @ means[chosen]
+            if covariances is None:
+                points.append(self.one.pack(mean[None]))
+                continue
             off = means[chosen] - mean
             between = off[:, :, None] * off[:, None, :] if covariances.ndim == 3 else np.square(off)
             between = between.mean(axis=1) if covariances.ndim == 1 else between
@@ -192,6 +199,7 @@ class RaisedBound(Learner):
         lost = self.limit - (self.total - self.family.n_components * value)
         if not lost < most:
             return
+        self.prices = prices
         yield from self._set_prices(prices)
         values = yield from self._climb(np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)]), N_CLIMBS)
         self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
@@ -257,11 +265,12 @@ class RaisedBound(Learner):
         if reason == "attained":
             self.phase = "prices"
             return True
-        if reason == "tight":
-            if self.level + 1 < len(TOLERANCES) and TOLERANCES[self.level + 1] * self.total_weight > TOLD * self.lost:
-                self.level += 1
-                return True
+        is_last = self.stage + 1 == len(AMBIGUOUS)
+        if not is_last and reason != "proved" and K * (pricing.supremum - self.attained) <= TOLD * self.lost:
             return self._next_stage()
+        if reason == "tight":
+            self.level += 1
+            return self.level < len(TOLERANCES)
         if reason == "proved" or pricing.n_cells - self.n_before > MOST_CELLS[1]:
             return False
         if pricing.n_cells > self.mark[0]:
@@ -273,9 +282,8 @@ class RaisedBound(Learner):
 
     def _next_stage(self):
         """Have prices next that lose less of samples of several components, no higher than those at hand."""
-        self.stage += 1
-        self.height, self.phase = self.height - 1, "prices"
-        return self.stage < len(AMBIGUOUS)
+        self.stage, self.height, self.phase = self.stage + 1, self.height - 1, "prices"
+        return True
 
 
 def has_raised_prices(family):
@@ -285,5 +293,9 @@ def has_raised_prices(family):
     n = family.data.n_samples
     if isinstance(family, FullFamily):
         return n >= FEWEST
+    if n < GROUPED:
+        return False
+    if isinstance(family, GaussianFamily):  # where the hull of the means has more dimensions
+        return FEWEST_COLUMNS <= family.n_columns <= min(MOST_COLUMNS, family.n_components - 2)
     free = isinstance(family, NormalFamily) and not family.n_shared and family.n_columns > 1
-    return free and n >= GROUPED and family.n_cell <= MOST_PARAMETERS
+    return free and family.n_cell <= MOST_PARAMETERS

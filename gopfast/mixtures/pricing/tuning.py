@@ -388,8 +388,12 @@ RAISED_DRAWN = 20_000
 RAISED_N_EXACT = 4
 # parameters of a component with variances, at most | parameters | [1, inf) | docs/notebook/groups.md
 RAISED_MOST_PARAMETERS = 7
-# of what prices lose, that finer suprema are not worth the cells | part | (0, 1) | not measured
-RAISED_TOLD = 0.1
+# of known variances, of fewer summaries tell more | columns | [2, inf) | not measured
+RAISED_FEWEST_COLUMNS = 4
+# of more cells are too many | columns | [2, inf) | docs/notebook/groups.md
+RAISED_MOST_COLUMNS = 5
+# of what prices lose, that suprema lose beside it when better prices are found | part | (0, inf) | docs/notebook/groups.md
+RAISED_TOLD = 0.5
 # of an ascent | steps | [1, inf) | not measured
 RAISED_N_CLIMBS = 25
 # of ascents around samples | starts | [1, inf) | not measured

@@ -217,6 +217,10 @@ class MatrixSlices(Scaled):
         """Return numbers between which the eigenvalues of the best precisions lie, in the coordinates z."""
         return (1.0 - SLACK) / (1.0 + self.eta), self._precision(self.cap) * (1 + SLACK)
 
+    def within_range(self):
+        """Return numbers between which the eigenvalues of S / W + N lie, those far below the floor raised (T9)."""
+        return max(1.0 / (math.e * self.largest), 1.0 - self.eta - self.cap) * (1 - SLACK), (1.0 + self.eta) * (1 + SLACK)
+
     def means_of(self, solution):
         """Return the means (K, d) of a solution in the coordinates z."""
         K, d = self.n_components, len(self.columns)

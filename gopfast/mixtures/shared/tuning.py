@@ -95,3 +95,12 @@ ENOUGH = 0.5
 ROUNDED = 1e-12
 # of the middle in what is tried as a start, the rest is one vertex | part | (0, 1] | not measured
 STARTS = (1.0, 0.5, 0.02)
+
+# [factors] Cells of a Cholesky factor, and searches.
+
+# between looks at what was learnt | cells | [1, inf) | argument: less than a second
+CELLS_AT_ONCE = 4096
+# of what the least cell lacks, that the function itself lacks where a search is asked for | part | (0, 1] | not measured
+ASKING = 0.5
+# searches whose precisions differ by less are one | relative | (0, 1) | not measured
+SAME_PRECISION = 1e-6

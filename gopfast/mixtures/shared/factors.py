@@ -13,15 +13,15 @@ Theory: (T9), (T10) and (T11) of docs/theory/shared.md.
 """
 
 import math
-import time
 
 import numpy as np
 
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.factor_cells import FactorCells
-from gopfast.mixtures.shared.known_covariances import KnownCovariances
+from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.tuning import ASKING, CELLS_AT_ONCE, REFINING, SAME_PRECISION
+from gopfast.mixtures.shared.shared import SharedBound
+from gopfast.mixtures.shared.tuning import ASKING, CELLS_AT_ONCE, FINE, N_LINES, SAME_PRECISION, STEEPEST
 from gopfast.roundoff import ROUND
 
 
@@ -33,31 +33,52 @@ class FactorBound(KnownCovariances):
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
+        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan)
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
-        if self.cells is None:
-            self._begin(deadline)
+        if self.lines is not None:
+            self._draw(deadline)
         elif self.waiting:
-            self._go_on(self.waiting[0], deadline)
+            index = self.waiting[0]
+            self._go_on(index, deadline)
+            self.waiting = [i for i in self.waiting if i != index]
         else:
             before = self.cells.n_cells * self.cells.n_cuts
             reason = self.cells.search(self._level(), CELLS_AT_ONCE, ASKING, self.skip, end_of_step(deadline))
             self._count(self.cells.n_cells * self.cells.n_cuts - before)
             self.skip = False
-            self.lower = max(self.lower, self._in_nats(self.cells.lower))
+            self.lower = self._in_nats(self.cells.lower)
             if reason in ("closed", "full", "point"):
                 return False
             if reason == "low":
                 self._ask(deadline)
         return self.lower < self.limit
 
-    def _begin(self, deadline):
+    def _draw(self, deadline):
+        """Take a step of lines, whose searches are cuts, too; after some of them the cells begin."""
+        lines, passes, terms = self.lines, self.lines.n_passes, self.lines.n_terms
+        lines.limit = self.limit
+        more = lines.step(deadline)
+        self.n_passes, self.n_terms = self.n_passes + lines.n_passes - passes, self.n_terms + lines.n_terms - terms
+        self.lower = max(self.lower, lines.lower)
+        if more and len(lines.searches) < N_LINES:
+            return
+        self._begin()
+        for line in lines.lines():
+            if line.alpha > 0.0:
+                self.vertices.append(Vertex(line.alpha * np.eye(len(self.center)), 0.0, line.beta))
+                self._raised(len(self.vertices) - 1)
+        self._add(self.center, 0.0)
+        # from here on `lower` is what cells prove by themselves, so that it is seen how they get on
+        self.lines, self.lower = None, -math.inf
+
+    def _begin(self):
         """Find what eigenvalues P may have, and the axes of its factor."""
-        slices, now = self.slices, time.monotonic()
-        slices.refine(now + REFINING * (deadline - now))
+        slices = self.slices
         self.center = self._within_range(self.center)
         values, vectors = np.linalg.eigh(self.center)
+        self.steepest = STEEPEST * float(values[-1])
         self.axes = U = vectors  # from wide to narrow: the least precision first
         d = len(values)
         # how far U is from a rotation, of which the determinant and eigenvalues are told
@@ -68,12 +89,16 @@ class FactorBound(KnownCovariances):
         self.added = np.diag(slices.added)
         constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]
         self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
-        self._add(self.center, 0.0)
 
     def _within_range(self, A):
         """Return a matrix with the eigenvalues of a best precision, from one that may have others."""
+        return self._clipped(A, math.inf)
+
+    def _clipped(self, A, most):
+        """Return the same with no eigenvalue above `most`: steeper cuts say little more, and take long."""
+        low, high = self.slices.precisions()
         values, vectors = np.linalg.eigh(A)
-        A = (vectors * np.clip(values, *self.slices.precisions())) @ vectors.T
+        A = (vectors * np.clip(values, low, min(high, most))) @ vectors.T
         return 0.5 * (A + A.T)
 
     def _in_nats(self, value):
@@ -107,8 +132,9 @@ class FactorBound(KnownCovariances):
     def _ask(self, deadline):
         """Make a search at the point of the least cell, or go on with one that may say more there."""
         C = self.axes @ self.cells.point
-        A = self._within_range(np.linalg.pinv(C @ C.T))
-        P, W = np.linalg.inv(A), self.slices.total  # the mixture's mean may be no matrix that there is
+        A, W = self._within_range(np.linalg.pinv(C @ C.T)), self.slices.total
+        P = np.linalg.inv(A)  # the mixture's mean may be no matrix that there is
+        A = self._clipped(A, self.steepest)
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
         told = np.array([v.beta / W - 0.5 * float((v.A * (P - self.added)).sum()) for v in self.vertices])
         if told.max() >= rest or self.is_full:
@@ -116,15 +142,26 @@ class FactorBound(KnownCovariances):
             return
         reach = [one + vertex.missing / W for one, vertex in zip(told, self.vertices, strict=True)]
         best = int(np.argmax(reach))
-        if self.vertices[best].missing > 0.0 and reach[best] >= rest:
+        same = [i for i in range(len(reach)) if self._apart(A, i) < SAME_PRECISION]
+        if same:
+            best = same[0]
+        if self.vertices[best].missing > 0.0 and reach[best] >= rest and (same or self._is_vague(best)):
             self._go_on(best, deadline)
-        elif any(np.abs(np.linalg.solve(A, v.A) - np.eye(len(A))).max() < SAME_PRECISION for v in self.vertices):
+        elif same:
             self.skip = True
         else:
             self.means = self.vertices[self._nearest(A)].means
             self._add(A, 0.0)
 
+    def _is_vague(self, index):
+        """Whether what the search behind a vertex lacks is a good part of what all is missing."""
+        return self.vertices[index].missing > FINE * (self.limit - self.lower)
+
+    def _apart(self, A, index):
+        """Return how far a vertex is from A, relative to it."""
+        return np.abs(np.linalg.solve(A, self.vertices[index].A) - np.eye(len(A))).max()
+
     def _nearest(self, A):
         """Return the vertex whose means a search at A begins with."""
-        known = [i for i, vertex in enumerate(self.vertices) if vertex.means is not None]
-        return min(known, key=lambda i: np.abs(np.linalg.solve(A, self.vertices[i].A) - np.eye(len(A))).sum())
+        known = [i for i, vertex in enumerate(self.vertices) if vertex.means is not None]  # not of lines
+        return min(known, key=lambda i: self._apart(A, i))

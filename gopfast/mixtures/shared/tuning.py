@@ -67,6 +67,9 @@ CLOSER = 0.95
 MORE_DIRECTIONS = 3000
 # in which the least variance over all directions is looked for | columns | [1, 32] | not measured
 MOST_SCATTERED = 6
+# of which a matrix has cells of its factor, for three components and more | columns | subset of {2, 3, 4} |
+# docs/notebook/shared_parameters.md
+FACTORED = (2, 3)
 # with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
 MOST_REFINED = 20_000
 
@@ -104,3 +107,9 @@ CELLS_AT_ONCE = 4096
 ASKING = 0.5
 # searches whose precisions differ by less are one | relative | (0, 1) | not measured
 SAME_PRECISION = 1e-6
+# of all that is missing, the part from which on what a search lacks is worth more of it | part | (0, 1) | not measured
+FINE = 0.25
+# eigenvalue of a precision, at most | that of the incumbent's | [1, inf) | not measured
+STEEPEST = 2.0
+# multiples of the unit matrix, before there are cells | lines | [1, inf) | not measured
+N_LINES = 4

@@ -21,7 +21,17 @@ from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.shared import SharedBound
-from gopfast.mixtures.shared.tuning import ASKING, CELLS_AT_ONCE, FINE, N_LINES, SAME_PRECISION, STEEPEST
+from gopfast.mixtures.shared.tuning import (
+    ASKING,
+    CELLS_AT_ONCE,
+    EARLY,
+    FINE,
+    LEAST_COST,
+    N_LINES,
+    SAME_PRECISION,
+    STALLED,
+    STEEPEST,
+)
 from gopfast.roundoff import ROUND
 
 
@@ -140,18 +150,27 @@ class FactorBound(KnownCovariances):
         if told.max() >= rest or self.is_full:
             self.skip = True
             return
-        reach = [one + vertex.missing / W for one, vertex in zip(told, self.vertices, strict=True)]
-        best = int(np.argmax(reach))
-        same = [i for i in range(len(reach)) if self._apart(A, i) < SAME_PRECISION]
-        if same:
-            best = same[0]
-        if self.vertices[best].missing > 0.0 and reach[best] >= rest and (same or self._is_vague(best)):
-            self._go_on(best, deadline)
+        same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
+        # searches that may say enough there, if they end where their incumbents are
+        able = [
+            i for i, vertex in enumerate(self.vertices)
+            if vertex.missing > 0.0 and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i))
+            and (vertex.search.n_nodes < EARLY or vertex.progress > STALLED * vertex.missing)
+        ]  # fmt: skip
+        if able:
+            self._go_on(max(able, key=lambda i: self._gain(i, told)), deadline)
         elif same:
             self.skip = True
         else:
             self.means = self.vertices[self._nearest(A)].means
             self._add(A, 0.0)
+
+    def _gain(self, index, told):
+        """Return by how much going on with a search raises the largest of what is told, for each node; then of itself."""
+        vertex = self.vertices[index]
+        nodes = vertex.search.n_nodes + LEAST_COST
+        raised = told[index] + vertex.promise() * nodes / self.slices.total - told.max()
+        return max(0.0, raised) / nodes, told[index]
 
     def _is_vague(self, index):
         """Whether what the search behind a vertex lacks is a good part of what all is missing."""

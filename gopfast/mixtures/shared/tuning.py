@@ -113,3 +113,6 @@ FINE = 0.25
 STEEPEST = 2.0
 # multiples of the unit matrix, before there are cells | lines | [1, inf) | not measured
 N_LINES = 4
+# a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
+# docs/notebook/shared_parameters.md
+STALLED = 0.1

@@ -328,7 +328,7 @@ FAMILIES = {
 LINEAR = {"linear": ("known", "known_fixed", "known_empirical"), "paper": ("known", "known_fixed", "known_empirical")}
 # Missing entries; behind all others, because a case's random numbers depend on its family's place.
 MISSING = {"categorical_missing": _of(latent_class), "categorical_missing_prior": _of(latent_class, prior=True)}
-# Bounds by blocks of columns, and by simplices of one matrix, are of these alone.
+# Bounds by blocks of columns, and by simplices and factors of one matrix, are of these alone.
 MANY = {
     "spherical_many": _with_columns(_of(gaussian_free, covariance="spherical"), 8, 13),
     "diag_many": _with_columns(_of(gaussian_free, covariance="diag"), 5, 9),

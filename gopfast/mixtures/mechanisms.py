@@ -632,7 +632,7 @@ class Factors(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Of one covariance matrix of two or three columns for three components and more."""
+        """Of one covariance matrix of three columns, or of two and not few samples, for three components and more."""
         return plan.has(SharedParameters) and plan.slices.has_factors
 
 

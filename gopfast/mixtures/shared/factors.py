@@ -61,7 +61,7 @@ class FactorBound(KnownCovariances):
             self.lower = self._in_nats(self.cells.lower)
             if reason in ("closed", "full", "point"):
                 return False
-            if reason == "low":
+            if reason in ("low", "cells"):  # by so many cells a search costs no more than they do
                 self._ask(deadline)
         return self.lower < self.limit
 

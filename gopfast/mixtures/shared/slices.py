@@ -22,7 +22,14 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.regression import RegressionFamily
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK
-from gopfast.mixtures.shared.tuning import CLOSER, FACTORED, MORE_DIRECTIONS, MOST_REFINED, MOST_SCATTERED, SUMMARISED_FROM
+from gopfast.mixtures.shared.tuning import (
+    CLOSER,
+    FACTORED_FROM,
+    MORE_DIRECTIONS,
+    MOST_REFINED,
+    MOST_SCATTERED,
+    SUMMARISED_FROM,
+)
 from gopfast.roundoff import ROUND
 
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -178,7 +185,7 @@ class MatrixSlices(Scaled):
         self.exact = self.rank == 1
         self.at_once = d > 2
         self.has_simplices = self.rank > 1 and d == 2
-        self.has_factors = self.rank > 1 and d in FACTORED
+        self.has_factors = self.rank > 1 and (d == 3 or d == 2 and n >= FACTORED_FROM)
         self.refined = False
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
         self.fixed = [*(total * x for x in free), *self.constant]
@@ -231,7 +238,8 @@ class MatrixSlices(Scaled):
 
     def within_range(self):
         """Return numbers between which the eigenvalues of S / W + N lie, those far below the floor raised (T9)."""
-        return max(1.0 / (math.e * self.largest), 1.0 - self.eta - self.cap) * (1 - SLACK), (1.0 + self.eta) * (1 + SLACK)
+        least = max(1.0 / (math.e * self.largest), 1.0 - self.eta - self.cap)
+        return least * (1 - SLACK), (1.0 + self.eta) * (1 + SLACK)
 
     def means_of(self, solution):
         """Return the means (K, d) of a solution in the coordinates z."""

@@ -67,9 +67,9 @@ CLOSER = 0.95
 MORE_DIRECTIONS = 3000
 # in which the least variance over all directions is looked for | columns | [1, 32] | not measured
 MOST_SCATTERED = 6
-# of which a matrix has cells of its factor, for three components and more | columns | subset of {2, 3, 4} |
+# of two columns, from which on a matrix has cells of its factor in place of simplices | samples | [1, inf) |
 # docs/notebook/shared_parameters.md
-FACTORED = (2, 3)
+FACTORED_FROM = 64
 # with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
 MOST_REFINED = 20_000
 

@@ -626,7 +626,7 @@ class SharedParameters(Learning):
 class Factors(Mechanism):
     """Cells of the Cholesky factor of a covariance matrix."""
 
-    name, theory = "factors", "(T9)"
+    name, theory = "factors", "(TF1)"
     what = "bounds one covariance matrix by cells of its Cholesky factor, below cuts of fixed covariance matrices"
     hands_over, back_off = ("floor",), "at most 2,000 matrices and 400,000 open cells"
 

@@ -173,7 +173,7 @@ def test_what_is_proved_lies_below_a_brute_force_optimum(seed, d):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_objective_is_at_least_what_cuts_say_of_its_matrix(seed):
-    """(T9) at random responsibilities, with covariances below the floor too."""
+    """(TF1) at random responsibilities, with covariances below the floor too."""
     rng = np.random.default_rng(seed)
     problem = problem_of(seed)
     bound, _ = bound_of(problem, 1e-3 * problem.total_weight)

@@ -9,7 +9,7 @@ With the notation of `gopfast.mixtures.shared.simplices`, every search of a know
 a problem without samples: cells of the Cholesky factor of P bound it (`factor_cells`). Where the function itself is
 too low at the point of the least cell a search is made at the inverse of that point, or goes on.
 
-Theory: (T9), (T10) and (T11) of docs/theory/shared.md.
+Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md.
 """
 
 import math

@@ -3,7 +3,7 @@ Searches of mixtures of known covariance, each of which bounds a mixture of one 
 
 What they prove is told by `Vertex.beta`; simplices (`simplices`) and cells (`factors`) are made of it.
 
-Theory: (T6) and (T8) of docs/theory/shared.md.
+Theory: (T6) and (T8) of docs/theory/shared.md, (TF3) of docs/theory/factors.md.
 """
 
 import math

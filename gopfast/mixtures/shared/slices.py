@@ -7,7 +7,7 @@ alpha with what H is more than its objective (``shift``), and what rounding of i
 whether phi is ``exact`` or may be less than the cost; whether it is better than a tree from the first node on
 (``at_once``).
 
-Theory: (T1), (T4), (T5) and (T8) of docs/theory/shared.md.
+Theory: (T1), (T4), (T5) and (T8) of docs/theory/shared.md; (TF1) of docs/theory/factors.md.
 """
 
 import math
@@ -237,7 +237,7 @@ class MatrixSlices(Scaled):
         return (1.0 - SLACK) / (1.0 + self.eta), self._precision(self.cap) * (1 + SLACK)
 
     def within_range(self):
-        """Return numbers between which the eigenvalues of S / W + N lie, those far below the floor raised (T9)."""
+        """Return numbers between which the eigenvalues of S / W + N lie, those far below the floor raised (TF1)."""
         least = max(1.0 / (math.e * self.largest), 1.0 - self.eta - self.cap)
         return least * (1 - SLACK), (1.0 + self.eta) * (1 + SLACK)
 

@@ -10,7 +10,7 @@ column has a term of its own, concave in it, so that over a box of the entries o
 is at a corner of its box. The best weights are those of a linear program, the dual of which mixes corners: any weights
 bound.
 
-Theory: (T9) and (T10) of docs/theory/shared.md.
+Theory: (TF1) and (TF2) of docs/theory/factors.md.
 """
 
 import numpy as np

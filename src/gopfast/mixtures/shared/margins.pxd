@@ -6,7 +6,7 @@ cdef extern from *:
     # [factor_cells] Cells of a Cholesky factor.
 
     # error of a cell's bound | relative to the sum of its terms' magnitudes | thousands of u: sums have up to some
-    # hundred terms (R1), (T10)
+    # hundred terms (R1), (TF2)
     real CELL_SUMS "1e-12"
-    # by which the box of all factors is wider | relative | far above the rounding of a root (R1), (T10)
+    # by which the box of all factors is wider | relative | far above the rounding of a root (R1), (TF2)
     real OUTSIDE "1e-12"

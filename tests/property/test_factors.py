@@ -1,4 +1,4 @@
-"""The bound of mixtures of one covariance matrix by cells of its Cholesky factor, against definitions and brute force."""
+"""The bound of mixtures of one covariance matrix by cells of its Cholesky factor, against definitions."""
 
 import itertools
 import math
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.search.search import Search
 from scipy.optimize import linprog
 from support.exhaustive import brute_force_optimum
@@ -17,7 +18,6 @@ import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.shared import slices as slices_module
-from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.factors import FactorBound
 
 
@@ -131,8 +131,8 @@ def bound_of(problem, raised=0.0, epsilon=1e-4, threads=1):
     """A bound that seeks to prove `raised` more than the best objective known; that objective."""
     found = []
     for seed in range(2):
-        relaxed, primal = EntropicRelaxation(engine.family(problem)), MixturePrimal(engine.family(problem), 40, seed=seed)
-        search = Search(relaxed, primal, 1e-9, max_nodes=100)
+        primal = MixturePrimal(engine.family(problem), 40, seed=seed)
+        search = Search(EntropicRelaxation(engine.family(problem)), primal, 1e-9, max_nodes=100)
         search.run()
         fields, vector = search.summary()
         found.append((fields["objective"], vector))
@@ -208,7 +208,8 @@ def test_parts_of_the_samples_bound_the_least_variance_within(monkeypatch):
     within = 1.0 + slices.eta - slices.cap
     assert 0.0 < within
     for turn in range(200):
-        labels = rng.integers(0, 3, 90) if turn % 2 else np.digitize(rng.standard_normal(3) @ slices.columns, [-0.5, 0.5])
+        along = rng.standard_normal(3) @ slices.columns
+        labels = rng.integers(0, 3, 90) if turn % 2 else np.digitize(along, [-0.5, 0.5])
         S = np.zeros((3, 3))
         for k in range(3):
             part = slices.columns[:, labels == k]

@@ -166,7 +166,7 @@ class FactorBound(KnownCovariances):
             self._add(A, 0.0)
 
     def _gain(self, index, told):
-        """Return by how much going on with a search raises the largest of what is told, for each node; then of itself."""
+        """Return by how much going on with a search raises the largest of what is told, a node; then what it tells."""
         vertex = self.vertices[index]
         nodes = vertex.search.n_nodes + LEAST_COST
         raised = told[index] + vertex.promise() * nodes / self.slices.total - told.max()

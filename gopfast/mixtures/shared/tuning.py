@@ -108,7 +108,8 @@ STARTS = (1.0, 0.5, 0.02)
 
 # between looks at what was learnt | cells | [1, inf) | argument: less than a second
 CELLS_AT_ONCE = 4096
-# of what the least cell lacks, that the function itself lacks where a search is asked for | part | (0, 1] | not measured
+# of what the least cell lacks, that the function itself lacks where a search is asked for | part | (0, 1] |
+# docs/notebook/shared_parameters.md
 ASKING = 0.5
 # searches whose precisions differ by less are one | relative | (0, 1) | not measured
 SAME_PRECISION = 1e-6

@@ -3,7 +3,8 @@ What cuts of a mixture's objective leave of the covariance matrix within compone
 
 Let P = C C' with C lower triangular, with columns c_j, and cuts (A_v, b_v) be given. The least of
 
-    log det P / 2 + max over v of (b_v - <A_v, P> / 2)  =  sum of log C_jj + max over v of (b_v - sum over j of c_j'A_v c_j / 2)
+    log det P / 2 + max over v of (b_v - <A_v, P> / 2)
+        =  sum of log C_jj + max over v of (b_v - sum over j of c_j'A_v c_j / 2)
 
 is sought over all P with eigenvalues between `least` and `top`. For weights a of the cuts, which sum to one, each
 column has a term of its own, concave in it, so that over a box of the entries of C the sum is least where each column
@@ -20,9 +21,9 @@ from libc.stdlib cimport free, realloc
 
 from gopfast.mixtures.shared.margins cimport CELL_SUMS, OUTSIDE
 from gopfast.mixtures.shared.tuning cimport (
-    CLOCK_EVERY, FLAT, LEAST_PIVOT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT, SPLIT_WITHIN, VIOLATED
+    CLOCK_EVERY, FLAT, LEAST_PIVOT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT,
+    SPLIT_WITHIN, VIOLATED
 )
-from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport clock
 from gopfast.search.types cimport clip, index, real
 
@@ -51,8 +52,8 @@ cdef struct Row:        # what is not positive of any P: in each column of C a l
     real constant
 
 
-# The linear program of a cell. Rows: one of every corner, and the sum of the weights. Columns: cuts, rows, each column's
-# least, and slacks of corners.
+# The linear program of a cell. Rows: one of every corner, and the sum of the weights. Columns: cuts, rows, the least of
+# each column, and slacks of corners.
 cdef struct Program:
     int n_corners
     int column[MOST_CORNERS]                            # whose corner it is
@@ -400,10 +401,9 @@ cdef class FactorCells:
     cdef void bound(self, Cell *cell, real limit) noexcept nogil:
         """Raise the cell's bound; say where it is split."""
         cdef Program program
-        cdef real mixed[MOST_ENTRIES]
         cdef real form[MOST_ENTRIES]
         cdef real one
-        cdef int turn, j
+        cdef int _turn
         program.n_rows, program.beyond, program.amount = 0, 0, 0.0
         cell.version = self.version
         if self.is_outside(cell):
@@ -411,14 +411,14 @@ cdef class FactorCells:
             return
         self.corners(cell, &program)
         self.begin(&program)
-        for turn in range(N_TURNS):
+        for _turn in range(N_TURNS):
             self.maximise(&program, cell.bound, limit)
             one = self.proved(&program, form)
             cell.bound = max(cell.bound, one)
             if cell.bound >= limit or program.beyond or not self.bend(&program):
                 break
         if cell.bound < limit:
-            self.choose(cell, &program, form, mixed)
+            self.choose(cell, &program, form)
 
     cdef bint is_outside(self, const Cell *cell) noexcept nogil:
         """Whether an entry on the diagonal is not positive, or one of P above `top`, wherever the factor lies."""
@@ -484,11 +484,11 @@ cdef class FactorCells:
 
     cdef void maximise(self, Program *program, real known, real limit) noexcept nogil:
         """Pivots of the simplex method, from weights that are feasible and stay so."""
-        cdef int n = program.n_corners, turn, k, i, e, leaving
+        cdef int n = program.n_corners, _turn, k, i, e, leaving
         cdef index v, entering
         cdef real mixed[MOST_ENTRIES]
         cdef real profit, best, objective, ratio, step, enough
-        for turn in range(MOST_PIVOTS):
+        for _turn in range(MOST_PIVOTS):
             objective = 0.0
             for k in range(n):
                 objective += program.price[k] * program.logs[k]
@@ -668,11 +668,11 @@ cdef class FactorCells:
         cdef real power[MOST_COLUMNS][MOST_COLUMNS]
         cdef real square[MOST_COLUMNS][MOST_COLUMNS]
         cdef real trace, norm, value
-        cdef int i, j, l, turn, most = 0
+        cdef int i, j, l, _turn, most = 0
         for i in range(self.d):
             for j in range(self.d):
                 power[i][j] = P[i][j]
-        for turn in range(N_SQUARES):
+        for _turn in range(N_SQUARES):
             trace = 0.0
             for i in range(self.d):
                 trace += power[i][i]
@@ -736,7 +736,7 @@ cdef class FactorCells:
             for i in range(j, self.d):
                 mean[j][i] /= max(total[j], 1e-300)
 
-    cdef void choose(self, Cell *cell, const Program *program, const real *form, real *spread) noexcept nogil:
+    cdef void choose(self, Cell *cell, const Program *program, const real *form) noexcept nogil:
         """Where the mixture of corners is spread most, in nats, and the function at its mean."""
         cdef real mean[MOST_COLUMNS][MOST_COLUMNS]
         cdef real width, part, loss, most = -1.0, wide = -1.0, at

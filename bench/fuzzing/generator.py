@@ -328,7 +328,7 @@ FAMILIES = {
 LINEAR = {"linear": ("known", "known_fixed", "known_empirical"), "paper": ("known", "known_fixed", "known_empirical")}
 # Missing entries; behind all others, because a case's random numbers depend on its family's place.
 MISSING = {"categorical_missing": _of(latent_class), "categorical_missing_prior": _of(latent_class, prior=True)}
-# Bounds by blocks of columns, and by simplices and factors of one matrix, are of these alone.
+# Bounds by blocks of columns, and by simplices of one matrix, are of these alone.
 MANY = {
     "spherical_many": _with_columns(_of(gaussian_free, covariance="spherical"), 8, 13),
     "diag_many": _with_columns(_of(gaussian_free, covariance="diag"), 5, 9),
@@ -343,8 +343,10 @@ REGRESSIONS = {
     "count_regression": _of(count_regression), "proportion_regression": _of(count_regression, family="binomial"),
 }  # fmt: skip
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
-DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}
-NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED)
+# Bounds by cells of a matrix's factor, of few samples.
+FACTORED = {"tied_cube": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 3, 3), 3)}
+DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED}
+NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED, *FACTORED)
 
 
 def problem(family, rng, small=True):

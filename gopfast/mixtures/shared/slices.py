@@ -26,6 +26,7 @@ from gopfast.mixtures.shared.tuning import (
     CLOSER,
     FACTORED_FROM,
     MORE_DIRECTIONS,
+    MOST_PARTS,
     MOST_REFINED,
     MOST_SCATTERED,
     SUMMARISED_FROM,
@@ -202,12 +203,14 @@ class MatrixSlices(Scaled):
         if self.rank > 1 and len(self.columns) <= MOST_SCATTERED and not self.refined:
             n, within = len(self.weights), []
             n_parts = -(-n // MOST_REFINED)
-            # parts of the samples, of which each has means of its own: the squares within all are at least their sum
-            for part in range(n_parts):
+            n_tried = min(n_parts, MOST_PARTS)
+            # parts of the samples, of which each has means of its own: the squares within all are at least their sum,
+            # and those of other samples only add to it
+            for part in range(n_tried):
                 now = time.monotonic()
                 if part and now >= deadline:
                     break
-                end = now + (deadline - now) / (n_parts - part) if math.isfinite(deadline) else math.inf
+                end = now + (deadline - now) / (n_tried - part) if math.isfinite(deadline) else math.inf
                 columns, weights = np.ascontiguousarray(self.columns[:, part::n_parts]), self.weights[part::n_parts]
                 share = math.fsum(weights) / self.total * (1.0 - SLACK)
                 within.append(

@@ -77,6 +77,8 @@ MOST_SCATTERED = 6
 FACTORED_FROM = 64
 # with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
 MOST_REFINED = 20_000
+# parts of so many samples, at most | parts | [1, inf) | argument: a part takes a seventh of a second in three columns
+MOST_PARTS = 10
 
 # [barycentric] Where a function is least in simplices, by Newton's method on a barrier; any place bounds (T7).
 

@@ -343,8 +343,10 @@ REGRESSIONS = {
     "count_regression": _of(count_regression), "proportion_regression": _of(count_regression, family="binomial"),
 }  # fmt: skip
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
-DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED}
-NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED)
+# Bounds by cells of a matrix's factor, of few samples.
+FACTORED = {"tied_cube": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 3, 3), 3)}
+DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED}
+NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED, *FACTORED)
 
 
 def problem(family, rng, small=True):

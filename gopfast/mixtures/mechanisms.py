@@ -31,6 +31,7 @@ from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
 from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.shared.factors import FactorBound
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
@@ -599,16 +600,17 @@ class SharedParameters(Learning):
 
     @classmethod
     def kind(cls, plan):
-        """Return whether matrices are interpolated."""
-        return Simplices if plan.has(Simplices) else cls
+        """Return what is made of searches of known covariances: cells, simplices or lines."""
+        return next((kind for kind in (Factors, Simplices) if plan.has(kind)), cls)
 
     @classmethod
     def learner(cls, plan, solution, limit):
         """Return the Learner, once it begins."""
         slices = plan.slices
         plan.begun("mixtures in which the shared parameter is fixed are bounded")
-        if cls.kind(plan) is Simplices:
-            return SimplexBound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
+        if cls.kind(plan) is not cls:
+            bound = FactorBound if cls.kind(plan) is Factors else SimplexBound
+            return bound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
         return SharedBound(
             slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
         )
@@ -619,6 +621,19 @@ class SharedParameters(Learning):
         if plan.relaxation == "pricing" or plan.slices.at_once:
             return ASKED_FROM
         return _nodes_before_prices(plan, PATIENCE)
+
+
+class Factors(Mechanism):
+    """Cells of the Cholesky factor of a covariance matrix."""
+
+    name, theory = "factors", "(TF1)"
+    what = "bounds one covariance matrix by cells of its Cholesky factor, below cuts of fixed covariance matrices"
+    hands_over, back_off = ("floor",), "at most 2,000 matrices and 400,000 open cells"
+
+    @staticmethod
+    def applies(plan):
+        """Of one covariance matrix of three columns, or of two and not few samples, for three components and more."""
+        return plan.has(SharedParameters) and plan.slices.has_factors
 
 
 class Simplices(Mechanism):
@@ -680,7 +695,7 @@ MECHANISMS = (
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
     HittingSets, Raised, Hull, Cover, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
-    SharedParameters, Simplices, ChainsOfRegressions, Marginal,
+    SharedParameters, Factors, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))

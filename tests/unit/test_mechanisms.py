@@ -88,6 +88,10 @@ HARD = {
         lambda: gopfast.GaussianMixture(clusters(2, 30, 3, 5.0, 2), 3, covariance="tied", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 300},
     ),
+    "factors": (
+        lambda: gopfast.GaussianMixture(clusters(2, 60, 3, 8.0, 3), 3, covariance="tied", variance_floor=0.2),
+        {"max_nodes": 300},
+    ),
     "blocks": (
         lambda: gopfast.GaussianMixture(clusters(1, 30, 2, 5.0, 9), 2, covariance="spherical", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 100},

@@ -102,6 +102,7 @@ EXCEPTIONS = {
     "mixtures/relaxations/entropic": ("a code", "SUMMARISED"),
     "mixtures/relaxations/linear_rows": ("the largest int, an index in HiGHS", "MOST_ENTRIES"),
     "mixtures/relaxations/refinement": ("codes", "DIVIDED DIVIDED_AGAIN"),
+    "mixtures/shared/factor_cells": ("sizes of arrays in C", "MOST_COLUMNS MOST_ENTRIES MOST_CORNERS MOST_BASIC"),
     "mixtures/shared/slices": ("mathematics", "LOG_2_PI"),
     "search/arena": ("a pattern of bits, and what an allocation may be", "GUARD LARGEST"),
     "search/checkpoint": ("file format", "VERSION"),

@@ -21,54 +21,14 @@ Theory: (T6) and (T7) of docs/theory/shared.md.
 
 import itertools
 import math
-import time
 
 import numpy as np
 
-from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.shared.barycentric import combined, least_shares
+from gopfast.mixtures.shared.known_covariances import KnownCovariances
 from gopfast.mixtures.shared.margins import SIMPLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.shared import FixedSearch
-from gopfast.mixtures.shared.tuning import (
-    EARLY,
-    EXACT,
-    LEAST_COST,
-    MIDDLE,
-    MOST_FIRST_NODES,
-    MOST_SAMPLES,
-    MOST_VERTICES,
-    N_STARTS,
-    NODES_OF_A_SPLIT,
-    RING,
-    TURN,
-    VERTEX_FIRST_NODES as FIRST_NODES,
-    VERTEX_VAGUE as VAGUE,
-    WITHIN,
-)
+from gopfast.mixtures.shared.tuning import MIDDLE, NODES_OF_A_SPLIT, RING, WITHIN
 from gopfast.roundoff import ROUND
-
-
-class Vertex:
-    """A matrix A, exact but for `error` per entry, a bound `beta` of H there, and the search behind it, or None."""
-
-    def __init__(self, A, error, beta):
-        self.A, self.error, self.beta = A, error, beta
-        self.search, self.progress = None, 0.0  # of the search, when it last went on
-        self.means = self.back = None  # of its incumbent, in the coordinates z; the matrix to these
-
-    @property
-    def missing(self):
-        """How much higher beta can become, about."""
-        return 0.0 if self.search is None else max(0.0, self.search.upper - self.beta)
-
-    def promise(self):
-        """Return what a node of the search raises beta by, if it goes on: as much again, or part of what is missing."""
-        missing = self.missing
-        if not missing > 0.0:
-            return 0.0
-        n = self.search.n_nodes
-        expected = min(missing, max(2.0 * self.progress, missing * min(1.0, EARLY / n)))
-        return expected / (n + LEAST_COST)
 
 
 class Cell:
@@ -78,34 +38,15 @@ class Cell:
         self.corners, self.bound, self.shares = corners, bound, None
 
 
-class SimplexBound(Learner):
-    """
-    Lower bound of a mixture of one covariance matrix of two columns.
-
-    Parameters
-    ----------
-    slices : MatrixSlices
-    solution : ndarray
-        An incumbent.
-    limit : float
-        What is to be proved.
-    epsilon : float
-        Of the whole search.
-    plan : callable (family) -> MixturePlan
-        As of `FixedSearch`.
-    """
+class SimplexBound(KnownCovariances):
+    """Lower bound of a mixture of one covariance matrix of two columns; parameters as of `KnownCovariances`."""
 
     def __init__(self, slices, solution, limit, epsilon, plan):
         slices.begin()
-        self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
-        self.plan = plan
+        super().__init__(slices, solution, limit, epsilon, plan)
         self.low, self.high = slices.precisions()
-        self.most = 0.5 * slices.total * (1.0 + slices.eta) * (1.0 + SLACK)  # H falls by less along minus I, per unit
-        self.lower, self.n_passes = -math.inf, 0
-        self.vertices, self.cells, self.around = [], {}, {}
+        self.cells, self.around = {}, {}
         self.serial = itertools.count()
-        self.waiting = []  # vertices whose search has not begun, or has told little
-        self.means = slices.means_of(solution)
         self._begin(slices.precision_of(solution))
 
     def step(self, deadline):
@@ -116,8 +57,13 @@ class SimplexBound(Learner):
             self._improve(deadline)
         if not self.waiting:
             self.lower = max(self.lower, self._least().bound)
-        most = min(MOST_VERTICES, MOST_SAMPLES // len(self.slices.weights))
-        return self.lower < self.limit and len(self.vertices) < most
+        return self.lower < self.limit and not self.is_full
+
+    def _raised(self, index):
+        """Cells of this vertex have another bound."""
+        for cell in self.cells.values():
+            if index in cell.corners:
+                cell.shares = None
 
     def _begin(self, center):
         """Cover the matrices between low I and high I."""
@@ -144,16 +90,6 @@ class SimplexBound(Learner):
                 break
         self._add_cells([Cell(simplex) for simplex in found])
 
-    def _add(self, A, error, beta=-math.inf):
-        """Return the index of a new vertex."""
-        values = np.linalg.eigvalsh(A)
-        # R is not negative, and S at most W times the covariance of the samples
-        beta = max(beta, -self.most * float(np.maximum(0.0, -values).sum() + A.size * error + SLACK * np.abs(A).sum()))
-        self.vertices.append(Vertex(A, error, beta))
-        if values[0] > SLACK * values[-1]:
-            self.waiting.append(len(self.vertices) - 1)
-        return len(self.vertices) - 1
-
     def _add_cells(self, found):
         """Take simplices, but those outside the domain."""
         for cell in found:
@@ -175,40 +111,6 @@ class SimplexBound(Learner):
                 if (sign * np.einsum("vij,i,j->v", stack, u, u) + slip < end * (u @ u) - SLACK * abs(end)).all():
                     return True
         return False
-
-    def _go_on(self, index, deadline):
-        """Go on with the search behind a vertex."""
-        vertex = self.vertices[index]
-        if vertex.search is None:
-            vertex.search = self._search(vertex)
-        search = vertex.search
-        before = search.n_terms
-        self.n_passes += search.go_on(max(0.0, TURN * (deadline - time.monotonic())))
-        self.n_terms += search.n_terms - before
-        K, d = self.slices.n_components, len(vertex.A)
-        vertex.means = search.solution[K : K + K * d].reshape(K, d) @ vertex.back.T
-        self.means = vertex.means
-        loss = self.slices.known_loss(vertex.A, self.most) + self.most * d * d * vertex.error
-        beta = search.lower - loss - SUM * abs(search.lower)
-        vertex.progress = max(0.0, beta - vertex.beta)
-        if beta > vertex.beta:
-            vertex.beta = beta
-            for cell in self.cells.values():
-                if index in cell.corners:
-                    cell.shares = None
-        vague = search.missing > VAGUE * self.slices.largest_rest and search.n_nodes < MOST_FIRST_NODES
-        if index in self.waiting and not vague:
-            self.waiting.remove(index)
-        if search.done:
-            vertex.search = None  # its memory goes
-
-    def _search(self, vertex):
-        """Return the search of a vertex, which begins with the solution of another one."""
-        family, B = self.slices.known(vertex.A)
-        vertex.back = np.linalg.pinv(B)
-        means = self.means if vertex.means is None else vertex.means
-        starts = {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False}
-        return FixedSearch(1.0, family, 0.0, self.epsilon, self.plan, FIRST_NODES, **starts)
 
     def _least(self):
         """Return the simplex of the least bound."""

@@ -7,10 +7,11 @@ alpha with what H is more than its objective (``shift``), and what rounding of i
 whether phi is ``exact`` or may be less than the cost; whether it is better than a tree from the first node on
 (``at_once``).
 
-Theory: (T1), (T4), (T5) and (T8) of docs/theory/shared.md.
+Theory: (T1), (T4), (T5) and (T8) of docs/theory/shared.md; (TF1) of docs/theory/factors.md.
 """
 
 import math
+import time
 
 import numpy as np
 
@@ -21,7 +22,15 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.regression import RegressionFamily
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK
-from gopfast.mixtures.shared.tuning import CLOSER, MORE_DIRECTIONS, MOST_REFINED, MOST_SCATTERED, SUMMARISED_FROM
+from gopfast.mixtures.shared.tuning import (
+    CLOSER,
+    FACTORED_FROM,
+    MORE_DIRECTIONS,
+    MOST_PARTS,
+    MOST_REFINED,
+    MOST_SCATTERED,
+    SUMMARISED_FROM,
+)
 from gopfast.roundoff import ROUND
 
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -36,7 +45,7 @@ class Scaled:
     """Mixtures of known variance of some columns times the root of alpha: s is half the squares within components."""
 
     breaks = ()
-    exact, at_once, has_simplices = True, False, False
+    exact, at_once, has_simplices, has_factors = True, False, False, False
 
     def __init__(self, family, columns, weights, off):
         """`off` (d, n): bounds of the rounding errors of the columns."""
@@ -177,6 +186,8 @@ class MatrixSlices(Scaled):
         self.exact = self.rank == 1
         self.at_once = d > 2
         self.has_simplices = self.rank > 1 and d == 2
+        self.has_factors = self.rank > 1 and (d == 3 or d == 2 and n >= FACTORED_FROM)
+        self.refined = False
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
         self.fixed = [*(total * x for x in free), *self.constant]
         self.rest = d - self.rank
@@ -189,13 +200,24 @@ class MatrixSlices(Scaled):
 
     def refine(self, deadline):
         """Look for it until `deadline` of the monotonic clock: most of what phi is too low is due to it."""
-        if self.rank > 1 and len(self.columns) <= MOST_SCATTERED:
-            effort = CLOSER, MORE_DIRECTIONS, deadline
-            # of a part of the samples: the others only add to the squares within
-            every = -(-len(self.weights) // MOST_REFINED)
-            columns, weights = np.ascontiguousarray(self.columns[:, ::every]), self.weights[::every]
-            part = math.fsum(weights) / self.total * (1.0 - SLACK)
-            self.confine(part * least_within(columns, weights, self.n_components, *effort))
+        if self.rank > 1 and len(self.columns) <= MOST_SCATTERED and not self.refined:
+            n, within = len(self.weights), []
+            n_parts = -(-n // MOST_REFINED)
+            n_tried = min(n_parts, MOST_PARTS)
+            # parts of the samples, of which each has means of its own: the squares within all are at least their sum,
+            # and those of other samples only add to it
+            for part in range(n_tried):
+                now = time.monotonic()
+                if part and now >= deadline:
+                    break
+                end = now + (deadline - now) / (n_tried - part) if math.isfinite(deadline) else math.inf
+                columns, weights = np.ascontiguousarray(self.columns[:, part::n_parts]), self.weights[part::n_parts]
+                share = math.fsum(weights) / self.total * (1.0 - SLACK)
+                within.append(
+                    share * least_within(columns, weights, self.n_components, CLOSER, MORE_DIRECTIONS, end)
+                )
+            self.confine(math.fsum(within) * (1.0 - SLACK))
+            self.refined = True
 
     def confine(self, within):
         """Take a least variance within components, in any direction of the coordinates z."""
@@ -216,6 +238,11 @@ class MatrixSlices(Scaled):
     def precisions(self):
         """Return numbers between which the eigenvalues of the best precisions lie, in the coordinates z."""
         return (1.0 - SLACK) / (1.0 + self.eta), self._precision(self.cap) * (1 + SLACK)
+
+    def within_range(self):
+        """Return numbers between which the eigenvalues of S / W + N lie, those far below the floor raised (TF1)."""
+        least = max(1.0 / (math.e * self.largest), 1.0 - self.eta - self.cap)
+        return least * (1 - SLACK), (1.0 + self.eta) * (1 + SLACK)
 
     def means_of(self, solution):
         """Return the means (K, d) of a solution in the coordinates z."""
@@ -289,7 +316,7 @@ class PriorSlices:
     """
 
     breaks = ()
-    exact, at_once, has_simplices = True, False, False
+    exact, at_once, has_simplices, has_factors = True, False, False, False
     least, most = 0.0, math.inf
 
     def __init__(self, family):

@@ -21,19 +21,15 @@ LINE_VAGUE = 0.1
 # than the steepest line, a new one is no steeper by more | factor | (1, inf) | not measured
 FARTHEST = 3.0
 
-# [shared, simplices] What lines and simplices have in common.
+# [shared, known_covariances] Searches of mixtures in which the parameter is fixed.
 
 # of the tolerance, to which mixtures of fixed parameter are solved | part | (0, 1) | not measured
 EXACT = 0.125
 # of the time that is left, which a search may take before another has its turn | part | (0, 1] | not measured
 TURN = 0.2
 
-# [simplices] Values in simplices of matrices.
+# [known_covariances] Searches of mixtures of known covariance.
 
-# of the polygon around the cone of matrices: a triangle, for few vertices | corners | [3, 64] | not measured
-RING = 3
-# a point is taken into a simplex where no barycentric coordinate is below | none | (0, 0.3) | not measured
-WITHIN = 1e-3
 # of EM, beside a known solution | starts | [0, inf) | not measured
 N_STARTS = 2
 # of the search behind a vertex | nodes | [1, inf) | not measured
@@ -42,17 +38,27 @@ VERTEX_FIRST_NODES = 64
 VERTEX_VAGUE = 0.02
 # and has not taken so many | nodes | [1, inf) | not measured
 MOST_FIRST_NODES = 1024
-# which take as long as a split: mostly for the search behind the new vertex | nodes | [1, inf) | not measured
-NODES_OF_A_SPLIT = 5000
+# of all simplices | vertices | [4, inf) | argument: their searches take half a megabyte each where samples are few
+MOST_VERTICES = 2_000
+# of all vertices' searches | samples | [1, inf) | argument: their memory, more where samples are many
+MOST_SAMPLES = 4_000_000
+
+# [known_covariances, factors] Which of them goes on.
+
 # that going on takes at least as long as | nodes | [1, inf) | not measured
 LEAST_COST = 250
 # by which a search has told a good part of what is missing, if it does not take many times as many | nodes | [1, inf) |
 # not measured
 EARLY = 1000
-# of all simplices | vertices | [4, inf) | argument: their searches take half a megabyte each where samples are few
-MOST_VERTICES = 2_000
-# of all vertices' searches | samples | [1, inf) | argument: their memory, more where samples are many
-MOST_SAMPLES = 4_000_000
+
+# [simplices] Values in simplices of matrices.
+
+# of the polygon around the cone of matrices: a triangle, for few vertices | corners | [3, 64] | not measured
+RING = 3
+# a point is taken into a simplex where no barycentric coordinate is below | none | (0, 0.3) | not measured
+WITHIN = 1e-3
+# which take as long as a split: mostly for the search behind the new vertex | nodes | [1, inf) | not measured
+NODES_OF_A_SPLIT = 5000
 # of an edge, the least that a split leaves | part | (0, 0.5] | not measured
 MIDDLE = 0.1
 
@@ -60,15 +66,19 @@ MIDDLE = 0.1
 
 # from which on their searches have summaries | samples | [0, inf) | argument: fewer have prices of their own
 SUMMARISED_FROM = 20_000
-
 # of the least variance found, to which it is looked for | part | (0, 1) | not measured
 CLOSER = 0.95
 # by so many splits per column | splits | [0, inf) | not measured
 MORE_DIRECTIONS = 3000
 # in which the least variance over all directions is looked for | columns | [1, 32] | not measured
 MOST_SCATTERED = 6
+# of two columns, from which on a matrix has cells of its factor in place of simplices | samples | [1, inf) |
+# docs/notebook/shared_parameters.md
+FACTORED_FROM = 64
 # with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
 MOST_REFINED = 20_000
+# parts of so many samples, at most | parts | [1, inf) | argument: a part takes a seventh of a second in three columns
+MOST_PARTS = 10
 
 # [barycentric] Where a function is least in simplices, by Newton's method on a barrier; any place bounds (T7).
 
@@ -95,3 +105,22 @@ ENOUGH = 0.5
 ROUNDED = 1e-12
 # of the middle in what is tried as a start, the rest is one vertex | part | (0, 1] | not measured
 STARTS = (1.0, 0.5, 0.02)
+
+# [factors] Cells of a Cholesky factor, and searches.
+
+# between looks at what was learnt | cells | [1, inf) | argument: less than a second
+CELLS_AT_ONCE = 4096
+# of what the least cell lacks, that the function itself lacks where a search is asked for | part | (0, 1] |
+# docs/notebook/shared_parameters.md
+ASKING = 0.5
+# searches whose precisions differ by less are one | relative | (0, 1) | not measured
+SAME_PRECISION = 1e-6
+# of all that is missing, the part from which on what a search lacks is worth more of it | part | (0, 1) | not measured
+FINE = 0.25
+# eigenvalue of a precision, at most | that of the incumbent's | [1, inf) | not measured
+STEEPEST = 2.0
+# multiples of the unit matrix, before there are cells | lines | [1, inf) | not measured
+N_LINES = 4
+# a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
+# docs/notebook/shared_parameters.md
+STALLED = 0.1

@@ -1,0 +1,186 @@
+"""
+A bound of mixtures of one covariance matrix, by cuts and cells of a Cholesky factor.
+
+With the notation of `gopfast.mixtures.shared.simplices`, every search of a known covariance says R >= beta_v -
+<A_v, S> / 2 of all responsibilities. With P, which is S / W and N but for eigenvalues far below the floor,
+
+    f >= c + W d / 2 + W min over P of [log det P / 2 + max over v of (b_v - <A_v, P> / 2)],
+
+a problem without samples: cells of the Cholesky factor of P bound it (`factor_cells`). Where the function itself is
+too low at the point of the least cell a search is made at the inverse of that point, or goes on.
+
+Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md.
+"""
+
+import math
+
+import numpy as np
+
+from gopfast.mixtures.learning.learner import end_of_step
+from gopfast.mixtures.shared.factor_cells import FactorCells
+from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
+from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.shared import SharedBound
+from gopfast.mixtures.shared.tuning import (
+    ASKING,
+    CELLS_AT_ONCE,
+    EARLY,
+    FINE,
+    LEAST_COST,
+    N_LINES,
+    SAME_PRECISION,
+    STALLED,
+    STEEPEST,
+)
+from gopfast.roundoff import ROUND
+
+
+class FactorBound(KnownCovariances):
+    """Lower bound of a mixture of one covariance matrix; parameters as of `KnownCovariances`."""
+
+    def __init__(self, slices, solution, limit, epsilon, plan):
+        super().__init__(slices, solution, limit, epsilon, plan)
+        self.cells, self.cuts = None, {}  # cells' numbers of vertices
+        self.skip = False  # there is no search to be made for the least cell
+        self.center = slices.precision_of(solution)
+        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan)
+
+    def step(self, deadline):
+        """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
+        if self.lines is not None:
+            self._draw(deadline)
+        elif self.waiting:
+            index = self.waiting[0]
+            self._go_on(index, deadline)
+            self.waiting = [i for i in self.waiting if i != index]
+        else:
+            before = self.cells.n_cells * self.cells.n_cuts
+            reason = self.cells.search(self._level(), CELLS_AT_ONCE, ASKING, self.skip, end_of_step(deadline))
+            self._count(self.cells.n_cells * self.cells.n_cuts - before)
+            self.skip = False
+            self.lower = self._in_nats(self.cells.lower)
+            if reason in ("closed", "full", "point"):
+                return False
+            if reason in ("low", "cells"):  # by so many cells a search costs no more than they do
+                self._ask(deadline)
+        return self.lower < self.limit
+
+    def _draw(self, deadline):
+        """Take a step of lines, whose searches are cuts, too; after some of them the cells begin."""
+        lines, passes, terms = self.lines, self.lines.n_passes, self.lines.n_terms
+        lines.limit = self.limit
+        more = lines.step(deadline)
+        self.n_passes, self.n_terms = self.n_passes + lines.n_passes - passes, self.n_terms + lines.n_terms - terms
+        self.lower = max(self.lower, lines.lower)
+        if more and len(lines.searches) < N_LINES:
+            return
+        self._begin()
+        for line in lines.lines():
+            if line.alpha > 0.0:
+                self.vertices.append(Vertex(line.alpha * np.eye(len(self.center)), 0.0, line.beta))
+                self._raised(len(self.vertices) - 1)
+        self._add(self.center, 0.0)
+        # from here on `lower` is what cells prove by themselves, so that it is seen how they get on
+        self.lines, self.lower = None, -math.inf
+
+    def _begin(self):
+        """Find what eigenvalues P may have, and the axes of its factor."""
+        slices = self.slices
+        self.center = self._within_range(self.center)
+        values, vectors = np.linalg.eigh(self.center)
+        self.steepest = STEEPEST * float(values[-1])
+        self.axes = U = vectors  # from wide to narrow: the least precision first
+        d = len(values)
+        # how far U is from a rotation, of which the determinant and eigenvalues are told
+        self.skew = float(np.abs(U.T @ U - np.eye(d)).sum()) + 8 * d * d * ROUND * float(np.square(np.abs(U)).sum())
+        least, top = slices.within_range()
+        self.top = top * (1.0 + SLACK)
+        self.cells = FactorCells(d, least * (1.0 - SLACK), self.top)
+        self.added = np.diag(slices.added)
+        constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]
+        self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
+
+    def _within_range(self, A):
+        """Return a matrix with the eigenvalues of a best precision, from one that may have others."""
+        return self._clipped(A, math.inf)
+
+    def _clipped(self, A, most):
+        """Return the same with no eigenvalue above `most`: steeper cuts say little more, and take long."""
+        low, high = self.slices.precisions()
+        values, vectors = np.linalg.eigh(A)
+        A = (vectors * np.clip(values, low, min(high, most))) @ vectors.T
+        return 0.5 * (A + A.T)
+
+    def _in_nats(self, value):
+        """Return what cells prove, rounded down."""
+        value = self.slices.total * value
+        return value + self.offset - SUM * (abs(value) + self.magnitude)
+
+    def _level(self):
+        """Return the limit, as of cells."""
+        return (self.limit - self.offset + 4 * SUM * (abs(self.limit) + self.magnitude)) / self.slices.total
+
+    def _count(self, terms):
+        """Count work of cells, as if it were passes."""
+        self.n_terms += terms
+        self.n_passes += terms // (len(self.slices.weights) * self.slices.n_components)
+
+    def _raised(self, index):
+        """Tell the cells of a cut."""
+        vertex, W, U = self.vertices[index], self.slices.total, np.abs(self.axes)
+        A = vertex.A
+        form = self.axes.T @ A @ self.axes
+        form = 0.5 * (form + form.T)
+        size = float((U.T @ np.abs(A) @ U).sum())
+        inner = 0.5 * float((A * self.added).sum())
+        b = vertex.beta / W + inner - SUM * (abs(vertex.beta) / W + inner + 0.5 * self.top * A.size * size)
+        if index in self.cuts:
+            self.cells.lift(self.cuts[index], b)
+        else:
+            self.cuts[index] = self.cells.add(form, b)
+
+    def _ask(self, deadline):
+        """Make a search at the point of the least cell, or go on with one that may say more there."""
+        C = self.axes @ self.cells.point
+        A, W = self._within_range(np.linalg.pinv(C @ C.T)), self.slices.total
+        P = np.linalg.inv(A)  # the mixture's mean may be no matrix that there is
+        A = self._clipped(A, self.steepest)
+        rest = self._level() - np.linalg.slogdet(P)[1] / 2
+        told = np.array([v.beta / W - 0.5 * float((v.A * (P - self.added)).sum()) for v in self.vertices])
+        if told.max() >= rest or self.is_full:
+            self.skip = True
+            return
+        same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
+        # searches that may say enough there, if they end where their incumbents are
+        able = [
+            i for i, vertex in enumerate(self.vertices)
+            if vertex.missing > 0.0 and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i))
+            and (vertex.search.n_nodes < EARLY or vertex.progress > STALLED * vertex.missing)
+        ]  # fmt: skip
+        if able:
+            self._go_on(max(able, key=lambda i: self._gain(i, told)), deadline)
+        elif same:
+            self.skip = True
+        else:
+            self.means = self.vertices[self._nearest(A)].means
+            self._add(A, 0.0)
+
+    def _gain(self, index, told):
+        """Return by how much going on with a search raises the largest of what is told, a node; then what it tells."""
+        vertex = self.vertices[index]
+        nodes = vertex.search.n_nodes + LEAST_COST
+        raised = told[index] + vertex.promise() * nodes / self.slices.total - told.max()
+        return max(0.0, raised) / nodes, told[index]
+
+    def _is_vague(self, index):
+        """Whether what the search behind a vertex lacks is a good part of what all is missing."""
+        return self.vertices[index].missing > FINE * (self.limit - self.lower)
+
+    def _apart(self, A, index):
+        """Return how far a vertex is from A, relative to it."""
+        return np.abs(np.linalg.solve(A, self.vertices[index].A) - np.eye(len(A))).max()
+
+    def _nearest(self, A):
+        """Return the vertex whose means a search at A begins with."""
+        known = [i for i, vertex in enumerate(self.vertices) if vertex.means is not None]  # not of lines
+        return min(known, key=lambda i: self._apart(A, i))

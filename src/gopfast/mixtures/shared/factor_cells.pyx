@@ -1,0 +1,764 @@
+"""
+What cuts of a mixture's objective leave of the covariance matrix within components: cells of its Cholesky factor.
+
+Let P = C C' with C lower triangular, with columns c_j, and cuts (A_v, b_v) be given. The least of
+
+    log det P / 2 + max over v of (b_v - <A_v, P> / 2)
+        =  sum of log C_jj + max over v of (b_v - sum over j of c_j'A_v c_j / 2)
+
+is sought over all P with eigenvalues between `least` and `top`. For weights a of the cuts, which sum to one, each
+column has a term of its own, concave in it, so that over a box of the entries of C the sum is least where each column
+is at a corner of its box. The best weights are those of a linear program, the dual of which mixes corners: any weights
+bound.
+
+Theory: (TF1) and (TF2) of docs/theory/factors.md.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, log, sqrt
+from libc.stdlib cimport free, realloc
+
+from gopfast.mixtures.shared.margins cimport CELL_SUMS, OUTSIDE
+from gopfast.mixtures.shared.tuning cimport (
+    CLOCK_EVERY, FLAT, LEAST_PIVOT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT,
+    SPLIT_WITHIN, VIOLATED
+)
+from gopfast.search.stop cimport clock
+from gopfast.search.types cimport clip, index, real
+
+cdef enum:
+    MOST_COLUMNS = 4
+    MOST_ENTRIES = 10       # of C: d (d + 1) / 2
+    MOST_CORNERS = 30       # of all columns: 2^(d + 1) - 2
+    MOST_BASIC = 31         # and one row for the sum of the weights
+
+
+cdef struct Cell:
+    real bound
+    real value          # of the function at the mean of the mixture of corners
+    real at             # where it is split
+    int axis
+    int version         # of the cuts
+    real low[MOST_ENTRIES]
+    real high[MOST_ENTRIES]
+    real point[MOST_ENTRIES]
+
+
+cdef struct Row:        # what is not positive of any P: in each column of C a linear or a concave function
+    bint below          # 2 t'C'u - |t|^2 - top |u|^2, or least |u|^2 - |C'u|^2
+    real u[MOST_COLUMNS]
+    real t[MOST_COLUMNS]
+    real constant
+
+
+# The linear program of a cell. Rows: one of every corner, and the sum of the weights. Columns: cuts, rows, the least of
+# each column, and slacks of corners.
+cdef struct Program:
+    int n_corners
+    int column[MOST_CORNERS]                            # whose corner it is
+    real corner[MOST_CORNERS][MOST_COLUMNS]             # its entries, zeros above the diagonal
+    real product[MOST_CORNERS][MOST_ENTRIES]            # of its entries
+    real logs[MOST_CORNERS]                             # log of the entry on the diagonal
+    real inverse[MOST_BASIC][MOST_BASIC]                # of the basis
+    index basic[MOST_BASIC]                             # code of the variable of each row of the inverse
+    real level[MOST_BASIC]                              # and its value
+    real price[MOST_BASIC]                              # of every row: the mixture of corners, and the objective's cut
+    real entering[MOST_BASIC]
+    real changes[MOST_BASIC]
+    int n_rows
+    Row rows[MOST_ROWS]
+    index beyond                                        # a variable that may grow without end, 0: none
+    real amount                                         # of it
+
+
+cdef class FactorCells:
+    """
+    Branch and bound of the least value, per unit of weight.
+
+    Parameters
+    ----------
+    d : int
+        Columns of the samples, 1 to 4.
+    least, top : float
+        No eigenvalue of P is less or more.
+    """
+
+    cdef readonly int d, n_entries
+    cdef readonly real least, top
+    cdef readonly index n_cells, n_open, n_cuts, n_pivots
+    cdef int version
+    cdef real closed                    # the least bound of what was left out
+    cdef real[:, ::1] forms             # (capacity, n_entries) of cuts: <A, P> / 2 in the entries of P
+    cdef real[::1] heights, sizes       # (capacity,) b, and the sum of the form's magnitudes
+    cdef int first[MOST_COLUMNS]        # entry of C with which a column begins
+    cdef Cell *cells
+    cdef index *heap
+    cdef index capacity, n_places       # of memory, and of cells that there have been
+
+    def __cinit__(self):
+        self.cells, self.heap, self.capacity = NULL, NULL, 0
+
+    def __dealloc__(self):
+        free(self.cells)
+        free(self.heap)
+
+    def __init__(self, int d, real least, real top):
+        cdef int j
+        cdef Cell root
+        if not 1 <= d <= MOST_COLUMNS:
+            raise ValueError(f"d must be 1 to {MOST_COLUMNS}, got {d}")
+        if not 0.0 < least <= top:
+            raise ValueError(f"least must be positive and at most top, got {least} and {top}")
+        self.d, self.n_entries, self.least, self.top = d, d * (d + 1) // 2, least, top
+        self.closed, self.version, self.n_places = INFINITY, 0, 0
+        self.forms, self.heights, self.sizes = np.zeros((8, self.n_entries)), np.zeros(8), np.zeros(8)
+        for j in range(d):
+            self.first[j] = j * d - j * (j - 1) // 2
+        self.reserve(1)
+        self.whole(&root)
+        self.n_cuts = 1                 # R >= 0
+        self.take(&root)
+
+    def add(self, A, real b):
+        """Add a cut, R >= b - <A, P> / 2; returns its number."""
+        cdef int i, j
+        cdef index v = self.n_cuts
+        cdef const real[:, ::1] matrix = np.ascontiguousarray(A, dtype=np.float64)
+        if v == self.forms.shape[0]:
+            self.forms = np.concatenate([self.forms, np.zeros_like(self.forms)])
+            self.heights = np.concatenate([self.heights, np.zeros_like(self.heights)])
+            self.sizes = np.concatenate([self.sizes, np.zeros_like(self.sizes)])
+        self.sizes[v] = 0.0
+        for j in range(self.d):
+            for i in range(j, self.d):
+                self.forms[v, self.first[j] + i - j] = (
+                    0.5 * matrix[j, j] if i == j else 0.5 * (matrix[i, j] + matrix[j, i])
+                )
+                self.sizes[v] += fabs(self.forms[v, self.first[j] + i - j])
+        self.heights[v] = b
+        self.n_cuts += 1
+        self.version += 1
+        return v
+
+    def lift(self, index v, real b):
+        """A cut is better known."""
+        if b > self.heights[v]:
+            self.heights[v] = b
+            self.version += 1
+
+    def value(self, C):
+        """The function at a factor (d, d), not rounded down."""
+        cdef real entries[MOST_ENTRIES]
+        cdef int i, j
+        for j in range(self.d):
+            for i in range(j, self.d):
+                entries[self.first[j] + i - j] = C[i, j]
+        return self.function(entries)
+
+    def bound_of(self, low, high):
+        """For tests: the bound over a box of the entries of C, (d, d) and (d, d)."""
+        cdef Cell cell
+        cdef int i, j
+        for j in range(self.d):
+            for i in range(j, self.d):
+                cell.low[self.first[j] + i - j], cell.high[self.first[j] + i - j] = low[i, j], high[i, j]
+        cell.bound = -INFINITY
+        self.bound(&cell, INFINITY)
+        return cell.bound
+
+    @property
+    def lower(self):
+        """What is proved."""
+        return min(self.closed, self.cells[self.heap[0]].bound) if self.n_open else self.closed
+
+    @property
+    def point(self):
+        """The factor (d, d) that the least cell's bound was found near, or None."""
+        if not self.n_open:
+            return None
+        C = np.zeros((self.d, self.d))
+        cdef int i, j
+        for j in range(self.d):
+            for i in range(j, self.d):
+                C[i, j] = self.cells[self.heap[0]].point[self.first[j] + i - j]
+        return C
+
+    @property
+    def here(self):
+        """The function there."""
+        return self.cells[self.heap[0]].value if self.n_open else INFINITY
+
+    def boxes(self):
+        """For tests: open cells, two arrays (n_open, n_entries), the entries column by column."""
+        low, high = (np.empty((self.n_open, self.n_entries)) for _ in range(2))
+        for i in range(self.n_open):
+            for j in range(self.n_entries):
+                low[i, j], high[i, j] = self.cells[self.heap[i]].low[j], self.cells[self.heap[i]].high[j]
+        return low, high
+
+    def search(self, real limit, index most, real share, bint skip=False, real deadline=INFINITY):
+        """
+        Split cells below `limit`, the least first.
+
+        Parameters
+        ----------
+        limit : float
+        most : int
+            Cells, at most.
+        share : float
+            It ends where the function itself lacks this part of what the least cell's bound lacks.
+        skip : bool
+            Not for the first cell.
+        deadline : float
+            Of the monotonic clock.
+
+        Returns
+        -------
+        str
+            Why it ended: "closed", "cells", "low", "full" (of open cells), "time", "point" (the
+            least cell is no wider than what rounds).
+        """
+        cdef index end = self.n_cells + most
+        cdef int reason = 0
+        with nogil:
+            while reason == 0:
+                reason = self.split(limit, share, &skip)
+                if reason == 0 and self.n_cells >= end:
+                    reason = 2
+                if reason == 0 and self.n_cells % CLOCK_EVERY == 0 and clock() > deadline:
+                    reason = 5
+        if reason < 0:
+            raise MemoryError("of cells of a covariance matrix")
+        return (None, "closed", "cells", "low", "full", "time", "point")[reason]
+
+    cdef int split(self, real limit, real share, bint *skip) noexcept nogil:
+        """One cell of the least bound; 0: go on."""
+        cdef Cell cell, half
+        cdef int side
+        if self.n_open == 0:
+            return 1
+        cell = self.cells[self.heap[0]]
+        if cell.bound >= limit:
+            return 1
+        if cell.version < self.version:
+            self.bound(&cell, limit)
+            self.replace(&cell, limit)
+            self.n_cells += 1
+            return 0
+        if not skip[0] and limit - cell.value >= share * (limit - cell.bound):
+            return 3
+        if self.n_open >= MOST_OPEN:
+            return 4
+        if not cell.low[cell.axis] < cell.at < cell.high[cell.axis]:
+            return 6
+        if self.reserve(self.n_open + 1) < 0:
+            return -1
+        skip[0] = False
+        for side in range(2):
+            half = cell
+            if side == 0:
+                half.high[cell.axis] = cell.at
+            else:
+                half.low[cell.axis] = cell.at
+            self.bound(&half, limit)
+            if side == 0:
+                self.replace(&half, limit)
+            elif half.bound < limit:
+                self.take(&half)
+            else:
+                self.closed = min(self.closed, half.bound)
+        self.n_cells += 2
+        return 0
+
+    # The heap. Entries beyond the open cells are places in memory that are free.
+
+    cdef int reserve(self, index n) noexcept nogil:
+        cdef index capacity = self.capacity
+        cdef void *block
+        if n <= capacity:
+            return 0
+        capacity = max(64, 2 * capacity)
+        block = realloc(self.cells, capacity * sizeof(Cell))
+        if block == NULL:
+            return -1
+        self.cells = <Cell *> block
+        block = realloc(self.heap, capacity * sizeof(index))
+        if block == NULL:
+            return -1
+        self.heap, self.capacity = <index *> block, capacity
+        return 0
+
+    cdef void take(self, const Cell *cell) noexcept nogil:
+        """There is room for it."""
+        cdef index at = self.n_open, parent, place
+        if self.n_open == self.n_places:
+            self.heap[self.n_places] = self.n_places
+            self.n_places += 1
+        place = self.heap[at]
+        self.cells[place] = cell[0]
+        while at > 0:
+            parent = (at - 1) // 2
+            if self.cells[self.heap[parent]].bound <= cell.bound:
+                break
+            self.heap[at] = self.heap[parent]
+            at = parent
+        self.heap[at] = place
+        self.n_open += 1
+
+    cdef void replace(self, const Cell *cell, real limit) noexcept nogil:
+        """In place of the least one, or nothing where it is closed."""
+        cdef index at = 0, child, place = self.heap[0]
+        if cell.bound < limit:
+            self.cells[place] = cell[0]
+        else:
+            self.closed = min(self.closed, cell.bound)
+            self.n_open -= 1
+            self.heap[0], self.heap[self.n_open] = self.heap[self.n_open], place
+            if self.n_open == 0:
+                return
+            place = self.heap[0]
+        while True:
+            child = 2 * at + 1
+            if child >= self.n_open:
+                break
+            if child + 1 < self.n_open and self.cells[self.heap[child + 1]].bound < self.cells[self.heap[child]].bound:
+                child += 1
+            if self.cells[self.heap[child]].bound >= self.cells[place].bound:
+                break
+            self.heap[at] = self.heap[child]
+            at = child
+        self.heap[at] = place
+
+    # Bounds.
+
+    cdef void whole(self, Cell *cell) noexcept nogil:
+        """All factors: entries of the diagonal are no less than the root of the least eigenvalue."""
+        cdef int i, j
+        cdef real most = sqrt(self.top) * (1.0 + OUTSIDE)
+        for j in range(self.d):
+            for i in range(j, self.d):
+                cell.low[self.first[j] + i - j] = -most
+                cell.high[self.first[j] + i - j] = most
+            cell.low[self.first[j]] = sqrt(self.least) * (1.0 - OUTSIDE)
+        for j in range(self.n_entries):
+            cell.point[j] = 0.5 * (cell.low[j] + cell.high[j])
+        cell.bound = cell.value = -INFINITY
+        cell.axis, cell.at, cell.version = 0, cell.point[0], -1
+
+    cdef real function(self, const real *entries) noexcept nogil:
+        cdef real product[MOST_ENTRIES]
+        cdef real best = -INFINITY, one, logs = 0.0
+        cdef int i, j, k, e
+        cdef index v
+        for e in range(self.n_entries):
+            product[e] = 0.0
+        for k in range(self.d):
+            logs += log(entries[self.first[k]])
+            for j in range(k, self.d):
+                for i in range(j, self.d):
+                    product[self.first[j] + i - j] += entries[self.first[k] + i - k] * entries[self.first[k] + j - k]
+        for v in range(self.n_cuts):
+            one = self.heights[v]
+            for e in range(self.n_entries):
+                one -= self.forms[v, e] * product[e]
+            best = max(best, one)
+        return logs + best
+
+    cdef void corners(self, const Cell *cell, Program *program) noexcept nogil:
+        cdef int n = 0, i, j, l, mask
+        for j in range(self.d):
+            for mask in range(1 << (self.d - j)):
+                program.column[n] = j
+                for i in range(self.d):
+                    program.corner[n][i] = 0.0
+                for i in range(j, self.d):
+                    l = self.first[j] + i - j
+                    program.corner[n][i] = cell.high[l] if mask >> (i - j) & 1 else cell.low[l]
+                program.logs[n] = log(program.corner[n][j])
+                for l in range(self.d):
+                    for i in range(l, self.d):
+                        program.product[n][self.first[l] + i - l] = program.corner[n][i] * program.corner[n][l]
+                n += 1
+        program.n_corners = n
+
+    cdef real of_corner(self, const Program *program, const real *form, int k) noexcept nogil:
+        """<A, c c'> / 2 of a corner."""
+        cdef real total = 0.0
+        cdef int e
+        for e in range(self.first[program.column[k]], self.n_entries):
+            total += form[e] * program.product[k][e]
+        return total
+
+    cdef real of_row(self, const Program *program, const Row *row, int k) noexcept nogil:
+        """What a corner adds to a row."""
+        cdef real total = 0.0
+        cdef int i
+        for i in range(program.column[k], self.d):
+            total += row.u[i] * program.corner[k][i]
+        return -total * total if row.below else 2.0 * row.t[program.column[k]] * total
+
+    cdef void bound(self, Cell *cell, real limit) noexcept nogil:
+        """Raise the cell's bound; say where it is split."""
+        cdef Program program
+        cdef real form[MOST_ENTRIES]
+        cdef real one
+        cdef int _turn
+        program.n_rows, program.beyond, program.amount = 0, 0, 0.0
+        cell.version = self.version
+        if self.is_outside(cell):
+            cell.bound = INFINITY
+            return
+        self.corners(cell, &program)
+        self.begin(&program)
+        for _turn in range(N_TURNS):
+            self.maximise(&program, cell.bound, limit)
+            one = self.proved(&program, form)
+            cell.bound = max(cell.bound, one)
+            if cell.bound >= limit or program.beyond or not self.bend(&program):
+                break
+        if cell.bound < limit:
+            self.choose(cell, &program, form)
+
+    cdef bint is_outside(self, const Cell *cell) noexcept nogil:
+        """Whether an entry on the diagonal is not positive, or one of P above `top`, wherever the factor lies."""
+        cdef int i, j, e
+        cdef real total, least
+        for i in range(self.d):
+            if not cell.high[self.first[i]] > 0.0:
+                return True
+            total = 0.0
+            for j in range(i + 1):
+                e = self.first[j] + i - j
+                least = max(0.0, max(cell.low[e], -cell.high[e]))
+                total += least * least
+            if total > self.top * (1.0 + OUTSIDE):
+                return True
+        return False
+
+    cdef void begin(self, Program *program) noexcept nogil:
+        """A basis: the cut that is best by itself, each column's least there, and slacks of the other corners."""
+        cdef int k, i, n = program.n_corners, j
+        cdef index v, best = 0
+        cdef real least[MOST_COLUMNS]
+        cdef real one, largest = -INFINITY, total
+        cdef real cost[MOST_CORNERS]
+        cdef int at[MOST_COLUMNS]
+        for v in range(self.n_cuts):
+            for j in range(self.d):
+                least[j] = INFINITY
+            for k in range(n):
+                one = program.logs[k] - self.of_corner(program, &self.forms[v, 0], k)
+                least[program.column[k]] = min(least[program.column[k]], one)
+            total = self.heights[v]
+            for j in range(self.d):
+                total += least[j]
+            if total > largest:
+                best, largest = v, total
+        for j in range(self.d):
+            least[j], at[j] = INFINITY, 0
+        for k in range(n):
+            cost[k] = self.of_corner(program, &self.forms[best, 0], k)
+            one = program.logs[k] - cost[k]
+            j = program.column[k]
+            if one < least[j]:
+                least[j], at[j] = one, k
+        for k in range(n + 1):
+            for i in range(n + 1):
+                program.inverse[k][i] = 0.0
+        for k in range(n):
+            j = program.column[k]
+            program.price[k] = 0.0
+            if at[j] == k:      # y_j = r_k - cost_k r_n
+                program.basic[k], program.level[k] = -1 - j, least[j]
+                program.inverse[k][k], program.inverse[k][n] = 1.0, -cost[k]
+                program.price[k] = 1.0
+            else:               # s_k = r_k - y_j - cost_k r_n
+                program.basic[k], program.level[k] = -1 - MOST_COLUMNS - k, program.logs[k] - cost[k] - least[j]
+                program.inverse[k][k], program.inverse[k][at[j]] = 1.0, -1.0
+                program.inverse[k][n] = cost[at[j]] - cost[k]
+        program.basic[n], program.level[n], program.inverse[n][n] = best, 1.0, 1.0
+        program.price[n] = self.heights[best]
+        for j in range(self.d):
+            program.price[n] -= cost[at[j]]
+
+    cdef void maximise(self, Program *program, real known, real limit) noexcept nogil:
+        """Pivots of the simplex method, from weights that are feasible and stay so."""
+        cdef int n = program.n_corners, _turn, k, i, e, leaving
+        cdef index v, entering
+        cdef real mixed[MOST_ENTRIES]
+        cdef real profit, best, objective, ratio, step, enough
+        for _turn in range(MOST_PIVOTS):
+            objective = 0.0
+            for k in range(n):
+                objective += program.price[k] * program.logs[k]
+            objective += program.price[n]
+            if objective >= limit + fabs(limit) * FLAT:
+                return
+            for e in range(self.n_entries):
+                mixed[e] = 0.0
+            for k in range(n):
+                for e in range(self.first[program.column[k]], self.n_entries):
+                    mixed[e] += program.price[k] * program.product[k][e]
+            best = enough = max(FLAT, PROFIT * (limit - objective) if limit < INFINITY else FLAT)
+            entering = -1
+            for v in range(self.n_cuts):
+                profit = self.heights[v] - program.price[n]
+                for e in range(self.n_entries):
+                    profit -= self.forms[v, e] * mixed[e]
+                if profit > best:
+                    best, entering = profit, v
+            for i in range(program.n_rows):
+                profit = program.rows[i].constant
+                for k in range(n):
+                    profit += program.price[k] * self.of_row(program, &program.rows[i], k)
+                if profit > best:
+                    best, entering = profit, self.n_cuts + i
+            for k in range(n):
+                # a slack's profit is without a unit: what it brings is its profit times the corner's value
+                profit = -program.price[k]
+                if profit > FLAT and profit > best:
+                    best, entering = profit, -1 - MOST_COLUMNS - k
+            if best <= enough:
+                return
+            self.column(program, entering)
+            leaving, ratio = -1, INFINITY
+            for k in range(n + 1):
+                if -1 - MOST_COLUMNS < program.basic[k] < 0:
+                    continue        # a column's least is free
+                if program.changes[k] > LEAST_PIVOT and program.level[k] < ratio * program.changes[k]:
+                    leaving, ratio = k, max(0.0, program.level[k]) / program.changes[k]
+            if leaving < 0:     # no P is in the cell
+                ratio = 2.0 * (limit - objective) / best if limit < INFINITY else 1.0
+                for k in range(n + 1):
+                    program.level[k] -= program.changes[k] * ratio
+                program.beyond, program.amount = entering, ratio
+                return
+            self.n_pivots += 1
+            step = program.changes[leaving]
+            for i in range(n + 1):
+                program.inverse[leaving][i] /= step
+                program.price[i] += best * program.inverse[leaving][i]
+            program.level[leaving], program.basic[leaving] = ratio, entering
+            for k in range(n + 1):
+                if k != leaving and program.changes[k] != 0.0:
+                    for i in range(n + 1):
+                        program.inverse[k][i] -= program.changes[k] * program.inverse[leaving][i]
+                    program.level[k] -= program.changes[k] * ratio
+
+    cdef void column(self, Program *program, index entering) noexcept nogil:
+        """What a unit of a variable takes of those in the basis."""
+        cdef int n = program.n_corners, k, i
+        for k in range(n + 1):
+            program.entering[k] = 0.0
+        if entering >= self.n_cuts:
+            for k in range(n):
+                program.entering[k] = -self.of_row(program, &program.rows[entering - self.n_cuts], k)
+        elif entering >= 0:
+            for k in range(n):
+                program.entering[k] = self.of_corner(program, &self.forms[entering, 0], k)
+            program.entering[n] = 1.0
+        else:
+            program.entering[-1 - MOST_COLUMNS - entering] = 1.0
+        for k in range(n + 1):
+            program.changes[k] = 0.0
+            for i in range(n + 1):
+                program.changes[k] += program.inverse[k][i] * program.entering[i]
+
+    cdef real proved(self, const Program *program, real *form) noexcept nogil:
+        """The bound of the weights that were found, whatever they are, rounded down; OUT: the form of their cut."""
+        cdef int n = program.n_corners, k, e, i, j
+        cdef index v
+        cdef real share, total = 0.0, height = 0.0, size = 0.0, value = 0.0, one, turn
+        cdef real least[MOST_COLUMNS]
+        cdef real logs[MOST_COLUMNS]
+        for k in range(n + 1):
+            if 0 <= program.basic[k] < self.n_cuts:
+                total += max(0.0, program.level[k])
+        for e in range(self.n_entries):
+            form[e] = 0.0
+        if not 0.0 < total < INFINITY:
+            return -INFINITY
+        for k in range(n + 2):
+            v = program.basic[k] if k <= n else program.beyond
+            if v < 0 or k > n and v < self.n_cuts:
+                continue
+            share = max(0.0, program.level[k]) if k <= n else program.amount
+            if v >= self.n_cuts:
+                one = program.rows[v - self.n_cuts].constant
+                height += share * one
+                size += 4.0 * share * fabs(one)     # |2 t'C'u| is no larger
+                continue
+            share /= total
+            height += share * self.heights[v]
+            size += share * (fabs(self.heights[v]) + self.d * self.top * self.sizes[v])
+            for e in range(self.n_entries):
+                form[e] += share * self.forms[v, e]
+        for j in range(self.d):
+            least[j], logs[j] = INFINITY, 0.0
+        for k in range(n):
+            j = program.column[k]
+            one = program.logs[k] - self.of_corner(program, form, k)
+            logs[j] = max(logs[j], fabs(program.logs[k]))
+            for i in range(n + 2):
+                v = program.basic[i] if i <= n else program.beyond
+                if v >= self.n_cuts:
+                    turn = (max(0.0, program.level[i]) if i <= n else program.amount)
+                    turn *= self.of_row(program, &program.rows[v - self.n_cuts], k)
+                    one += turn
+                    size += fabs(turn)
+            least[j] = min(least[j], one)
+        value = height
+        for j in range(self.d):
+            value += least[j]
+            size += logs[j]
+        value -= CELL_SUMS * size
+        return value if value == value and value < INFINITY else -INFINITY
+
+    cdef bint bend(self, Program *program) noexcept nogil:
+        """Add rows by which the mixture's matrix is too large or too small in a direction, if it is.
+
+        Directions are scaled so that multipliers of rows are about as large as those of cuts.
+        """
+        cdef real mean[MOST_COLUMNS][MOST_COLUMNS]
+        cdef real P[MOST_COLUMNS][MOST_COLUMNS]
+        cdef real u[MOST_COLUMNS]
+        cdef real value, share, unit = ROW_UNIT / sqrt(self.least)
+        cdef int i, j, k, l, before = program.n_rows
+        cdef Row *row
+        self.averages(program, mean)
+        for i in range(self.d):
+            for j in range(self.d):
+                P[i][j] = 0.0
+                for l in range(self.d):
+                    P[i][j] += mean[l][i] * mean[l][j]
+        value = self.largest(P, u)
+        if program.n_rows < MOST_ROWS and value > self.top * (1.0 + VIOLATED):
+            row = &program.rows[program.n_rows]
+            program.n_rows += 1
+            row.below, row.constant = False, 0.0
+            for j in range(self.d):
+                share = 0.0
+                for i in range(self.d):
+                    share += mean[j][i] * unit * u[i]
+                row.t[j], row.u[j] = share, unit * u[j]
+                row.constant -= share * share + self.top * row.u[j] * row.u[j]
+        # of the mixture itself, whose spread a concave row counts
+        for i in range(self.d):
+            for j in range(self.d):
+                P[i][j] = 0.0
+        for k in range(program.n_corners):
+            share = max(0.0, program.price[k])
+            for i in range(self.d):
+                for j in range(self.d):
+                    P[i][j] += share * program.corner[k][i] * program.corner[k][j]
+        if program.n_rows < MOST_ROWS and self.invert(P):
+            value = self.largest(P, u)
+            if value * self.least * (1.0 - VIOLATED) > 1.0:
+                row = &program.rows[program.n_rows]
+                program.n_rows += 1
+                row.below, row.constant = True, 0.0
+                for j in range(self.d):
+                    row.t[j], row.u[j] = 0.0, unit * u[j]
+                    row.constant += self.least * row.u[j] * row.u[j]
+        return program.n_rows > before
+
+    cdef real largest(self, real (*P)[MOST_COLUMNS], real *u) noexcept nogil:
+        """The largest eigenvalue of a positive matrix, about, by its powers; OUT: its vector, of length 1, about."""
+        cdef real power[MOST_COLUMNS][MOST_COLUMNS]
+        cdef real square[MOST_COLUMNS][MOST_COLUMNS]
+        cdef real trace, norm, value
+        cdef int i, j, l, _turn, most = 0
+        for i in range(self.d):
+            for j in range(self.d):
+                power[i][j] = P[i][j]
+        for _turn in range(N_SQUARES):
+            trace = 0.0
+            for i in range(self.d):
+                trace += power[i][i]
+            if not 0.0 < trace < INFINITY:
+                break
+            for i in range(self.d):
+                for j in range(self.d):
+                    square[i][j] = 0.0
+                    for l in range(self.d):
+                        square[i][j] += power[i][l] * power[l][j] / (trace * trace)
+            for i in range(self.d):
+                for j in range(self.d):
+                    power[i][j] = square[i][j]
+        for i in range(self.d):
+            if power[i][i] > power[most][most]:
+                most = i
+        norm = value = 0.0
+        for i in range(self.d):
+            norm += power[most][i] * power[most][i]
+        for i in range(self.d):
+            u[i] = power[most][i] / max(sqrt(norm), 1e-300)
+        for i in range(self.d):
+            for j in range(self.d):
+                value += u[i] * P[i][j] * u[j]
+        return value
+
+    cdef bint invert(self, real (*P)[MOST_COLUMNS]) noexcept nogil:
+        """In place; whether it is positive definite, about."""
+        cdef real pivot, factor
+        cdef int i, j, l
+        for l in range(self.d):
+            pivot = P[l][l]
+            if not pivot > 0.0:
+                return False
+            P[l][l] = 1.0
+            for j in range(self.d):
+                P[l][j] /= pivot
+            for i in range(self.d):
+                if i != l:
+                    factor = P[i][l]
+                    P[i][l] = 0.0
+                    for j in range(self.d):
+                        P[i][j] -= factor * P[l][j]
+        return True
+
+    cdef void averages(self, const Program *program, real (*mean)[MOST_COLUMNS]) noexcept nogil:
+        """Mean (d, d) of the mixture of corners of each column."""
+        cdef int i, j, k
+        cdef real total[MOST_COLUMNS]
+        cdef real share
+        for j in range(self.d):
+            total[j] = 0.0
+            for i in range(self.d):
+                mean[j][i] = 0.0
+        for k in range(program.n_corners):
+            share, j = max(0.0, program.price[k]), program.column[k]
+            total[j] += share
+            for i in range(j, self.d):
+                mean[j][i] += share * program.corner[k][i]
+        for j in range(self.d):
+            for i in range(j, self.d):
+                mean[j][i] /= max(total[j], 1e-300)
+
+    cdef void choose(self, Cell *cell, const Program *program, const real *form) noexcept nogil:
+        """Where the mixture of corners is spread most, in nats, and the function at its mean."""
+        cdef real mean[MOST_COLUMNS][MOST_COLUMNS]
+        cdef real width, part, loss, most = -1.0, wide = -1.0, at
+        cdef int i, j, e, widest = 0
+        self.averages(program, mean)
+        for j in range(self.d):
+            for i in range(j, self.d):
+                e = self.first[j] + i - j
+                width = cell.high[e] - cell.low[e]
+                at = clip(mean[j][i], cell.low[e], cell.high[e])
+                cell.point[e] = at
+                part = (at - cell.low[e]) / max(width, 1e-300)
+                loss = max(0.0, form[self.first[i]]) * part * (1.0 - part) * width * width
+                if i == j:
+                    loss += log(at) - part * log(cell.high[e]) - (1.0 - part) * log(cell.low[e])
+                if loss > most:
+                    most, cell.axis, cell.at = loss, e, at
+                if width > wide:
+                    wide, widest = width, e
+        if most <= FLAT:
+            cell.axis = widest
+        e = cell.axis
+        width = cell.high[e] - cell.low[e]
+        cell.at = clip(cell.point[e], cell.low[e] + SPLIT_WITHIN * width, cell.high[e] - SPLIT_WITHIN * width)
+        cell.value = self.function(cell.point)

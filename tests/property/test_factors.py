@@ -1,0 +1,270 @@
+"""The bound of mixtures of one covariance matrix by cells of its Cholesky factor, against definitions."""
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
+from gopfast.mixtures.shared.factor_cells import FactorCells
+from gopfast.search.search import Search
+from scipy.optimize import linprog
+from support.exhaustive import brute_force_optimum
+from support.plans import plan_of
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.shared import slices as slices_module
+from gopfast.mixtures.shared.factors import FactorBound
+
+
+def cells_of(rng, d):
+    """Random cuts; the cells, the cuts, and the least eigenvalue."""
+    least = 10.0 ** rng.uniform(-3, -0.5)
+    cells, cuts = FactorCells(d, least, 1.0), [(np.zeros((d, d)), 0.0)]
+    for _ in range(rng.integers(0, 12)):
+        root = rng.standard_normal((d, d))
+        A = root @ root.T * 10.0 ** rng.uniform(-1, 1.5)
+        b = rng.uniform(0, 1) * np.trace(A)
+        cells.add(A, b)
+        cuts.append((A, b))
+    return cells, cuts, least
+
+
+def box_of(rng, d, least):
+    """A box of factors, small or large."""
+    center, width = rng.uniform(-0.8, 0.8, (d, d)), 10.0 ** rng.uniform(-3, 0)
+    low, high = np.tril(center - width), np.tril(center + width)
+    for i in range(d):
+        low[i, i] = max(math.sqrt(least), low[i, i])
+        high[i, i] = max(low[i, i] + 0.1 * width, high[i, i])
+    return low, high
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_cell_is_below_the_function_at_every_matrix_in_it(seed, d):
+    rng = np.random.default_rng(100 * d + seed)
+    cells, cuts, least = cells_of(rng, d)
+    for _ in range(8):
+        low, high = box_of(rng, d, least)
+        bound = cells.bound_of(low, high)
+        for turn in range(300):
+            C = np.tril(rng.uniform(low, high))
+            if turn % 2:  # at faces and corners
+                C = np.where(rng.random((d, d)) < 0.5, np.where(rng.random((d, d)) < 0.5, low, high), C)
+            values = np.linalg.eigvalsh(C @ C.T)
+            if least <= values[0] and values[-1] <= 1.0:
+                told = max(b - 0.5 * (A * (C @ C.T)).sum() for A, b in cuts)
+                exact = 0.5 * np.linalg.slogdet(C @ C.T)[1] + told
+                assert bound <= exact + 1e-9 * (1.0 + abs(exact))
+                assert cells.value(C) == pytest.approx(exact, abs=1e-9 * (1.0 + abs(exact)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_cell_has_the_value_of_its_linear_program(seed):
+    """Or more, by rows of what eigenvalues there are."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 5))
+    cells, cuts, least = cells_of(rng, d)
+    low, high = box_of(rng, d, least)
+    corners = []
+    for j in range(d):
+        for sides in itertools.product([low, high], repeat=d - j):
+            corners.append((j, np.array([0.0] * j + [side[j + i, j] for i, side in enumerate(sides)])))
+    rows = [[-0.5 * c @ A @ c for _, c in corners] + [-1.0] for A, _ in cuts]
+    sums = [[float(j == column) for column, _ in corners] + [0.0] for j in range(d)]
+    cost = [math.log(c[j]) for j, c in corners] + [1.0]
+    limits = [(0.0, None)] * len(corners) + [(None, None)]
+    found = linprog(cost, rows, [-b for _, b in cuts], sums, [1.0] * d, limits)
+    assert cells.bound_of(low, high) >= found.fun - 1e-7 * (1.0 + abs(found.fun))
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_cover_all_factors(seed, d):
+    """A matrix with a value below the limit lies in an open cell; the bound is below all values."""
+    rng = np.random.default_rng(seed)
+    cells, _, least = cells_of(rng, d)
+    for limit in (math.inf, 0.0, -0.5):
+        before = cells.lower
+        cells.search(limit, 400, 1.0, True)
+        assert cells.lower >= min(before, limit)
+    boxes = cells.boxes()
+    for _ in range(300):
+        U, _ = np.linalg.qr(rng.standard_normal((d, d)))
+        P = (U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T
+        C = np.linalg.cholesky(P)
+        value, packed = cells.value(C), np.concatenate([C[j:, j] for j in range(d)])
+        assert cells.lower <= value + 1e-9
+        if value < -0.5 - 1e-9:
+            assert ((boxes[0] <= packed + 1e-9) & (packed - 1e-9 <= boxes[1])).all(axis=1).any()
+
+
+def problem_of(seed, n=None, d=None, K=3):
+    """Samples in lines, clusters, constant or tied columns, with weights, offsets and floors."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 24)) if n is None else n
+    d = 2 + seed % 2 if d is None else d
+    X = rng.standard_normal((n, d)) * rng.choice([0.1, 1.0, 3.0], d)
+    X += rng.integers(0, 3, (n, 1)) * rng.standard_normal(d) * rng.choice([0.0, 2.0, 6.0])
+    kind = (seed // 2) % 6
+    if kind == 0:
+        X[:, 1] = X[0, 1]
+    elif kind == 1:
+        X[:, 1] = 2.0 * X[:, 0]
+    elif kind == 2:
+        X = np.round(X)
+    elif kind == 3:
+        X += rng.choice([1e3, 1e6])
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], n)
+    weight[:4] = 1.0
+    weight *= rng.choice([1e-3, 1e4]) if kind == 4 else 1.0
+    floor = {"variance_floor": 10.0 ** rng.uniform(-3, 0.5)} if rng.random() < 0.7 else {}
+    return gopfast.GaussianMixture(X, K, covariance="tied", sample_weight=weight, **floor)
+
+
+def bound_of(problem, raised=0.0, epsilon=1e-4, threads=1):
+    """A bound that seeks to prove `raised` more than the best objective known; that objective."""
+    found = []
+    for seed in range(2):
+        primal = MixturePrimal(engine.family(problem), 40, seed=seed)
+        search = Search(EntropicRelaxation(engine.family(problem)), primal, 1e-9, max_nodes=100)
+        search.run()
+        fields, vector = search.summary()
+        found.append((fields["objective"], vector))
+    best, vector = min(found, key=lambda pair: pair[0])
+    plan = plan_of(problem, n_threads=threads) if threads > 1 else plan_of(problem)
+    slices = engine.family(problem).slices()
+    return FactorBound(slices, vector, best + raised, epsilon, plan.of_fixed(hasty=True)), best
+
+
+def told(bound, steps, deadline=math.inf):
+    """Bounds after each of so many steps, at most."""
+    found = []
+    for _ in range(steps):
+        more = bound.step(deadline)
+        found.append(bound.lower)
+        if not more:
+            break
+    return found
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_bound_exceeds_an_objective_attained(seed):
+    """It is told to prove more than is true."""
+    problem = problem_of(seed)
+    bound, best = bound_of(problem, 1e-3 * problem.total_weight, -1.0 if seed % 2 else 1e-4)
+    found = told(bound, 60)
+    assert -math.inf < max(found) <= best + 1e-12 * abs(best)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_proved_lies_below_a_brute_force_optimum(seed, d):
+    problem = problem_of(20 + seed, 8, d)
+    reference = brute_force_optimum(problem, n_kept=4, n_random=8)
+    bound, _ = bound_of(problem, 0.1)
+    assert max(told(bound, 60)) <= reference + 1e-9 * (1.0 + abs(reference))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_objective_is_at_least_what_cuts_say_of_its_matrix(seed):
+    """(TF1) at random responsibilities, with covariances below the floor too."""
+    rng = np.random.default_rng(seed)
+    problem = problem_of(seed)
+    bound, _ = bound_of(problem, 1e-3 * problem.total_weight)
+    told(bound, 25)
+    slices, used = bound.slices, problem.sample_weight > 0.0
+    w, z, W = slices.weights, slices.columns, slices.total
+    least, top = slices.within_range()
+    n, K, d = len(problem.X), problem.n_components, len(slices.columns)
+    for turn in range(40):
+        tau = rng.dirichlet(np.full(K, rng.choice([0.02, 0.3, 3.0])), n)
+        if turn % 3 == 0:
+            tau = np.eye(K)[tau.argmax(axis=1)]
+        value = problem.objective(responsibilities=tau, **problem.maximize(tau))
+        own = tau[used]
+        mass = np.maximum(w @ own, 1e-300)
+        apart = z[:, :, None] - ((z * w) @ own / mass)[:, None, :]
+        S = np.einsum("n,nk,ink,jnk->ij", w, own, apart, apart) / W + np.diag(slices.added)
+        values, vectors = np.linalg.eigh(S)
+        assert values[-1] <= top + 1e-9
+        P = (vectors * np.clip(values, least, top)) @ vectors.T
+        cuts = [v.beta / W - 0.5 * (v.A * (P - np.diag(slices.added))).sum() for v in bound.vertices]
+        below = math.fsum(slices.fixed) + W * (0.5 * d + 0.5 * np.linalg.slogdet(P)[1] + max(0.0, *cuts))
+        assert below <= value + 1e-7 * (abs(value) + W)
+
+
+def test_parts_of_the_samples_bound_the_least_variance_within(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((90, 3)) + 5.0 * rng.integers(0, 3, (90, 1))
+    monkeypatch.setattr(slices_module, "MOST_REFINED", 25)
+    slices = engine.family(gopfast.GaussianMixture(X, 3, covariance="tied")).slices()
+    slices.refine(math.inf)
+    within = 1.0 + slices.eta - slices.cap
+    assert 0.0 < within
+    for turn in range(200):
+        along = rng.standard_normal(3) @ slices.columns
+        labels = rng.integers(0, 3, 90) if turn % 2 else np.digitize(along, [-0.5, 0.5])
+        S = np.zeros((3, 3))
+        for k in range(3):
+            part = slices.columns[:, labels == k]
+            S += len(part.T) * np.cov(part, bias=True) if part.shape[1] > 1 else 0.0
+        assert within <= np.linalg.eigvalsh(S / 90)[0]
+    assert within <= least_within(slices.columns, slices.weights, 3, 1.0, 3000) * 1.2
+
+
+def test_three_components_in_three_columns_are_proved():
+    rng = np.random.default_rng(2)
+    means = np.array([[0.0, 0.0, 0.0], [9.0, 0.0, 2.0], [0.0, 9.0, -2.0]])
+    X = means[rng.integers(0, 3, 150)] + rng.standard_normal((150, 3))
+    problem = gopfast.GaussianMixture(X, 3, covariance="tied")
+    bound, best = bound_of(problem, -0.015, 0.015)
+    told(bound, 3000)
+    assert best - 0.015 <= bound.lower <= best
+
+
+@pytest.mark.parametrize("after", [0.0, 0.05, 0.3])
+def test_a_time_limit_leaves_a_valid_bound(after):
+    bound, best = bound_of(problem_of(5, 60, 3), 1e-3)
+    deadline = time.monotonic() + after
+    while bound.step(deadline) and time.monotonic() < deadline:
+        pass
+    assert bound.lower <= best
+
+
+def test_ctrl_c_in_a_step_ends_the_search(monkeypatch):
+    steps = []
+    step = FactorBound.step
+
+    def interrupted(self, deadline):
+        steps.append(self.lower)
+        if len(steps) == 8:
+            raise KeyboardInterrupt
+        return step(self, deadline)
+
+    monkeypatch.setattr(FactorBound, "step", interrupted)
+    X = problem_of(5, 80, 3).X
+    result = gopfast.solve(gopfast.GaussianMixture(X, 3, covariance="tied"), n_threads=1, log=False)
+    assert result.status == gopfast.Status.INTERRUPTED
+    assert -math.inf < result.lower_bound <= result.objective
+
+
+def test_bounds_are_equal_for_every_number_of_threads():
+    problem = problem_of(7, 70, 3)
+    found = []
+    for threads in (1, 2, 4):
+        bound, _ = bound_of(problem, 1.0, threads=threads)
+        found.append((told(bound, 30), bound.cells.n_cells, bound.cells.n_pivots, len(bound.vertices)))
+    assert found[0] == found[1] == found[2]
+    assert found[0][1] > 0
+
+
+@pytest.mark.parametrize(("d", "least", "top"), [(0, 0.1, 1.0), (5, 0.1, 1.0), (2, 0.0, 1.0), (2, 2.0, 1.0)])
+def test_what_cells_cannot_be_of_is_refused(d, least, top):
+    with pytest.raises(ValueError, match="d must be|least must be"):
+        FactorCells(d, least, top)

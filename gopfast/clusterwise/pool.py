@@ -43,6 +43,11 @@ class Pool:
         self.n_clusters, self.rng = n_clusters, np.random.default_rng(seed)
         self.inertia, self.ends = np.inf, []
 
+    @property
+    def centers(self):
+        """The best classes' coefficients, as the loop of k-means calls them."""
+        return self.fits
+
     def offer(self, fits, kind="nodes"):
         """Descend from coefficients (K, q) of a kind of start; whether that is the best so far."""
         labels, fits, inertia, at_rest = self.search.descend(fits, *self.box)

@@ -167,6 +167,16 @@ def test_starts_seeds_and_threads_change_nothing_that_is_proved():
     assert len({result.objective for result in results}) == 1 and all(result.success for result in results)
 
 
+def test_better_classes_that_a_node_finds_are_taken(monkeypatch):
+    def one_class(self, late, start=None):
+        self.offer(np.zeros((self.n_clusters, self.Z.shape[1])))
+
+    best = gopfast.solve(WIDE, log=False, max_nodes=1).objective
+    monkeypatch.setattr("gopfast.clusterwise.pool.Pool.fill", one_class)
+    result = gopfast.solve(WIDE, log=False, max_nodes=2)
+    assert result.objective < 1.2 * best and result.objective == WIDE.objective(result.labels)
+
+
 def test_the_table_of_progress_is_written(capsys):
     gopfast.solve(PROBLEM, log=True)
     written = "".join(capsys.readouterr())

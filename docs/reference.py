@@ -42,6 +42,7 @@ SECTIONS = [
     ]),
     ("Clustering and biconvex problems", "The other problems.", [
         ("gopfast", ["KMeans", "Clustering", "ClusteringResult"]),
+        ("gopfast", ["ClusterwiseRegression", "ClusterwiseFit", "ClusterwiseResult"]),
         ("gopfast", ["BiconvexProblem", "PolynomialProblem", "BiconvexResult", "BiconvexSolution"]),
         ("gopfast.biconvex.problem", ["QuadraticRow"]),
     ]),

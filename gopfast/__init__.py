@@ -35,6 +35,8 @@ from gopfast.certificate import Certificate, Verdict, certify
 from gopfast.checker import Checked, CheckedBiconvex, ProofError, check
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering, ClusteringResult
+from gopfast.clusterwise.problem import ClusterwiseRegression
+from gopfast.clusterwise.result import ClusterwiseFit, ClusterwiseResult
 from gopfast.errors import CheckpointError, GopfastError, InputError, InputTypeError, NotProvedWarning
 from gopfast.inference.candidates import Selection
 from gopfast.inference.certificates import certify_all
@@ -78,6 +80,9 @@ __all__ = [
     "CheckedBiconvex",
     "Clustering",
     "ClusteringResult",
+    "ClusterwiseFit",
+    "ClusterwiseRegression",
+    "ClusterwiseResult",
     "ExponentialMixture",
     "GammaMixture",
     "GaussianMixture",

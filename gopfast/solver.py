@@ -24,6 +24,8 @@ from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import ClusteringResult
+from gopfast.clusterwise.problem import ClusterwiseRegression
+from gopfast.clusterwise.result import ClusterwiseResult
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
@@ -46,6 +48,12 @@ def solve(problem: KMeans, epsilon: float | None = None, **options: "Unpack[Solv
 
 @overload
 def solve(
+    problem: ClusterwiseRegression, epsilon: float | None = None, **options: "Unpack[SolveOptions]"
+) -> ClusterwiseResult: ...
+
+
+@overload
+def solve(
     problem: BiconvexProblem | PolynomialProblem | CvxpyProblem,
     epsilon: float | None = None,
     **options: "Unpack[SolveOptions]",
@@ -53,7 +61,7 @@ def solve(
 
 
 def solve(
-    problem: MixtureProblem | KMeans | BiconvexProblem | PolynomialProblem | CvxpyProblem,
+    problem: MixtureProblem | KMeans | ClusterwiseRegression | BiconvexProblem | PolynomialProblem | CvxpyProblem,
     epsilon: float | None = None,
     *,
     rel_tol: float | None = None,
@@ -74,7 +82,7 @@ def solve(
     checkpoint: Path | None = None,
     checkpoint_every: float = 60.0,
     executor: Executor | None = None,
-) -> Result | ClusteringResult | BiconvexResult:
+) -> Result | ClusteringResult | ClusterwiseResult | BiconvexResult:
     """
     Find a proved global optimum with the GOP method.
 
@@ -83,8 +91,9 @@ def solve(
 
     Parameters
     ----------
-    problem : a mixture of `gopfast.models`, KMeans, BiconvexProblem, PolynomialProblem or cvxpy.Problem
-        What to solve. A CVXPY problem must be bilinear and convex quadratic; its variables get their values.
+    problem : MixtureProblem, KMeans, ClusterwiseRegression, BiconvexProblem, PolynomialProblem or cvxpy.Problem
+        What to solve; mixtures are those of `gopfast.models`. A CVXPY problem must be bilinear and
+        convex quadratic; its variables get their values.
     epsilon : float, optional
         Absolute tolerance, in the objective's unit. Mixtures: 0.01 by default (nats: a likelihood ratio of 1.01).
         Biconvex problems: for optima near 0, and by default no more than `rel_tol` of the greater magnitude of the
@@ -163,7 +172,8 @@ def solve(
     -------
     Result
         For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising. For
-        k-means a `ClusteringResult`.
+        k-means a `ClusteringResult`, for clusterwise regressions a `ClusterwiseResult`. What is said of k-means
+        holds for these, but that `start` has labels, and that checkpoints and proofs are not for them yet.
 
     Raises
     ------
@@ -190,15 +200,15 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans)):
+    if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans, ClusterwiseRegression)):
         # Here and not above: CVXPY is an optional extra.
         from gopfast.biconvex.cvxpy import is_problem
 
         if not is_problem(problem):
             raise InputTypeError(
                 "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
-                "gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a cvxpy.Problem; got "
-                f"{type(problem).__name__}"
+                "gopfast.ClusterwiseRegression, a gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a "
+                f"cvxpy.Problem; got {type(problem).__name__}"
             )
     options = Options.from_call(locals())
     proof = _check_proof(proof)
@@ -207,6 +217,8 @@ def solve(
             return solve_biconvex(problem, options, start, proof)
         if isinstance(problem, KMeans):
             return solve_clustering(problem, options, start, proof)
+        if isinstance(problem, ClusterwiseRegression):
+            return solve_clusterwise(problem, options, start, proof)
         options.refuse(("checkpoint",), "with a CVXPY problem: write it as a gopfast.BiconvexProblem")
         if proof is not None:
             raise InputError("proof must be None with a CVXPY problem: write it as a gopfast.BiconvexProblem")
@@ -242,6 +254,17 @@ def solve_clustering(problem, options, start=None, proof=None, stored=None):
         "before, and its nodes are few",
     )
     return search(problem, options, start, proof, stored)
+
+
+def solve_clusterwise(problem, options, start=None, proof=None):
+    """Solve a problem of clusterwise least squares, by the search of k-means with nodes of its own."""
+    # Here and not above: it needs HiGHS.
+    from gopfast.clusterwise.solve import solve as search
+
+    options.refuse(("executor", "spill", "checkpoint"), "for clusterwise regressions, whose nodes are few")
+    if proof is not None:
+        raise InputError("proof must be None with a clusterwise regression: the checker has no rule for it yet")
+    return search(problem, options, start)
 
 
 def _check_proof(proof):

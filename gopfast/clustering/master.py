@@ -44,30 +44,29 @@ class Columns:
         return np.reshape(centers, (-1, self.X.shape[1]))
 
 
-class Master(Columns):
+class Limits:
     """
-    The linear program, to which clusters are added.
+    A linear program with one price for every sample, kept within limits that may be widened.
 
     Parameters
     ----------
-    X : ndarray, shape (N, d)
     weights : ndarray, shape (N,)
-    n_clusters : int
     inertia : float
         Of the best clustering known.
     low, high : ndarray, shape (N,)
-        Squared distances of samples to the nearest of its centers, and to the next.
+        What samples cost in the nearest of its clusters, and in the next.
+    *n_clusters : int
+        Their number, of each kind.
     """
 
-    def __init__(self, X, weights, n_clusters, inertia, low, high):
-        super().__init__(X, weights)
-        self.unit, self.places = inertia / n_clusters or 1.0, []
-        self.program = Program(len(weights), n_clusters)
+    def __init__(self, weights, inertia, low, high, *n_clusters):
+        self.weights, self.places, self.n_widened = weights, [], 0
+        self.unit = inertia / sum(n_clusters) or 1.0
+        self.program = Program(len(weights), *n_clusters)
         # No cluster need be worth more than all is: without this, distances between clusters far apart spoil the scale.
         self.low, self.high = low, np.minimum(high, low + MOST_WORTH * inertia / weights)
         # A sample may stay outside at its highest price, or count at its lowest.
         self.first_limit = self.program.limit(weights * self.high / self.unit, weights * low / self.unit)
-        self.n_widened = 0
 
     def limited(self):
         """Whether limits that may be widened keep the value down."""
@@ -90,6 +89,26 @@ class Master(Columns):
     def fractions(self):
         """Return the fraction of every cluster, in the order of `columns`."""
         return self.values[self.places]
+
+
+class Master(Limits, Columns):
+    """
+    The linear program, to which clusters are added.
+
+    Parameters
+    ----------
+    X : ndarray, shape (N, d)
+    weights : ndarray, shape (N,)
+    n_clusters : int
+    inertia : float
+        Of the best clustering known.
+    low, high : ndarray, shape (N,)
+        Squared distances of samples to the nearest of its centers, and to the next.
+    """
+
+    def __init__(self, X, weights, n_clusters, inertia, low, high):
+        Columns.__init__(self, X, weights)
+        Limits.__init__(self, weights, inertia, low, high, n_clusters)
 
     def enter(self, own, cost):
         """Take a new cluster into the program."""

@@ -59,6 +59,8 @@ class Search:
         A checkpoint of the same problem and options to go on from.
     """
 
+    most_cells = MOST_CELLS  # of one proof
+
     def __init__(self, problem, options, start=None, proof=None, stored=None):
         self.proof, self.root, self.stored = proof, None, stored
         self.problem, self.options, self.start = problem, options, start
@@ -76,7 +78,7 @@ class Search:
         # open nodes, the one at hand, and the least bound of those that are not divided
         self.heap, self.current, self.closed = [], None, math.inf
         self.prepare()
-        self.pool = Pool(self.X, self.weights, problem.n_clusters, options.seed)
+        self.pool = self.make_pool()
 
     def prepare(self):
         """Distinct samples of positive weight, from one of them as the origin: differences are rounded once only."""
@@ -102,6 +104,10 @@ class Search:
         self.X, self.weights = np.ascontiguousarray(X / self.unit), self.weights / self.mass
         self.scale = self.unit * self.unit * self.mass
         self.radius = math.sqrt(float(self.weights @ np.square(self.X).sum(axis=1)))
+
+    def make_pool(self):
+        """Make what searches for clusterings."""
+        return Pool(self.X, self.weights, self.problem.n_clusters, self.options.seed)
 
     @property
     def tolerance(self):
@@ -183,10 +189,14 @@ class Search:
                 self.raise_lower()
             self.session.end(self, self.status())  # what ends the process waits for it
         if self.centers is None:
-            self.offer(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
+            self.offer_any()
         self.stop.reraise()
         result = self.result(method)
         return result if self.proof is None else with_proof(self, result)
+
+    def offer_any(self):
+        """Take some clustering: there was no time for any."""
+        self.offer(self.distinct[np.zeros(self.problem.n_clusters, dtype=int)])
 
     def trivial(self):
         """Solve what needs no search; the name of the method, None if there is none."""
@@ -262,7 +272,7 @@ class Search:
         pool, self.current = self.pool, node
         before = pool.inertia
         target = (self.upper - KEPT * self.tolerance) / self.scale
-        branched = node.bound(pool, target, KEPT * self.tolerance / self.scale, self.stop, self.left, MOST_CELLS)
+        branched = node.bound(pool, target, KEPT * self.tolerance / self.scale, self.stop, self.left, self.most_cells)
         self.n_nodes += 1
         self.n_cells += node.n_cells
         self.n_programs += node.n_programs
@@ -335,14 +345,14 @@ class Search:
         )  # fmt: skip
 
 
-def check_options(options):
-    """`InputError` for options that are for other problems."""
+def check_options(options, kind="k-means"):
+    """`InputError` for options that are for other problems than those of this kind."""
     if options.relaxation not in (None, "pricing"):
-        raise InputError(f"relaxation={options.relaxation!r} is for mixtures; k-means problems take 'pricing'")
+        raise InputError(f"relaxation={options.relaxation!r} is for mixtures; {kind} problems take 'pricing'")
     if options.branching is not None or options.partition != "joint" or options.subproblem != "enumerate":
         name = "branching" if options.branching is not None else "partition" if options.partition != "joint" else (
             "subproblem")  # fmt: skip
-        raise InputError(f"{name} is for mixtures and biconvex problems: a k-means problem has one way only")
+        raise InputError(f"{name} is for mixtures and biconvex problems: a {kind} problem has one way only")
 
 
 def solve(problem, options, start=None, proof=None, stored=None):

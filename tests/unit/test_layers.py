@@ -27,6 +27,8 @@ BELOW = {
     "lp": {"search"},
     "biconvex": {"search", "lp"},
     "clustering": {"search", "lp"},
+    "clusterwise": {"search", "clustering"},
+    "clusterwise.solve": {"mixtures"},  # coordinates of regressions
     "mixtures": {"search"},
     "mixtures.primal.em": {"clustering"},  # starts
     "mixtures.relaxations.linear": {"lp"},  # the paper's relaxed dual

@@ -43,6 +43,8 @@ EXCEPTIONS = {
     "clustering/pricing": ("size of an array in C, and the unit roundoff", "MOST_DEPTH UNIT"),
     "clustering/problem": ("the largest number that a problem may have: its square is finite", "LARGEST"),
     "clustering/proof": ("file format: a leaf", "LEAF"),
+    "clusterwise/pricing": ("sizes of arrays in C", "MOST_DEPTH MOST_COEFFICIENTS"),
+    "clusterwise/problem": ("the largest number that a problem may have: its square is finite", "LARGEST"),
     "mixtures/solve": ("passes that a closed form makes", "N_CLOSED_FORM_PASSES"),
     "lp/lp": (
         "codes of HiGHS, and what it takes for infinite",

@@ -1,0 +1,20 @@
+"""What rounding can cost in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
+
+from gopfast.roundoff import ROUND
+
+# [node] The bound of one node.
+
+# of a sum of prices and savings, for each of N + K + 16 terms | their magnitudes | A rounding each, and N of them added
+# (JL6)
+OF_BOUND = 4 * ROUND
+
+# [solve] The search.
+
+# samples that are left out: without them the sum of squares is no larger, so that its bounds hold; that of a solution
+# counts all | the greatest weight | what they cost is far below the rounding of the others (JL6)
+LIGHTEST = 2.0**-128
+# of weights of equal samples, that are added, for each of N + 16 samples | the bound | one rounding each (JL6)
+OF_WEIGHTS = 4 * ROUND
+# a residual's mean square at which only rounding is left, and no bound but 0 is sought | the largest response, less one
+# regression of all, squared | what prices are raised by is then a part of them (JL6); it decides about no bound
+EXACT = 1e-12

@@ -112,6 +112,9 @@ SMALLEST = 1e-9
 MOST_LIFTED_ROWS = 600
 # of lifted rows of equations | entries | [0, inf) | not measured
 MOST_LIFTED_ENTRIES = 30_000
+# of a row that is lifted, which the problem has in no product: rows with more make programs large and trees hardly
+# smaller | variables | [0, inf) | docs/notebook/biconvex.md
+MOST_ALONE = 1
 # that lifted rows add | products | [0, inf) | not measured
 MOST_ADDED_PRODUCTS = 150
 # of a set whose products are bounded together, as a positive semidefinite matrix | variables | [0, inf) | not measured

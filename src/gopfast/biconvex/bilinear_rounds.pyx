@@ -61,7 +61,7 @@ cdef class BilinearRounds(BilinearRows):
         return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
 
     cdef void weigh(self) noexcept nogil:
-        """OUT weights: what each product and each form costs in the Lagrangian of rows without products of their own."""
+        """OUT weights: products and forms in the Lagrangian of rows that have no products of their own."""
         cdef int k, row, e, n = self.data.n
         for k in range(self.data.n_cols - n):
             self.weights[k] = self.data.cost[n + k]

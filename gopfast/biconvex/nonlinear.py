@@ -21,6 +21,7 @@ from gopfast.biconvex.tuning import (
     MOST_ITERATIONS,
     NEWTON_STEPS,
     NONLINEAR_TOLERANCE as TOLERANCE,
+    WIDEST,
 )
 
 
@@ -101,7 +102,7 @@ class NonlinearProgram:
         Returns
         -------
         ndarray, shape (n,), or None
-            Within the box. It need not meet the rows.
+            Within the box. It need not meet the rows. None: nothing was found, or the search ran off.
         """
         x = np.clip(np.nan_to_num(point / self.scale), self.low, self.high)
         try:
@@ -113,8 +114,9 @@ class NonlinearProgram:
             return None
         if found is None or not np.isfinite(found).all():
             return None
-        return np.clip(found, self.low, self.high) * self.scale
-
+        found = np.clip(found, self.low, self.high) * self.scale
+        # where nothing bounds the objective searches run off, to where nothing can be computed
+        return found if np.abs(found).max(initial=0.0) <= WIDEST else None
 
     def polish(self, point):
         """

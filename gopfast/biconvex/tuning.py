@@ -56,10 +56,10 @@ MOST_TERMS = 30_000
 # less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
 LEAST_CURVATURE = 1e-9
 
-# [ellipsoid, growth] Bounds by rows (X11).
+# [ellipsoid, growth, nonlinear] Beyond what nothing is computed: of bounds by rows (X11), of local solutions.
 
-# beyond this bounds are none: nothing can be computed with them | the user's units | [1, 1e100] | argument: u of it is
-# 0.1 of a unit
+# beyond this bounds and points are none: nothing can be computed with them | the user's units | [1, 1e100] | argument: u
+# of it is 0.1 of a unit
 WIDEST = 1e15
 
 # [files] Problems in files.

@@ -58,8 +58,8 @@ LEAST_CURVATURE = 1e-9
 
 # [ellipsoid, growth, nonlinear] Beyond what nothing is computed: of bounds by rows (X11), of local solutions.
 
-# beyond this bounds and points are none: nothing can be computed with them | the user's units | [1, 1e100] | argument: u
-# of it is 0.1 of a unit
+# beyond this bounds and points are none: nothing can be computed with them | the user's units | [1, 1e100] | argument:
+# u of it is 0.1 of a unit
 WIDEST = 1e15
 
 # [files] Problems in files.

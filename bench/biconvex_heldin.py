@@ -14,6 +14,8 @@ that every run has the same problems, none of which comes with the package:
 - packing: points in the unit square, the least squared distance between two of them at its greatest;
 - circles: circles of given radii in a rectangle of the least area (as kall_circles);
 - mpec: bilevel linear programs by the conditions of their lower level, with x y = 0, no bound on the multipliers;
+- few products: min c'x + sum p_k q_k with p_k = a_k'x and q_k = b_k'x over a dense polytope, a_k and b_k of other
+  variables or of the same ("joint");
 - wastewater, power flow, unit box, free: see bench/biconvex_networks.py.
 
 As in bench/biconvex_table.py: relative and absolute gap 1e-6, times of the solve alone, gopfast's with the building
@@ -169,6 +171,25 @@ def mpec(seed, n, m):
     return record(f"mpec {n} x {m}, seed {seed}", variables, linear, [], rows + quad)
 
 
+def few_products(seed, n, rank, joint):
+    rng = np.random.default_rng(seed)
+    x = [f"x{i}" for i in range(n)]
+    A, most = rng.integers(-3, 8, (n // 2, n)).astype(float), rng.integers(10, 30, n // 2) * n / 10
+    factors = rng.integers(-5, 6, (2, rank, n)).astype(float)
+    if not joint:
+        factors[0, :, n // 2 :] = factors[1, :, : n // 2] = 0
+    linear = dict(zip(x, rng.integers(-9, 10, n).astype(float), strict=True))
+    variables = {name: [0.0, 10.0] for name in x}
+    rows = [row("<=", most[k], dict(zip(x, A[k], strict=True))) for k in range(n // 2)]
+    for k in range(rank):
+        for name, a in zip("pq", factors[:, k], strict=True):
+            variables[f"{name}{k}"] = [10 * float(np.minimum(a, 0).sum()), 10 * float(np.maximum(a, 0).sum())]
+            terms = {z: float(value) for z, value in zip(x, a, strict=True) if value}
+            rows.append(row("==", 0, terms | {f"{name}{k}": -1.0}))
+    name = f"few products {n}, rank {rank}{', joint' if joint else ''}, seed {seed}"
+    return record(name, variables, linear, [[f"p{k}", f"q{k}", 1.0] for k in range(rank)], rows)
+
+
 FAMILIES = {
     "box": lambda: [box(seed, *size) for size in ((20, 1.0), (30, 0.6), (40, 0.3), (50, 0.3)) for seed in range(2)],
     "concave": lambda: [concave(seed, n, m) for n, m in ((10, 10), (20, 20), (30, 21)) for seed in range(2)],
@@ -179,6 +200,8 @@ FAMILIES = {
     "disjoint": lambda: [disjoint(seed, n) for n in (10, 20) for seed in range(2)],
     "sparse disjoint": lambda: [disjoint(seed, n, share) for n, share in ((20, 0.3), (30, 0.15), (50, 0.05))
                                 for seed in range(2)],
+    "few products": lambda: [few_products(seed, n, rank, joint) for n, rank in ((20, 2), (30, 3), (50, 4), (100, 3))
+                             for joint in (False, True) for seed in range(2)],
     "rank one": lambda: [factorisation(seed, n, n, 1) for n in (3, 4, 6) for seed in range(2)],
     "rank two": lambda: [factorisation(seed, n, n, 2) for n in (3, 6) for seed in range(1)],
     "packing": lambda: [packing(n) for n in (3, 4, 5, 6)],

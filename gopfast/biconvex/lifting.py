@@ -19,6 +19,7 @@ from gopfast.biconvex.tuning import (
     LEAST_DENSITY,
     LEAST_FLOOR,
     MOST_ADDED_PRODUCTS,
+    MOST_ALONE,
     MOST_IN_MOMENTS,
     MOST_LIFTED_ENTRIES,
     MOST_LIFTED_ROWS,
@@ -291,6 +292,8 @@ class Lifting:
                 continue
             check(self.stop)
             support = set(row.linear)
+            if len(support.difference(self.bilinear)) > MOST_ALONE:
+                continue
             # A factor of any of the row's variables
             for j in sorted(set().union(*(partners[i] for i in support))):
                 if all(bounded[i] for i in support) and bounded[j]:

@@ -1,5 +1,5 @@
 """
-Local solutions of a biconvex problem by a solver for nonlinear programs: Ipopt where cyipopt is installed, or SciPy.
+Local solutions of a biconvex problem: by Ipopt where cyipopt is installed, else by SciPy or by `interior`.
 
 All functions are quadratic, so that derivatives are exact and Hessians constant. What is found is a point to start
 from and nothing more: it is settled and valued as any other.
@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 from scipy import sparse
 
+from gopfast.biconvex.interior import InteriorPoint
 from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.problem import terms_of
 from gopfast.biconvex.tuning import (
@@ -20,6 +21,7 @@ from gopfast.biconvex.tuning import (
     MOST_ITERATIONS,
     NEWTON_STEPS,
     NONLINEAR_TOLERANCE as TOLERANCE,
+    WIDEST,
 )
 
 
@@ -79,6 +81,10 @@ class NonlinearProgram:
         flat += np.bincount(self.number * self.n + self.j, self.value * x[self.i], size)
         return flat.reshape(-1, self.n) + self.dense
 
+    def hessian(self, factor, multipliers):
+        """Of factor times the objective and multipliers times the rows, which is the same everywhere."""
+        return _hessian(self, factor, multipliers)
+
     @functools.cached_property
     def dense(self):
         """The linear terms, shape (1 + n_rows, n)."""
@@ -96,7 +102,7 @@ class NonlinearProgram:
         Returns
         -------
         ndarray, shape (n,), or None
-            Within the box. It need not meet the rows.
+            Within the box. It need not meet the rows. None: nothing was found, or the search ran off.
         """
         x = np.clip(np.nan_to_num(point / self.scale), self.low, self.high)
         try:
@@ -108,8 +114,9 @@ class NonlinearProgram:
             return None
         if found is None or not np.isfinite(found).all():
             return None
-        return np.clip(found, self.low, self.high) * self.scale
-
+        found = np.clip(found, self.low, self.high) * self.scale
+        # where nothing bounds the objective searches run off, to where nothing can be computed
+        return found if np.abs(found).max(initial=0.0) <= WIDEST else None
 
     def polish(self, point):
         """
@@ -157,31 +164,26 @@ def _solver():
     try:
         import cyipopt  # noqa: F401
     except ImportError:
-        return _by_scipy
+        return _own_or_scipy
     return _by_ipopt
 
 
-def _by_scipy(program, x):
-    from scipy.optimize import Bounds, NonlinearConstraint, minimize
-
+def _own_or_scipy(program, x):
+    """By SciPy's SLSQP where it can, by an interior point elsewhere, and where what SLSQP ends with misses rows."""
     equal = program.lower == program.upper
     # SLSQP takes no more equations than variables, and beside inequalities writes past its arrays (SciPy issue 25665).
     is_large, is_dependent = program.n + program.n_rows > MOST_DENSE, equal.sum() > program.n
-    if is_large or is_dependent:
-        rows = NonlinearConstraint(
-            lambda z: program.values(z)[1:], program.lower, program.upper,
-            jac=lambda z: sparse.csr_array(program.jacobian(z)[1:]),
-            hess=lambda z, v: _operator(program, 0.0, v),
-        )  # fmt: skip
-        return minimize(
-            lambda z: program.values(z)[0], x, jac=lambda z: program.jacobian(z)[0],
-            hess=lambda z: _operator(program, 1.0, np.zeros(program.n_rows)), method="trust-constr",
-            bounds=Bounds(program.low, program.high), constraints=[rows] if program.n_rows else (),
-            options={
-                "maxiter": MOST_ITERATIONS, "initial_barrier_parameter": BARRIER_START, "sparse_jacobian": is_large,
-                "factorization_method": None if is_large else "SVDFactorization",
-            },
-        ).x  # fmt: skip
+    if not is_large and not is_dependent:
+        found = _by_scipy(program, x, equal)
+        values = program.values(np.clip(found, program.low, program.high))[1:]
+        if (np.maximum(program.lower - values, values - program.upper) <= NEAR).all():
+            return found
+    return InteriorPoint(program, x).search()
+
+
+def _by_scipy(program, x, equal):
+    from scipy.optimize import Bounds, minimize
+
     below, above = (np.flatnonzero(~equal & np.isfinite(ends)) for ends in (program.upper, program.lower))
     equal = np.flatnonzero(equal)
 
@@ -213,19 +215,6 @@ def _hessian(program, factor, multipliers):
     weight = np.append(factor, multipliers)[program.number] * program.value
     pairs = np.concatenate([program.i, program.j]), np.concatenate([program.j, program.i])
     return sparse.csr_array((np.concatenate([weight, weight]), pairs), shape=(program.n, program.n))
-
-
-def _operator(program, factor, multipliers):
-    """Return the Hessian as what polls the stop signal: a step takes a product with it for every variable."""
-    from scipy.sparse.linalg import LinearOperator
-
-    matrix = _hessian(program, factor, multipliers)
-
-    def times(vector):
-        check(program.stop)
-        return matrix @ vector
-
-    return LinearOperator(matrix.shape, matvec=times, dtype=np.float64)
 
 
 def _by_ipopt(program, x):

@@ -56,10 +56,10 @@ MOST_TERMS = 30_000
 # less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
 LEAST_CURVATURE = 1e-9
 
-# [ellipsoid, growth] Bounds by rows (X11).
+# [ellipsoid, growth, nonlinear] Beyond what nothing is computed: of bounds by rows (X11), of local solutions.
 
-# beyond this bounds are none: nothing can be computed with them | the user's units | [1, 1e100] | argument: u of it is
-# 0.1 of a unit
+# beyond this bounds and points are none: nothing can be computed with them | the user's units | [1, 1e100] | argument:
+# u of it is 0.1 of a unit
 WIDEST = 1e15
 
 # [files] Problems in files.
@@ -112,6 +112,9 @@ SMALLEST = 1e-9
 MOST_LIFTED_ROWS = 600
 # of lifted rows of equations | entries | [0, inf) | not measured
 MOST_LIFTED_ENTRIES = 30_000
+# of a row that is lifted, which the problem has in no product: rows with more make programs large and trees hardly
+# smaller | variables | [0, inf) | docs/notebook/biconvex.md
+MOST_ALONE = 1
 # that lifted rows add | products | [0, inf) | not measured
 MOST_ADDED_PRODUCTS = 150
 # of a set whose products are bounded together, as a positive semidefinite matrix | variables | [0, inf) | not measured
@@ -126,12 +129,59 @@ LARGEST_SCALE = 1e60
 # of what violations are relative to | the core's units | (0, 1) | argument: nothing is divided by 0
 LEAST_FLOOR = 1e-200
 
-# [nonlinear] Local solutions.
+# [interior] Local solutions by an interior point.
 
-# of Ipopt or SciPy | iterations | [1, inf) | not measured
+# at the start | the scaled objective's units | (0, inf) | not measured
+FIRST_BARRIER = 0.1
+# of the barrier parameter from one problem to the next, at least | part | (0, 1) | argument: as Ipopt has it
+BARRIER_FALL = 0.2
+# the same: the power that it falls with in the end | none | (1, 2) | argument: as Ipopt has it
+BARRIER_POWER = 1.5
+# of the conditions of a barrier problem, to which it is solved | barrier parameters | (0, inf) | argument: as Ipopt
+# has it
+INNER_TOLERANCE = 10.0
+# of the distance from a bound that a step may take | part | (0, 1) | argument: as Ipopt has it
+FRACTION_TO_BOUNDARY = 0.99
+# of a start from its bounds | of the bound where it is above 1, and of the interval | (0, 0.5) | argument: as Ipopt
+# has it
+PUSH = 1e-2
+# of a Hessian that bends down along a step, at first | the scaled program's units | (0, inf) | not measured
+FIRST_SHIFT = 1e-4
+# the same at most: beyond, there is no step | the scaled program's units | (0, inf) | not measured
+LARGEST_SHIFT = 1e10
+# of a Hessian along a step, less is none | the scaled program's units | (0, inf) | not measured
+LEAST_BEND = 1e-8
+# of a row at the start, else all are 0 | the scaled program's units | (0, inf) | argument: as Ipopt has it
+LARGEST_MULTIPLIER = 1e3
+# by which the product of a bound's multiplier and the distance from it may be off the barrier parameter | factor | (1,
+# inf) | argument: as Ipopt has it
+SPREAD = 1e10
+# of the barrier function, which steps may lose | relative | (0, 1) | not measured
+BARRIER_ROUNDING = 1e-13
+# of rows, so that dependent ones have a solution | the scaled rows' units | (0, 1) | not measured
+ROW_SHIFT = 1e-9
+# of the same in a step towards rows alone | the scaled rows' units, squared | (0, 1) | not measured
+RESTORING_SHIFT = 1e-8
+# of the slope that a step must gain | part | (0, 0.5) | argument: as Armijo's rule is used
+SUFFICIENT = 1e-4
+# at which halving ends | part of a step | (0, 1) | not measured
+LEAST_STEP = 1e-6
+# of rows, up to which the barrier function alone decides about a step | the scaled rows' units | (0, 1) | not measured
+NEARLY_MET = 1e-4
+# in vain, one after the other, after which a search ends | steps | [1, inf) | not measured
+MOST_STALLED = 5
+# of a system that is solved as a dense one | variables and rows | [0, inf) | not measured
+MOST_IN_DENSE = 400
+
+# [interior, nonlinear] Local solutions.
+
+# of Ipopt, SciPy or the interior point | iterations | [1, inf) | not measured
 MOST_ITERATIONS = 200
 # of optimality and rows, which are scaled | none | (0, 1) | not measured
 NONLINEAR_TOLERANCE = 1e-9
+
+# [nonlinear] Local solutions.
+
 # that SciPy's SLSQP takes: its iterations grow with the cube of them | variables and rows | [0, inf) | not measured
 MOST_DENSE = 160
 # Ipopt's first barrier parameter | the scaled objective's units | (0, inf) | not measured

@@ -5,7 +5,9 @@ import pytest
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from scipy.optimize import linprog
 
+import gopfast
 from gopfast import BiconvexProblem
+from gopfast.biconvex import lifting
 from gopfast.biconvex.lifting import Lifting
 
 
@@ -81,3 +83,35 @@ def test_the_bound_is_that_of_all_lifted_rows(seed):
         bound = relaxation.bound_box(*data.box)[0] * unit
         # propagation tightens the box, so that it may be better
         assert expected.fun - 1e-5 * (1 + abs(expected.fun)) <= bound <= least
+
+
+def low_rank(seed, n=30, rank=3, m=15):
+    """min c'x + sum p_k q_k with p_k = a_k'x and q_k = b_k'x over a polytope: few products, and x in none of them."""
+    rng = np.random.default_rng(seed)
+    rows, most = rng.integers(-3, 8, (m, n)).astype(float), rng.integers(10, 30, m) * n / 10.0
+    factors = rng.integers(-5, 6, (2 * rank, n)).astype(float)
+    size = n + 2 * rank
+    Q = np.zeros((size, size))
+    Q[np.arange(n, n + rank), np.arange(n + rank, size)] = 1.0
+    A = np.vstack([np.hstack([rows, np.zeros((m, 2 * rank))]), np.hstack([factors, -np.eye(2 * rank)])])
+    ends = 10 * np.minimum(factors, 0).sum(axis=1), 10 * np.maximum(factors, 0).sum(axis=1)
+    return BiconvexProblem(
+        np.append(rng.integers(-9, 10, n), np.zeros(2 * rank)), Q=Q, A=A,
+        row_lower=np.append(np.full(m, -np.inf), np.zeros(2 * rank)), row_upper=np.append(most, np.zeros(2 * rank)),
+        lower=np.append(np.zeros(n), ends[0]), upper=np.append(np.full(n, 10.0), ends[1]),
+    )  # fmt: skip
+
+
+def test_rows_with_several_variables_in_no_product_are_not_lifted():
+    problem = low_rank(0)
+    data, _, _ = Lifting(problem).data(problem.lower, problem.upper)
+    assert data.n_products == 3
+
+
+@pytest.mark.parametrize("most_alone", [lifting.MOST_ALONE, 1000], ids=["few rows lifted", "all rows lifted"])
+def test_what_lifted_rows_have_in_place_of_a_product_does_not_hide_where_to_divide(most_alone, monkeypatch):
+    # while a product's weight was that of the Lagrangian with such rows it was about 0: 1,101 nodes for 149 and 111
+    monkeypatch.setattr(lifting, "MOST_ALONE", most_alone)
+    result = gopfast.solve(low_rank(1), epsilon=1e-6, rel_tol=1e-6, n_threads=1, time_limit=120)
+    assert result.success
+    assert result.n_nodes < 300

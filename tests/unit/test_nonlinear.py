@@ -1,4 +1,4 @@
-"""Nonlinear programs from points of the search: derivatives, both solvers, and incumbents that alternation misses."""
+"""Nonlinear programs from points of the search: derivatives, all solvers, and incumbents that alternation misses."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from gopfast.search.stop import StopSignal
 import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import nonlinear
+from gopfast.biconvex.interior import InteriorPoint
 from gopfast.biconvex.nonlinear import NonlinearProgram
 
 INF = np.inf
@@ -89,15 +90,20 @@ def test_what_ipopt_is_given_is_the_same():
     np.testing.assert_allclose(lower, np.tril(nonlinear._hessian(own, weights[0], weights[1:]).toarray()))
 
 
-@pytest.mark.parametrize("most_dense", [nonlinear.MOST_DENSE, 0], ids=["SLSQP", "trust-constr"])
-def test_scipy_finds_the_optimum_of_a_convex_problem(most_dense, monkeypatch):
+@pytest.mark.parametrize("most_dense", [nonlinear.MOST_DENSE, 0], ids=["SLSQP", "interior point"])
+def test_without_ipopt_the_optimum_of_a_convex_problem_is_found(most_dense, monkeypatch):
     monkeypatch.setattr(nonlinear, "MOST_DENSE", most_dense)
-    check_a_convex_problem(nonlinear._by_scipy, monkeypatch)
+    check_a_convex_problem(nonlinear._own_or_scipy, monkeypatch)
+
+
+def test_where_slsqp_misses_rows_an_interior_point_goes_on(monkeypatch):
+    monkeypatch.setattr(nonlinear, "_by_scipy", lambda own, x, equal: np.full(3, 7.0))
+    check_a_convex_problem(nonlinear._own_or_scipy, monkeypatch)
 
 
 def test_more_equations_than_variables_do_not_end_the_interpreter(monkeypatch):
     # SLSQP, with inequalities beside them, wrote past the end of its arrays: "double free or corruption"
-    monkeypatch.setattr(nonlinear, "_solver", lambda: nonlinear._by_scipy)
+    monkeypatch.setattr(nonlinear, "_solver", lambda: nonlinear._own_or_scipy)
     rng = np.random.default_rng(0)
     rows, point = rng.normal(size=(50, 10)), rng.normal(size=10)
     values = rows @ point
@@ -188,12 +194,11 @@ def voltages(seed, n=5):
     return BiconvexProblem(cost, quadratic_rows=rows, lower=lower, upper=upper)
 
 
-def test_products_with_the_hessian_poll_the_signal():
+def test_an_interior_point_polls_the_signal(monkeypatch):
+    monkeypatch.setattr(nonlinear, "MOST_DENSE", 0)
     stop = StopSignal()
     one = program(mixed(3), stop=stop)
-    operator = nonlinear._operator(one, 1.0, np.ones(one.n_rows))
-    expected = nonlinear._hessian(one, 1.0, np.ones(one.n_rows)).toarray()
-    assert np.array_equal(operator @ np.eye(one.n), expected)
+    found = InteriorPoint(one, np.zeros(one.n))
     stop.caught(KeyboardInterrupt())
     with pytest.raises(nonlinear.Stopped):
-        operator @ np.ones(one.n)
+        found.search()

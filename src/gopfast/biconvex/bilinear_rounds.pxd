@@ -9,6 +9,7 @@ from gopfast.search.types cimport real
 
 cdef class BilinearRounds(BilinearRows):
     cdef real[::1] weights              # (n_cols - n,) what products and forms cost in the Lagrangian
+    cdef int[::1] weighs                # (n_rows,) whether a row counts there: 0 for one with products of its own
 
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef int add_tangents(self, real tolerance) noexcept nogil

@@ -15,15 +15,24 @@ from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport OK, real
 from gopfast.biconvex.bilinear_rows cimport BilinearRows
-from gopfast.biconvex.learnt_rows cimport reals
+from gopfast.biconvex.learnt_rows cimport ints, reals
 
 
 cdef class BilinearRounds(BilinearRows):
     """Tangents in every node; lifted rows, cycles and semidefinite cuts at the root."""
 
     cdef int reserve(self, StopSignal stop, int number, bint selects) except -1:
+        cdef int row, e, k
         BilinearRows.reserve(self, stop, number, selects)
-        self.weights = reals(self.data.n_cols - self.data.n)
+        self.weights, self.weighs = reals(self.data.n_cols - self.data.n), ints(self.data.n_rows)
+        for row in range(self.data.n_rows):
+            self.weighs[row] = 1
+            if row < self.data.n_own_rows:
+                continue
+            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+                k = self.data.row_index[e] - self.data.n
+                if 0 <= k < self.data.n_products and not self.data.own[k]:
+                    self.weighs[row] = 0
         return 0
 
     # Tangents in rounds
@@ -52,12 +61,12 @@ cdef class BilinearRounds(BilinearRows):
         return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
 
     cdef void weigh(self) noexcept nogil:
-        """OUT weights: what each product and each form costs in the Lagrangian of the problem's rows."""
+        """OUT weights: products and forms in the Lagrangian of rows that have no products of their own."""
         cdef int k, row, e, n = self.data.n
         for k in range(self.data.n_cols - n):
             self.weights[k] = self.data.cost[n + k]
         for row in range(self.data.n_rows):
-            if self.lp.row_dual[row] == 0:
+            if self.lp.row_dual[row] == 0 or not self.weighs[row]:
                 continue
             for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
                 if self.data.row_index[e] >= n:

@@ -201,7 +201,8 @@ class RaisedBound(Learner):
             return
         self.prices = prices
         yield from self._set_prices(prices)
-        values = yield from self._climb(np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)]), N_CLIMBS)
+        starts = np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)])
+        values = yield from self._climb(starts, N_CLIMBS)
         self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
         if values.max() > self.attained + SLACK * value:
             return
@@ -210,10 +211,12 @@ class RaisedBound(Learner):
 
     def _equal(self, raised, each, ambiguous, few=False):
         """Return `each`, prices and values of the last turn of making these equal, and yield after each."""
+        last = None
         for found in raised.equal(each, ambiguous, few):
+            last = found
             self.terms += raised.size
             yield
-        return found
+        return last
 
     def _set_prices(self, prices):
         """Take prices (n,), and yield after the groups of each level have theirs."""

@@ -93,7 +93,7 @@ class RaisedPrices:
 
         That is `each`, the prices (n,), and what the components save at them (K,).
         """
-        for turn in range(N_LAST_EQUAL if few else N_EQUAL):
+        for _turn in range(N_LAST_EQUAL if few else N_EQUAL):
             prices = self.at(each, ambiguous)
             values = self.values(prices)
             yield each, prices, values

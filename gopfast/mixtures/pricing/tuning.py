@@ -392,7 +392,8 @@ RAISED_MOST_PARAMETERS = 7
 RAISED_FEWEST_COLUMNS = 4
 # of more cells are too many | columns | [2, inf) | docs/notebook/groups.md
 RAISED_MOST_COLUMNS = 5
-# of what prices lose, that suprema lose beside it when better prices are found | part | (0, inf) | docs/notebook/groups.md
+# of what prices lose, that suprema lose beside it when better prices are found | part | (0, inf) |
+# docs/notebook/groups.md
 RAISED_TOLD = 0.5
 # of an ascent | steps | [1, inf) | not measured
 RAISED_N_CLIMBS = 25

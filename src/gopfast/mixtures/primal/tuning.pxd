@@ -94,7 +94,7 @@ cdef extern from *:
     # turns of long runs from more clusters, moves at random, crossings; half of K more | turns | [0, inf) |
     # not measured
     int N_RESTARTS "40"
-    # of all turns, that the first so many must have been when the incumbent last fell: else there are more | part | (0, 1] |
+    # of all turns, at which the incumbent may have fallen last: else there are more | part | (0, 1] |
     # docs/notebook/search.md
     real PART_IN_VAIN "0.5"
     # turns in vain, one after the other, that end it where components have one parameter; two for any K leave K = 12

@@ -1,4 +1,4 @@
-"""What proof files of many samples show with groups of samples and blocks of columns, and without.
+"""What proof files of many samples show with raised prices, groups of samples and blocks of columns, and without.
 
 python bench/proof_blocks.py N COLUMNS COVARIANCE SECONDS
 """
@@ -17,7 +17,7 @@ def main(n, d, covariance, seconds):
     centers = rng.normal(size=(3, d)) * 6
     X = centers[rng.integers(0, 3, n)] + rng.normal(size=(n, d))
     problem = gopfast.GaussianMixture(X, 3, covariance=covariance, variance_floor=0.1)
-    for name, switches in (("with", {}), ("without", {"groups": False, "cover": False})):
+    for name, switches in (("with", {}), ("without", {"groups": False, "cover": False, "raised": False})):
         with gopfast.settings(**switches):
             result = gopfast.solve(problem, proof=True, log=False, time_limit=seconds, n_threads=1)
         begun = time.process_time()

@@ -14,6 +14,7 @@ from gopfast.errors import InputError
 from gopfast.mixtures.chains import ChainsBound
 from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
 from gopfast.mixtures.marginal import MarginalBound
@@ -439,17 +440,19 @@ class Raised(Early):
     name, theory = "raised", "(U6)"
     what = "bounds what a component can save at prices as high as merging two components allows"
     hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+    in_proofs = True
 
     @staticmethod
     def suits(plan):
-        """Of matrices of two columns, and of free variances of few parameters."""
-        return has_raised_prices(plan.family)
+        """Of matrices of two columns, and of free variances of few parameters; the latter alone in proofs."""
+        return has_raised_prices(plan.family) and (plan.blocks is None or isinstance(plan.family, NormalFamily))
 
     @staticmethod
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
         plan.begun("single components are priced as high as merging them allows")
-        return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads)
+        record = None if plan.blocks is None else plan.blocks.of_all()
+        return RaisedBound(plan.family, plan.problem, solution, limit, plan.threads, record)
 
 
 class Hull(Early):

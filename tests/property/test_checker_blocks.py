@@ -9,8 +9,10 @@ from gopfast.checker.problem import Problem
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures import engine
 from gopfast.mixtures.block_record import BlockRecords
+from gopfast.mixtures.pricing import raised
 from gopfast.mixtures.pricing.cover import CoverBound
 from gopfast.mixtures.pricing.grouped import GroupedBound
+from gopfast.mixtures.pricing.raised import RaisedBound
 from gopfast.mixtures.statement import statement_of
 from tests.support import proofs
 from tests.support.savings import best_known
@@ -62,6 +64,23 @@ def grouped(request):
     return by_groups(problem_of(request.param, 1_500, 2, 3))
 
 
+def by_raised(problem):
+    def make(family, vector, value, records):
+        return RaisedBound(family, problem, vector, value + 50.0, record=records.of_all())
+
+    return recorded(problem, make, 60)
+
+
+@pytest.fixture(scope="module", params=[("diag", True), ("spherical", True), ("spherical", False)], ids=str)
+def raised_high(request):
+    """By groups of samples and without them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(raised, "GROUPED", 1_000 if request.param[1] else 10_000)
+        for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():  # whatever the heights are worth
+            patch.setattr(raised, name, value)
+        yield by_raised(problem_of(request.param[0], 1_500, 2, 3))
+
+
 @pytest.fixture(scope="module", params=["diag", "spherical"])
 def covered(request):
     return by_cover(problem_of(request.param, 600, 4, 2))
@@ -73,6 +92,34 @@ def test_cells_of_groups_prove_to_the_checker_what_they_prove_to_the_search(grou
     assert len(arrays["blocks"]) == 1 and n_cells > 20
     assert found >= lower - 1e-8 * (1 + abs(found))
     assert lower - 5.0 < found <= value + 1e-6
+
+
+def test_cells_of_raised_prices_prove_to_the_checker_what_they_prove_to_the_search(raised_high):
+    arrays, bounds, reference, lower, value = raised_high
+    found, n_cells = blocks.bound(bounds, arrays, reference)
+    assert len(arrays["blocks"]) == 1 and n_cells > 20
+    assert found >= lower - 1e-8 * (1 + abs(found))
+    assert lower - 5.0 < found <= value + 1e-6
+
+
+def test_of_all_columns_and_of_sets_of_them_the_better_are_in_the_proof(monkeypatch):
+    """Both are of one unit: prices of all columns once lost to sets that prove less."""
+    for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():
+        monkeypatch.setattr(raised, name, value)
+    problem, told = problem_of("spherical", 600, 4, 2), []
+
+    def make(family, vector, value, records):
+        first = RaisedBound(family, problem, vector, value + 50.0, record=records.of_all())
+        while first.step(np.inf):
+            pass
+        told.append(first.lower)
+        return CoverBound(family, vector, value, records=records)
+
+    arrays, bounds, reference, lower, value = recorded(problem, make, 250)
+    found, _ = blocks.bound(bounds, arrays, reference)
+    best = max(lower, *told)
+    assert told[0] > lower  # else this shows nothing
+    assert found >= best - 1e-6 * (1 + abs(best)) and found <= value + 1e-6
 
 
 def test_blocks_that_overlap_prove_it_too(covered):

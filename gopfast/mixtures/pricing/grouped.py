@@ -14,9 +14,10 @@ import numpy as np
 
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.data.summary import Level
-from gopfast.mixtures.learning.learner import Learner, end_of_step
+from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
-from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, less, pick, total_of
+from gopfast.mixtures.pricing.pricing_root import N_ROUNDS, PricingBound, pick, total_of
+from gopfast.mixtures.pricing.recorded_cells import CellLearner
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.scales import scale_of
 from gopfast.mixtures.pricing.tuning import (
@@ -51,7 +52,7 @@ from gopfast.mixtures.pricing.tuning import (
 )
 
 
-class GroupedBound(Learner):
+class GroupedBound(CellLearner):
     """
     Prices of the samples, suprema of one component by groups of samples; told as `PricingBound` tells its own.
 
@@ -90,7 +91,7 @@ class GroupedBound(Learner):
         self.pricing = self.part = self.groups = self.own_prices = self.shares = None
         self.phase, self.level, self.n_turns, self.terms = "groups", 0, 0, 0
         self.is_first = True  # prices are those of a few samples, for a first bound
-        self.record, self.of_cells = record, None  # what the cells at hand were made at: prices, and their total
+        self.record = record
         if record is not None:
             record.bound = self
 
@@ -169,9 +170,8 @@ class GroupedBound(Learner):
             self.n_equal = self.n_equal + 1 if self._make_equal() else N_EQUAL
         if self.n_equal == N_EQUAL:
             self.shares = None
-            self.keep_cells()
             self.total = total_of(self.weights, self.prices, self.family.constant) - self.family.constant_error
-            self.of_cells = np.array(self.prices), self.total
+            self.change_prices(self.prices, self.total)
             self.pricing.set_prices(self.prices, at_once=False)
             self.phase = "moments"
         return True
@@ -348,20 +348,7 @@ class GroupedBound(Learner):
 
     def _count(self):
         """Raise the lower bound to what the suprema prove."""
-        self.lower = max(self.lower, self._proved(self.total))
-
-    def _proved(self, total):
-        """Return what the cells at hand prove, at most the limit."""
-        saved = self.n_components * self.pricing.supremum
-        if math.isfinite(saved):
-            return min(less(total, saved), self.limit)
-        return self.limit if saved < 0 else -math.inf
-
-    def keep_cells(self):
-        """For a proof: hand the cells at hand over, if they prove more than those before; they are divided no more."""
-        if self.record is not None and self.of_cells is not None and self.pricing.covered:
-            prices, total = self.of_cells
-            self.record.keep(self.pricing, prices, self._proved(total))
+        self.lower = max(self.lower, self.proved(self.total))
 
 
 def is_grouped(family, one):

@@ -17,11 +17,12 @@ import numpy as np
 from gopfast.mixtures.families.full import FullFamily
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.normal import NormalFamily
-from gopfast.mixtures.learning.learner import Learner, end_of_step
+from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
 from gopfast.mixtures.pricing.pricing import ComponentPricing
-from gopfast.mixtures.pricing.pricing_root import less, total_of
+from gopfast.mixtures.pricing.pricing_root import total_of
 from gopfast.mixtures.pricing.raised_prices import RaisedPrices
+from gopfast.mixtures.pricing.recorded_cells import CellLearner
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     RAISED_AMBIGUOUS as AMBIGUOUS,
@@ -49,7 +50,7 @@ from gopfast.mixtures.pricing.tuning import (
 )
 
 
-class RaisedBound(Learner):
+class RaisedBound(CellLearner):
     """
     Prices in closed form, as high as is of use, and suprema of one component over its cells.
 
@@ -64,6 +65,8 @@ class RaisedBound(Learner):
     limit : float
         Solutions below it are sought.
     threads : int
+    record : gopfast.mixtures.block_record.BlockRecord, optional
+        For a proof: what cells are told to, and keeps those that prove the most.
 
     Attributes
     ----------
@@ -71,9 +74,12 @@ class RaisedBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, problem, solution, limit, threads=1):
+    def __init__(self, family, problem, solution, limit, threads=1, record=None):
         self.family, self.problem, self.solution = family, problem, np.array(solution)
         self.limit, self.threads, self.lower = limit, threads, -math.inf
+        self.n_components, self.record = family.n_components, record
+        if record is not None:
+            record.bound = self
         self.one = family.one_component(problem)
         self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
@@ -90,7 +96,7 @@ class RaisedBound(Learner):
     @property
     def n_passes(self):
         """Passes over all samples and components that would have cost as much."""
-        return self.n_terms // (len(self.weights) * self.family.n_components)
+        return self.n_terms // (len(self.weights) * self.n_components)
 
     @property
     def tolerance(self):
@@ -115,10 +121,10 @@ class RaisedBound(Learner):
 
     def _begin(self):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
-        K, n = self.family.n_components, len(self.weights)
+        K, n = self.n_components, len(self.weights)
         self.by_groups = n >= GROUPED
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
-            self.one, patience=PATIENCE, n_threads=self.threads)  # fmt: skip
+            self.one, patience=PATIENCE, n_threads=self.threads, record=self.record)  # fmt: skip
         if self.by_groups:
             product = isinstance(self.family, FullFamily)
             scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))
@@ -196,10 +202,11 @@ class RaisedBound(Learner):
         _, prices, values = found
         value = values.max()
         self.total = total_of(self.weights, prices, self.family.constant) - self.family.constant_error
-        lost = self.limit - (self.total - self.family.n_components * value)
+        lost = self.limit - (self.total - self.n_components * value)
         if not lost < most:
             return
         self.prices = prices
+        self.change_prices(prices, self.total)
         yield from self._set_prices(prices)
         starts = np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)])
         values = yield from self._climb(starts, N_CLIMBS)
@@ -257,14 +264,10 @@ class RaisedBound(Learner):
 
     def _step_search(self, deadline):
         """Divide the cells of the largest bounds."""
-        K, pricing = self.family.n_components, self.pricing
+        K, pricing = self.n_components, self.pricing
         above = self.attained * (1.0 + SLACK) + self.tolerance / K  # a value that these prices were not to allow
         reason = pricing.search(self.total, self.limit, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
-        saved = K * pricing.supremum
-        if math.isfinite(saved):
-            self.lower = max(self.lower, min(less(self.total, saved), self.limit))
-        elif saved < 0:
-            self.lower = self.limit
+        self.lower = max(self.lower, self.proved(self.total))
         if reason == "attained":
             self.phase = "prices"
             return True

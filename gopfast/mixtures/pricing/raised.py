@@ -30,15 +30,16 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_CELLS as CELLS,
     RAISED_DRAWN as DRAWN,
     RAISED_FEWEST as FEWEST,
-    RAISED_FEWEST_COLUMNS as FEWEST_COLUMNS,
+    RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS as HEIGHTS,
     RAISED_LOSS as LOSS,
     RAISED_MERGED as MERGED,
     RAISED_MOST_CELLS as MOST_CELLS,
-    RAISED_MOST_COLUMNS as MOST_COLUMNS,
-    RAISED_MOST_PARAMETERS as MOST_PARAMETERS,
+    RAISED_MOST_DIAGONAL as MOST_DIAGONAL,
+    RAISED_MOST_KNOWN as MOST_KNOWN,
+    RAISED_MOST_SPHERICAL as MOST_SPHERICAL,
     RAISED_N_CLIMBS as N_CLIMBS,
     RAISED_N_EXACT as N_EXACT,
     RAISED_N_STARTS as N_STARTS,
@@ -302,6 +303,8 @@ def has_raised_prices(family):
     if n < GROUPED:
         return False
     if isinstance(family, GaussianFamily):  # where the hull of the means has more dimensions
-        return FEWEST_COLUMNS <= family.n_columns <= min(MOST_COLUMNS, family.n_components - 2)
-    free = isinstance(family, NormalFamily) and not family.n_shared and family.n_columns > 1
-    return free and family.n_cell <= MOST_PARAMETERS
+        return FEWEST_KNOWN <= family.n_columns <= min(MOST_KNOWN, family.n_components - 2)
+    if not isinstance(family, NormalFamily) or family.n_shared:
+        return False
+    most = MOST_SPHERICAL if family.n_cell == family.n_columns + 1 else MOST_DIAGONAL
+    return 1 < family.n_columns <= most

@@ -386,12 +386,14 @@ RAISED_SLACK = 1e-3
 RAISED_DRAWN = 20_000
 # ascents by groups that go on exactly | ascents | [1, inf) | not measured
 RAISED_N_EXACT = 4
-# parameters of a component with variances, at most | parameters | [1, inf) | docs/notebook/groups.md
-RAISED_MOST_PARAMETERS = 7
+# of diagonal components, at most | columns | [2, inf) | docs/notebook/groups.md
+RAISED_MOST_DIAGONAL = 4
+# of spherical components, at most | columns | [2, inf) | docs/notebook/groups.md
+RAISED_MOST_SPHERICAL = 6
 # of known variances, of fewer summaries tell more | columns | [2, inf) | not measured
-RAISED_FEWEST_COLUMNS = 4
+RAISED_FEWEST_KNOWN = 4
 # of more cells are too many | columns | [2, inf) | docs/notebook/groups.md
-RAISED_MOST_COLUMNS = 5
+RAISED_MOST_KNOWN = 5
 # of what prices lose, that suprema lose beside it when better prices are found | part | (0, inf) |
 # docs/notebook/groups.md
 RAISED_TOLD = 0.5
@@ -402,7 +404,7 @@ RAISED_N_STARTS = 24
 # suprema may lose, one after the other | nats a sample | (0, inf) | not measured
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
 # of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md
-RAISED_PATIENCE = 0.1
+RAISED_PATIENCE = 0.4
 # of a step | cells | [1, inf) | not measured
 RAISED_CELLS = 2_000
 # the same in groups | groups | [1, inf) | not measured

@@ -59,7 +59,7 @@ class FactorBound(KnownCovariances):
             self._count(self.cells.n_cells * self.cells.n_cuts - before)
             self.skip = False
             self.lower = self._in_nats(self.cells.lower)
-            if reason in ("closed", "full", "point"):
+            if reason in ("closed", "too many", "point"):
                 return False
             if reason in ("low", "cells"):  # by so many cells a search costs no more than they do
                 self._ask(deadline)

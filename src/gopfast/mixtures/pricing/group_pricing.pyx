@@ -220,6 +220,8 @@ cdef class GroupedPricing(ComponentPricing):
                     or mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP > self.groups.n_samples):
                 if mine.share == SHARE_OF_ASCENTS:  # which ends by samples anyway
                     break
+                if mine.lost < part.value - mine.cutoff and isfinite(mine.cutoff):  # samples would not close it either
+                    break
                 mine.exact, mine.lost = True, 0
                 ComponentPricing.run(self, at)
                 return

@@ -109,8 +109,8 @@ cdef extern from *:
     # level of the groups that every cell begins with | level | [0, 6] | not measured
     int FIRST_LEVEL "1"
     # what groups may lose of what a cell's bound exceeds the cutoff by: they are divided until then | part | (0, 1) |
-    # not measured
-    real SHARE_LOST "0.3"
+    # docs/notebook/groups.md
+    real SHARE_LOST "0.8"
     # the same, at least | relative to the bound | (0, 1) | not measured
     real LEAST_LOST "1e-7"
     # the same of an ascent | relative to its value | (0, 1) | not measured

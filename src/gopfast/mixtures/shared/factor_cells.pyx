@@ -216,7 +216,7 @@ cdef class FactorCells:
         Returns
         -------
         str
-            Why it ended: "closed", "cells", "low", "full" (of open cells), "time", "point" (the
+            Why it ended: "closed", "cells", "low", "too many" (of open cells), "time", "point" (the
             least cell is no wider than what rounds).
         """
         cdef index end = self.n_cells + most
@@ -230,7 +230,7 @@ cdef class FactorCells:
                     reason = 5
         if reason < 0:
             raise MemoryError("of cells of a covariance matrix")
-        return (None, "closed", "cells", "low", "full", "time", "point")[reason]
+        return (None, "closed", "cells", "low", "too many", "time", "point")[reason]
 
     cdef int split(self, real limit, real share, bint *skip) noexcept nogil:
         """One cell of the least bound; 0: go on."""

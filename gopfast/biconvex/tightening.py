@@ -15,7 +15,7 @@ import numpy as np
 from gopfast.biconvex import ellipsoid, growth, lagrangian
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.outward import below
-from gopfast.biconvex.tuning import TRIAL_LIMITS, TRIAL_REACHES
+from gopfast.biconvex.tuning import TRIAL_LIMITS, TRIAL_REACHES, WIDEST
 from gopfast.lp.lp import Lp
 
 
@@ -198,6 +198,9 @@ def _bound_component(members, rows, free, low, high, reach, stop):
     size = reach * max([1.0, *known])
     a = np.array([low[i] if math.isfinite(low[i]) else min(-size, high[i] - size) for i in members])
     b = np.array([high[i] if math.isfinite(high[i]) else max(size, low[i] + size) for i in members])
+    if max(np.abs(a).max(), np.abs(b).max()) > WIDEST:
+        # programs take such numbers for none, and refuse a box that ends at one
+        return set(free)
     start = np.cumsum([0] + [len(row.linear) for row in rows])[:-1]
     index = [place[i] for row in rows for i in row.linear]
     value = [coefficient for row in rows for coefficient in row.linear.values()]

@@ -56,7 +56,7 @@ MOST_TERMS = 30_000
 # less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
 LEAST_CURVATURE = 1e-9
 
-# [ellipsoid, growth, nonlinear] Beyond what nothing is computed: of bounds by rows (X11), of local solutions.
+# [ellipsoid, growth, nonlinear, tightening] Beyond what nothing is computed: bounds (X7), (X11), local solutions.
 
 # beyond this bounds and points are none: nothing can be computed with them | the user's units | [1, 1e100] | argument:
 # u of it is 0.1 of a unit

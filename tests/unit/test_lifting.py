@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from gopfast.search.stop import StopSignal
 
 from gopfast import BiconvexProblem
+from gopfast.biconvex import tightening
 from gopfast.biconvex.lifting import Lifting
 
 
@@ -66,3 +68,12 @@ def test_the_core_computes_the_same_objective_and_violations_as_the_problem():
         value, violation = data.evaluate((z / scale)[lifting.order])
         assert value * objective_scale == pytest.approx(problem.objective(z), rel=1e-12)
         assert (violation > 0) == (problem.violations(z).max() > 0)
+
+
+def test_bounds_that_programs_take_for_none_bound_nothing_by_linear_rows():
+    # found by the fuzzer (seed 8733): a variable at most -6e23, below nothing, in a row with others
+    problem = BiconvexProblem([1.0, 0.0], A=[[1.0, -3.0]], row_lower=-3.0, row_upper=np.inf, lower=[-2.0, -np.inf],
+                              upper=[2.0, -6e23])  # fmt: skip
+    low, high = tightening.bound_by_linear_rows(Lifting(problem), problem.lower, problem.upper, StopSignal())
+    assert low.tolist() == [-2.0, -np.inf]
+    assert high.tolist() == [2.0, -6e23]

@@ -44,6 +44,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_N_EXACT as N_EXACT,
     RAISED_N_STARTS as N_STARTS,
     RAISED_PATIENCE as PATIENCE,
+    RAISED_PATIENCE_KNOWN as PATIENCE_KNOWN,
     RAISED_SLACK as SLACK,
     RAISED_SLOW as SLOW,
     RAISED_TOLD as TOLD,
@@ -124,8 +125,9 @@ class RaisedBound(CellLearner):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K, n = self.n_components, len(self.weights)
         self.by_groups = n >= GROUPED
+        patience = PATIENCE_KNOWN if isinstance(self.family, GaussianFamily) else PATIENCE
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
-            self.one, patience=PATIENCE, n_threads=self.threads, record=self.record)  # fmt: skip
+            self.one, patience=patience, n_threads=self.threads, record=self.record)  # fmt: skip
         if self.by_groups:
             product = isinstance(self.family, FullFamily)
             scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))

@@ -405,6 +405,8 @@ RAISED_N_STARTS = 24
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
 # of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md
 RAISED_PATIENCE = 0.4
+# the same of known variances | part | (0, 1) | docs/notebook/groups.md
+RAISED_PATIENCE_KNOWN = 0.1
 # of a step | cells | [1, inf) | not measured
 RAISED_CELLS = 2_000
 # the same in groups | groups | [1, inf) | not measured

@@ -23,7 +23,7 @@ from gopfast.mixtures.pricing.sample_groups cimport (
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.mixtures.pricing.tuning cimport (
     FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE, SAMPLES_OF_A_GROUP, SHARE_LOST,
-    SHARE_OF_ASCENTS, TOLD
+    SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
 )
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
@@ -119,7 +119,8 @@ cdef class GroupedPricing(ComponentPricing):
 
     cdef void bound(self, Pricing *at, Node *cell, real cutoff) noexcept nogil:
         cdef Grouping *mine = self.grouping(at)
-        mine.cutoff, mine.share = cutoff, SHARE_LOST
+        cdef bint is_known = self.family.n_connected <= self.family.n_columns
+        mine.cutoff, mine.share = cutoff, SHARE_LOST_KNOWN if is_known else SHARE_LOST
         ComponentPricing.bound(self, at, cell, cutoff)
 
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:

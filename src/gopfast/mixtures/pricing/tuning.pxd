@@ -111,6 +111,9 @@ cdef extern from *:
     # what groups may lose of what a cell's bound exceeds the cutoff by: they are divided until then | part | (0, 1) |
     # docs/notebook/groups.md
     real SHARE_LOST "0.8"
+    # the same of known variances, whose cells are split where the minorant errs alone | part | (0, 1) |
+    # docs/notebook/groups.md
+    real SHARE_LOST_KNOWN "0.3"
     # the same, at least | relative to the bound | (0, 1) | not measured
     real LEAST_LOST "1e-7"
     # the same of an ascent | relative to its value | (0, 1) | not measured

@@ -423,6 +423,11 @@ class Pricing(Learning):
 class Early(Learning):
     """A mechanism that learns from the first node on, before prices; where it has no more to learn the next begins."""
 
+    @staticmethod
+    def comes_first(plan):
+        """Return whether it comes before those that are ahead of it in the list."""
+        return False
+
     @classmethod
     def applies(cls, plan):
         """Where prices are wanted, but not soon, and hitting sets are no better."""
@@ -488,10 +493,17 @@ class Cover(Early):
         return is_covered(plan.family) and not is_priced_at_once(plan, BEFORE_COVER)
 
     @staticmethod
+    def comes_first(plan):
+        """Of diagonal components: prices as high as merging allows say nothing before they are nearly done."""
+        return plan.has(Raised) and plan.family.per_column
+
+    @staticmethod
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
         plan.begun("blocks of columns are priced by groups of samples")
-        return CoverBound(plan.family, solution, limit, plan.threads, plan.blocks)
+        raised = Raised.name not in plan.without
+        first_look = Cover.comes_first(plan)
+        return CoverBound(plan.family, solution, limit, plan.threads, plan.blocks, raised, first_look)
 
 
 class Groups(Early):

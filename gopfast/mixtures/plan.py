@@ -139,7 +139,7 @@ class MixturePlan(Plan):
         is_off = any(one.name in self.without for one in (Pricing, PriceLevels, SharedParameters))
         if self.relaxation == "pricing" and learner in (None, ChainsOfRegressions, Marginal) and not is_off:
             raise InputError(self._why_no_prices())
-        early = [one for one in EARLY if self.has(one)]
+        early = sorted([one for one in EARLY if self.has(one)], key=lambda one: not one.comes_first(self))
         if early:
             found = [one.make(self) for one in (*early, learner) if one is not None]
             return found[0] if len(found) == 1 else HandoverReduction(found), early[0].begin(self)

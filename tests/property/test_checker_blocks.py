@@ -81,9 +81,14 @@ def raised_high(request):
         yield by_raised(problem_of(request.param[0], 1_500, 2, 3))
 
 
-@pytest.fixture(scope="module", params=["diag", "spherical"])
+@pytest.fixture(scope="module", params=[("diag", False), ("spherical", False), ("diag", True)], ids=str)
 def covered(request):
-    return by_cover(problem_of(request.param, 600, 4, 2))
+    """Without prices as high as merging allows in sets of three columns, and with them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param[1]:
+            for name, value in {"GROUPED": 500, "LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():
+                patch.setattr(raised, name, value)
+        yield by_cover(problem_of(request.param[0], 600, 4, 2))
 
 
 def test_cells_of_groups_prove_to_the_checker_what_they_prove_to_the_search(grouped):

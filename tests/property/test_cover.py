@@ -9,8 +9,11 @@ import pytest
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
-from gopfast.mixtures.pricing import cover
+from gopfast.mixtures.plan import MixturePlan
+from gopfast.mixtures.pricing import cover, raised
 from gopfast.mixtures.pricing.cover import CoverBound, best_weights, is_covered, members_of, subsets
+from gopfast.mixtures.pricing.grouped import GroupedBound
+from gopfast.mixtures.pricing.raised import RaisedBound
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 from tests.support.problems import objectives_on_the_way
@@ -144,6 +147,75 @@ def test_no_mixture_costs_less(seed, d, K, covariance, shape):
         blocks_family, order = bound.all.family_of(list(columns), copies)
         _, value = min(bound.all.mixtures(blocks_family, order, bound.all.starts), key=lambda one: one[1])
         assert lower <= value
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("seed", "height"), [(0, 0.3), (1, 1.0), (2, 3.0)])
+def test_no_mixture_costs_less_where_blocks_have_raised_prices(seed, height, shape, monkeypatch):
+    """Of three columns, at prices of any height; limits are far above the optima."""
+    for name, value in (("GROUPED", 100), ("HEIGHTS", (height,)), ("LOSS", 1e9), ("MERGED", 1e9), ("SLACK", 1e9)):
+        monkeypatch.setattr(raised, name, value)
+    problem = problem_of(seed, shape, 240, 5, 3, apart=6.0)
+    family, solution, objective = least_known(problem, seed)
+    bound = CoverBound(family, solution, objective + 1e4)
+    bound.sizes = [3]
+    learnt(bound, 60, limits=1e7)
+    assert bound.lower == bound.at_work > -math.inf
+    assert bound.lower <= objective
+    assert bound.lower <= min(objectives_on_the_way(problem, np.random.default_rng(seed), 5, 20))
+    assert all(isinstance(block.bound, RaisedBound) for block in bound.blocks)
+    for block in bound.blocks:
+        blocks_family, order = bound.all.family_of(list(block.columns), block.copies)
+        _, value = min(bound.all.mixtures(blocks_family, order, bound.all.starts), key=lambda one: one[1])
+        assert block.lower <= value
+
+
+def test_blocks_without_raised_prices_of_use_have_those_of_groups(monkeypatch):
+    monkeypatch.setattr(raised, "GROUPED", 100)
+    monkeypatch.setattr(raised, "HEIGHTS", ())
+    problem = problem_of(0, "normal", 240, 4, 2)
+    family, solution, objective = least_known(problem, 0)
+    bound = CoverBound(family, solution, objective)
+    bound.sizes = [3]
+    learnt(bound, 80)
+    assert all(isinstance(block.bound, GroupedBound) for block in bound.blocks)
+    assert -math.inf < bound.lower <= objective
+
+
+def test_a_search_looks_at_what_the_sets_at_hand_prove():
+    """Larger sets have a bound of their own, far below what is proved, so that the search waits for it."""
+    problem = problem_of(1, "normal", 300, 4, 2)
+    family, solution, objective = least_known(problem, starts=5)
+    bound = CoverBound(family, solution, objective)
+    while len(bound.sizes) == 2 or not bound.done:
+        assert bound.at_work == bound.lower
+        bound.step(math.inf)
+    before = bound.lower
+    bound.step(math.inf)
+    assert bound.blocks and bound.at_work == -math.inf < before == bound.lower
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "covariance", "first"), [(4, "diag", True), (5, "diag", False), (5, "spherical", False)]
+)  # fmt: skip
+def test_small_blocks_come_first(n_columns, covariance, first, monkeypatch):
+    """Of diagonal components, before prices of all columns that say nothing before they are nearly done."""
+    for module, name in ((cover, "FEWEST"), (raised, "GROUPED")):
+        monkeypatch.setattr(module, name, 200)
+    monkeypatch.setattr(mechanisms, "BEFORE_COVER", 0)
+    rng = np.random.default_rng(0)
+    X = 9.0 * rng.integers(2, size=400)[:, None] + rng.standard_normal((400, n_columns))
+    problem = gopfast.GaussianMixture(X, 2, covariance=covariance)
+    plan = MixturePlan(problem, engine.family(problem), Options.from_arguments(0.01))
+    assert plan.has(mechanisms.Cover)
+    assert mechanisms.Cover.comes_first(plan) == first
+    made = mechanisms.Cover.learner(plan, *known(problem))
+    assert made.first_look == first and (made.sizes == [2]) == first
+
+
+def known(problem):
+    """A solution and its objective."""
+    return least_known(problem, starts=3)[1:]
 
 
 def test_clusters_that_every_block_tells_apart_lose_little():

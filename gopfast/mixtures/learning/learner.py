@@ -16,6 +16,8 @@ class Learner:
         Solutions below it are sought; it may be lowered between steps.
     lower : float
         What is proved of all solutions below the limit.
+    at_work : float
+        The bound of what is being learnt, which may be below what was learnt before, -inf before its first one.
     n_passes : int
         Passes over the data so far, by which the tree tells how much was spent.
     n_terms : int
@@ -35,6 +37,11 @@ class Learner:
     n_passes = n_terms = rest = 0
     found = cells = None
     table_total, is_recorded = -math.inf, False
+
+    @property
+    def at_work(self):
+        """What is proved; subclasses that learn one thing after the other set what the one at hand proves."""
+        return self.lower
 
     def step(self, deadline):
         """Take a step, until `deadline` of the monotonic clock; return whether there are more."""

@@ -23,11 +23,14 @@ from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.pricing.blocks import Partitions, work_of_pass
 from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.margins import COVERED
+from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
 from gopfast.mixtures.pricing.tuning import (
     COPIES,
     COVER_ENOUGH as ENOUGH,
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
+    COVER_FIRST_LOOK as FIRST_LOOK,
+    COVER_RAISED as RAISED,
     DRAWN,
     LAST_STEPS,
     LITTLE,
@@ -55,6 +58,10 @@ class CoverBound(Learner):
     threads : int
     records : gopfast.mixtures.block_record.BlockRecords, optional
         For a proof: what keeps the blocks' cells.
+    raised : bool
+        Whether blocks may have prices as high as merging allows (U6), where these are of use.
+    first_look : bool
+        Whether the smallest blocks are all, and end soon, as another bound follows.
 
     Attributes
     ----------
@@ -62,16 +69,19 @@ class CoverBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, solution, limit, threads=1, records=None):
+    at_work = -math.inf  # of the blocks at hand alone
+
+    def __init__(self, family, solution, limit, threads=1, records=None, raised=True, first_look=False):
         self.family, self.limit, self.threads, self.lower = family, limit, threads, -math.inf
-        self.records = records
+        self.records, self.raised = records, raised
         self.rng = np.random.default_rng(0)
         n = len(family.data.arrays()[1])
         drawn = np.sort(self.rng.choice(n, DRAWN, replace=False)) if n > DRAWN else np.arange(n)
         self.all, self.part = Partitions(family, solution), Partitions(family, solution, drawn)
         self.unit = n * family.n_components * work_of_pass(family) / LITTLE
         sizes = [n // 2 if family.per_column else n - 1 for n in PARAMETERS]
-        self.sizes = [size for size in sizes if size < family.n_columns]
+        self.sizes = [size for size in sizes if size < family.n_columns][: 1 if first_look else None]
+        self.first_look = first_look
         self.blocks, self.done = [], []
 
     @property
@@ -96,7 +106,8 @@ class CoverBound(Learner):
             return True
         todo = [block for block in self.blocks if block.more and block.weight > 0.0]
         missing = sum(block.weight * block.missing for block in todo)
-        if todo and (missing > ENOUGH * self.loss or not self.sizes):
+        enough = FIRST_LOOK if self.first_look else ENOUGH if self.sizes else 0.0
+        if todo and missing > enough * self.loss:
             max(todo, key=lambda block: block.weight * block.missing).step(deadline)
             self._count()
             return True
@@ -105,8 +116,9 @@ class CoverBound(Learner):
 
     def _begin(self, size):
         """Choose blocks of so many columns, and make them ready."""
-        chosen = self._chosen(size)
-        self.blocks = [CoverBlock(self.all, *block, self.threads, self.records) for block in chosen]
+        chosen, raised = self._chosen(size), self.raised and has_raised_blocks(self.family, size)
+        self.blocks = [CoverBlock(self.all, *block, self.threads, self.records, raised) for block in chosen]
+        self.at_work = -math.inf
         objectives = np.array([block.bound.limit for block in self.blocks])
         weights = best_weights(objectives, self._members(self.blocks))
         for block, weight in zip(self.blocks, weights, strict=True):
@@ -134,11 +146,16 @@ class CoverBound(Learner):
 
     def _count(self):
         """Put together what has been proved."""
-        proved = [block for block in [*self.done, *self.blocks] if math.isfinite(block.lower)]
-        if proved:
-            lower = np.array([block.lower for block in proved])
-            weights = best_weights(lower, self._members(proved))
-            self.lower = max(self.lower, min(self._added(weights, lower), self.limit))
+        self.at_work = self._together(self.blocks)
+        self.lower = max(self.lower, self._together([*self.done, *self.blocks]))
+
+    def _together(self, blocks):
+        """Return what some blocks prove together, at most the limit."""
+        proved = [block for block in blocks if math.isfinite(block.lower)]
+        if not proved:
+            return -math.inf
+        lower = np.array([block.lower for block in proved])
+        return min(self._added(best_weights(lower, self._members(proved)), lower), self.limit)
 
     def _members(self, blocks):
         """Return the copies of each column in each block, (B, d)."""
@@ -162,6 +179,8 @@ class CoverBlock:
         A power of 2.
     threads : int
     records : BlockRecords or None
+    raised : bool
+        Whether prices are as high as merging allows, unless none of these are of use.
 
     Attributes
     ----------
@@ -173,18 +192,19 @@ class CoverBlock:
         Whether there is more to learn.
     """
 
-    def __init__(self, of, columns, copies, threads, records=None):
+    def __init__(self, of, columns, copies, threads, records=None, raised=False):
         self.columns, self.copies, self.weight, self.more = columns, copies, 0.0, True
         family, block = of.family_of(list(columns), copies)
         solution, objective = min(of.mixtures(family, block, of.starts, ROUGH, LAST_STEPS), key=lambda one: one[1])
         record = None if records is None else records.of_block(family, block, copies)
-        self.bound = GroupedBound(family, None, solution, objective, threads=threads, record=record)
+        self.made_of, self.terms_before = (family, None, solution, objective, threads), 0
+        self.bound = (RaisedBound if raised else GroupedBound)(*self.made_of, record=record)
         self.work = work_of_pass(family)
 
     @property
     def n_terms(self):
         """Terms so far."""
-        return self.bound.n_terms
+        return self.terms_before + self.bound.n_terms
 
     @property
     def lower(self):
@@ -199,6 +219,9 @@ class CoverBlock:
     def step(self, deadline):
         """Next thing to learn."""
         self.more = self.bound.step(deadline)
+        if not self.more and isinstance(self.bound, RaisedBound) and not math.isfinite(self.lower):
+            self.terms_before = self.bound.n_terms
+            self.bound, self.more = GroupedBound(*self.made_of, record=self.bound.record), True
 
 
 class ProvedBlock:
@@ -214,6 +237,11 @@ def is_covered(family):
     if not family.has_blocks or family.data.is_summary or family.has_prior or family.n_components < 2:
         return False
     return family.n_columns >= FEWEST_COLUMNS and family.data.n_samples >= FEWEST
+
+
+def has_raised_blocks(family, size):
+    """Return whether blocks of so many columns have prices as high as merging allows: diagonal, of many samples."""
+    return family.per_column and size >= RAISED and has_raised_prices(family, size)
 
 
 def best_weights(values, members):

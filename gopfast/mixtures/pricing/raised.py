@@ -295,8 +295,17 @@ class RaisedBound(CellLearner):
         return True
 
 
-def has_raised_prices(family):
-    """Whether the bound is for this family: parameters few enough for cells, and enough samples."""
+def has_raised_prices(family, n_columns=None):
+    """
+    Return whether the bound is for a family: parameters few enough for cells, and enough samples.
+
+    Parameters
+    ----------
+    family : Family
+    n_columns : int, optional
+        Of a block of the family's columns, in place of all.
+    """
+    d = family.n_columns if n_columns is None else n_columns
     if family.data.is_summary or family.has_prior or family.n_components < 2:
         return False
     n = family.data.n_samples
@@ -305,8 +314,8 @@ def has_raised_prices(family):
     if n < GROUPED:
         return False
     if isinstance(family, GaussianFamily):  # where the hull of the means has more dimensions
-        return FEWEST_KNOWN <= family.n_columns <= min(MOST_KNOWN, family.n_components - 2)
+        return FEWEST_KNOWN <= d <= min(MOST_KNOWN, family.n_components - 2)
     if not isinstance(family, NormalFamily) or family.n_shared:
         return False
     most = MOST_SPHERICAL if family.n_cell == family.n_columns + 1 else MOST_DIAGONAL
-    return 1 < family.n_columns <= most
+    return 1 < d <= most

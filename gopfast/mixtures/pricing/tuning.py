@@ -349,6 +349,11 @@ UNUSED = 1e-6
 # of what blocks of a size lose when all are known, what is still missing of them where larger ones follow | part |
 # (0, 1) | not measured
 COVER_ENOUGH = 0.1
+# the same where a bound of all columns follows | part | (0, inf) | docs/notebook/many_columns.md
+COVER_FIRST_LOOK = 1.0
+# of a block whose prices are as high as merging allows; clusters are less apart in fewer | columns | [2, inf) |
+# docs/notebook/many_columns.md
+COVER_RAISED = 3
 # of fewer samples `blocks` knows the prices of all | samples | [1, inf) | docs/notebook/many_columns.md
 COVER_FEWEST = 5_000
 # of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/many_columns.md

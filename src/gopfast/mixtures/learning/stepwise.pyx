@@ -92,7 +92,7 @@ cdef class StepwiseReduction(Reduction):
     @property
     def learnt(self):
         """The bound of what is being learnt, -inf before its first one; None: nothing is."""
-        return None if self.idle or self.bound is None else self.bound.lower
+        return None if self.idle or self.bound is None else self.bound.at_work
 
     def known(self):
         """What was learnt, as arrays by name."""

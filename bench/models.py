@@ -1,10 +1,10 @@
 """One table of families: what a component has, how large a problem is proved in a minute, who else fits it.
 
 For each family a ladder of sizes: two components that overlap a little, n samples, four times as many as before, until
-a search is not proved in the time limit on two threads; the largest n that was. Lines are those of a family's own
-modules, without blank ones.
+a search is not proved in the time limit; the largest n that was. Lines are those of a family's own modules, without
+blank ones.
 
-Run: python bench/models.py [--seconds 60] [--most 3200] [--output bench/results/models.md]
+Run: python bench/models.py [--seconds 60] [--most 3200] [--threads 2] [--output bench/results/models.md]
 """
 
 import argparse
@@ -40,6 +40,21 @@ def regression(rng, n):
     return gopfast.RegressionMixture(x, lines[:, 0] * x + lines[:, 1] + 0.3 * rng.normal(size=n), 2)
 
 
+def counts(rng, n):
+    x = rng.uniform(-2, 2, n)
+    lines = np.array([[0.5, 1.0], [-0.5, 2.0]])[halves(rng, n)[:, 0]]
+    return gopfast.RegressionMixture(x, rng.poisson(np.exp(lines[:, 0] * x + lines[:, 1])), 2, family="poisson")
+
+
+def mixed(rng, n):
+    half = halves(rng, n)[:, 0]
+    columns = {
+        "normal": rng.normal(size=n) + 3.0 * half, "poisson": rng.poisson(np.where(half == 0, 2, 9)),
+        "binary": rng.random(n) < np.where(half == 0, 0.2, 0.8),
+    }  # fmt: skip
+    return gopfast.MixedMixture({kind: kind for kind in columns}, columns, 2)
+
+
 def labels(rng, n):
     return np.where(rng.random((n, 4)) < np.where(halves(rng, n) == 0, 0.2, 0.8), "yes", "no")
 
@@ -58,7 +73,10 @@ ROWS = (
         "full", 2, "d + d (d + 1) / 2", normal("full", 2), "scikit-learn, mclust", ("full", "matrix", "matrices"),
         "gaussian",
     ),
+    ("tied_diag", 2, "d, and d for all", normal("tied_diag", 2), "mclust", ("normal", "variance"), "gaussian"),
     ("regression", 1, "p + 2", regression, "flexmix, mixtools", ("regression",), "regression"),
+    ("Poisson regression", 1, "p + 1", counts, "flexmix, mixtools", ("counts",), "count_regression"),
+    ("normal, Poisson, binary", 3, "4", mixed, "flexmix, StepMix, Latent GOLD", ("product", "partial"), "mixed"),
     (
         "Poisson", 1, "d", lambda rng, n: gopfast.PoissonMixture(rng.poisson(np.where(halves(rng, n) == 0, 2, 9)), 2),
         "flexmix, StepMix", ("exponential",), "poisson",
@@ -100,14 +118,14 @@ def lines_of(modules, problem):
     return [sum(sum(map(bool, map(str.strip, path.read_text().splitlines()))) for path in part) for part in parts]
 
 
-def climbed(make, seconds, most):
+def climbed(make, seconds, most, threads):
     """Return the largest number of samples proved, its nodes and seconds, and what was left of the next one."""
     n, best = FEWEST, ("-", "-", "-")
     while n <= most:
         problem = make(np.random.default_rng(n), n)
         began = time.perf_counter()
         try:
-            result = gopfast.solve(problem, EPSILON, time_limit=seconds, n_threads=2, log=False)
+            result = gopfast.solve(problem, EPSILON, time_limit=seconds, n_threads=threads, log=False)
         except gopfast.InputError:
             return best, f"{n:,}: refused"
         if not result.success:
@@ -126,23 +144,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--most", type=int, default=3200)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/models.md")
     options = parser.parse_args()
     text = [
         "# Families",
         "",
-        f"Two components that overlap, epsilon {EPSILON}, two threads: the largest n of {FEWEST}, {4 * FEWEST}, "
-        f"... that is proved in {options.seconds:g} s, and the gap that the next one leaves. A component's parameters "
+        f"Two components that overlap, epsilon {EPSILON}, threads {options.threads}: the largest n of {FEWEST}, "
+        f"{4 * FEWEST}, ... that is proved in {options.seconds:g} s, and the gap that the next one leaves, on a "
+        "machine that others may have loaded. A component's parameters "
         "are those beside its weight. Lines without blank ones, of the compiled family (which several share) and of "
         "the problem.",
         "",
-        f"`python bench/models.py --seconds {options.seconds:g} --most {options.most}`",
+        f"`python bench/models.py --seconds {options.seconds:g} --most {options.most} --threads {options.threads}`",
         "",
         "| family | columns | parameters | largest n proved | nodes | seconds | next | checker | peers | lines |",
         "| --- | --: | --- | --: | --: | --: | --- | --- | --- | --: |",
     ]
     for name, d, parameters, make, peers, modules, problem in ROWS:
-        (n, nodes, taken), rest = climbed(make, options.seconds, options.most)
+        (n, nodes, taken), rest = climbed(make, options.seconds, options.most, options.threads)
         lines = " + ".join(map(str, lines_of(modules, problem)))
         row = name, str(d), parameters, n, nodes, taken, rest, has_rule(make), peers, lines
         text.append(f"| {' | '.join(row)} |")

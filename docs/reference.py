@@ -35,7 +35,7 @@ SECTIONS = [
         ("gopfast", [
             "GlobalGaussianMixture", "GlobalBernoulliMixture", "GlobalPoissonMixture", "GlobalExponentialMixture",
             "GlobalGammaMixture", "GlobalMultinomialMixture", "GlobalCategoricalMixture", "GlobalLatentClass",
-            "GlobalRegressionMixture", "GlobalMixedMixture", "GlobalKMeans",
+            "GlobalRegressionMixture", "GlobalMixedMixture", "GlobalKMeans", "GlobalClusterwiseRegression",
         ]),
         ("gopfast.estimators.counts_and_labels", ["GlobalFamilyMixture"]),
         ("gopfast.estimators.base", ["GlobalMixture"]),

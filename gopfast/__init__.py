@@ -88,6 +88,7 @@ __all__ = [
     "GaussianMixture",
     "GlobalBernoulliMixture",
     "GlobalCategoricalMixture",
+    "GlobalClusterwiseRegression",
     "GlobalExponentialMixture",
     "GlobalGammaMixture",
     "GlobalGaussianMixture",
@@ -138,6 +139,7 @@ __all__ = [
 # Estimators and their modules, which need scikit-learn and are loaded on first use.
 _ESTIMATORS = {
     "GlobalBernoulliMixture": "counts_and_labels", "GlobalCategoricalMixture": "counts_and_labels",
+    "GlobalClusterwiseRegression": "clusterwise",
     "GlobalExponentialMixture": "counts_and_labels", "GlobalGaussianMixture": "gaussian",
     "GlobalKMeans": "kmeans", "GlobalLatentClass": "counts_and_labels",
     "GlobalGammaMixture": "counts_and_labels", "GlobalMixedMixture": "mixed",
@@ -147,6 +149,7 @@ _ESTIMATORS = {
 
 if TYPE_CHECKING:
     from gopfast import plot as plot
+    from gopfast.estimators.clusterwise import GlobalClusterwiseRegression
     from gopfast.estimators.counts_and_labels import (
         GlobalBernoulliMixture,
         GlobalCategoricalMixture,

@@ -65,6 +65,9 @@ REGRESS_EXAMPLES = """examples:
   gopfast regress co2.csv -k 2 --response CO2
   gopfast regress patients.csv -k 2 --response score --groups patient --variance shared --summary
   gopfast regress visits.csv -k 3 --response visits --family poisson --offset log_hours --labels classes.csv"""
+CLUSTERWISE_EXAMPLES = """examples:
+  gopfast clusterwise co2.csv -k 2 --response CO2
+  gopfast clusterwise data.csv -k 3 --response y --columns y,x1,x2 --rel-tol 0.001 --labels classes.csv"""
 SOLVE_EXAMPLES = """examples:
   gopfast solve pooling.lp
   gopfast solve model.mps --time-limit none --rel-tol 1e-4 --json result.json
@@ -75,14 +78,14 @@ number of variables, powers and quotients; the others are read by SCIP: pip inst
 
 
 def parser(
-    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress
+    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress, clusterwise
 ) -> argparse.ArgumentParser:
     """
     Return the parser of the command.
 
     Parameters
     ----------
-    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress : callable
+    fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress, clusterwise : callable
         What runs each, with the options; the parser sets it as ``options.run``.
 
     Returns
@@ -154,6 +157,10 @@ def parser(
     search.add_argument("--jobs", type=int, metavar="N", help="searches at a time, -1 for one per processor")
     _add_labels(_add_outputs(command, "the criterion of every model"))
 
+    _add_clusterwise(_add(
+        commands, "clusterwise", clusterwise, "find the proved best classes of regressions by least squares",
+        CLUSTERWISE_EXAMPLES, response=False,
+    ))  # fmt: skip
     _add_kmeans(_add(
         commands, "kmeans", kmeans, "find the proved best clusters of k-means", KMEANS_EXAMPLES, response=False
     ))  # fmt: skip
@@ -225,12 +232,28 @@ def _add_kmeans(command):
     model.add_argument(
         "-k", "--clusters", dest="n_clusters", type=int, required=True, metavar="K", help="number of clusters"
     )
+    _add_partition(command, "inertia", "cluster")
+
+
+def _add_clusterwise(command):
+    """Add what clusterwise least squares take beside the data."""
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "-k", "--clusters", dest="n_clusters", type=int, required=True, metavar="K", help="number of classes"
+    )
+    _add_response(model, required=True, what="in classes, by least squares")
+    _add_no_intercept(model)
+    _add_partition(command, "sum of squares", "class")
+
+
+def _add_partition(command, objective, part):
+    """Add the search and the outputs of a problem of hard clusters or classes."""
     search = _add_limits(command)
     search.add_argument(
-        "--rel-tol", type=float, metavar="R", help="gap relative to the inertia (default: that of gopfast.solve)"
+        "--rel-tol", type=float, metavar="R", help=f"gap relative to the {objective} (default: that of gopfast.solve)"
     )
     outputs = _add_outputs(command, "the bounds against time")
-    outputs.add_argument("--labels", metavar="FILE", help="write as CSV each sample's cluster")
+    outputs.add_argument("--labels", metavar="FILE", help=f"write as CSV each sample's {part}")
 
 
 def _add_classes(command):
@@ -295,20 +318,24 @@ def _add_reading(command, na="refuse", columns=None, response=True):
         command.set_defaults(response=None)
 
 
-def _add_response(command, required=False):
+def _add_response(command, required=False, what="a mixture of regressions"):
     command.add_argument(
         "--response", metavar="Y", required=required,
-        help="the column, by name or by place from 1, that the others regress on: a mixture of regressions",
+        help=f"the column, by name or by place from 1, that is regressed on the others: {what}",
     )  # fmt: skip
+
+
+def _add_no_intercept(model):
+    model.add_argument(
+        "--no-intercept", dest="fit_intercept", action="store_const", const=False, help="regressions without intercept"
+    )
 
 
 def _add_regression(model):
     model.add_argument(
         "--variance", choices=("free", "shared"), help="of regressions: one for each component or one for all (free)"
     )
-    model.add_argument(
-        "--no-intercept", dest="fit_intercept", action="store_const", const=False, help="regressions without intercept"
-    )
+    _add_no_intercept(model)
     model.add_argument(
         "--family", choices=("normal", "poisson", "binomial"), help="of regressions: what responses are (normal)"
     )

@@ -18,7 +18,7 @@ from gopfast import checks
 from gopfast.arguments import parser
 from gopfast.biconvex import polynomial
 from gopfast.binary import SUFFIXES as BINARY_SUFFIXES, read_binary
-from gopfast.clustering.result import ClusteringResult
+from gopfast.clustering.result import ClusteringResult, PartitionResult
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
 from gopfast.mixtures.problems.mixed_table import KINDS
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _make_streams_safe()
     try:
-        commands = fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress
+        commands = fit, resume, certify, compare, select, solve, check, kmeans, classes, mixed, regress, clusterwise
         options = parser(*commands).parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
@@ -264,18 +264,38 @@ def kmeans(options):
     _check_outputs(options)
     table = _read_table(options)
     problem = gopfast.KMeans(table.data, options.n_clusters)
+    return _solve_partition(options, table, problem, {"n_clusters": problem.n_clusters}, "clusters")
+
+
+def clusterwise(options):
+    """Prove the best classes of regressions by least squares."""
+    _check_outputs(options)
+    table = _read_table(options)
+    if len(table.columns) < 2:
+        raise InputError(f"--response: {shown(options.data)} must have another column, that of a regressor")
+    problem = gopfast.ClusterwiseRegression(
+        table.data[:, :-1], table.data[:, -1], options.n_clusters, options.fit_intercept is not False
+    )
+    model = {
+        "n_clusters": problem.n_clusters, "fit_intercept": problem.fit_intercept, "response": table.columns[-1]
+    }  # fmt: skip
+    return _solve_partition(options, table, problem, model, "classes")
+
+
+def _solve_partition(options, table, problem, model, parts):
+    """Solve a problem of hard clusters or classes, named `parts`; write and print its result. Returns the exit code."""
     with _Progress(options) as progress:
         result = gopfast.solve(
             problem, rel_tol=options.rel_tol, time_limit=options.time_limit, n_threads=options.threads,
             **progress.options,
         )  # fmt: skip
-    record = {"model": {"n_clusters": problem.n_clusters}, **_data_record(table), **result.to_dict()}
+    record = {"model": model, **_data_record(table), **result.to_dict()}
     _report(options, record, result.plot, f"{_data_line(options, table)}\n{problem!r}\n{result}", result)
     if result.status is Status.TIME_LIMIT:
         _warn(
-            f"not proved: the time limit of {options.time_limit:g} s came first; the inertia is proved to be at most "
-            f"{result.rel_gap:.3g} of itself above the least. Give more time (--time-limit "
-            f"{max(600.0, 10.0 * options.time_limit):g}, or none), a larger --rel-tol or fewer clusters"
+            f"not proved: the time limit of {options.time_limit:g} s came first; the {result._objective_label} is "
+            f"proved to be at most {result.rel_gap:.3g} of itself above the least. Give more time (--time-limit "
+            f"{max(600.0, 10.0 * options.time_limit):g}, or none), a larger --rel-tol or fewer {parts}"
         )
     return _exit_code(result.status)
 
@@ -630,8 +650,8 @@ def _write_labels(path, result):
     """Write each sample's most probable component and the probabilities of all."""
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        if isinstance(result, ClusteringResult):
-            rows.writerow(["cluster"])
+        if isinstance(result, PartitionResult):
+            rows.writerow(["cluster" if isinstance(result, ClusteringResult) else "class"])
             rows.writerows([int(label)] for label in result.labels)
             return
         tau = result.predict_proba()

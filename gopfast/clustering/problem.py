@@ -78,7 +78,7 @@ class KMeans:
                                      (self.n_samples,))  # fmt: skip
             self.sample_weight = checks.at_least("sample_weight", weight, 0.0, LARGEST)
             if not self.sample_weight.any():
-                raise InputError("sample_weight must not be all 0")
+                raise InputError("sample_weight must not be all zero")
         spread = 4.0 * self.n_features * float(np.abs(self.X).max()) ** 2
         if not math.isfinite(spread * math.fsum(self.sample_weight)):
             raise InputError("X and sample_weight: weighted sums of squared distances between samples overflow")

@@ -1,4 +1,4 @@
-"""The result of a k-means problem."""
+"""The result of a k-means problem, and what it shares with those of other partitions of the samples."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,51 @@ class Clustering:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ClusteringResult(SearchResult):
+class PartitionResult(SearchResult):
+    """
+    What results of problems share whose solution gives every sample to one cluster or class.
+
+    ``lower_bound <= least objective <= objective`` is proved. Beside the attributes of `gopfast.result.SearchResult`:
+
+    Attributes
+    ----------
+    rel_gap : float
+        ``gap / objective``, 0 where the objective is 0.
+    """
+
+    # what results of mixtures have
+    elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
+
+    @property
+    def labels(self) -> IntArray:
+        """Cluster or class of every sample, shape (n,)."""
+        return self.solution.labels
+
+    @property
+    def gap(self) -> float:
+        """``objective - lower_bound``: the solution is at most this far from the best."""
+        return self.objective - self.lower_bound
+
+    @property
+    def rel_gap(self) -> float:
+        """The gap in units of the objective."""
+        return self.gap / self.objective if self.objective > 0.0 else 0.0
+
+    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
+        """
+        Convert to JSON types; see `gopfast.result.SearchResult.to_dict`.
+
+        Parameters
+        ----------
+        responsibilities : bool
+            Whether to include the labels of the samples.
+        """
+        record = super().to_dict(responsibilities)
+        return {name: value for name, value in record.items() if not hasattr(type(self), name) or value is not None}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ClusteringResult(PartitionResult):
     """
     What `gopfast.solve` returns for a `gopfast.KMeans`; ``lower_bound <= least inertia <= inertia`` is proved.
 
@@ -57,14 +101,6 @@ class ClusteringResult(SearchResult):
 
     _objective_label = "inertia"
 
-    # what results of mixtures have
-    elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
-
-    @property
-    def labels(self) -> IntArray:
-        """Cluster of every sample, shape (n,)."""
-        return self.solution.labels
-
     @property
     def centers(self) -> FloatArray:
         """Centers, shape (K, d)."""
@@ -74,25 +110,3 @@ class ClusteringResult(SearchResult):
     def inertia(self) -> float:
         """Sum of squared distances to the nearest centers: the objective."""
         return self.objective
-
-    @property
-    def gap(self) -> float:
-        """``objective - lower_bound``: the clustering is at most this far from the best."""
-        return self.objective - self.lower_bound
-
-    @property
-    def rel_gap(self) -> float:
-        """The gap in units of the inertia."""
-        return self.gap / self.objective if self.objective > 0.0 else 0.0
-
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
-        """
-        Convert to JSON types; see `gopfast.result.SearchResult.to_dict`.
-
-        Parameters
-        ----------
-        responsibilities : bool
-            Whether to include the labels of the samples.
-        """
-        record = super().to_dict(responsibilities)
-        return {name: value for name, value in record.items() if not hasattr(type(self), name) or value is not None}

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from gopfast import checks
 from gopfast.annotations import FloatArray, IntArray
+from gopfast.clusterwise.least_squares import least_squares
 from gopfast.errors import InputError, InputTypeError
 
 LARGEST = 1e100  # squares of numbers above it, times weights, overflow
@@ -101,11 +102,10 @@ class ClusterwiseRegression:
                                      (self.n_samples,))  # fmt: skip
             self.sample_weight = checks.at_least("sample_weight", weight, 0.0, LARGEST)
             if not self.sample_weight.any():
-                raise InputError("sample_weight must not be all 0")
-        used, q = self.sample_weight > 0.0, self.n_features + self.fit_intercept
-        rows = _rows(self.X[used], self.fit_intercept)
-        if _fit(rows, [Fraction(0)] * len(rows), [Fraction(1)] * len(rows))[2] < q:
-            most = "" if len(rows) >= q else f": {len(rows)} samples of positive weight, {q} coefficients"
+                raise InputError("sample_weight must not be all zero")
+        X, q = self.X[self.sample_weight > 0.0], self.n_features + self.fit_intercept
+        if least_squares(X, np.zeros(len(X)), np.ones(len(X)), self.fit_intercept)[2] < q:
+            most = "" if len(X) >= q else f": {len(X)} samples of positive weight, {q} coefficients"
             raise InputError(f"X: regressors depend on each other{' or on the intercept' * self.fit_intercept}{most}")
 
     def __repr__(self) -> str:
@@ -170,10 +170,11 @@ class ClusterwiseRegression:
         solution, total = np.zeros((self.n_clusters, self.n_features + 1)), Fraction(0)
         for k in np.unique(labels):
             own = (labels == k) & (self.sample_weight > 0.0)
-            weights = [Fraction(w) for w in self.sample_weight[own].tolist()]
-            response = [Fraction(x) for x in self.y[own].tolist()]
-            found, squares, _ = _fit(_rows(self.X[own], self.fit_intercept), response, weights)
-            solution[k, 1 - self.fit_intercept :] = [float(x) for x in found]
+            found, squares, _ = least_squares(self.X[own], self.y[own], self.sample_weight[own], self.fit_intercept)
+            try:
+                solution[k, 1 - self.fit_intercept :] = [float(x) for x in found]
+            except OverflowError:
+                raise InputError("X and y: a coefficient is too large for a number; scale X") from None
             total += squares
         objective = float(total)
         return solution[:, 1:], solution[:, 0], objective if objective >= total else math.nextafter(objective, math.inf)
@@ -199,35 +200,3 @@ class ClusterwiseRegression:
         if array.dtype.kind not in "iu":
             raise InputError(f"{name} must be integers; got dtype {array.dtype}")
         return checks.at_least(name, array, 0, self.n_clusters - 1)
-
-
-def _rows(X, fit_intercept):
-    """Return regressors as Fractions, the constant first if there is an intercept."""
-    return [[Fraction(1)] * fit_intercept + [Fraction(x) for x in row] for row in X.tolist()]
-
-
-def _fit(rows, response, weights):
-    """
-    Return the least-squares fit in Fractions, its sum of squares, and the rank; what samples do not tell is 0.
-
-    By Gauss's elimination of the normal equations, with the response as one more column: what is left of it then is the
-    sum of squares.
-    """
-    table = [[*row, y] for row, y in zip(rows, response, strict=True)]
-    n, q = len(table), len(table[0]) - 1 if table else 0
-    normal = [
-        [sum((w * row[j] * row[k] for row, w in zip(table, weights, strict=True)), Fraction(0)) for k in range(q + 1)]
-        for j in range(q + 1)
-    ]
-    rank, pivots = 0, []
-    for j in range(q):
-        if n == 0 or normal[j][j] == 0:  # then its whole row is 0
-            continue
-        rank += 1
-        pivots.append(j)
-        for k in range(q + 1):
-            if k != j and normal[k][j] != 0:
-                factor = normal[k][j] / normal[j][j]
-                normal[k] = [a - factor * b for a, b in zip(normal[k], normal[j], strict=True)]
-    found = [normal[j][q] / normal[j][j] if j in pivots else Fraction(0) for j in range(q)]
-    return found, normal[q][q] if table else Fraction(0), rank

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gopfast.annotations import FloatArray, IntArray, Json
-from gopfast.result import SearchResult, to_json_types
+from gopfast.clustering.result import PartitionResult
+from gopfast.result import to_json_types
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class ClusterwiseFit:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ClusterwiseResult(SearchResult):
+class ClusterwiseResult(PartitionResult):
     """
     What `gopfast.solve` returns for a `gopfast.ClusterwiseRegression`.
 
@@ -67,14 +68,6 @@ class ClusterwiseResult(SearchResult):
 
     _objective_label = "sum of squares"
 
-    # what results of mixtures have
-    elbo = elbo_bound = elbo_constant = log_likelihood = log_likelihood_bound = None
-
-    @property
-    def labels(self) -> IntArray:
-        """Class of every sample, shape (n,)."""
-        return self.solution.labels
-
     @property
     def coefficients(self) -> FloatArray:
         """Coefficients of the classes, shape (K, p)."""
@@ -84,25 +77,3 @@ class ClusterwiseResult(SearchResult):
     def intercepts(self) -> FloatArray:
         """Intercepts of the classes, shape (K,)."""
         return self.solution.intercepts
-
-    @property
-    def gap(self) -> float:
-        """``objective - lower_bound``: the classes are at most this far from the best."""
-        return self.objective - self.lower_bound
-
-    @property
-    def rel_gap(self) -> float:
-        """The gap in units of the objective."""
-        return self.gap / self.objective if self.objective > 0.0 else 0.0
-
-    def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
-        """
-        Convert to JSON types; see `gopfast.result.SearchResult.to_dict`.
-
-        Parameters
-        ----------
-        responsibilities : bool
-            Whether to include the labels of the samples.
-        """
-        record = super().to_dict(responsibilities)
-        return {name: value for name, value in record.items() if not hasattr(type(self), name) or value is not None}

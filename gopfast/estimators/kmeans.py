@@ -8,21 +8,18 @@ from gopfast.annotations import FloatArray, IntArray, Seed
 from gopfast.clustering.lloyd import nearest
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import ClusteringResult
-from gopfast.result import Status
-from gopfast.solver import solve
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-    from sklearn.utils import check_random_state
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
     from gopfast.estimators.drop_in import OF_LLOYD, centers_of, check_without_effect
-    from gopfast.estimators.telling import NotProvedWarning, log_of, warn_once
+    from gopfast.estimators.partition import ProvedPartition
 except ImportError as error:
     raise ImportError("gopfast.GlobalKMeans needs scikit-learn 1.6 or later: pip install 'gopfast[sklearn]'") from error
 
 
-class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class GlobalKMeans(ProvedPartition, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """
     k-means clustering whose inertia is proved to be the least, with the interface of scikit-learn.
 
@@ -136,28 +133,12 @@ class GlobalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         problem = KMeans(X, self.n_clusters, sample_weight=sample_weight)
-        result = solve(
-            problem,
-            start=centers_of(self.init, (problem.n_clusters, X.shape[1])),
-            rel_tol=self.rel_tol,
-            time_limit=self.time_limit,
-            log=log_of(self.verbose),
-            random_state=check_random_state(self.random_state),
-        )
-        self.result_ = result
-        self.cluster_centers_, self.labels_ = result.centers, result.labels.astype(np.int32)
-        self.inertia_, self.inertia_bound_ = result.inertia, result.lower_bound
-        self.converged_, self.n_iter_ = bool(result.success), max(1, result.n_nodes)
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not result.success:
-            warn_once(
-                f"GlobalKMeans is not proved optimal: {result.message}. The inertia is at most {result.rel_gap:.3g} of "
-                "itself above the least. To close the gap raise time_limit or rel_tol.",
-                NotProvedWarning,
-                stacklevel=2,
-            )
+        self._solve(problem, centers_of(self.init, (problem.n_clusters, X.shape[1])))
         return self
+
+    def _set_fitted(self, problem, result):
+        self.cluster_centers_ = result.centers
+        self.inertia_, self.inertia_bound_ = result.inertia, result.lower_bound
 
     def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> IntArray:
         """Fit, and return the cluster of every sample; arguments as `fit`."""

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from gopfast.annotations import FloatArray, IntArray
+from gopfast.errors import InputError
 from gopfast.estimators.base import BaseEstimator, ProvedFit, check_is_fitted, validate_data
 from gopfast.estimators.tuning import FLOOR_OF_EXACT_FITS
 from gopfast.mixtures.problems import RegressionMixture
@@ -58,7 +59,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
     n_iter_ : int
         Nodes of the search, at least 1 as scikit-learn has it.
     gap_ : float
-        What is not proved of the log-likelihood, per unit of sample weight.
+        What is not proved of the log-likelihood, per unit of sample weight; with groups per group of weight 1.
     result_ : gopfast.Result
         The search's result; holds the training data.
     n_features_in_ : int
@@ -113,20 +114,27 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         offset: ArrayLike | None = None,
         n_trials: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> "GlobalRegressionMixture":
         """
         Find the proved best mixture.
+
+        Where scikit-learn's metadata routing is on, ``set_fit_request(groups=True)`` asks for the groups that a cross
+        validation is given.
 
         Parameters
         ----------
         X : array_like, shape (n, p)
         y : array_like, shape (n,)
         sample_weight : array_like of shape (n,), optional
-            Weights, at least 0 and not all 0.
+            Weights, at least 0 and not all 0; with groups one number for each group.
         offset : array_like of shape (n,), optional
             Of counts: what is added to linear predictors.
         n_trials : int or array_like of shape (n,), optional
             With "binomial" alone, which needs it.
+        groups : array_like of shape (n,), optional
+            Labels of rows that belong together, such as those of a patient or a centre: all rows of a group are of one
+            component. By default each row is a group.
 
         Returns
         -------
@@ -134,14 +142,15 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._solve(self._make(X, np.asarray(y, dtype=np.float64), sample_weight, offset=offset, n_trials=n_trials))
+        more = _arrays(offset=offset, n_trials=n_trials, groups=groups)
+        self._solve(self._make(X, np.asarray(y, dtype=np.float64), sample_weight, **more))
         return self
 
-    def _make(self, X, y, sample_weight, **of_counts):
+    def _make(self, X, y, sample_weight, **of_rows):
         """Return the problem, with a floor also where one regression leaves no residuals."""
         given = {
             "noise_variance": self.noise_variance, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight,
-            "family": self.family, "least_count": self.least_count, **of_counts,
+            "family": self.family, "least_count": self.least_count, **of_rows,
         }  # fmt: skip
         shared = {"variance": self.variance}
         floor = self.variance_floor
@@ -161,7 +170,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        given = {"offset": offset, "n_trials": n_trials}
+        given = _arrays(offset=offset, n_trials=n_trials)
         return self._problem.predict_mean(
             X, self.coefficients_, getattr(self, "intercepts_", None),
             **{name: value for name, value in given.items() if value is not None},
@@ -179,18 +188,20 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         y: ArrayLike | None = None,
         offset: ArrayLike | None = None,
         n_trials: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> FloatArray:
         """
         Return the probability of each component for samples, (m, K); the weights where no responses are known.
 
-        Of counts with offsets and numbers of trials, as `fit` takes them.
+        Of counts with offsets and numbers of trials, as `fit` takes them. Where the fit had groups, rows of equal
+        `groups` are of one component, and each row stands for itself without them.
         """
         check_is_fitted(self)
         if y is None:
             X = validate_data(self, X, dtype=np.float64, reset=False)
             return np.tile(self.weights_, (len(X), 1))
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
-        rows = self._problem._rows_of(X, y, offset=offset, n_trials=n_trials)
+        rows = self._problem._rows_of(X, y, **_arrays(offset=offset, n_trials=n_trials, groups=groups))
         found = self._problem._log_densities_of(rows, **self.result_.solution.parameters)
         with np.errstate(divide="ignore"):
             scores = found + np.log(self.weights_)
@@ -198,7 +209,20 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         return shares / shares.sum(axis=1, keepdims=True)
 
     def classify(
-        self, X: ArrayLike, y: ArrayLike, offset: ArrayLike | None = None, n_trials: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        offset: ArrayLike | None = None,
+        n_trials: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> IntArray:
-        """Return the most probable component of samples with known responses, shape (m,)."""
-        return self.predict_proba(X, y, offset, n_trials).argmax(axis=1)
+        """Return the most probable component of samples with known responses, shape (m,); see `predict_proba`."""
+        return self.predict_proba(X, y, offset, n_trials, groups).argmax(axis=1)
+
+
+def _arrays(**given):
+    """Refuse names of columns, which problems take: an estimator's X has regressors alone."""
+    for name, value in given.items():
+        if isinstance(value, str):
+            raise InputError(f"{name} must be an array, one entry for each row of X; got {value!r}")
+    return given

@@ -74,10 +74,10 @@ def test_certify_and_compare_say_that_time_ran_out(tmp_path, capsys, hard, em_on
 
 
 COMMANDS = ("fit", "resume", "certify", "compare", "select", "solve", "check", "kmeans", "classes", "mixed",
-            "regress")  # fmt: skip
+            "regress", "clusterwise")  # fmt: skip
 LIMITED = [
     "fit x -k 2", "resume y x", "certify x y", "compare x -k 2", "kmeans x -k 2", "classes x -k 2", "mixed x -k 2",
-    "select x", "regress x -k 2 --response y",
+    "select x", "regress x -k 2 --response y", "clusterwise x -k 2 --response y",
 ]  # fmt: skip
 
 

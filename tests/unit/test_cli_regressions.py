@@ -126,3 +126,55 @@ def test_proportions_are_fitted_and_certified(beetles, tmp_path, capsys):
 def test_wrong_arguments_of_counts_are_named(beetles, capsys, arguments, message):
     assert main(["fit", str(beetles), "-k", "2", "-q", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_clusterwise_prints_and_writes_what_solve_returns(data, tmp_path, capsys):
+    record, labels, picture = tmp_path / "classes.json", tmp_path / "classes.csv", tmp_path / "bounds.png"
+    command = ["clusterwise", str(data), "-k", "2", "--response", "CO2", "-q"]
+    assert main([*command, "--json", str(record), "--labels", str(labels)]) == 0
+    out, err = capsys.readouterr()
+    gnp, co2 = gopfast.datasets.load_co2data().T
+    result = gopfast.solve(gopfast.ClusterwiseRegression(gnp, co2, 2))
+    assert f"{result.objective:.8g}" in out and "columns GNP, CO2" in out and "OPTIMAL" in out and err == ""
+    written = json.loads(record.read_text())
+    assert written["model"] == {"n_clusters": 2, "fit_intercept": True, "response": "CO2"}
+    assert written["objective"] == pytest.approx(result.objective, rel=1e-12)
+    rows = labels.read_text().split()
+    assert rows[0] == "class" and [int(row) for row in rows[1:]] == result.labels.tolist()
+    pytest.importorskip("matplotlib")
+    assert main([*command, "--no-intercept", "--json", str(record), "--plot", str(picture)]) == 0
+    written = json.loads(record.read_text())
+    without = gopfast.solve(gopfast.ClusterwiseRegression(gnp, co2, 2, fit_intercept=False))
+    assert not written["model"]["fit_intercept"] and written["solution"]["intercepts"] == [0.0, 0.0]
+    assert written["objective"] == pytest.approx(without.objective, rel=1e-12)
+    assert picture.stat().st_size > 1000
+
+
+def test_a_limit_of_clusterwise_is_told_in_its_own_units(data, capsys):
+    assert main(["clusterwise", str(data), "-k", "3", "--response", "CO2", "-q", "--time-limit", "0"]) == 1
+    err = capsys.readouterr().err
+    assert "the sum of squares is proved to be at most" in err and "nats" not in err and "fewer classes" in err
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (["--response", "GDP"], "--response: there is no column 'GDP'; there are CO2, GNP"),
+        (["--response", "CO2", "--columns", "CO2"], "must have another column, that of a regressor"),
+        (["--response", "CO2", "-k", "29"], "n_clusters must be"),
+        (["--response", "CO2", "--rel-tol", "-1"], "rel_tol"),
+        (["--response", "CO2", "--family", "poisson"], "unrecognized arguments: --family"),
+        ([], "--response"),
+    ],
+)
+def test_one_line_says_what_clusterwise_cannot_do(data, capsys, more, message):
+    assert main(["clusterwise", str(data), "-k", "2", "-q", *more]) == 2
+    err = capsys.readouterr().err
+    assert message in err and err.splitlines()[-1].startswith("gopfast")
+
+
+def test_regressors_that_depend_on_each_other_are_refused_in_the_command(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,y\n1,2,3\n2,4,1\n3,6,2\n4,8,7\n")
+    assert main(["clusterwise", str(path), "-k", "2", "--response", "y", "-q"]) == 2
+    assert "regressors depend on each other" in capsys.readouterr().err

@@ -116,6 +116,25 @@ def test_small_cases_are_exact(arguments, objective):
     assert result.lower_bound == pytest.approx(objective, rel=1e-4)
 
 
+def test_classes_without_weight_have_no_regression():
+    problem = ClusterwiseRegression([0.0, 1.0, 2.0, 5.0], [0.0, 1.0, 3.0, 9.0], 2, sample_weight=[1.0, 1.0, 1.0, 0.0])
+    coefficients, intercepts, objective = problem.fit([0, 0, 0, 1])
+    assert (coefficients[1], intercepts[1]) == (0.0, 0.0) and objective == problem.objective([0, 0, 0, 0])
+    assert objective == pytest.approx(1 / 6)
+
+
+def test_numbers_of_any_size_are_fitted_as_they_are():
+    X, y = np.array([0.0, 3e-300, 5e-300, 7e-300]), np.array([1.0, 4.0, 6.0, 8.5]) * 2.0**-40
+    problem = ClusterwiseRegression(X, y, 1, sample_weight=np.full(4, 2.0**70))
+    coefficients, intercepts, objective = problem.fit(np.zeros(4, dtype=int))
+    moved = ClusterwiseRegression([0.0, 3.0, 5.0, 7.0], [1.0, 4.0, 6.0, 8.5], 1).fit(np.zeros(4, dtype=int))
+    np.testing.assert_allclose(coefficients * 1e-300, moved[0] * 2.0**-40, rtol=1e-12)
+    assert intercepts[0] == pytest.approx(moved[1][0] * 2.0**-40, rel=1e-10)
+    assert objective == pytest.approx(moved[2] * 2.0**-10, rel=1e-10)
+    with pytest.raises(gopfast.InputError, match="X and y: a coefficient is too large for a number; scale X"):
+        gopfast.solve(ClusterwiseRegression(X, 1e40 * y, 1))
+
+
 def test_squares_below_the_smallest_number_leave_the_bound_0():
     result = gopfast.solve(ClusterwiseRegression([0.0, 1.0, 2.0, 3.0, 4.0], 1e-170 * Y[:5], 2), log=False)
     assert 0.0 <= result.lower_bound <= result.objective < 1e-300

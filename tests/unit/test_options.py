@@ -108,7 +108,7 @@ def test_every_argument_is_described():
 
 def test_the_command_has_the_options_for_long_searches():
     for name, arguments in (("fit", ["data.csv", "-k", "2"]), ("solve", ["model.lp"]), ("resume", ["a", "b"])):
-        command = parser(*([None] * 11)).parse_args([name, *arguments])
+        command = parser(*([None] * 12)).parse_args([name, *arguments])
         assert {option: vars(command)[option] for option in FLAGS if option != "checkpoint"} == {
             option: DEFAULTS[option] for option in FLAGS if option != "checkpoint"
         }

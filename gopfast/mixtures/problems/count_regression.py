@@ -246,15 +246,13 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
             return np.exp(eta)
         return np.reshape(1.0 if n_trials is None else n_trials, (-1, 1)) * expit(eta)
 
-    def _rows_of(self, X, y, offset=None, n_trials=None):
+    def _rows_of(self, X, y, offset=None, n_trials=None, groups=None):
         given = {"n_trials": n_trials, "offset": offset}
         for name, value in given.items():
             if (value is None) != (getattr(self, name) is None):
                 raise InputError(f"{name} must {'not be' if value is not None else 'be'} given: the fit had "
                                  f"{'none' if value is not None else 'some'}")  # fmt: skip
-        if self.groups is not None:  # each row by itself
-            given["groups"] = np.arange(len(np.asarray(y)))
-        return table_with(X, y, given)[0]
+        return table_with(X, y, {**given, "groups": self._groups_of(groups, y)})[0]
 
     # What the solver asks
 

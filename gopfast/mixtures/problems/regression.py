@@ -343,11 +343,16 @@ class RegressionMixture(MixtureProblem):
         _refuse("normal", offset=offset, n_trials=n_trials)
         return self.predict(X, coefficients, intercepts)
 
-    def _rows_of(self, X, y, offset=None, n_trials=None):
-        """Return other samples in the form of `X`."""
+    def _rows_of(self, X, y, offset=None, n_trials=None, groups=None):
+        """Return other samples in the form of `X`; without `groups` each row is one."""
         _refuse("normal", offset=offset, n_trials=n_trials)
-        # each row by itself
-        return table_with(X, y, {"groups": None if self.groups is None else np.arange(len(np.asarray(y)))})[0]
+        return table_with(X, y, {"groups": self._groups_of(groups, y)})[0]
+
+    def _groups_of(self, groups, y):
+        """Return what groups rows of other samples are of, None where the fit had none."""
+        if self.groups is None and groups is not None:
+            raise InputError("groups must not be given: the fit had none")
+        return np.arange(len(np.asarray(y))) if self.groups is not None and groups is None else groups
 
     def _design(self):
         """Return the regressors with a constant last if there is an intercept, (n, q)."""

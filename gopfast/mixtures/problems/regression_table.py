@@ -7,11 +7,24 @@ from gopfast.errors import InputError
 
 
 def _codes(groups):
-    """Return numbers (n,) in place of labels of any kind."""
-    labels = np.asarray(groups)
-    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
-        raise InputError(f"groups must be labels of shape (n,), none of them missing; got shape {labels.shape}")
-    return np.unique(labels, return_inverse=True)[1].ravel()
+    """Return numbers (n,) in place of labels of any kind, in their order where they have one."""
+    labels = np.asarray(groups, dtype=object)  # as text NumPy would make a label of a missing one
+    if labels.ndim != 1:
+        raise InputError(f"groups must be labels of shape (n,); got shape {labels.shape}")
+    labels = labels.tolist()
+    missing = [i for i, label in enumerate(labels) if checks.says_missing(label)]
+    if missing:
+        raise InputError(f"groups must be labels, none of them missing; that of sample {missing[0]} is")
+    try:
+        place = dict.fromkeys(labels)
+    except TypeError:
+        raise InputError("groups must be labels of shape (n,), each a number or text") from None
+    try:
+        kinds = sorted(place)
+    except TypeError:  # of several types
+        kinds = list(place)
+    place = {label: code for code, label in enumerate(kinds)}
+    return np.array([place[label] for label in labels], dtype=np.intp)
 
 
 def table_with(X, y, given):

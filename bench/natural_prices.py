@@ -6,8 +6,8 @@ largest K (G(P, m) - S_j t_j) - W D(P) that ascents from random P and m come to,
 D(P) = (tr P - d - log det P) / 2; eigenvalues of P within --range. Where that is near 0 such prices would prove as much
 for all matrices at once, whatever their number of columns is. Nothing is proved by it.
 
-Usage: python bench/natural_prices.py [--range 0.12 5] [--lift 0.5] [--rows "2000 5 3 7" ...]  (samples, columns, components,
-           deviations apart)
+Usage: python bench/natural_prices.py [--range 0.12 5] [--lift 0.5] [--rows "2000 5 3 7" ...]
+           (samples, columns, components, deviations apart)
 """
 
 import argparse
@@ -98,7 +98,8 @@ def main():
         n, d, K, apart = (float(part) for part in row.split())
         excess, values, distances = ascents(int(n), int(d), int(K), apart, arguments.lift, *arguments.range)[0]
         numbers = [" ".join(f"{x:.3g}" for x in some) for some in (values, distances)]
-        print(f"| {n:,.0f} x {d:.0f}, K={K:.0f}, {apart:g} apart | {excess:.2g} | {numbers[0]} | {numbers[1]} |", flush=True)
+        name = f"{n:,.0f} x {d:.0f}, K={K:.0f}, {apart:g} apart"
+        print(f"| {name} | {excess:.2g} | {numbers[0]} | {numbers[1]} |", flush=True)
 
 if __name__ == "__main__":
     main()

@@ -21,6 +21,7 @@ ROWS = ["2000 5 3 7", "4000 3 4 6", "4000 3 5 5", "4000 4 3 8", "4000 5 8 8"]
 N_STARTS = 30
 STEEP = 10.0  # nats for the square of a logarithm beyond the range
 
+
 def clusters_of(n, d, K, apart):
     """Return samples from their clusters' means (n, d), labels, means (K, d), in units within clusters, and shares."""
     X = unequal(n, d, K, apart, "tied", 1)
@@ -30,6 +31,7 @@ def clusters_of(n, d, K, apart):
     Z = X - means[label]
     unit = np.linalg.inv(np.linalg.cholesky(Z.T @ Z / n))
     return Z @ unit.T, label, means @ unit.T, np.bincount(label) / n
+
 
 def saved(gains):
     """Return what the best column saves, over n, and the column (n,), over n (P2); gains: prices less costs."""
@@ -45,6 +47,7 @@ def saved(gains):
     scale = scales[np.flatnonzero(fits)[0]]
     tau = np.exp(np.minimum(0.0, gains + scale))
     return np.maximum(0.0, gains + scale).sum() / n, tau / n
+
 
 def ascents(n, d, K, apart, lift, least, most):
     """Return the largest excess, the eigenvalues of P and the distances of m from the clusters, best first."""
@@ -87,6 +90,7 @@ def ascents(n, d, K, apart, lift, least, most):
         found.append((-end.fun, np.linalg.eigvalsh(C @ C.T), np.sort(np.linalg.norm(means - end.x[:d], axis=1))))
     return sorted(found, key=lambda one: -one[0])
 
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--rows", nargs="+", default=ROWS)
@@ -100,6 +104,7 @@ def main():
         numbers = [" ".join(f"{x:.3g}" for x in some) for some in (values, distances)]
         name = f"{n:,.0f} x {d:.0f}, K={K:.0f}, {apart:g} apart"
         print(f"| {name} | {excess:.2g} | {numbers[0]} | {numbers[1]} |", flush=True)
+
 
 if __name__ == "__main__":
     main()

@@ -1,11 +1,11 @@
 """Everyday data: thousands of samples, several columns, clusters that are more or less apart, and real tables.
 
 Usage: OMP_NUM_THREADS=1 python bench/everyday.py [--seconds 20] [--jobs 2] [--part 1/3] [--rows TEXT ...]
-       python bench/everyday.py --compare groups --rows "5000 2 3 8 diag" "60000 3 3 5 known"
+       python bench/everyday.py --compare groups [--unequal] --rows "5000 2 3 8 diag" "60000 3 3 5 known"
 
 About 75 cases (`everyday_cases.py`), each on one thread; 25 minutes with two jobs on two idle processors. What was
 found is kept in bench/results/everyday.json, case by case, so that parts can be run again, and the whole of it is
-written to bench/results/everyday.md. A case is *separated* if, of the solution found, at most 1 % of the rows have no
+written to bench/results/everyday.md, whose head says what made the whole and which parts were made again. A case is *separated* if, of the solution found, at most 1 % of the rows have no
 responsibility of 0.9 or more.
 """
 
@@ -16,7 +16,7 @@ import warnings
 
 import machine
 import numpy as np
-from everyday_cases import SEED, clusters, design
+from everyday_cases import SEED, clusters, design, unequal
 from sklearn.mixture import GaussianMixture
 
 import gopfast
@@ -26,7 +26,7 @@ CLEAR, MOST_UNCLEAR = 0.9, 0.01  # largest responsibility; part of the rows that
 TIGHT = 1e-4  # nats a sample
 LONGEST_PEER = 60.0  # seconds that ten starts of scikit-learn may take, as one start foresees it
 N_STARTS = 10
-KEPT = machine.RESULTS / "everyday.json"
+KEPT, TABLE = machine.RESULTS / "everyday.json", machine.RESULTS / "everyday.md"
 HEADER = [
     "data", "status", "nats open", "per sample", "separated", "seconds", "of the best solution",
     "scikit-learn, 1 start: seconds, nats above", "10 starts: seconds, nats above",
@@ -130,10 +130,16 @@ def in_reach(rows):
     return machine.table(["rows", "K", *(f"{low} to {high} columns" for low, high in WIDTHS)], lines)
 
 
-def compared(case, seconds, seed, mechanisms):
+def heading_of_part(part):
+    """Return the head of the table that is there, and which part of it is made again."""
+    head = TABLE.read_text(encoding="utf-8").split("\n\nProof to ")[0]
+    return "\n\n".join([head, part.split("\n\n")[1].rstrip("\n").replace("Made by", "A part again by", 1), ""])
+
+
+def compared(case, seconds, seed, mechanisms, draw):
     """Return a line of what some mechanisms change: statuses, gaps and processor seconds without them and with them."""
     n, d, K, apart, kind = case
-    X = clusters(n, d, K, apart, "spherical" if kind == "known" else kind, seed)
+    X = draw(n, d, K, apart, kind, seed)
     told = []
     for switched in (False, True):
         begun = time.process_time()
@@ -143,12 +149,19 @@ def compared(case, seconds, seed, mechanisms):
     return [f"{n:,} x {d}, K={K}, {kind}, {apart:g} apart", *told]
 
 
+def alike(n, d, K, apart, kind, seed):
+    """Return `clusters`, whose variances are unlike where they are said to be known."""
+    return clusters(n, d, K, apart, "spherical" if kind == "known" else kind, seed)
+
+
 def compare(arguments):
     """Print lines of what some mechanisms change."""
+    draw = unequal if arguments.unequal else alike
     for text in arguments.rows:
         row = text.split()
         case = (*map(int, row[:3]), float(row[3]), row[4])
-        print(" | ".join(compared(case, arguments.seconds, arguments.seed, arguments.compare.split(","))), flush=True)
+        mechanisms = arguments.compare.split(",")
+        print(" | ".join(compared(case, arguments.seconds, arguments.seed, mechanisms, draw)), flush=True)
 
 
 def chosen(arguments):
@@ -169,11 +182,14 @@ def main():
     parser.add_argument("--part", default="1/1", help="which part of the cases, of how many")
     parser.add_argument("--rows", nargs="*", help="only cases whose name has one of these texts; nothing is written")
     parser.add_argument("--compare", metavar="MECHANISMS", help="rows as numbers, without these and with")
+    parser.add_argument("--unequal", action="store_true", help="compare with the table's clusters")
     arguments = parser.parse_args()
     if arguments.compare:
         compare(arguments)
         return
     heading = machine.heading("Everyday data", "scikit-learn")
+    if arguments.part != "1/1" and TABLE.exists():
+        heading = heading_of_part(heading)
     kept = {row["name"]: row for row in json.loads(KEPT.read_text(encoding="utf-8"))} if KEPT.exists() else {}
     tasks = [(case, arguments.seconds, arguments.seed) for case in chosen(arguments)]
     for row in outcomes(measured, tasks, arguments.jobs):
@@ -191,7 +207,7 @@ def main():
     )
     reach = "In reach: separated cases proved to 1e-4 nats a sample, of how many, and the median gap a sample.\n"
     text = [heading, note + "\n", summary(rows) + "\n", reach, in_reach(rows), machine.table(HEADER, map(line, rows))]
-    machine.write("everyday.md", "\n".join(text))
+    machine.write(TABLE.name, "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ Usage: OMP_NUM_THREADS=1 python bench/everyday.py [--seconds 20] [--jobs 2] [--p
 
 About 75 cases (`everyday_cases.py`), each on one thread; 25 minutes with two jobs on two idle processors. What was
 found is kept in bench/results/everyday.json, case by case, so that parts can be run again, and the whole of it is
-written to bench/results/everyday.md, whose head says what made the whole and which parts were made again. A case is *separated* if, of the solution found, at most 1 % of the rows have no
-responsibility of 0.9 or more.
+written to bench/results/everyday.md, whose head says what made the whole and which parts were made again. A case is
+*separated* if, of the solution found, at most 1 % of the rows have no responsibility of 0.9 or more.
 """
 
 import argparse

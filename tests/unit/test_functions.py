@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -161,6 +162,16 @@ def test_a_checkpoint_goes_on(tmp_path):
     gopfast.solve(problem, rel_tol=1e-9, epsilon=1e-9, max_nodes=2, checkpoint=tmp_path / "state.npz")
     resumed = gopfast.resume(tmp_path / "state.npz", problem)
     assert resumed.success and resumed.objective == pytest.approx(whole.objective, abs=3e-9)
+
+
+def test_every_number_of_threads_and_workers_finds_the_same():
+    problem = PolynomialProblem("x*log(x)*z + y^1.3*exp(-x*z) - y*z^3", ["x + y >= 1"], BOX)
+    results = [gopfast.solve(problem, rel_tol=1e-8, n_threads=n) for n in (1, 2)]
+    assert results[0].success and results[0].n_nodes == results[1].n_nodes
+    assert results[0].objective == results[1].objective and results[0].bound == results[1].bound
+    # workers get the problem as it is
+    again = pickle.loads(pickle.dumps(problem.lifted))
+    assert again.atoms == problem.lifted.atoms and len(again.atoms) == 3
 
 
 def test_no_ray_moves_what_is_a_function():

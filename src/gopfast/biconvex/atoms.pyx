@@ -17,7 +17,7 @@ from gopfast.search.types cimport real
 # Names of the functions, in the order of their numbers
 NAMES = ("exp", "entropy", "power")
 # Variable number `value` is the function, by its number, of variable number `argument`; the exponent is that of a power
-Atom = namedtuple("Atom", "function exponent argument value")
+Atom = namedtuple("Atom", "function exponent argument value", module="gopfast.biconvex.atoms")
 
 
 cdef bint is_convex(int function, real exponent) noexcept nogil:

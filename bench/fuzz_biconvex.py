@@ -435,7 +435,9 @@ def lost(trace, point, slack=0.0):
     `slack` is what the point's coordinates may be off, relative to 1 or their magnitudes.
     """
     off = slack * (1.0 + np.abs(point))
-    holds = {
+    # a box may end beside the point: it loses nothing if it does not hold it, and its halves are not asked for it
+    holds = {serial: (low <= point).all() and (point <= high).all() for serial, _, _, low, high in trace}
+    keeps = {
         serial: (low <= point + off).all() and (point - off <= high).all() for serial, _, _, low, high in trace
     }
     children = {}
@@ -443,7 +445,7 @@ def lost(trace, point, slack=0.0):
         children.setdefault(parent, []).append(serial)
     parents = [serial for serial in children if holds.get(serial, True)]
     return [f"node {serial} lost a feasible point" for serial in parents
-            if not any(holds[child] for child in children[serial])]
+            if not any(keeps[child] for child in children[serial])]
 
 
 def one(seed, scip_share, scip_seconds, audit_share, time_limit):
@@ -479,12 +481,13 @@ def one_with_functions(seed, audit_share, time_limit):
     except Exception:
         return instance.kind, "raised", [traceback.format_exc()]
     wrong = with_functions.wrong(instance, result, points)
-    if rng.random() < audit_share and np.isfinite([problem.lifted.lower, problem.lifted.upper]).all():
+    if points and rng.random() < audit_share and np.isfinite([problem.lifted.lower, problem.lifted.upper]).all():
         value, best = points[0]
         with with_functions.precisely():
             rounding = 1e-13 + 1e-14 * float(instance.value(best)[1] / max(abs(value), 1e-300))
+            slacks = [float(slack) for slack in instance.slacks(best)]
         try:
-            wrong += audited(problem.lifted, float(value), problem.completed(best), rounding, rng)
+            wrong += audited(problem.lifted, float(value), problem.completed([*best, *slacks]), rounding, rng)
         except Exception:
             wrong.append(traceback.format_exc())
     return instance.kind, result.status.name, wrong

@@ -1,7 +1,9 @@
 """Random problems with exponentials, logarithms, x log(x) and powers, evaluated by mpmath from their own terms.
 
 A term is a coefficient times factors, each a function of an affine expression that keeps within its domain on the box.
-Rows have a planted point well inside, so that no rounding decides whether it is feasible.
+Rows have a planted point well inside, so that no rounding decides whether it is feasible. Equations have a variable of
+their own, which no other row and not the objective has, so that every point has exactly one value of it. Some problems
+have two rows that contradict each other.
 """
 
 import contextlib
@@ -40,32 +42,55 @@ class Instance:
     """
     A problem in terms (coefficient, factors), minimised or maximised.
 
-    Rows are (terms, upper bound); `point` meets all.
+    Rows are (terms, upper bound); `point` meets all, but where it is None: then they contradict each other. Equations
+    are (terms, value, low, high): terms + s == value with low <= s <= high, their variables coming behind the others.
     """
 
-    def __init__(self, kind, objective, rows, low, high, sense, point):
-        self.kind, self.objective, self.rows = kind, objective, rows
+    def __init__(self, kind, objective, rows, equations, low, high, sense, point):
+        self.kind, self.objective, self.rows, self.equations = kind, objective, rows, equations
         self.low, self.high, self.sense, self.point = low, high, sense, point
 
     def problem(self):
         names = {f"z{i}": pair for i, pair in enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))}
         rows = [f"{text_of(terms)} <= {bound!r}" for terms, bound in self.rows]
+        for k, (terms, value, low, high) in enumerate(self.equations):
+            rows.append(f"{text_of(terms)} + s{k} == {value!r}")
+            names[f"s{k}"] = (low, high)
         return gopfast.PolynomialProblem(text_of(self.objective), rows, names, sense=self.sense)
 
     def value(self, z, rounding=0.0):
         """Objective, minimised, and the greatest magnitude of its terms, of mpmath's numbers."""
+        z = z[: len(self.low)]
         found = [value_of(term, z, rounding) for term in self.objective]
         return sum(found) * (-1 if self.sense == "max" else 1), max(abs(x) for x in found)
 
     def sensitivity(self, z):
-        """Greatest of the terms, whose factors count as 1 at least: what rounding of arguments is relative to."""
-        sizes = [abs(a) * np.prod([max(1.0, float(abs(value_of((1.0, [factor]), z, ROUNDING)))) for factor in factors])
-                 for a, factors in self.objective]
-        return max(sizes)
+        """What rounding may change of the objective, of its terms and by their arguments, which matter near 0."""
+        z, total = z[: len(self.low)], 0.0
+        for term in self.objective:
+            ends = [value_of(term, z, ROUNDING, side * ROUNDING) for side in (-1, 0, 1)]
+            total += max(abs(end - ends[1]) for end in ends) + 1e-12 * (1 + abs(ends[1]))
+        return total
+
+    def slacks(self, z):
+        """Values of the equations' variables at a point of the others."""
+        return [value - sum(value_of(term, z) for term in terms) for terms, value, *_ in self.equations]
 
     def violation(self, z, rounding=0.0):
-        """Greatest violation of a row relative to max(1, its greatest term)."""
-        worst = mpmath.mpf(0)
+        """
+        Greatest violation of a row relative to max(1, its greatest term).
+
+        At a point without the equations' variables inf where one would be outside its bounds.
+        """
+        n, worst = len(self.low), mpmath.mpf(0)
+        z, own = z[:n], z[n:]
+        for k, (terms, value, low, high) in enumerate(self.equations):
+            if not own:
+                if not low <= value - sum(value_of(term, z) for term in terms) <= high:
+                    return mpmath.inf
+                continue
+            found = [*(value_of(term, z, rounding) for term in terms), mpmath.mpf(own[k])]
+            worst = max(worst, abs(sum(found) - value) / max(1, *(abs(x) for x in found)))
         for terms, bound in self.rows:
             found = [value_of(term, z, rounding) for term in terms]
             worst = max(worst, (sum(found) - bound) / max(1, *(abs(x) for x in found)))
@@ -85,14 +110,19 @@ def factor_text(factor):
     }[factor.kind]  # fmt: skip
 
 
-def value_of(term, z, rounding=0.0):
-    """Value; arguments below 0 by no more than this share of their terms are 0, others outside."""
+def value_of(term, z, rounding=0.0, shift=0.0):
+    """
+    Value of a term.
+
+    Arguments below 0 by no more than `rounding` of their terms are 0, others outside; they are shifted by a share.
+    """
     a, factors = term
     total = mpmath.mpf(a)
     for factor in factors:
         u = factor.constant + sum(mpmath.mpf(slope) * x for slope, x in zip(factor.slopes, z, strict=True))
         size = abs(factor.constant) + sum(abs(slope * x) for slope, x in zip(factor.slopes, z, strict=True))
-        if 0 > u >= -rounding * size:
+        u += shift * size
+        if 0 > u >= -(rounding + abs(shift)) * size:
             u = mpmath.mpf(0)
         if u < 0 and factor.kind in ("log", "entropy", "power"):
             raise OutsideError
@@ -152,7 +182,20 @@ def draw(rng):
             own = terms()
             value = float(sum(value_of(term, point.tolist()) for term in own))
             rows.append((own, value + 1e-6 * (1.0 + abs(value)) + float(rng.integers(0, 3)) / 2))
-    return Instance(kind, terms(), rows, low, high, str(rng.choice(["min", "max"])), point)
+        equations = []
+        if rng.random() < 0.3:
+            own = terms()
+            value = float(sum(value_of(term, point.tolist()) for term in own))
+            width = float(rng.integers(1, 9)) / 4 * (1.0 + abs(value))
+            equations.append((own, value, -width, width / 2))
+        if rng.random() < 0.1:
+            # by more than the feasibility tolerance of any point
+            own = terms()
+            value = float(sum(value_of(term, point.tolist()) for term in own))
+            least = 1e-3 * (1.0 + sum(abs(a) for a, _ in own) + abs(value)) * float(rng.choice([1.0, 100.0]))
+            rows += [(own, value), ([(-a, factors) for a, factors in own], -value - least)]
+            point = None
+    return Instance(kind, terms(), rows, equations, low, high, str(rng.choice(["min", "max"])), point)
 
 
 def feasible_points(instance, rng, count=60):
@@ -160,6 +203,8 @@ def feasible_points(instance, rng, count=60):
     found = []
     shape = (count, len(instance.low))
     shares = np.where(rng.random(shape) < 0.3, rng.integers(0, 2, shape), rng.random(shape))
+    if instance.point is None:
+        return []
     points = np.vstack([instance.point, instance.low + (instance.high - instance.low) * shares])
     with precisely():
         for z in np.clip(points, instance.low, instance.high).tolist():
@@ -197,6 +242,8 @@ def scip_bounds(instance, seconds):
 
     for terms, bound in instance.rows:
         model.addCons(expression(terms) <= bound)
+    for k, (terms, value, low, high) in enumerate(instance.equations):
+        model.addCons(expression(terms) + model.addVar(f"s{k}", lb=low, ub=high) == value)
     t = model.addVar("t", lb=None)
     sign = -1.0 if instance.sense == "max" else 1.0
     model.addCons(sign * expression(instance.objective) <= t)
@@ -212,7 +259,7 @@ def wrong(instance, result, points, rel_tol=1e-6):
     bound, found = sign * mpmath.mpf(result.bound), []
     if points and bound > points[0][0]:
         found.append(f"bound {float(bound)!r} above the feasible {float(points[0][0])!r}")
-    if result.status.name in ("INFEASIBLE", "UNBOUNDED"):
+    if result.status.name == "UNBOUNDED" or (result.status.name == "INFEASIBLE" and points):
         found.append(f"{result.status.name} with a feasible point in a box")
     if result.solution is None:
         return [*found, "OPTIMAL without a solution"] if result.status.name == "OPTIMAL" else found
@@ -222,7 +269,7 @@ def wrong(instance, result, points, rel_tol=1e-6):
         if violation > 1.01e-8:
             found.append(f"{result.status.name} with violation {float(violation):.3g}")
         value, size = instance.value(z, ROUNDING)
-        if abs(sign * value - mpmath.mpf(result.objective)) > 1e-12 * max(1, instance.sensitivity(z)):
+        if abs(sign * value - mpmath.mpf(result.objective)) > instance.sensitivity(z):
             found.append(f"objective {result.objective} where the solution has {float(sign * value)}")
         least = points[0][0] if points else value
         if result.status.name == "OPTIMAL" and value - least > rel_tol * abs(value) + 1e-6 * max(1, size):

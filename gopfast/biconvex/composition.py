@@ -25,7 +25,7 @@ import numpy as np
 
 from gopfast.biconvex import atoms, intervals
 from gopfast.biconvex.atoms import Atom
-from gopfast.biconvex.tuning import MOST_DEGREE, MOST_EXPONENT, MOST_ROOT
+from gopfast.biconvex.tuning import MOST_DEGREE, MOST_EXPONENT, MOST_REMEMBERED, MOST_ROOT
 from gopfast.errors import InputError
 
 ONE = ()  # the monomial of constants
@@ -114,7 +114,7 @@ class Composition:
         self.names, self.lower, self.upper = list(names), list(lower), list(upper)
         self.taken, self.n_own = set(self.names), len(self.names)
         self.rows, self.definitions, self.made, self.atoms = [], [], {}, []
-        self.factors = {}  # of what was multiplied, by its key
+        self.factors = {}  # what was multiplied, of short products by their terms
         self.entropies = {}  # of the variable t = log(u): u, and the variable u log(u)
 
     def model(self, objective, rows, sense="min", name=""):
@@ -130,15 +130,20 @@ class Composition:
         """Product of two polynomials."""
         if not p or not q:
             return {}
-        factors = [*self.factors.get(_key(p), [p]), *self.factors.get(_key(q), [q])]
-        if self._pair(factors):
+        factors = [*self._factors(p), *self._factors(q)]
+        if self.entropies and self._pair(factors):
             found = factors[0]
             for factor in factors[1:]:
                 found = self._times(found, factor)
         else:
             found = self._times(p, q)
-        self.factors[_key(found)] = factors
+        if len(found) <= MOST_REMEMBERED:
+            self.factors[tuple(found.items())] = factors
         return found
+
+    def _factors(self, p):
+        """Return what was multiplied to a polynomial, as far as that is remembered."""
+        return self.factors.get(tuple(p.items()), [p]) if len(p) <= MOST_REMEMBERED else [p]
 
     def _times(self, p, q):
         if degree(p) + degree(q) > 2 and degree(p) and degree(q) and not (self._meet(p, q) or self._meet(q, p)):

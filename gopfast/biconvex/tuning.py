@@ -345,6 +345,8 @@ TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 MOST_DEGREE = 64
 # of exponents that are any numbers | none | (64, 1e6) | argument: beyond it powers of 1.1 are infinite or 0 as doubles
 MOST_EXPONENT = 1e4
+# of a product whose factors are remembered, for logarithms among them (XF2) | terms | [1, inf) | not measured
+MOST_REMEMBERED = 12
 # of exponents that are fractions | their denominator, and numerator | [2, inf) | argument: roots are powers of this
 # degree (XP1)
 MOST_ROOT = 6

@@ -11,10 +11,12 @@ moved to where the rows hold exactly, or left out. A failure is
 
 Half of the problems are those of `fuzzing/statuses`, within wide, infinite and badly scaled bounds, whose status is
 known by construction, in rationals, or from SCIP: a wrong one is a failure, as is a solution of an infeasible problem.
+A fifth have exponentials, logarithms and powers, `fuzzing/functions`, and are evaluated by mpmath.
 
 Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
 
 Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED] [--statuses SHARE]
+     [--functions SHARE]
 """
 
 import argparse
@@ -32,7 +34,7 @@ import gopfast
 from gopfast import BiconvexProblem, Status
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from fuzzing import statuses as known_statuses
+from fuzzing import functions as with_functions, statuses as known_statuses
 
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
@@ -383,20 +385,29 @@ class Minimised:
 
 def audit(instance, points, rng):
     """Search told to prove more than is true: no node that holds a feasible point may be bounded above it."""
+    if not points or not (instance.kind == "switched" or np.isfinite([*instance.lower, *instance.upper]).all()):
+        return []
+    value, best = points[0]
+    return audited(instance.problem(), float(value), best, 4e-16, rng)
+
+
+def audited(problem, value, best, rounding, rng):
+    """
+    Search a BiconvexProblem, told to prove more than is true, with a known point; return what is wrong.
+
+    `rounding` is what the objective's value at the point may be off, relatively.
+    """
     from gopfast.biconvex.alternating import AlternatingPrimal
     from gopfast.biconvex.bilinear import BilinearRelaxation
     from gopfast.search.search import Search
 
     from gopfast.biconvex.lifting import Lifting
 
-    if not points or not (instance.kind == "switched" or np.isfinite([*instance.lower, *instance.upper]).all()):
-        return []
-    lifting = Lifting(instance.problem())
+    lifting = Lifting(problem)
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
-    value, best = points[0]
     core = lifting.to_core(best, scale)
-    limit = float(value) / objective_scale
-    limit += 4e-16 * abs(limit)
+    limit = value / objective_scale
+    limit += rounding * abs(limit)
     primal = AlternatingPrimal(data, [core], core)
     trace, excess = [], 10.0 ** rng.integers(-6, 1) * (1e-3 + abs(limit))
     search = Search(
@@ -412,19 +423,29 @@ def audit(instance, points, rng):
         wrong.append(f"the tree's bound {search.least_bound} exceeds the feasible {limit} (core's units)")
     primal.close()
     if reason is not Status.TIME_LIMIT:
-        wrong += lost(trace, core)
+        # what is computed of others in doubles is no exact point
+        wrong += lost(trace, core, 1e-12 if problem.atoms else 0.0)
     return wrong
 
 
-def lost(trace, point):
-    """Whether tightening has thrown a point away: a node that holds it must have a child that does, if it has any."""
+def lost(trace, point, slack=0.0):
+    """
+    Whether tightening has thrown a point away: a node that holds it must have a child that does, if it has any.
+
+    `slack` is what the point's coordinates may be off, relative to 1 or their magnitudes.
+    """
+    off = slack * (1.0 + np.abs(point))
+    # a box may end beside the point: it loses nothing if it does not hold it, and its halves are not asked for it
     holds = {serial: (low <= point).all() and (point <= high).all() for serial, _, _, low, high in trace}
+    keeps = {
+        serial: (low <= point + off).all() and (point - off <= high).all() for serial, _, _, low, high in trace
+    }
     children = {}
     for serial, parent, *_ in trace:
         children.setdefault(parent, []).append(serial)
     parents = [serial for serial in children if holds.get(serial, True)]
     return [f"node {serial} lost a feasible point" for serial in parents
-            if not any(holds[child] for child in children[serial])]
+            if not any(keeps[child] for child in children[serial])]
 
 
 def one(seed, scip_share, scip_seconds, audit_share, time_limit):
@@ -448,6 +469,30 @@ def one(seed, scip_share, scip_seconds, audit_share, time_limit):
     return instance.kind, result.status.name, wrong
 
 
+def one_with_functions(seed, audit_share, time_limit):
+    """Draw a problem with exponentials, logarithms and powers, solve and check it: kind, status and what is wrong."""
+    rng = np.random.default_rng((seed, 2))
+    instance = with_functions.draw(rng)
+    points = with_functions.feasible_points(instance, rng)
+    try:
+        problem = instance.problem()
+        result = gopfast.solve(problem, n_threads=1, random_state=seed, time_limit=time_limit,
+                               max_nodes=int(rng.choice([1, 20, 300])))  # fmt: skip
+    except Exception:
+        return instance.kind, "raised", [traceback.format_exc()]
+    wrong = with_functions.wrong(instance, result, points)
+    if points and rng.random() < audit_share and np.isfinite([problem.lifted.lower, problem.lifted.upper]).all():
+        value, best = points[0]
+        with with_functions.precisely():
+            rounding = 1e-13 + 1e-14 * float(instance.value(best)[1] / max(abs(value), 1e-300))
+            slacks = [float(slack) for slack in instance.slacks(best)]
+        try:
+            wrong += audited(problem.lifted, float(value), problem.completed([*best, *slacks]), rounding, rng)
+        except Exception:
+            wrong.append(traceback.format_exc())
+    return instance.kind, result.status.name, wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="first seed")
@@ -457,6 +502,7 @@ def main():
     parser.add_argument("--scip", type=float, default=0.3, help="share of problems that SCIP solves too")
     parser.add_argument("--scip-limit", type=float, default=0.5, help="seconds of SCIP's; most take 0.05")
     parser.add_argument("--statuses", type=float, default=0.5, help="share of problems whose status is known")
+    parser.add_argument("--functions", type=float, default=0.2, help="share of problems with exponentials and the like")
     parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
     arguments = parser.parse_args()
@@ -466,7 +512,10 @@ def main():
     seconds = arguments.seconds if arguments.seconds is not None else 60.0 if number is None else np.inf
     end = time.monotonic() + seconds
     while time.monotonic() < end and (number is None or counts.total() < number):
-        if np.random.default_rng((seed, 0)).random() < arguments.statuses:
+        share = np.random.default_rng((seed, 3)).random()
+        if share < arguments.functions:
+            kind, status, wrong = one_with_functions(seed, arguments.audits, arguments.limit)
+        elif np.random.default_rng((seed, 0)).random() < arguments.statuses:
             kind, status, wrong = one_status(seed, arguments.scip_limit if arguments.scip else 0.0, arguments.limit)
         else:
             kind, status, wrong = one(seed, arguments.scip, arguments.scip_limit, arguments.audits, arguments.limit)
@@ -480,7 +529,7 @@ def main():
     print(f"seeds {arguments.seed if arguments.only is None else seed - 1} to {seed - 1}")
     print("| kind | problems | failures | " + " | ".join(names) + " |")
     print("| --- " * (3 + len(names)) + "|")
-    kinds = [kind for kind in (*KINDS, *known_statuses.KINDS) if counts[kind]]
+    kinds = [kind for kind in (*KINDS, *known_statuses.KINDS, *with_functions.KINDS) if counts[kind]]
     for kind in [*kinds, "all"]:
         row = [counts[kind], failed[kind], *(statuses[kind, name] for name in names)]
         if kind == "all":

@@ -6,7 +6,8 @@ Importing this module registers the solver::
     pyomo.environ.SolverFactory("gopfast").solve(model, tee=True)
 
 Linear, bilinear and quadratic terms of continuous variables are taken as Pyomo's standard representation gives them;
-what else there is, products of more variables, powers, quotients, roots and magnitudes, from the expressions.
+what else there is, products of more variables, powers, quotients, roots, magnitudes, exponentials and logarithms, from
+the expressions.
 """
 
 import math
@@ -43,6 +44,7 @@ OPERATIONS = {
     "ProductExpression": "product", "MonomialTermExpression": "product", "DivisionExpression": "quotient",
     "PowExpression": "power", "ScalarExpression": "name", "ExpressionData": "name", "_GeneralExpressionData": "name",
 }  # fmt: skip
+FUNCTIONS = {"sqrt": "root", "exp": "exponential", "log": "logarithm", "log10": "decimal logarithm"}
 
 
 @SolverFactory.register("gopfast", doc="Proved global optima of bilinear, convex quadratic and polynomial problems")
@@ -201,8 +203,8 @@ class _Translation:
     def _operation(self, node, parts):
         """Polynomial of one operation."""
         kind = OPERATIONS.get(type(node).__name__)
-        if isinstance(node, UnaryFunctionExpression) and node.getname() == "sqrt":
-            kind = "root"
+        if isinstance(node, UnaryFunctionExpression) and node.getname() in FUNCTIONS:
+            kind = FUNCTIONS[node.getname()]
         try:
             if kind == "sum":
                 return plus(*parts)
@@ -216,14 +218,21 @@ class _Translation:
                 return self.composition.size(parts[0])
             if kind == "root":
                 return self.composition.power(parts[0], 0.5)
-            if kind == "power" and set(parts[1]) <= {()}:
-                return self.composition.power(parts[0], parts[1].get((), 0.0))
+            if kind == "power":
+                return self.composition.raised(*parts)
+            if kind == "exponential":
+                return self.composition.exp(parts[0])
+            if kind == "logarithm":
+                return self.composition.log(parts[0])
+            if kind == "decimal logarithm":
+                return scaled(self.composition.log(parts[0]), 1.0 / math.log(10.0))
             if kind == "name":
                 return parts[0]
         except InputError as error:
             raise InputError(f"{error}, in {node}") from None
         raise InputError(
-            f"a term that is no polynomial: {node}; it may be replaced by polynomials that lie below and above it"
+            f"a term that is outside: {node}; there are sums, products, quotients, powers, roots, magnitudes, exp and "
+            "log, and others may be replaced by such terms that lie below and above them"
         )
 
 

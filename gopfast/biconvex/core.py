@@ -53,10 +53,14 @@ class Core(NamedTuple):
     orthant: bool
     milp: bool
 
-    def search(self, data, nonlinear=None, **options):
-        """Make the search and its primal on the data; `nonlinear` as of `AlternatingPrimal`, `options` of `Search`."""
+    def search(self, data, nonlinear=None, complete=None, **options):
+        """
+        Make the search and its primal on the data.
+
+        `nonlinear` and `complete` are those of `AlternatingPrimal`, `options` those of `Search`.
+        """
         relaxed = BilinearRelaxation(data, self.low, self.high, milp=self.milp)
-        primal = AlternatingPrimal(data, self.starts, self.given, self.n_lps, nonlinear, self.kinds)
+        primal = AlternatingPrimal(data, self.starts, self.given, self.n_lps, nonlinear, self.kinds, complete)
         made = Search(
             relaxed, primal, self.epsilon, rel_tol=self.rel_tol, orthant=self.orthant, least=self.least, **options
         )

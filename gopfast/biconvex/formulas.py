@@ -72,9 +72,13 @@ class Formulas:
                 return self.composition.power(self._value(node.args[0]), 0.5)
             if node.func.id == "abs":
                 return self.composition.size(self._value(node.args[0]))
+            if node.func.id == "exp":
+                return self.composition.exp(self._value(node.args[0]))
+            if node.func.id == "log":
+                return self.composition.log(self._value(node.args[0]))
         raise InputError(
-            f"{ast.unparse(node)} is no polynomial: there are +, -, *, /, powers by numbers, sqrt and abs. Other "
-            "functions may be replaced by polynomials that lie below and above them"
+            f"{ast.unparse(node)} is no formula: there are +, -, *, /, powers, sqrt, abs, exp and log. Other functions "
+            "may be replaced by such formulas that lie below and above them"
         )
 
     def _operation(self, node):
@@ -82,16 +86,13 @@ class Formulas:
             return self._sum(node)
         left = self._value(node.left)
         if isinstance(node.op, ast.Pow):
-            exponent = self._value(node.right)
-            if any(monomial for monomial in exponent):
-                raise InputError(f"{ast.unparse(node)} is no polynomial: an exponent must be a number")
-            return self.composition.power(left, exponent.get((), 0.0))
+            return self.composition.raised(left, self._value(node.right))
         right = self._value(node.right)
         if isinstance(node.op, ast.Mult):
             return self.composition.times(left, right)
         if isinstance(node.op, ast.Div):
             return self.composition.over(left, right)
-        raise InputError(f"{ast.unparse(node)} is no polynomial: its operation is none of +, -, *, / and powers")
+        raise InputError(f"{ast.unparse(node)} is no formula: its operation is none of +, -, *, / and powers")
 
     def _sum(self, node):
         """Sum of many terms, in a loop: Python nests them to the left."""

@@ -238,7 +238,7 @@ class InteriorPoint:
         n, free, slacks = self.n, self.free, ~self.equal
         weights = np.zeros(self.program.n_rows)
         weights[self.rows] = self.multipliers
-        hessian = self.program.hessian(1.0, weights)[free][:, free]
+        hessian = self.program.hessian(self.z[: self.n], 1.0, weights)[free][:, free]
         shift = self.shift / 3.0 if self.shift > FIRST_SHIFT else 0.0
         while shift <= LARGEST_SHIFT:
             bend = curve + shift

@@ -64,11 +64,13 @@ class Lifting:
         Copy -> variable, of the partition into x and y. The core has none: there a copy is the variable itself, so that
         the products of both have one column, and fixing either side fixes it.
     split, bilinear : list of int
-        Variables with a place in x, the smaller side, and all that are in products.
+        Variables with a place in x, the smaller side, and all that are in products; arguments of atoms are in both.
+    atoms : list of Atom
+        Variables that are functions of others.
     switches : list of (Side, Side)
         Pairs of which one vanishes; the core has a variable for each, before all others.
     essential : set of int
-        Variables of products that no switch decides.
+        Variables of products that no switch decides, and arguments of atoms.
     sign : int
         -1 where the user maximises.
     """
@@ -101,8 +103,12 @@ class Lifting:
         self.largest = np.maximum(abs(self.low), abs(self.high)).tolist()
         self.nearest = np.maximum(0.0, np.maximum(self.low, -self.high)).tolist()
         on_side = [{self.copies.get(i, i) for i, s in partition.side.items() if s == side} for side in (0, 1)]
-        self.split, self.bilinear = sorted(on_side[0]), sorted(on_side[0] | on_side[1])
-        rest = [i for i in self.bilinear if i not in on_side[0]]
+        # variables whose functions are others: whatever sides there are, they are divided, and fixed with both
+        arguments = {atom.argument for atom in problem.atoms}
+        self.atoms = list(problem.atoms)
+        self.split = sorted(on_side[0] | arguments)
+        self.bilinear = sorted(on_side[0] | on_side[1] | arguments)
+        rest = sorted(set(self.bilinear).difference(self.split))
         linear = sorted(set(range(n)).difference(self.bilinear))
         self.order = np.array(self.split + rest + linear)
         self.n_split, self.n_bilinear = len(self.split), len(self.bilinear)
@@ -110,7 +116,9 @@ class Lifting:
         for pair in self.products:
             for i in partition.products[pair]:
                 self.fixed[partition.side[i], self.copies.get(i, i)] = True
+        self.fixed[:, sorted(arguments)] = True
         self._find_switches(with_switches)
+        self.essential |= arguments
         # Place of a variable in the core's order
         self.place = len(self.switches) + np.argsort(self.order)
 
@@ -368,6 +376,12 @@ class _Record:
         self.forms, self.form_columns = [], []
         own = [row for row in lifting.rows if row.linear or row.products or row.forms]
         rows = [self._row(row) for row in own]
+        # what violations are relative to, at least and at most; of an atom to its value, whatever that is
+        all_sizes = [lifting.violation_sizes(row) for row in own]
+        for k, atom in enumerate(lifting.atoms):
+            value = int(self.place[atom.value])
+            rows.append(({value: scale[atom.value], ("atom", k): -scale[atom.value]}, 0.0, 0.0))
+            all_sizes.append((min(1.0, lifting.largest[atom.value]) or 1.0, math.inf, math.inf))
         n_own_rows = len(rows)
         rows += [row for row in (self._lifted_equation(row, j) for row, j in lifts.equations) if row[0]]
         switched = [side for pair in lifting.switches for side in pair if side.variable is None]
@@ -375,10 +389,7 @@ class _Record:
         rows += [self._side(side) for side in switched]
         sizes = [_size(terms) for terms, *_ in rows]
         rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
-        floors = [
-            [of / size for of in lifting.violation_sizes(row)]
-            for row, size in zip(own, sizes[:n_own_rows], strict=True)
-        ]
+        floors = [[of / size for of in own] for own, size in zip(all_sizes, sizes[:n_own_rows], strict=True)]
         objective, lower, upper = self._row(lifting.objective)
         greatest = max((abs(a) for a in objective.values()), default=1.0)
         self.objective_scale = _power(greatest)
@@ -386,7 +397,9 @@ class _Record:
         objective = {column: a / self.objective_scale for column, a in objective.items()}
         rows.append((objective, lower, upper))
         n_forms = len(self.forms)
-        self.n_cols = self.n + len(self.products) + n_forms
+        first_atom = self.n + len(self.products) + n_forms
+        self.n_cols = first_atom + len(lifting.atoms)
+        rows = [_with_columns(row, first_atom) for row in rows]
         for k, (i, j) in enumerate(self.products):
             if i == j:
                 self.forms.append(({(i, i): 1.0 / (scale[i] * scale[j])}, 1.0))
@@ -400,6 +413,7 @@ class _Record:
         fields["fixed"] = np.hstack([np.zeros((2, self.n_switches), bool), lifting.fixed[:, lifting.order]])
         for name, bound, end in (("low", low, -1.0), ("high", high, 1.0)):
             fields[name] = np.concatenate([np.full(self.n_switches, end), (bound / scale)[lifting.order]])
+        fields |= self._atoms(lifting.atoms)
         fields |= self._switches(lifting.switches, first_switched, sizes)
         fields |= _csr(rows)
         fields |= self._blocks(n_forms)
@@ -430,6 +444,15 @@ class _Record:
             terms[self.n + len(self.products) + len(self.forms)] = size
             self.forms.append((form, size))
         return terms
+
+    def _atoms(self, atoms):
+        """Return functions, their arguments, and the scales of both; a column has the scale of its variable."""
+        return {
+            "atom_function": [atom.function for atom in atoms], "atom_exponent": [atom.exponent for atom in atoms],
+            "atom_argument": [self.place[atom.argument] for atom in atoms],
+            "atom_argument_scale": [self.scale[atom.argument] for atom in atoms],
+            "atom_value_scale": [self.scale[atom.value] for atom in atoms],
+        }  # fmt: skip
 
     def _side(self, side):
         """Return a row without limits, for what vanishes in some nodes."""
@@ -561,6 +584,12 @@ def _size(terms):
 
 def _scaled(terms, lower, upper, size):
     return {column: a / size for column, a in terms.items()}, lower / size, upper / size
+
+
+def _with_columns(row, first_atom):
+    """Return a row with the columns of atoms, which come behind those of forms, in place of their numbers."""
+    terms, *limits = row
+    return {first_atom + key[1] if isinstance(key, tuple) else key: a for key, a in terms.items()}, *limits
 
 
 def _csr(rows):

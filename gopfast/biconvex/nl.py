@@ -14,13 +14,13 @@ from gopfast.errors import InputError
 
 # Sums and the like, which say how many arguments they have
 PLUS, MINUS, TIMES, OVER, POWER, ABSOLUTE, NEGATIVE, ROOT, SUM = 0, 1, 2, 3, 5, 15, 16, 39, 54
-CONSTANT_EXPONENT, SQUARE = 76, 77
+CONSTANT_EXPONENT, SQUARE, CONSTANT_BASE, LOG_10, LOG, EXP = 76, 77, 78, 42, 43, 44
 N_ARGUMENTS = {PLUS: 2, MINUS: 2, TIMES: 2, OVER: 2, POWER: 2, ABSOLUTE: 1, NEGATIVE: 1, ROOT: 1, SUM: None,
-               CONSTANT_EXPONENT: 2, SQUARE: 1}  # fmt: skip
+               CONSTANT_EXPONENT: 2, SQUARE: 1, CONSTANT_BASE: 2, LOG_10: 1, LOG: 1, EXP: 1}  # fmt: skip
 NAMES = {
     4: "mod", 11: "min", 12: "max", 13: "floor", 14: "ceil", 35: "if", 37: "tanh", 38: "tan", 40: "sinh", 41: "sin",
-    42: "log10", 43: "log", 44: "exp", 45: "cosh", 46: "cos", 47: "atanh", 48: "atan2", 49: "atan", 50: "asinh",
-    51: "asin", 52: "acosh", 53: "acos", 78: "a power of a number",
+    45: "cosh", 46: "cos", 47: "atanh", 48: "atan2", 49: "atan", 50: "asinh",
+    51: "asin", 52: "acosh", 53: "acos",
 }  # fmt: skip
 # Numbers from which on bounds are infinite, as solvers of such files have them
 INFINITE = 1e20
@@ -47,7 +47,7 @@ def read(path):
     Raises
     ------
     InputError
-        If it is none, or has what is no polynomial; the message names the file and the row.
+        If it is none, or has other functions; the message names the file and the row.
     OSError
         If it cannot be opened.
     """
@@ -224,8 +224,8 @@ class _File:
                 if code not in N_ARGUMENTS:
                     what = NAMES.get(code, f"operation {code}")
                     raise InputError(
-                        f"{place} has {what}, which is no polynomial; it may be replaced by polynomials that lie below "
-                        "and above it"
+                        f"{place} has {what}, which is outside: there are sums, products, quotients, powers, roots, "
+                        "magnitudes, exp and log; it may be replaced by such expressions that lie below and above it"
                     )
                 count = int(self._next()[0]) if N_ARGUMENTS[code] is None else N_ARGUMENTS[code]
                 if count < 1:
@@ -238,7 +238,7 @@ class _File:
                 value = constant(self._number(text))
             else:
                 what = "a function" if kind == "f" else repr(line[0])
-                raise InputError(f"{place} has {what}, which is no polynomial")
+                raise InputError(f"{place} has {what}, which is outside")
             while waiting:
                 waiting[-1][2].append(value)
                 code, count, arguments = waiting[-1]
@@ -270,6 +270,8 @@ class _File:
             return composition.size(arguments[0])
         if code == ROOT:
             return composition.power(arguments[0], 0.5)
-        if any(arguments[1]) and set(arguments[1]) != {()}:
-            raise InputError("a power whose exponent varies, which is no polynomial")
-        return composition.power(arguments[0], arguments[1].get((), 0.0))
+        if code == EXP:
+            return composition.exp(arguments[0])
+        if code in (LOG, LOG_10):
+            return scaled(composition.log(arguments[0]), 1.0 if code == LOG else 1.0 / math.log(10.0))
+        return composition.raised(*arguments)

@@ -1,8 +1,8 @@
 """
 Local solutions of a biconvex problem: by Ipopt where cyipopt is installed, else by SciPy or by `interior`.
 
-All functions are quadratic, so that derivatives are exact and Hessians constant. What is found is a point to start
-from and nothing more: it is settled and valued as any other.
+All functions are quadratic but for atoms, v - f(u) = 0, each a row; derivatives are exact. What is found is a
+point to start from and nothing more: it is settled and valued as any other.
 """
 
 import functools
@@ -11,12 +11,14 @@ import warnings
 import numpy as np
 from scipy import sparse
 
+from gopfast.biconvex import atoms
 from gopfast.biconvex.interior import InteriorPoint
 from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.problem import terms_of
 from gopfast.biconvex.tuning import (
     BARRIER_START,
     HELD_WITHIN as NEAR,
+    LARGEST_DERIVATIVE as LARGEST,
     MOST_DENSE,
     MOST_ITERATIONS,
     NEWTON_STEPS,
@@ -41,7 +43,7 @@ class NonlinearProgram:
     """
 
     def __init__(self, problem, low, high, scale, stop):
-        self.stop, self.scale, self.n = stop, scale, problem.n_variables
+        self.stop, self.scale, self.n, self.atoms = stop, scale, problem.n_variables, problem.atoms
         self.low, self.high = low / scale, high / scale
         sign = -1.0 if problem.sense == "max" else 1.0
         rows = [(problem.Q * sign, problem.c * sign, -np.inf, np.inf), *problem.quadratic_rows]
@@ -49,7 +51,12 @@ class NonlinearProgram:
         lower[0], upper[0] = -np.inf, np.inf
         linear = sparse.csr_array(np.vstack([rows[0][1], *(row[1] for row in rows[1:])]))
         # in the order of the problem's rows, the objective first
-        linear = sparse.vstack([linear[:1], problem.A, linear[1:]], format="csr") @ sparse.diags_array(scale)
+        values = sparse.csr_array(
+            (np.ones(len(self.atoms)), (range(len(self.atoms)), [atom.value for atom in self.atoms])),
+            shape=(len(self.atoms), self.n),
+        )  # fmt: skip
+        lower, upper = (np.append(ends, np.zeros(len(self.atoms))) for ends in (lower, upper))
+        linear = sparse.vstack([linear[:1], problem.A, linear[1:], values], format="csr") @ sparse.diags_array(scale)
         at = [0, *range(1 + problem.A.shape[0], 1 + problem.n_rows)]
         parts = [terms_of(row[0]) for row in rows]
         number = np.concatenate([np.full(len(part[0]), k) for k, part in zip(at, parts, strict=True)])
@@ -61,17 +68,32 @@ class NonlinearProgram:
         self.linear = sparse.csr_array(sparse.diags_array(1.0 / size) @ linear)
         self.number, self.i, self.j, self.value = number, i, j, value / size[number]
         self.lower, self.upper = lower[1:] / size[1:], upper[1:] / size[1:]
+        self.first_atom = len(lower) - len(self.atoms)
+        self.atom_factor = -1.0 / size[self.first_atom :]
         self._evaluated = None
 
     @property
     def n_rows(self):
-        """Without the objective."""
+        """Without the objective; atoms come last."""
         return len(self.lower)
+
+    def functions(self, x):
+        """Value, first and second derivative of what atoms subtract, as their rows are scaled: shape (atoms, 3)."""
+        found = np.array([
+            atoms.derivatives(atom.function, atom.exponent, self.scale[atom.argument] * x[atom.argument])
+            for atom in self.atoms
+        ]).reshape(-1, 3)  # fmt: skip
+        chain = self.scale[[atom.argument for atom in self.atoms]][:, np.newaxis] ** np.arange(3) if self.atoms else 1.0
+        # where a function has no derivative, at the end of its domain
+        return np.nan_to_num(found * chain, posinf=LARGEST, neginf=-LARGEST) * self.atom_factor[:, np.newaxis]
 
     def values(self, x):
         """Objective and rows: shape (1 + n_rows,)."""
         check(self.stop)
-        return self.linear @ x + np.bincount(self.number, self.value * x[self.i] * x[self.j], 1 + self.n_rows)
+        found = self.linear @ x + np.bincount(self.number, self.value * x[self.i] * x[self.j], 1 + self.n_rows)
+        if self.atoms:
+            found[self.first_atom :] += self.functions(x)[:, 0]
+        return found
 
     def jacobian(self, x):
         """Gradients of the objective and the rows, dense: shape (1 + n_rows, n)."""
@@ -79,11 +101,15 @@ class NonlinearProgram:
         size = (1 + self.n_rows) * self.n
         flat = np.bincount(self.number * self.n + self.i, self.value * x[self.j], size)
         flat += np.bincount(self.number * self.n + self.j, self.value * x[self.i], size)
-        return flat.reshape(-1, self.n) + self.dense
+        found = flat.reshape(-1, self.n) + self.dense
+        if self.atoms:
+            rows = range(self.first_atom, 1 + self.n_rows)
+            found[rows, [atom.argument for atom in self.atoms]] += self.functions(x)[:, 1]
+        return found
 
-    def hessian(self, factor, multipliers):
-        """Of factor times the objective and multipliers times the rows, which is the same everywhere."""
-        return _hessian(self, factor, multipliers)
+    def hessian(self, x, factor, multipliers):
+        """Of factor times the objective and multipliers times the rows, at a point where there are atoms."""
+        return _hessian(self, x, factor, multipliers)
 
     @functools.cached_property
     def dense(self):
@@ -149,7 +175,7 @@ class NonlinearProgram:
             multipliers = np.zeros(self.n_rows)
             multipliers[held] = -y
             system = np.zeros((k + len(held),) * 2)
-            system[:k, :k] = _hessian(self, 1.0, multipliers)[free][:, free].toarray()
+            system[:k, :k] = _hessian(self, x, 1.0, multipliers)[free][:, free].toarray()
             system[:k, k:], system[k:, :k] = rows.T, rows
             right = np.concatenate([rows.T @ y - slopes[0, free], target - self.values(x)[1:][held]])
             x = x.copy()
@@ -210,11 +236,16 @@ def _by_scipy(program, x, equal):
     ).x  # fmt: skip
 
 
-def _hessian(program, factor, multipliers):
-    """Of factor times the objective and multipliers times the rows, which is the same everywhere."""
+def _hessian(program, x, factor, multipliers):
+    """Of factor times the objective and multipliers times the rows."""
     weight = np.append(factor, multipliers)[program.number] * program.value
     pairs = np.concatenate([program.i, program.j]), np.concatenate([program.j, program.i])
-    return sparse.csr_array((np.concatenate([weight, weight]), pairs), shape=(program.n, program.n))
+    found = sparse.csr_array((np.concatenate([weight, weight]), pairs), shape=(program.n, program.n))
+    if not program.atoms:
+        return found
+    bends = multipliers[program.first_atom - 1 :] * program.functions(x)[:, 2]
+    places = [atom.argument for atom in program.atoms]
+    return found + sparse.csr_array((bends, (places, places)), shape=(program.n, program.n))
 
 
 def _by_ipopt(program, x):
@@ -242,11 +273,14 @@ class _ForIpopt:
         rows = np.concatenate([program.number[own], program.number[own]]) - 1
         columns = np.concatenate([program.i[own], program.j[own]])
         linear = program.linear[1:].tocoo()
-        keys = np.concatenate([rows * program.n + columns, linear.row * program.n + linear.col])
+        self.arguments = np.array([atom.argument for atom in program.atoms], int)
+        of_atoms = np.arange(program.first_atom - 1, program.n_rows) * program.n + self.arguments
+        keys = np.concatenate([rows * program.n + columns, linear.row * program.n + linear.col, of_atoms])
         self.keys, self.place = np.unique(keys, return_inverse=True)
         self.own, self.constant = own, linear.data
         low, high = np.minimum(program.i, program.j), np.maximum(program.i, program.j)
-        self.pairs, self.pair = np.unique(high * program.n + low, return_inverse=True)
+        pairs = np.concatenate([high * program.n + low, self.arguments * program.n + self.arguments])
+        self.pairs, self.pair = np.unique(pairs, return_inverse=True)
 
     def objective(self, x):
         return self.program.values(x)[0]
@@ -267,7 +301,8 @@ class _ForIpopt:
     def jacobian(self, x):
         program, own = self.program, self.own
         value = program.value[own]
-        entries = np.concatenate([value * x[program.j[own]], value * x[program.i[own]], self.constant])
+        entries = np.concatenate([value * x[program.j[own]], value * x[program.i[own]], self.constant,
+                                  program.functions(x)[:, 1]])  # fmt: skip
         return np.bincount(self.place, entries, len(self.keys))
 
     def hessianstructure(self):
@@ -276,8 +311,10 @@ class _ForIpopt:
     def hessian(self, x, multipliers, factor):
         program = self.program
         weight = np.append(factor, multipliers)[program.number] * program.value
+        bends = multipliers[program.first_atom - 1 :] * program.functions(x)[:, 2]
         # a square has its second derivative on the diagonal twice its coefficient
-        return np.bincount(self.pair, np.where(program.i == program.j, 2.0, 1.0) * weight, len(self.pairs))
+        entries = np.concatenate([np.where(program.i == program.j, 2.0, 1.0) * weight, bends])
+        return np.bincount(self.pair, entries, len(self.pairs))
 
     def intermediate(self, *_):
         return not self.program.stop.stopped

@@ -69,7 +69,7 @@ def result_of(problem, preparation, found, seconds):
         bound = -np.inf
     elif status is Status.OPTIMAL:
         rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
-        if not value - bound <= max(found.epsilon, rel_tol * abs(value)):
+        if solution is None or not value - bound <= max(found.epsilon, rel_tol * abs(value)):
             status = Status.NUMERICAL
     if status is Status.INFEASIBLE and not found.whole and bound < np.inf:
         status = Status.NUMERICAL

@@ -1,8 +1,8 @@
-"""Polynomial problems: products of any number of variables, powers, quotients and roots.
+"""Polynomial problems: products of any number of variables, powers, quotients and roots; exponentials and logarithms.
 
 They are solved as biconvex problems (`products`), of which their results say nothing.
 
-Theory: (XP1) of docs/theory/polynomials.md.
+Theory: (XP1) of docs/theory/polynomials.md; (XF2) of docs/theory/functions.md.
 """
 
 import json
@@ -17,12 +17,14 @@ from numpy.typing import ArrayLike
 
 from gopfast import annotations, checks
 from gopfast.annotations import FloatArray, Sense
-from gopfast.biconvex import nl, records
-from gopfast.biconvex.composition import Composition, Model, Row, degree, evaluated
+from gopfast.biconvex import atoms, nl, records
+from gopfast.biconvex.atoms import Atom
+from gopfast.biconvex.composition import Applied, Composition, Model, Row, degree, evaluated
 from gopfast.biconvex.formulas import Formulas
 from gopfast.biconvex.problem import FILE_KEYS, BiconvexProblem
 from gopfast.biconvex.products import lifted
-from gopfast.biconvex.tuning import MOST_DEGREE
+from gopfast.biconvex.reduction import Reduction
+from gopfast.biconvex.tuning import MOST_DEGREE, MOST_EXPONENT
 from gopfast.errors import InputError, InputTypeError
 
 # What only the JSON of such problems has
@@ -32,10 +34,10 @@ class PolynomialProblem:
     """
     Minimise or maximise a formula under constraints that are formulas, continuous variables.
 
-    Formulas have sums, products of any number of variables, quotients, powers by numbers (whole ones, and fractions
-    with denominators up to 6), ``sqrt`` and ``abs``. They become a biconvex problem, `lifted`, by variables for
-    products of two, for factors that are sums, for quotients and for roots; `solve` returns a `BiconvexResult` of the
-    variables here.
+    Formulas have sums, products of any number of variables, quotients, powers, ``sqrt``, ``abs``, ``exp`` and ``log``.
+    They become a biconvex problem, `lifted`, by variables for products of two, for factors that are sums, for
+    quotients, roots, exponentials, logarithms and other powers; `solve` returns a `BiconvexResult` of the variables
+    here. A product ``u*log(u)`` is 0 where u is.
 
     Parameters
     ----------
@@ -52,7 +54,8 @@ class PolynomialProblem:
     Attributes
     ----------
     n_variables, n_rows : int
-        Number of variables, and of rows: of `constraints`, and one for each root of what might be negative.
+        Number of variables, and of rows: of `constraints`, and one for each root, logarithm or power of what might be
+        negative.
     names : tuple of str
     lower, upper : ndarray, shape (n,)
     sense, name
@@ -63,8 +66,8 @@ class PolynomialProblem:
     Raises
     ------
     InputError
-        If an argument has a bad value or a formula is outside (exponentials, logarithms, trigonometric functions;
-        quotients whose numerator and denominator may both be 0), the message names it, or is of a wrong kind
+        If an argument has a bad value or a formula is outside (trigonometric functions; quotients whose
+        numerator and denominator may both be 0), the message names it, or is of a wrong kind
         (`InputTypeError`).
 
     See Also
@@ -148,9 +151,12 @@ class PolynomialProblem:
         self.names, self.sense, self.name = tuple(model.names[:n]), model.sense, model.name
         self.lifted, self._pairs, places = lifted(model)
         self.lower, self.upper = self.lifted.lower[:n], self.lifted.upper[:n]
-        # what is told of a point: the rows that are no definitions, and the bounds
+        # what is told of a point: the rows that are no definitions, functions of the user's variables, and the bounds
+        m = self.lifted.n_rows
         own = [place for place, row in zip(places.tolist(), model.rows, strict=True) if not row.is_definition]
-        self._own, self.n_rows = np.array([*own, *range(self.lifted.n_rows, self.lifted.n_rows + n)], int), len(own)
+        own += [m + self.lifted.n_variables + k for k, atom in enumerate(model.atoms)
+                if max(atom.argument, atom.value) < n]
+        self._own, self.n_rows = np.array([*own, *range(m, m + n)], int), len(own)
 
     def __repr__(self) -> str:
         """Return the sizes."""
@@ -217,6 +223,15 @@ class PolynomialProblem:
         with np.errstate(all="ignore"):
             return np.array(_completed(list(z), self._model, self._pairs))
 
+    def reduction(self, low: FloatArray, high: FloatArray, stop: object) -> Reduction:
+        """Return the problem as functions of its own variables within bounds, for local searches."""
+        return Reduction(self._model, low, high, stop)
+
+    @property
+    def has_atoms(self) -> bool:
+        """Whether there are exponentials, logarithms or powers that are no roots of powers."""
+        return bool(self._model.atoms)
+
     def stated(self, point: ArrayLike) -> FloatArray:
         """Return the values of the variables of `to_json`: those here, and those that formulas made."""
         return self.completed(point)[: len(self._model.names)]
@@ -227,7 +242,8 @@ class PolynomialProblem:
 
         As that of `BiconvexProblem.to_json`; terms of three factors and more lie under ``terms``, [names,
         coefficient]. What formulas made of quotients, roots and sums are variables there like the others, with rows
-        that say what they are.
+        that say what they are; exponentials and the like lie under ``functions``, [name, argument, value, exponent] of
+        ``exp``, ``entropy`` (u log u) and ``power``, of which alone the exponent counts.
 
         Parameters
         ----------
@@ -256,6 +272,11 @@ class PolynomialProblem:
             "objective": self._terms(model.objective),
             "constraints": constraints,
         }
+        if model.atoms:
+            record["functions"] = [
+                [atoms.NAMES[atom.function], model.names[atom.argument], model.names[atom.value], atom.exponent]
+                for atom in model.atoms
+            ]
         text = json.dumps(record, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
@@ -284,9 +305,30 @@ def read(path: annotations.Path) -> BiconvexProblem | PolynomialProblem:
     return lifted(model).problem if model.is_quadratic else PolynomialProblem.of_model(model)
 
 
+def _atom(place, entry, index, low):
+    """Return the atom of an entry of a file."""
+    if not isinstance(entry, list) or len(entry) != 4:
+        raise InputTypeError(f"{place} must be [name, argument, value, exponent]; got {checks._shown(entry)}")
+    function = atoms.NAMES.index(checks.choice(f"{place}[0]", entry[0], atoms.NAMES))
+    argument, value = (records.variable(name, index) for name in entry[1:3])
+    exponent = checks.real_number(f"{place}[3]", entry[3])
+    if atoms.NAMES[function] == "power" and (exponent in (0.0, 1.0) or not abs(exponent) <= MOST_EXPONENT):
+        raise InputError(f"{place}[3] must be a number of a magnitude up to {MOST_EXPONENT:g}, not 0 and not 1; "
+                         f"got {exponent:g}")  # fmt: skip
+    if atoms.NAMES[function] != "exp" and not low[argument] >= 0.0:
+        raise InputError(f"{place}[1] must have a lower bound of at least 0; got {low[argument]:g}")
+    return Atom(function, exponent, argument, value)
+
+
 def _completed(values, model, pairs):
     """Values of all variables of a lifted problem from the user's; of Fractions, None if they do not have them."""
-    for above, below, order in model.definitions:
+    for made in model.definitions:
+        if isinstance(made, Applied):
+            if values and isinstance(values[0], Fraction):
+                return None
+            values.append(_applied(made, float(values[made.argument])))
+            continue
+        above, below, order = made
         numerator, denominator = evaluated(above, values), evaluated(below, values)
         if isinstance(numerator, Fraction) and (denominator == 0 or order > 1):
             return None
@@ -295,6 +337,14 @@ def _completed(values, model, pairs):
     for a, b in pairs:
         values.append(values[a] * values[b])
     return values
+
+
+def _applied(made, u):
+    """Value of a function; of what is below its domain that at 0, for a row tells of it."""
+    if made.function == "log":
+        return np.float64(math.log(u) if u > 0.0 else -math.inf)
+    domain = u if made.function == "exp" else max(u, 0.0)
+    return np.float64(atoms.value(atoms.NAMES.index(made.function), made.exponent, domain))
 
 
 def _variables(variables):
@@ -315,13 +365,15 @@ def _from_json(path):
     """Return the model in a JSON file, whose variables all are the user's."""
     record = records.load(path, "polynomial problem")
     try:
-        records.check_keys(record, FILE_KEYS)
+        records.check_keys(record, FILE_KEYS | {"functions"})
         names, bounds = records.variables(record)
         index = {name: i for i, name in enumerate(names)}
         rows = [Row(*row) for row in records.rows(record, index, MOST_DEGREE)]
         low, high = ([ends[side] for ends in bounds] for side in range(2))
         sense = checks.choice("sense", record.get("sense", "min"), ("min", "max"))
         goal = records.objective(record, index, MOST_DEGREE)
-        return Model(names, low, high, goal, rows, [], sense, str(record.get("name", "")))
+        own = [_atom(f"functions[{k}]", entry, index, low)
+               for k, entry in enumerate(records.as_list("functions", record.get("functions")))]
+        return Model(names, low, high, goal, rows, [], own, sense, str(record.get("name", "")))
     except InputError as error:
         raise type(error)(f"{path}: {error}") from None

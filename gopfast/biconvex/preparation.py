@@ -69,11 +69,13 @@ class Preparation:
         Along which the problem is unbounded from `point`, if that is known.
     solve : callable
         The solve that asks, for the search of a ray.
+    formulas : PolynomialProblem, optional
+        What the problem was made of, where that has atoms: its points are completed, and found, by formulas.
     """
 
-    def __init__(self, problem, session, start, started, solve):
+    def __init__(self, problem, session, start, started, solve, formulas=None):
         self.problem, self.session, self.start, self.started = problem, session, start, started
-        self.solve, self.options = solve, session.options
+        self.solve, self.options, self.formulas = solve, session.options, formulas
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
         self.stop = StopSignal(self.left())
@@ -317,7 +319,28 @@ class Preparation:
         """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
         if self.program is None or self.program.scale is not self.scale:
             self.program = self._program(self.stop)
-        found = self.program.search(self.to_user(point))
+        user = self.to_user(point)
+        found = self._reduced(user)
+        if found is None:
+            found = self.program.search(user)
+        return None if found is None else self.to_core(found)
+
+    def _reduced(self, point):
+        """Return a local solution in the variables that formulas have, completed; None where there are no formulas."""
+        if self.formulas is None:
+            return None
+        n = self.formulas.n_variables
+        low, high = (ends[:n] for ends in self.lifting.to_user(self.data.box, self.scale))
+        found = self.formulas.reduction(low, high, self.stop).search(point[:n])
+        return None if found is None else self._completed(found)
+
+    def _completed(self, own):
+        found = self.formulas.completed(own)
+        return found if np.isfinite(found).all() else None
+
+    def complete(self, point):
+        """Return a point whose variables that formulas made have their values, both in the core's units, or None."""
+        found = self._completed(self.to_user(point)[: self.formulas.n_variables])
         return None if found is None else self.to_core(found)
 
     def _program(self, stop):
@@ -406,7 +429,9 @@ class Preparation:
 
     def _local_search(self, data, objective_scale, starts, kinds, nonlinear=None):
         """Search from starts until one ends at a feasible point: objective, point, number of starts used."""
-        primal = AlternatingPrimal(data, starts, nonlinear=nonlinear, kinds=kinds)
+        # only the units of the data are those of `complete`
+        complete = self.complete if self.formulas is not None and data is self.data else None
+        primal = AlternatingPrimal(data, starts, nonlinear=nonlinear, kinds=kinds, complete=complete)
         try:
             value, point = primal.run(1e-9, self.stop)
         finally:

@@ -16,7 +16,8 @@ from scipy import sparse
 
 from gopfast import annotations, checks
 from gopfast.annotations import CsrArray, FloatArray, MatrixLike, QuadraticRowLike, Sense
-from gopfast.biconvex import records
+from gopfast.biconvex import atoms, records
+from gopfast.biconvex.atoms import Atom
 from gopfast.biconvex.margins import BLUR
 from gopfast.biconvex.terms import Terms
 from gopfast.errors import InputError, InputTypeError
@@ -97,6 +98,9 @@ class BiconvexProblem:
         Number of variables, and of rows: the linear ones first, then the quadratic ones.
     c, Q, A, row_lower, row_upper, quadratic_rows, lower, upper, sense, constant, x, y, names, name
         As given, arrays of float64, matrices as `scipy.sparse.csr_array`, Q symmetric.
+    atoms : tuple
+        Variables that are exponentials, logarithms or powers of others, of what `PolynomialProblem.lifted` is; else
+        empty.
 
     Raises
     ------
@@ -134,6 +138,7 @@ class BiconvexProblem:
     y: tuple[int, ...] | None
     names: tuple[str, ...]
     name: str
+    atoms: tuple[Atom, ...]
 
     def __init__(
         self,
@@ -173,6 +178,7 @@ class BiconvexProblem:
         if not math.isfinite(self.constant):
             raise InputError(f"constant must be a finite number; got {self.constant}")
         _in_range("constant", np.array([self.constant]))
+        self.atoms = ()
         self.names = _names(names, n)
         self.name = str(name)
         self.x, self.y = self._group("x", x), self._group("y", y)
@@ -222,12 +228,13 @@ class BiconvexProblem:
 
         Returns
         -------
-        ndarray, shape (n_rows + n,)
+        ndarray, shape (n_rows + n + number of atoms,)
             Of a row, in its own units, divided by the greatest magnitude of one of its terms (``a_i z_i`` or
             ``q_ij z_i z_j``) at the point, but at least by f, the least of 1, its greatest coefficient and the greatest
             magnitude that a term has within the variables' bounds, and at most by what the row's data say: the greatest
             of f, the bound violated, a term where variables are 1 or as near to it as their bounds let them be, and a
-            term where they are as near to 0 as that. Of a variable divided by max(1, |bound violated|).
+            term where they are as near to 0 as that. Of a variable divided by max(1, |bound violated|);
+            of an atom relative to its value, or to 1 where it can be as large.
 
         Notes
         -----
@@ -254,7 +261,8 @@ class BiconvexProblem:
         with np.errstate(over="ignore"):
             rows = np.maximum(excesses[0] / sizes[0], excesses[1] / sizes[1])
         largest = np.where(z < self.lower, np.abs(self.lower), np.where(z > self.upper, np.abs(self.upper), 1.0))
-        return np.concatenate([rows, _excess(z, self.lower, self.upper) / np.maximum(1.0, largest)])
+        bounds = _excess(z, self.lower, self.upper) / np.maximum(1.0, largest)
+        return np.concatenate([rows, bounds, self._off_atoms(z)])
 
     def exact(self, point: ArrayLike) -> tuple[Fraction, bool]:
         """
@@ -267,11 +275,13 @@ class BiconvexProblem:
         Returns
         -------
         Fraction, bool
-            Objective, minimised (its negative where the sense is "max"), and whether every constraint holds.
+            Objective, minimised (its negative where the sense is "max"), and whether every constraint holds; of atoms
+            that is not known in rationals, so that it counts as no.
         """
         z = [Fraction(value) for value in self._point(point).tolist()]
         value = Fraction(self.constant) + _exact_value(enumerate(self.c.tolist()), self.Q, z)
-        feasible = all(_within(x, *bounds) for x, *bounds in zip(z, self.lower, self.upper, strict=True))
+        feasible = not self.atoms
+        feasible = feasible and all(_within(x, *bounds) for x, *bounds in zip(z, self.lower, self.upper, strict=True))
         for i, bounds in enumerate(zip(self.row_lower, self.row_upper, strict=True)):
             part = slice(*self.A.indptr[i : i + 2])
             terms = zip(self.A.indices[part].tolist(), self.A.data[part].tolist(), strict=True)
@@ -279,6 +289,15 @@ class BiconvexProblem:
         for row in self.quadratic_rows:
             feasible = feasible and _within(_exact_value(enumerate(row.a.tolist()), row.Q, z), row.lower, row.upper)
         return (-value if self.sense == "max" else value), feasible
+
+    def _off_atoms(self, z):
+        """Return how far each variable that is a function of another is from that, relative to its size."""
+        found = np.zeros(len(self.atoms))
+        for k, (function, exponent, argument, value) in enumerate(self.atoms):
+            largest = max(abs(self.lower[value]), abs(self.upper[value]))
+            size = max(abs(z[value]), min(1.0, largest) if largest > 0.0 else 1.0)
+            found[k] = abs(z[value] - atoms.value(function, exponent, z[argument])) / size
+        return np.where(np.isnan(found), np.inf, found)
 
     def _terms_of_rows(self):
         forms = [(row.a, terms_of(row.Q)) for row in self.quadratic_rows]
@@ -419,6 +438,7 @@ class BiconvexProblem:
         x: Sequence[int | str] | None = None,
         y: Sequence[int | str] | None = None,
         name: str = "",
+        functions: Sequence[Atom] = (),
     ) -> "BiconvexProblem":
         """
         Make a problem of polynomials of degree two.
@@ -433,6 +453,8 @@ class BiconvexProblem:
             Of the variables.
         sense, x, y, name
             As of the class.
+        functions : sequence of Atom
+            Variables that are functions of others: `PolynomialProblem` makes them of exponentials and the like.
         """
         n = len(names)
         linear = [row for row in rows if not _has_products(row[0])]
@@ -440,7 +462,7 @@ class BiconvexProblem:
             "A": _matrix_of([row[0] for row in linear], n),
             "row_lower": [row[1] for row in linear], "row_upper": [row[2] for row in linear],
         }  # fmt: skip
-        return cls(
+        made = cls(
             _line(objective, n),
             Q=_form(objective, n),
             **(bounded if linear else {}),
@@ -456,6 +478,8 @@ class BiconvexProblem:
             y=y,
             name=name,
         )
+        made.atoms = tuple(functions)
+        return made
 
     def to_json(self, path: annotations.Path | None = None) -> str:
         """

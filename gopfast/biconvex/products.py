@@ -66,8 +66,9 @@ def lifted(model):
     is_linear = np.array([max(map(len, form), default=0) < 2 for form, *_ in rows], bool)
     places = np.where(is_linear, np.cumsum(is_linear), is_linear.sum() + np.cumsum(~is_linear)) - 1
     problem = BiconvexProblem.of_polynomials(
-        forms[0], rows, _names(model.names, pairs), bounds, sense=model.sense, name=model.name
-    )
+        forms[0], rows, _names(model.names, pairs), bounds, sense=model.sense, name=model.name,
+        functions=model.atoms,
+    )  # fmt: skip
     return Lifted(problem, pairs, places[: len(model.rows)])
 
 

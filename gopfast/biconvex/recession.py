@@ -211,6 +211,8 @@ def is_proof(problem, point, ray, stop=None):
     ------
     Stopped
     """
+    if any(ray[i] != 0 for atom in problem.atoms for i in (atom.argument, atom.value)):
+        return False
     z = [Fraction(x) for x in point.tolist()]
     for d, low, high in zip(ray, problem.lower, problem.upper, strict=True):
         if (d < 0 and low > -math.inf) or (d > 0 and high < math.inf):

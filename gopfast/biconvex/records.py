@@ -94,13 +94,13 @@ def _polynomial(place, record, index, most):
     """Polynomial of an expression {const, lin, quad, terms}."""
     found = Counter()
     for name, value in _object(f"{place}.lin", _object(place, record).get("lin") or {}).items():
-        found[(_variable(name, index),)] += checks.real_number(f"{place}.lin[{name!r}]", value)
+        found[(variable(name, index),)] += checks.real_number(f"{place}.lin[{name!r}]", value)
     found[()] += checks.real_number(f"{place}.const", record.get("const", 0.0))
     for number, term in enumerate(as_list(f"{place}.quad", record.get("quad"))):
         if not isinstance(term, list) or len(term) != 3:
             shown = checks._shown(term)
             raise InputTypeError(f"{place}.quad[{number}] must be [name, name, coefficient]; got {shown}")
-        pair = tuple(sorted(_variable(name, index) for name in term[:2]))
+        pair = tuple(sorted(variable(name, index) for name in term[:2]))
         found[pair] += checks.real_number(f"{place}.quad[{number}][2]", term[2])
     for number, term in enumerate(as_list(f"{place}.terms", record.get("terms"))):
         here = f"{place}.terms[{number}]"
@@ -110,12 +110,13 @@ def _polynomial(place, record, index, most):
         names = as_list(f"{here}[0]", names)
         if len(names) > most:
             raise InputError(f"{here} must have at most {most} factors; got {len(names)}")
-        monomial = tuple(sorted(_variable(name, index) for name in names))
+        monomial = tuple(sorted(variable(name, index) for name in names))
         found[monomial] += checks.real_number(f"{here}[1]", value)
     return {monomial: value for monomial, value in found.items() if value != 0.0}
 
 
-def _variable(name, index):
+def variable(name, index):
+    """Return the number of a variable by its name."""
     if not isinstance(name, str) or name not in index:
         raise InputError(f"{checks._shown(name)} is no variable of the problem")
     return index[name]

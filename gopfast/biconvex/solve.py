@@ -11,6 +11,7 @@ from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.margins import WITHIN
 from gopfast.biconvex.outcome import Found, result_of
+from gopfast.biconvex.polynomial import PolynomialProblem
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER, BiconvexProblem
 from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_GROWING
@@ -47,7 +48,8 @@ def solve(problem, options, start=None, proof=None, stored=None):
     started = time.perf_counter()
     start = _start(problem, start)
     session = Session(options)
-    preparation = Preparation(_biconvex(problem), session, _lifted(problem, start), started, solve)
+    formulas = problem if isinstance(problem, PolynomialProblem) and problem.has_atoms else None
+    preparation = Preparation(_biconvex(problem), session, _lifted(problem, start), started, solve, formulas)
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():
@@ -180,7 +182,8 @@ def _search_box(preparation, session, low, high, limits, past, stored=None):
     surroundings = session.surroundings(core.coordinates)
     if session.report is not None:
         surroundings["monitor"] = report
-    search, primal = core.search(preparation.data, preparation.nonlinear, **surroundings)
+    complete = None if preparation.formulas is None else preparation.complete
+    search, primal = core.search(preparation.data, preparation.nonlinear, complete, **surroundings)
     # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
     # cut off, were that point no incumbent.
     whole = not limits and (core.given is None or primal.has_given)

@@ -190,6 +190,17 @@ BARRIER_START = 1e-2
 HELD_WITHIN = 1e-6
 # onto what holds a point, after the program | steps | [0, inf) | not measured
 NEWTON_STEPS = 3
+# of functions where they have none, at the end of their domain | the user's units | [1, 1e300] | not measured
+LARGEST_DERIVATIVE = 1e12
+
+# [reduction] Local searches in the user's variables (XF2).
+
+# of SLSQP | steps | [1, inf) | not measured
+MOST_REDUCED_STEPS = 100
+# of the objective, which is scaled, from step to step | none | (0, 1) | not measured
+REDUCED_TOLERANCE = 1e-9
+# from which on functions have slopes there | the user's units | (0, 1) | not measured
+SMALLEST_ARGUMENT = 1e-12
 
 # [outcome, preparation, solve] What a search ends with.
 
@@ -332,7 +343,12 @@ TRIAL_LIMITS = (4.0, 64.0, 1e3, 1e5, 1e7)
 # of a product of variables, with repetition | factors | [2, inf) | argument: x^64 has 6 variables and ranges that mean
 # little
 MOST_DEGREE = 64
-# of exponents that are fractions | their denominator | [2, inf) | argument: roots are powers of this degree (XP1)
+# of exponents that are any numbers | none | (64, 1e6) | argument: beyond it powers of 1.1 are infinite or 0 as doubles
+MOST_EXPONENT = 1e4
+# of a product whose factors are remembered, for logarithms among them (XF2) | terms | [1, inf) | not measured
+MOST_REMEMBERED = 12
+# of exponents that are fractions | their denominator, and numerator | [2, inf) | argument: roots are powers of this
+# degree (XP1)
 MOST_ROOT = 6
 
 # [nl] What files may have.

@@ -67,6 +67,8 @@ class BiconvexProblem:
     """
 
     def __init__(self, record):
+        if isinstance(record, dict) and record.get("functions"):
+            raise ProofError("problem", "functions: there is no rule for exponentials, logarithms and the like")
         variables = item(record, "variables", "problem")
         if not isinstance(variables, dict) or not variables:
             raise ProofError("problem", "variables must be an object")

@@ -42,5 +42,5 @@ def test_the_gallery_has_what_it_promises():
         pytest.skip("no source tree beside the tests")
     assert names >= {
         "paper", "galaxies", "faithful", "iris", "carcinoma", "francs", "kmeans", "pooling", "factorisation",
-        "certify", "segmentation", "customers", "outliers", "seizures", "tones", "co2",
+        "certify", "segmentation", "customers", "outliers", "seizures", "tones", "co2", "phases", "reactors",
     }  # fmt: skip

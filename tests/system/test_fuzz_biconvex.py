@@ -67,3 +67,54 @@ def test_the_check_of_statuses_finds_what_is_wrong(fuzz):
                                    "solution": result.solution})  # fmt: skip
         assert statuses.wrong_status(known, result, 1e-6)
     assert seen == {"infeasible", "unbounded", "optimal"}
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_problems_with_functions_claim_nothing_wrong(fuzz, first):
+    for seed in range(first, first + 20):
+        kind, status, wrong = fuzz.one_with_functions(seed, audit_share=1.0, time_limit=2.0)
+        assert wrong == [], f"seed {seed}, {kind}, {status}"
+
+
+def test_the_check_of_functions_finds_what_is_wrong(fuzz):
+    import dataclasses
+
+    import numpy as np
+
+    import gopfast
+
+    functions = fuzz.with_functions
+    rng = np.random.default_rng((4, 2))
+    instance = functions.draw(rng)
+    points = functions.feasible_points(instance, rng)
+    result = gopfast.solve(instance.problem(), n_threads=1)
+    assert result.success and functions.wrong(instance, result, points) == []
+    sign = -1.0 if instance.sense == "max" else 1.0
+    least = float(points[0][0])
+    for changed in ({"bound": sign * (least + 1e-9)}, {"objective": result.objective + 1e-6}, {"solution": None},
+                    {"status": gopfast.Status.INFEASIBLE}):  # fmt: skip
+        assert functions.wrong(instance, dataclasses.replace(result, **changed), points) != []
+
+
+@pytest.mark.parametrize("first", [0, 15])
+def test_scip_agrees_on_problems_with_functions(fuzz, first):
+    import numpy as np
+
+    import gopfast
+
+    pytest.importorskip("pyscipopt")
+    functions = fuzz.with_functions
+    for seed in range(first, first + 15):
+        instance = functions.draw(np.random.default_rng((seed, 7)))
+        sign = -1.0 if instance.sense == "max" else 1.0
+        result = gopfast.solve(instance.problem(), n_threads=1, time_limit=5.0)
+        answer = fuzz.in_child(functions.scip_bounds, instance, 5.0)
+        if answer is None:
+            continue  # it has died
+        value, bound, _ = answer
+        assert (result.status is gopfast.Status.INFEASIBLE) <= (value == np.inf), f"seed {seed}"
+        if value < np.inf:
+            # SCIP's points may violate rows by 1e-6, and so may what its bounds are of
+            size = 1e-5 * max(1.0, abs(value))
+            assert sign * result.bound <= value + size, f"seed {seed}"
+            assert result.solution is None or bound <= sign * result.objective + size, f"seed {seed}"

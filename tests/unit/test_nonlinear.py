@@ -69,7 +69,7 @@ def test_derivatives_agree_with_differences():
     slope = 0.5 * (own.values(x + step) - own.values(x - step))
     np.testing.assert_allclose(own.jacobian(x) @ step, slope, atol=1e-13)
     second = own.values(x + step) - 2 * own.values(x) + own.values(x - step)
-    hessian = nonlinear._hessian(own, weights[0], weights[1:]).toarray()
+    hessian = nonlinear._hessian(own, x, weights[0], weights[1:]).toarray()
     np.testing.assert_allclose(step @ hessian @ step, weights @ second, atol=1e-12)
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-13)
 
@@ -87,7 +87,7 @@ def test_what_ipopt_is_given_is_the_same():
     assert (rows >= columns).all()
     lower = np.zeros((5, 5))
     lower[rows, columns] = given.hessian(x, weights[1:], weights[0])
-    np.testing.assert_allclose(lower, np.tril(nonlinear._hessian(own, weights[0], weights[1:]).toarray()))
+    np.testing.assert_allclose(lower, np.tril(nonlinear._hessian(own, x, weights[0], weights[1:]).toarray()))
 
 
 @pytest.mark.parametrize("most_dense", [nonlinear.MOST_DENSE, 0], ids=["SLSQP", "interior point"])

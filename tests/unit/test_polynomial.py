@@ -94,11 +94,9 @@ def test_infeasible_and_where_a_quotient_is_not_defined():
 @pytest.mark.parametrize(
     ("objective", "constraints", "message"),
     [
-        ("exp(x)", [], r"objective: exp\(x\) is no polynomial"),
-        ("x", ["x <= 1", "y*log(x) <= 1"], r"constraints\[1\]: log\(x\) is no polynomial"),
-        ("x^y", [], "an exponent must be a number"),
-        ("x^0.123", [], "a power of 0.123: exponents"),
-        ("x^65", [], "degrees may be up to 64"),
+        ("sin(x)", [], r"objective: sin\(x\) is no formula"),
+        ("x", ["x <= 1", "y*tan(x) <= 1"], r"constraints\[1\]: tan\(x\) is no formula"),
+        ("y^65", [], "degrees may be up to 64"),
         ("(x*y)^33*z^2", [], "degrees may be up to 64"),
         ("x/y", [], "keep the denominator away from 0|not defined"),
         ("x/(y - y)", [], "a division by 0"),
@@ -106,11 +104,11 @@ def test_infeasible_and_where_a_quotient_is_not_defined():
         ("sqrt(z)", [], "a root of what is negative"),
         ("x + q", [], "'q' is no variable"),
         ("x +", [], "objective must be a formula"),
-        ("x if y else z", [], "is no polynomial"),
-        ("__import__('os')", [], "is no polynomial"),
+        ("x if y else z", [], "is no formula"),
+        ("__import__('os')", [], "is no formula"),
         ("x % y", [], "is none of"),
         ("1e200*x*1e200", [], "not finite"),
-        ("10^400*x", [], "a power of 400"),
+        ("10^400*x", [], "not finite"),
         ("x", ["x + y"], r"constraints\[0\] must compare"),
         ("x", ["x < y"], r"constraints\[0\] must compare"),
         ("(" * 5000 + "x" + ")" * 5000, [], "must be a formula|nested too deeply"),
@@ -229,7 +227,7 @@ def test_a_text_nl_file_is_the_problem_that_it_says(tmp_path):
 
 @pytest.mark.parametrize(
     ("integers", "code", "message"),
-    [(0, 44, "row 1 has exp, which is no polynomial"), (1, 39, "integer variables"), (0, 99, "operation 99")],
+    [(0, 41, "row 1 has sin, which is outside"), (1, 39, "integer variables"), (0, 99, "operation 99")],
 )
 def test_nl_files_of_other_problems_are_refused(tmp_path, integers, code, message):
     path = tmp_path / "model.nl"

@@ -20,6 +20,7 @@ cdef class AlternatingPrimal(Settling):
     cdef bint divided                   # whether no variable is on both sides
     cdef bint is_convex                 # whether there is no product, but convex forms in rows
     cdef object nonlinear               # callable: a local solution from a point (n,), or None; or None itself
+    cdef object complete                # callable: a point (n,) completed, or None; or None itself
     cdef index next_nonlinear           # what the programs' work must amount to for the next such call
     cdef int n_vain                     # searches without a feasible point
     cdef real[::1] trial, nonlinear_point   # (n,)
@@ -27,7 +28,8 @@ cdef class AlternatingPrimal(Settling):
     cdef real alternate(self, real *z, int first, real tolerance, Effort *effort) noexcept nogil
     cdef real linearise(self, real *z, real tolerance, Effort *effort) noexcept nogil
     cdef real search_nonlinear(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil
-    cdef bint find_nonlinear(self, const real *point) noexcept
+    cdef real complete_point(self, const real *point) noexcept nogil
+    cdef bint find_by(self, function, const real *point) noexcept
     cdef bint wants_nonlinear(self, bint found) noexcept nogil
     cdef real search_next(self, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real search(self, const real *point, int kind, real tolerance, real *solution, Effort *effort) noexcept nogil

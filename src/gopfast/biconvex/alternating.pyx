@@ -7,7 +7,8 @@ variables move within a trust region. A point counts only if it meets the user's
 is settled at the end (`settling`); the objective is that of the point settled.
 
 Where that finds no feasible point, now and then where it takes long, and at once where a problem is convex, a solver
-for nonlinear programs starts from the same point, and its solution is settled and alternated from.
+for nonlinear programs starts from the same point, and its solution is settled and alternated from. So it is, and before
+alternation, where variables are functions of others; what follows others has its value in the end.
 
 Theory: (X9) of docs/theory/biconvex.md.
 """
@@ -52,9 +53,11 @@ cdef class AlternatingPrimal(Settling):
         ``nonlinear(point)``: a local solution that a nonlinear solver finds from there, (n,), or None.
     kinds : array of int (S,), optional
         What kind of start each is, as a number of `start_kinds.KINDS`; draws by default.
+    complete : callable, optional
+        ``complete(point)``: the point, (n,), whose variables that follow others have their values, or None.
     """
 
-    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None, kinds=None):
+    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None, kinds=None, complete=None):
         cdef int k
         self.n_solution, self.has_tolerance = data.n, True
         self.reserve(data)
@@ -67,8 +70,9 @@ cdef class AlternatingPrimal(Settling):
         self.direction = np.zeros(data.n)
         # variables on both sides cannot be moved by alternation
         self.divided = not any(data.fixed[0, k] and data.fixed[1, k] for k in range(data.n))
+        self.complete = complete
         self.nonlinear, self.next_nonlinear = nonlinear, NONLINEAR_EACH if self.divided else 0
-        self.is_convex = data.n_products == 0 and any(self.has_form(k) for k in range(data.n_own_rows))
+        self.is_convex = data.n_products == data.n_atoms == 0 and any(self.has_form(k) for k in range(data.n_own_rows))
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         self.stop = stop
@@ -149,9 +153,20 @@ cdef class AlternatingPrimal(Settling):
 
     cdef real search(self, const real *point, int kind, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from a point of a kind, which is counted; OUT solution, its objective, inf: no feasible one."""
-        cdef real value
+        cdef real value, completed
         self.is_cut = False
         value = self.search_from(point, tolerance, solution, effort)
+        if self.complete is not None and value > -INFINITY:
+            # what follows others has its value, so that the objective is that of the formulas
+            if value < INFINITY:
+                completed = self.complete_point(solution)
+                if completed < INFINITY:
+                    value = completed
+                    memcpy(solution, &self.nonlinear_point[0], self.data.n * sizeof(real))
+            completed = self.complete_point(point)
+            if completed < value:
+                value = completed
+                memcpy(solution, &self.nonlinear_point[0], self.data.n * sizeof(real))
         if isfinite(value):
             self.endings.add(kind, OUT_OF_STEPS if self.is_cut else CONVERGED, value)
         elif value < 0:
@@ -166,7 +181,10 @@ cdef class AlternatingPrimal(Settling):
         cdef int stage, n = self.data.n
         if self.open() != OK:
             return INFINITY
-        if self.is_convex and self.nonlinear is not None:
+        if self.nonlinear is not None and (
+                self.is_convex or (self.complete is not None and self.work >= self.next_nonlinear)):
+            if self.complete is not None:
+                self.next_nonlinear = self.work + max(NONLINEAR_EACH, self.work // 2)
             best = self.search_nonlinear(point, tolerance, solution, effort)
             if best < INFINITY:
                 return best
@@ -218,11 +236,11 @@ cdef class AlternatingPrimal(Settling):
         cdef real best, value
         cdef int side, n = self.data.n
         with gil:
-            if not self.find_nonlinear(point):
+            if not self.find_by(self.nonlinear, point):
                 return INFINITY
         best = self.settle(&self.nonlinear_point[0], effort)
         memcpy(solution, &self.nonlinear_point[0], n * sizeof(real))
-        if self.is_convex:
+        if self.is_convex or self.complete is not None:
             return best
         for side in range(2):
             memcpy(&self.nonlinear_point[0], solution, n * sizeof(real))
@@ -236,12 +254,20 @@ cdef class AlternatingPrimal(Settling):
                 memcpy(solution, &self.nonlinear_point[0], n * sizeof(real))
         return best
 
-    cdef bint find_nonlinear(self, const real *point) noexcept:
-        """OUT nonlinear_point: the solver's; whether there is one. What it raises ends the search."""
+    cdef real complete_point(self, const real *point) noexcept nogil:
+        """OUT nonlinear_point: the point completed; its objective, inf: it is not feasible."""
+        with gil:
+            if not self.find_by(self.complete, point):
+                return INFINITY
+        self.data.clip(&self.nonlinear_point[0])
+        return self.value_of(&self.nonlinear_point[0])
+
+    cdef bint find_by(self, function, const real *point) noexcept:
+        """OUT nonlinear_point: what a function finds; whether there is one. What it raises ends the search."""
         cdef int j, n = self.data.n
         cdef real[::1] x
         try:
-            found = self.nonlinear(np.array([point[j] for j in range(n)]))
+            found = function(np.array([point[j] for j in range(n)]))
             if found is None:
                 return False
             x = found

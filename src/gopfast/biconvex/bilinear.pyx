@@ -12,6 +12,7 @@ q_b for a convex form, and has
   solutions of the root violate;
 - tangents of the convex forms, added in rounds at the solution of the linear program; children begin with those that
   hold the parent's solution;
+- of atoms f(z_u) a secant over the interval of z_u, and tangents as of forms;
 - inequalities of cycles of products, in the node's box (`cycles`): those that solutions of the root violate;
 - where most pairs of some variables are products: semidefinite cuts, v'(1 z'; z w) v >= 0 for eigenvectors v of
   negative eigenvalues, found in rounds at the root. They hold in every box, and nodes have those that the root needed.
@@ -25,7 +26,7 @@ never raised beyond the cutoff once there is one.
 Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows); Sherali & Fraticelli
 2002 (semidefinite cuts).
 
-Theory: (G1) of docs/theory/gop.md; (X1) and (X6) of docs/theory/biconvex.md.
+Theory: (G1) of docs/theory/gop.md; (X1), (X6) of docs/theory/biconvex.md; (XF1) of docs/theory/functions.md.
 """
 
 import numpy as np
@@ -126,7 +127,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         self.n_connected, self.n_split = data.n, data.n_split
         self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
         self.learnt = LearntRows(data)
-        self.touching = Tangents(data, data.n_rows + 4 * data.n_products + self.learnt.most())
+        self.touching = Tangents(data, data.n_rows + 4 * data.n_products + data.n_atoms + self.learnt.most())
         self.n_warm = self.touching.kept_from + 1 + self.touching.n_kept_floats
         self.batch_size, self.parallel_from = 4, 2
 

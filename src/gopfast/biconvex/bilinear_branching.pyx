@@ -21,7 +21,7 @@ cdef class BilinearBranching(BilinearTightening):
         return 0
 
     cdef void choose_split(self, Node *node) noexcept nogil:
-        """At the solution; the variable whose products are furthest off, weighted with what they cost."""
+        """At the solution; the variable whose products and atoms are furthest off, weighted with what they cost."""
         cdef real *point = node_point(node, self.data.n)
         cdef const real *low = node_low(node)
         cdef const real *high = node_high(node, self.data.n)
@@ -45,6 +45,11 @@ cdef class BilinearBranching(BilinearTightening):
                     # a square once: splitting takes away what it misses, as of a product
                     if j < self.data.n_split and (e == 0 or self.data.first[k] != j):
                         self.cost[j] += off * (fabs(self.weights[k]) if attempt == 0 else 1)
+            for k in range(self.data.n_atoms):
+                j, e = self.data.atom_argument[k], self.data.n_cols - self.data.n_atoms + k
+                if j < self.data.n_split:
+                    off = fabs(x[e] - self.data.atom_at(k, x))
+                    self.cost[j] += off * (fabs(self.weights[e - self.data.n]) if attempt == 0 else 1)
             for j in range(self.data.n_split):
                 share = min(max(self.root_high[j] - self.root_low[j], SMALLEST), WIDEST_SHARE)
                 share = self.cost[j] * (high[j] - low[j]) / share

@@ -13,6 +13,7 @@ cdef class BilinearRounds(BilinearRows):
 
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef int add_tangents(self, real tolerance) noexcept nogil
+    cdef real undercut(self, int atom) noexcept nogil
     cdef void weigh(self) noexcept nogil
     cdef bint forms_miss_more(self) noexcept nogil
     cdef real lifted_excess(self, int t) noexcept nogil

@@ -5,6 +5,7 @@ Theory: (X4) of docs/theory/biconvex.md.
 
 from libc.math cimport INFINITY, fabs
 
+from gopfast.biconvex.atoms cimport is_convex
 from gopfast.biconvex.tuning cimport (
     CUT_PROGRESS, EXCESS_SHARE, FORMS_SHARE, LEAST_EXCESS, LEAST_TANGENT, MOST_CUT_ROUNDS, MOST_IDLE_ROUNDS, MOST_LIFTS,
     TANGENT_SHARE, TANGENT_WITHOUT_CUTOFF, WORTH_OF_CYCLES,
@@ -48,7 +49,7 @@ cdef class BilinearRounds(BilinearRows):
         return status
 
     cdef int add_tangents(self, real tolerance) noexcept nogil:
-        """Adds a tangent at the solution to each form that it undercuts by more than the tolerance; how many."""
+        """Adds a tangent at the solution to each form or atom that it undercuts by more than tolerated; how many."""
         cdef int b, first = self.n_rows, first_entry = self.nnz
         for b in range(self.data.block_column.shape[0]):
             if self.n_new == self.most_new or self.n_tangents == self.most_tangents:
@@ -58,7 +59,18 @@ cdef class BilinearRounds(BilinearRows):
             if self.data.block_at(b, self.lp.x) - self.lp.x[self.data.block_column[b]] > max(tolerance, LEAST_TANGENT):
                 self.tangent(b, self.lp.x)
                 self.n_new += 1
+        for b in range(self.data.n_atoms):
+            if self.n_new == self.most_new or self.n_tangents == self.most_tangents:
+                break
+            if self.undercut(b) > max(tolerance, LEAST_TANGENT):
+                self.tangent(self.data.n_blocks + b, self.lp.x)
+                self.n_new += 1
         return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
+
+    cdef real undercut(self, int atom) noexcept nogil:
+        """By how much the last solution is beyond an atom on the side of its tangents; negative: on the secant's."""
+        cdef real off = self.data.atom_at(atom, self.lp.x) - self.lp.x[self.data.n_cols - self.data.n_atoms + atom]
+        return off if is_convex(self.data.atom_function[atom], self.data.atom_exponent[atom]) else -off
 
     cdef void weigh(self) noexcept nogil:
         """OUT weights: products and forms in the Lagrangian of rows that have no products of their own."""
@@ -87,6 +99,12 @@ cdef class BilinearRounds(BilinearRows):
             # a square from below is a form
             if self.data.own[k] and (off > 0 or self.data.first[k] != self.data.second[k]):
                 products += fabs(off * self.weights[k])
+        for k in range(self.data.n_atoms):
+            off = self.undercut(k)
+            if off > 0:
+                forms += off * fabs(self.weights[self.data.n_cols - self.data.n_atoms + k - n])
+            else:
+                products -= off * fabs(self.weights[self.data.n_cols - self.data.n_atoms + k - n])
         return forms >= FORMS_SHARE * products
 
     # Lifted rows

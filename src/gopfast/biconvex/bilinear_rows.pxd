@@ -21,7 +21,7 @@ cdef class BilinearRows(ProgramWorker):
     cdef int[::1] lifted_row_of         # (n_lifted,) in the last program
     cdef int[::1] cut_row_of            # (MOST_CUTS,) in the last program
     cdef int[::1] cycle_row_of          # (most_cycles,) in the last program
-    cdef int[::1] tangent_row_of, tangent_block     # (most_tangents,) row and form
+    cdef int[::1] tangent_row_of, tangent_block     # (most_tangents,) row and form; atoms come behind forms
     cdef float[:, ::1] tangents         # (most_tangents, variables of a form) the point where each touches
     cdef real[::1] at                   # (n,) such a point
     cdef real[::1] gradient             # (n,) of a form; 0 between its uses
@@ -37,6 +37,8 @@ cdef class BilinearRows(ProgramWorker):
     cdef void fixed_rows(self) noexcept nogil
     cdef void vanish(self, int side) noexcept nogil
     cdef void product_rows(self) noexcept nogil
+    cdef void secant_rows(self) noexcept nogil
+    cdef void atom_row(self, int atom, real at) noexcept nogil
     cdef void lifted_rows(self) noexcept nogil
     cdef void lifted_row(self, int t) noexcept nogil
     cdef void cut_row(self, int t) noexcept nogil

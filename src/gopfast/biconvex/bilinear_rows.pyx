@@ -2,7 +2,7 @@
 
 A row is loosened by the rounding error of its coefficients: what is proved about the program holds for the node.
 
-Theory: (X1) and (X2) of docs/theory/biconvex.md.
+Theory: (X1), (X2) of docs/theory/biconvex.md; (XF1) of docs/theory/functions.md.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from gopfast.biconvex import cycles
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
+from gopfast.biconvex.atoms cimport is_convex, secant_over, tangent_at as tangent_of_atom
 from gopfast.biconvex.margins cimport SUM_ROUNDING
 from gopfast.biconvex.tuning cimport (
     LP_TOLERANCE, MOST_CUTS, NARROWEST_OF_CYCLES, N_TANGENTS, TANGENTS_EACH, WIDEST_OF_CYCLES,
@@ -36,11 +37,13 @@ cdef class BilinearRows(ProgramWorker):
     cdef int reserve(self, StopSignal stop, int number, bint selects) except -1:
         cdef BiconvexData data = self.data
         cdef int P = data.n_products, widest = max(self.touching.widest(), 1), g, k
-        cdef int max_rows = data.n_rows + 4 * P + data.n_lifted
-        cdef int max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.lift_start[data.n_lifted] + data.n_lifted)
+        cdef int n_touched = data.n_blocks + data.n_atoms
+        cdef int max_rows = data.n_rows + 4 * P + data.n_atoms + data.n_lifted
+        cdef int max_nnz = (data.row_start[data.n_rows] + 12 * P + 2 * data.n_atoms
+                            + 2 * data.lift_start[data.n_lifted] + data.n_lifted)
         # those at ends of intervals, at the incumbent and the parent's solution; the parent's; and new ones
-        self.most_new = N_TANGENTS + TANGENTS_EACH * <int> data.block_column.shape[0]
-        self.most_tangents = 4 * <int> data.block_column.shape[0] + self.touching.n_kept_floats // 2 + self.most_new
+        self.most_new = N_TANGENTS + TANGENTS_EACH * n_touched
+        self.most_tangents = 4 * n_touched + self.touching.n_kept_floats // 2 + self.most_new
         max_rows += self.most_tangents
         max_nnz += self.most_tangents * (widest + 1)
         self.offset = data.constant
@@ -77,6 +80,7 @@ cdef class BilinearRows(ProgramWorker):
         self.n_rows = self.nnz = self.n_tangents = self.n_new = 0
         self.fixed_rows()
         self.product_rows()
+        self.secant_rows()
         self.lifted_rows()
         if with_cuts:
             for t in range(self.learnt.n_cuts):
@@ -163,6 +167,49 @@ cdef class BilinearRows(ProgramWorker):
                 else:
                     self.end_row(-INFINITY, INFINITY)
 
+    cdef void secant_rows(self) noexcept nogil:
+        """Of every atom, over the node's interval of its argument: above where it is convex, below where concave."""
+        cdef int t, i
+        cdef real slope, constant, error, scale, per
+        for t in range(self.data.n_atoms):
+            i, scale = self.data.atom_argument[t], self.data.atom_argument_scale[t]
+            self.begin_row()
+            if secant_over(self.data.atom_function[t], self.data.atom_exponent[t], scale * self.col_lower[i],
+                           scale * self.col_upper[i], &slope, &constant, &error):
+                per = 1 / self.data.atom_value_scale[t]
+                self.term(self.data.n_cols - self.data.n_atoms + t, 1, 0)
+                self.term(i, -slope * (scale * per), 0)
+                self.slack += error * per
+                constant *= per
+                if is_convex(self.data.atom_function[t], self.data.atom_exponent[t]):
+                    self.end_row(-INFINITY, constant)
+                else:
+                    self.end_row(constant, INFINITY)
+            else:
+                self.end_row(-INFINITY, INFINITY)
+
+    cdef void atom_row(self, int atom, real at) noexcept nogil:
+        """A tangent of an atom: below where it is convex, above where concave. Its place is kept where there is none.
+        """
+        cdef int i = self.data.atom_argument[atom]
+        cdef real slope, constant, slope_error, error, scale = self.data.atom_argument_scale[atom]
+        cdef real per = 1 / self.data.atom_value_scale[atom]
+        self.begin_row()
+        if not tangent_of_atom(self.data.atom_function[atom], self.data.atom_exponent[atom], scale * at, &slope,
+                               &constant, &slope_error, &error):
+            self.end_row(-INFINITY, INFINITY)
+            return
+        self.term(self.data.n_cols - self.data.n_atoms + atom, 1, 0)
+        self.term(i, -slope * (scale * per), 0)
+        self.slack += per * error
+        if slope_error > 0:
+            self.slack += per * slope_error * scale * max(fabs(self.col_lower[i]), fabs(self.col_upper[i]))
+        constant *= per
+        if is_convex(self.data.atom_function[atom], self.data.atom_exponent[atom]):
+            self.end_row(constant, INFINITY)
+        else:
+            self.end_row(-INFINITY, constant)
+
     cdef void lifted_rows(self) noexcept nogil:
         cdef int t
         for t in range(self.data.n_lifted):
@@ -205,7 +252,7 @@ cdef class BilinearRows(ProgramWorker):
         self.end_row(-v[0] * v[0], INFINITY)
 
     cdef void tangent_rows(self, Node *node) noexcept nogil:
-        """Tangents of the convex forms at the incumbent, at the parent's solution, and of squares at their ends."""
+        """Tangents of forms and atoms at the incumbent and the parent's solution, of squares and atoms at ends."""
         cdef int b, i
         for b in range(self.data.block_column.shape[0]):
             if not self.data.presses(b):
@@ -219,9 +266,16 @@ cdef class BilinearRows(ProgramWorker):
                 self.tangent(b, node_point(node, self.data.n))
             if self.touching.has_incumbent:
                 self.tangent(b, &self.touching.incumbent[0])
+        for b in range(self.data.n_blocks, self.data.n_blocks + self.data.n_atoms):
+            i = self.data.atom_argument[b - self.data.n_blocks]
+            self.tangent_at(b, i, self.col_lower[i])
+            self.tangent_at(b, i, self.col_upper[i])
+            self.tangent_at(b, i, node_point(node, self.data.n)[i])
+            if self.touching.has_incumbent:
+                self.tangent(b, &self.touching.incumbent[0])
 
     cdef void tangent_at(self, int block, int variable, real value) noexcept nogil:
-        """Of a square, where its variable has a value."""
+        """Of a square or an atom, where its variable has a value."""
         if isfinite(value):
             self.at[variable] = value
             self.tangent(block, &self.at[0])
@@ -234,7 +288,9 @@ cdef class BilinearRows(ProgramWorker):
         self.tangent_row_of[t], self.tangent_block[t] = self.n_rows, block
         for k in range(first, self.touching.member_start[block + 1]):
             self.tangents[t, k - first] = <float> at[self.touching.member[k]]
-        if self.data.is_square(block):
+        if block >= self.data.n_blocks:
+            self.atom_row(block - self.data.n_blocks, at[self.touching.member[first]])
+        elif self.data.is_square(block):
             self.square_row(block, at[self.touching.member[first]])
         else:
             self.tangent_row(block, at)

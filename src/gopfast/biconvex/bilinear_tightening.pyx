@@ -30,6 +30,8 @@ cdef class BilinearTightening(BilinearRounds):
         self.seen, self.ranked, self.wanted = ints(2 * n), ints(n), ints(n)
         for k in range(self.data.n_products):
             self.wanted[self.data.first[k]] = self.wanted[self.data.second[k]] = 1
+        for k in range(self.data.n_atoms):
+            self.wanted[self.data.atom_argument[k]] = 1
         return 0
 
     cdef bint propagate(self, Node *node, real cutoff) noexcept nogil:
@@ -79,7 +81,7 @@ cdef class BilinearTightening(BilinearRounds):
         return 1
 
     cdef void rank(self) noexcept nogil:
-        """Bilinear variables in the order of what their products miss at the solution: work may not do for all."""
+        """Variables to bound in the order of what their products and atoms miss: work may not do for all."""
         cdef const real *x = self.lp.x
         cdef real off
         cdef int j, k, at
@@ -90,6 +92,9 @@ cdef class BilinearTightening(BilinearRounds):
             off = fabs(x[self.data.n + k] - x[self.data.first[k]] * x[self.data.second[k]])
             self.gradient[self.data.first[k]] += off
             self.gradient[self.data.second[k]] += off
+        for k in range(self.data.n_atoms):
+            self.gradient[self.data.atom_argument[k]] += fabs(
+                x[self.data.n_cols - self.data.n_atoms + k] - self.data.atom_at(k, x))
         for j in range(self.data.n):
             if not self.wanted[j]:
                 continue

@@ -1,5 +1,7 @@
 """Convex programs that are left of a biconvex problem where one side is fixed, or linearised at a point.
 
+Arguments of atoms are fixed on both sides; where nothing is, atoms are linearised as products are.
+
 Linear but for convex forms. Those of the objective make a program a quadratic one for HiGHS; where its active set
 method fails, and for those of rows, tangents at the solutions approach them in rounds.
 """
@@ -25,7 +27,7 @@ cdef class ConvexPrograms(Primal):
 
     cdef int reserve(self, BiconvexData data) except -1:
         """Memory for the programs of a problem."""
-        cdef int k, m = data.n_own_rows, n_forms = data.n_cols - data.n - data.n_products
+        cdef int k, m = data.n_own_rows, n_forms = data.n_forms
         self.data = data
         self.lp = LpWorker()
         self.n_forms, self.n_own_rows = n_forms, m
@@ -192,7 +194,8 @@ cdef class ConvexPrograms(Primal):
     cdef bint has_form(self, int row) noexcept nogil:
         cdef int e
         for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
-            if self.data.row_index[e] >= self.data.n + self.data.n_products:
+            if self.data.row_index[e] >= self.data.n + self.data.n_products and (
+                    self.data.atom_of(self.data.row_index[e]) < 0):
                 return True
         return False
 
@@ -222,6 +225,15 @@ cdef class ConvexPrograms(Primal):
             column, a = self.data.row_index[e], self.data.row_value[e]
             if column < self.data.n:
                 self.add_term(column, a)
+            elif self.data.atom_of(column) >= 0:
+                # fixed on both sides, and linearised where all is free
+                i = self.data.atom_argument[self.data.atom_of(column)]
+                constant += a * self.data.atom_at(self.data.atom_of(column), z)
+                if not self.fixed[side, i]:
+                    x = a * self.data.atom_slope(self.data.atom_of(column), z)
+                    if isfinite(x):
+                        self.add_term(i, x)
+                        constant -= x * z[i]
             elif column >= self.data.n + self.data.n_products:
                 self.add_term(column - self.data.n_products, a)
             else:
@@ -240,6 +252,8 @@ cdef class ConvexPrograms(Primal):
             column = self.data.row_index[e]
             if self.data.n <= column < self.data.n + self.data.n_products:
                 i, j = self.data.first[column - self.data.n], self.data.second[column - self.data.n]
+            elif self.data.atom_of(column) >= 0:
+                i = j = self.data.atom_argument[self.data.atom_of(column)]
             else:
                 i = j = column if column < self.data.n else column - self.data.n_products
             for column in range(2):
@@ -392,7 +406,7 @@ cdef int sum_of_supports(BiconvexData data):
     for row in range(data.n_own_rows):
         for e in range(data.row_start[row], data.row_start[row + 1]):
             total += 2
-            if data.row_index[e] >= data.n + data.n_products:
+            if data.row_index[e] >= data.n + data.n_products and data.atom_of(data.row_index[e]) < 0:
                 b = data.own_block(data.row_index[e])
                 total += data.block_start[b + 1] - data.block_start[b]
     return total

@@ -3,8 +3,8 @@
 from gopfast.search.types cimport index, real
 
 cdef class BiconvexData:
-    # Columns: variables z (n), products w (P), convex forms q (K).
-    cdef readonly int n, n_products, n_blocks, n_cols, n_rows, n_own_rows, n_split, n_lifted
+    # Columns: variables z (n), products w (P), convex forms q (K), functions of a variable (T).
+    cdef readonly int n, n_products, n_forms, n_atoms, n_blocks, n_cols, n_rows, n_own_rows, n_split, n_lifted
     cdef readonly real constant
     cdef int[::1] first, second         # (P,) factors of each product
     cdef int[::1] under, over           # (P,) whether w is bounded from below, from above, in the relaxed dual
@@ -19,6 +19,9 @@ cdef class BiconvexData:
     cdef int[::1] block_column          # (K,) column that is at least z'Qz
     cdef int[::1] block_start, block_i, block_j     # Q, both triangles
     cdef real[::1] block_value, block_defect        # Q is convex but for -defect * |z|^2
+    cdef int[::1] atom_function, atom_argument      # (T,) of `atoms`, and the variable u
+    # (T,) the column is f(argument_scale u) / value_scale, both powers of two
+    cdef real[::1] atom_exponent, atom_argument_scale, atom_value_scale
     cdef int[::1] lift_start, lift_variable, lift_product   # rows (b + a'z) (z_j - l_j) >= 0 or (u_j - z_j)
     cdef int[::1] lift_factor, lift_side            # z_j; 0: its lower bound, 1: its upper
     cdef real[::1] lift_value, lift_constant
@@ -46,6 +49,11 @@ cdef class BiconvexData:
     cdef real block_at(self, int block, const real *z) noexcept nogil
     cdef real block_size(self, int block, const real *z) noexcept nogil
     cdef int own_block(self, int column) noexcept nogil
+    cdef int atom_of(self, int column) noexcept nogil
+    cdef real atom_at(self, int atom, const real *z) noexcept nogil
+    cdef real atom_slope(self, int atom, const real *z) noexcept nogil
+    cdef void atom_range(self, int atom, real low, real high, real *least, real *most) noexcept nogil
+    cdef int propagate_atom(self, int atom, real *col_low, real *col_high, real *change) noexcept nogil
     cdef bint is_square(self, int block) noexcept nogil
     cdef bint presses(self, int block) noexcept nogil
     cdef void block_gradient(self, int block, const real *z, real *gradient) noexcept nogil

@@ -1,19 +1,20 @@
 """A biconvex problem as the core holds it, and bounds of its variables from its rows.
 
     min constant + cost'(z, w, q)   s.t.  row_lower <= A (z, w, q) <= row_upper,  low <= z <= high,
-                                          w_k = z_i z_j,  q_b >= z'Q_b z convex
+                                          w_k = z_i z_j,  q_b >= z'Q_b z convex,  f_t = f(z_u)
 
 Variables to branch on come first. Whatever is derived here from a box holds for every point of it: results of
 rounded arithmetic are moved outward by a bound on the rounding error.
 
-Theory: (X7) of docs/theory/biconvex.md.
+Theory: (X7) of docs/theory/biconvex.md; (XF1) of docs/theory/functions.md.
 """
 
 import numpy as np
 
 from libc.math cimport INFINITY, fabs, fma, isfinite, isinf, sqrt
 
-from gopfast.biconvex.margins cimport IMPRECISE as BLUR, TINY, UNDERFLOW
+from gopfast.biconvex.atoms cimport arguments_of, range_over, slope_at, value_at
+from gopfast.biconvex.margins cimport FUNCTION_ROUNDING, IMPRECISE as BLUR, TINY, UNDERFLOW
 from gopfast.biconvex.tuning cimport BOX_ROUNDS, HALF_LINE_CHANGE, LARGEST_BOUND, LEAST_CHANGE, WORTH_A_ROUND
 from gopfast.search.types cimport real
 from gopfast.search.rounding cimport ROUND
@@ -82,6 +83,12 @@ cdef class BiconvexData:
         self.cost = reals(record["cost"])
         self.n_cols = <int> self.cost.shape[0]
         self.n_blocks = <int> len(record["block_column"])
+        self.atom_function, self.atom_argument = ints(record["atom_function"]), ints(record["atom_argument"])
+        self.atom_exponent = reals(record["atom_exponent"])
+        self.atom_argument_scale = reals(record["atom_argument_scale"])
+        self.atom_value_scale = reals(record["atom_value_scale"])
+        self.n_atoms = <int> self.atom_function.shape[0]
+        self.n_forms = self.n_cols - self.n - self.n_products - self.n_atoms
         self.row_start, self.row_index = ints(record["row_start"]), ints(record["row_index"])
         self.row_value = reals(record["row_value"])
         self.row_lower, self.row_upper = reals(record["row_lower"]), reals(record["row_upper"])
@@ -127,6 +134,8 @@ cdef class BiconvexData:
             elif column < self.n + self.n_products:
                 p = column - self.n
                 term = self.row_value[k] * z[self.first[p]] * z[self.second[p]]
+            elif self.atom_of(column) >= 0:
+                term = self.row_value[k] * self.atom_at(self.atom_of(column), z)
             else:
                 term = self.row_value[k] * self.block_at(self.own_block(column), z)
                 magnitude += self.block_size(self.own_block(column), z) * fabs(self.row_value[k])
@@ -140,6 +149,10 @@ cdef class BiconvexData:
         """The block whose column this is; blocks of squares come last and share a product's column."""
         return column - self.n - self.n_products
 
+    cdef inline int atom_of(self, int column) noexcept nogil:
+        """The atom whose column this is, the last ones; negative where it is none's."""
+        return column - self.n - self.n_products - self.n_forms
+
     cdef real greatest_term(self, int row, const real *z) noexcept nogil:
         """Largest magnitude of a row's terms; of a form, of its entries' terms."""
         cdef real greatest = 0, entry
@@ -151,6 +164,8 @@ cdef class BiconvexData:
             elif column < self.n + self.n_products:
                 p = column - self.n
                 greatest = max(greatest, fabs(self.row_value[k] * z[self.first[p]] * z[self.second[p]]))
+            elif self.atom_of(column) >= 0:
+                greatest = max(greatest, fabs(self.row_value[k] * self.atom_at(self.atom_of(column), z)))
             else:
                 b = self.own_block(column)
                 for e in range(self.block_start[b], self.block_start[b + 1]):
@@ -182,7 +197,7 @@ cdef class BiconvexData:
 
     cdef real precise_activity(self, int row, const real *z, real *error) noexcept nogil:
         """row_activity() of a point far out, in twice the precision. OUT error: what it can be off."""
-        cdef real high = 0, low = 0, size = 0
+        cdef real high = 0, low = 0, size = 0, off = 0, value
         cdef int k, e, column, p, b, n_terms = 0
         for k in range(self.row_start[row], self.row_start[row + 1]):
             column = self.row_index[k]
@@ -193,6 +208,11 @@ cdef class BiconvexData:
                 p = column - self.n
                 add_term(self.row_value[k], z[self.first[p]], z[self.second[p]], &high, &low, &size)
                 n_terms += 1
+            elif self.atom_of(column) >= 0:
+                value = self.atom_at(self.atom_of(column), z)
+                add_term(self.row_value[k], value, 1, &high, &low, &size)
+                off += FUNCTION_ROUNDING * fabs(self.row_value[k] * value)
+                n_terms += 1
             else:
                 b = self.own_block(column)
                 for e in range(self.block_start[b], self.block_start[b + 1]):
@@ -201,7 +221,7 @@ cdef class BiconvexData:
                              &low, &size)
                     n_terms += 1
         # of the low parts and their sum, and where a high part was rounded to the result
-        error[0] = (n_terms + 8) * (n_terms + 8) * ROUND * ROUND * 4 * size + 2 * ROUND * fabs(high + low)
+        error[0] = (n_terms + 8) * (n_terms + 8) * ROUND * ROUND * 4 * size + 2 * ROUND * fabs(high + low) + off
         return high + low
 
     cdef real violation(self, const real *z) noexcept nogil:
@@ -248,6 +268,8 @@ cdef class BiconvexData:
                 p = column - self.n
                 gradient[self.first[p]] += a * z[self.second[p]]
                 gradient[self.second[p]] += a * z[self.first[p]]
+            elif self.atom_of(column) >= 0:
+                gradient[self.atom_argument[self.atom_of(column)]] += a * self.atom_slope(self.atom_of(column), z)
             else:
                 b = self.own_block(column)
                 for e in range(self.block_start[b], self.block_start[b + 1]):
@@ -275,6 +297,24 @@ cdef class BiconvexData:
         cdef int k
         for k in range(self.block_start[block], self.block_start[block + 1]):
             gradient[self.block_i[k]] += 2 * self.block_value[k] * z[self.block_j[k]]
+
+    cdef real atom_at(self, int atom, const real *z) noexcept nogil:
+        """Value of an atom's column."""
+        cdef real u = self.atom_argument_scale[atom] * z[self.atom_argument[atom]]
+        return value_at(self.atom_function[atom], self.atom_exponent[atom], u) / self.atom_value_scale[atom]
+
+    cdef real atom_slope(self, int atom, const real *z) noexcept nogil:
+        """Derivative of an atom's column with respect to its argument."""
+        cdef real u = self.atom_argument_scale[atom] * z[self.atom_argument[atom]]
+        cdef real slope = slope_at(self.atom_function[atom], self.atom_exponent[atom], u)
+        return slope * (self.atom_argument_scale[atom] / self.atom_value_scale[atom])
+
+    cdef void atom_range(self, int atom, real low, real high, real *least, real *most) noexcept nogil:
+        """OUT: an interval that holds the values of an atom's column over one of its argument."""
+        cdef real scale = self.atom_argument_scale[atom]
+        range_over(self.atom_function[atom], self.atom_exponent[atom], scale * low, scale * high, least, most)
+        least[0] /= self.atom_value_scale[atom]
+        most[0] /= self.atom_value_scale[atom]
 
     # Bounds of columns (n_cols,): col_low and col_high are tightened in place; `change` is raised to the largest share
     # of its width that an interval has lost
@@ -309,6 +349,11 @@ cdef class BiconvexData:
                 i = self.block_i[self.block_start[b]]
                 a = max(0.0, max(low[i], -high[i]))
                 col_low[column] = below(below(self.block_value[self.block_start[b]] * a * a))
+
+        for k in range(self.n_atoms):
+            column = self.n_cols - self.n_atoms + k
+            i = self.atom_argument[k]
+            self.atom_range(k, low[i], high[i], &col_low[column], &col_high[column])
 
     cdef inline bint is_square(self, int block) noexcept nogil:
         """Whether a block is a single v z_i^2, v > 0."""
@@ -359,6 +404,9 @@ cdef class BiconvexData:
                     return 0
             for k in range(self.n_blocks):
                 if not self.propagate_block(k, col_low, col_high, &change):
+                    return 0
+            for k in range(self.n_atoms):
+                if not self.propagate_atom(k, col_low, col_high, &change):
                     return 0
             if change < WORTH_A_ROUND:
                 break
@@ -457,6 +505,21 @@ cdef class BiconvexData:
             return root(i, w, col_low, col_high, change)
         return (divide(i, j, w, col_low, col_high, change) and divide(j, i, w, col_low, col_high, change))
 
+    cdef int propagate_atom(self, int atom, real *col_low, real *col_high, real *change) noexcept nogil:
+        """An atom's column from its argument, and the argument from the column; 0: empty."""
+        cdef int i = self.atom_argument[atom], column = self.n_cols - self.n_atoms + atom
+        cdef real least, most, low = -INFINITY, high = INFINITY, scale = self.atom_value_scale[atom]
+        self.atom_range(atom, col_low[i], col_high[i], &least, &most)
+        col_low[column], col_high[column] = max(col_low[column], least), min(col_high[column], most)
+        if col_low[column] > col_high[column]:
+            return 0
+        if not arguments_of(self.atom_function[atom], self.atom_exponent[atom], scale * col_low[column],
+                            scale * col_high[column], &low, &high):
+            return 0
+        scale = self.atom_argument_scale[atom]
+        return (move(i, high / scale, True, col_low, col_high, change)
+                and move(i, low / scale, False, col_low, col_high, change))
+
     # For Python
 
     def tighten(self):
@@ -506,7 +569,7 @@ cdef class BiconvexData:
         Returns start, row and value of its lower triangle by columns, and (n_forms,) which forms are in it.
         """
         cdef int e, b, k
-        n_forms = self.n_cols - self.n - self.n_products
+        n_forms = self.n_forms
         entries, inside = {}, np.zeros(max(n_forms, 1), np.intc)
         for e in range(self.row_start[self.n_rows - 1], self.row_start[self.n_rows]):
             if self.row_index[e] < self.n + self.n_products:

@@ -35,13 +35,19 @@ cdef extern from *:
     # of a sum of squares | factor | N u of N terms of one sign, for N up to 9,000 (R1), (X3)
     real SUM_ROUNDING "(1 + 1e-12)"
 
-    # [data] Propagation through rows (X7).
+    # [atoms, data] Values of univariate functions, and what is made of them (XF1).
+
+    # of exp, log, pow of the C library and a few operations on them | relative | 9 u; the library's functions are
+    # within an ulp, 2 u, on the platforms that are built for, and four operations follow at most (XF1), (R1)
+    real FUNCTION_ROUNDING "1e-15"
+
+    # [data, atoms] Propagation through rows (X7).
 
     # of any product that underflows, absolute | none | far above what products of tiny numbers lose, some 5e-324 (X7),
     # (R2)
     real UNDERFLOW "1e-300"
-    # sum of sizes below which terms may have underflowed | none | errors of products above 2^-969, 2e-292, are doubles
-    # (X7), (R2)
+    # sum of sizes, and results of functions, below which terms may have underflowed | none | errors of products above
+    # 2^-969, 2e-292, are doubles (X7), (R2)
     real TINY "1e-280"
     # of a row's terms, beyond which its value is not precise enough | relative to what its violations are | a hundredth
     # of the violation that counts, 1e-8; with more, rationals decide (X9), (R1)

@@ -1,6 +1,6 @@
-"""Where tangents of convex forms touch, and how many a node's children may begin with.
+"""Where tangents of convex forms and of atoms touch, and how many a node's children may begin with.
 
-Theory: (X3) of docs/theory/biconvex.md.
+Theory: (X3) of docs/theory/biconvex.md; (XF1) of docs/theory/functions.md.
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ cdef class Tangents:
         self.find_members(data)
 
     cdef int find_members(self, BiconvexData data) except -1:
-        """Variables of each form, and room for tangents."""
-        cdef int b, e, n = <int> data.block_column.shape[0], wanted = 0
+        """Variables of each form, the argument of each atom, which come behind them, and room for tangents."""
+        cdef int b, e, n = data.n_blocks, wanted = 0
         members, start = [], [0]
         for b in range(n):
             own = sorted({data.block_i[e] for e in range(data.block_start[b], data.block_start[b + 1])})
@@ -38,6 +38,10 @@ cdef class Tangents:
             start.append(len(members))
             if data.presses(b):
                 wanted += KEPT_EACH * (1 + len(own))
+        for b in range(data.n_atoms):
+            members.append(data.atom_argument[b])
+            start.append(len(members))
+            wanted += 2 * KEPT_EACH
         self.member = np.array(members + [0], dtype=np.intc)
         self.member_start = np.array(start, dtype=np.intc)
         self.n_kept_floats = min(wanted, MOST_KEPT_FLOATS)

@@ -346,6 +346,10 @@ def _add_regression(model):
     model.add_argument(
         "--groups", metavar="G", help="the column of what rows belong to, as patients: one component each"
     )
+    model.add_argument(
+        "--shared-coefficient", dest="shared_coefficients", metavar="X",
+        help="the regressor, or intercept, whose coefficient all components share",
+    )  # fmt: skip
 
 
 def _add_model(command, needs_k):

@@ -38,9 +38,16 @@ MODEL_NAMES = (
     "n_components", "covariance", "variance_floor", "prior", "posterior", "noise_variance", "prior_variance_bounds",
 )  # fmt: skip
 # The same of a RegressionMixture, by its family, and what it does not take.
-REGRESSION_NAMES = ("n_components", "family", "variance", "variance_floor", "noise_variance", "fit_intercept", "groups")
-COUNT_NAMES = ("n_components", "family", "n_trials", "offset", "groups", "least_count", "fit_intercept")
-OF_REGRESSIONS = ("variance", "fit_intercept", "family", "n_trials", "offset", "groups", "least_count")
+REGRESSION_NAMES = (
+    "n_components", "family", "variance", "variance_floor", "noise_variance", "fit_intercept", "groups",
+    "shared_coefficients",
+)  # fmt: skip
+COUNT_NAMES = (
+    "n_components", "family", "n_trials", "offset", "groups", "least_count", "fit_intercept", "shared_coefficients"
+)  # fmt: skip
+OF_REGRESSIONS = (
+    "variance", "fit_intercept", "family", "n_trials", "offset", "groups", "least_count", "shared_coefficients"
+)  # fmt: skip
 NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")
 READING = ("columns", "separator", "decimal", "header", "na", "response")  # options: how data are read
 STANDARD_OUTPUT = "-"
@@ -452,6 +459,12 @@ def _with_response(options, table):
     order = [*(j for j in range(len(table.columns)) if j not in places), *places]
     for name, at in last[:-1]:  # as the problem takes them
         setattr(options, name, str(order.index(at) + 1))
+    shared = getattr(options, "shared_coefficients", None)
+    if shared is not None and shared != "intercept":  # by its number among the regressors
+        at = _place("--shared-coefficient", shared, table.columns)
+        if at in places:
+            raise InputError(f"--shared-coefficient must be a regressor; {table.columns[at]!r} is none")
+        options.shared_coefficients = order.index(at)
     return table._replace(data=table.data[:, order], columns=tuple(table.columns[j] for j in order))
 
 
@@ -582,7 +595,8 @@ def _given(options):
         names, others = dict.fromkeys((*REGRESSION_NAMES, *COUNT_NAMES)), NOT_OF_REGRESSIONS
     for name in others:
         if getattr(options, name, None) is not None:
-            flag = {"fit_intercept": "--no-intercept", "covariances": "--covariance", "n_trials": "--trials"}.get(
+            flag = {"fit_intercept": "--no-intercept", "covariances": "--covariance", "n_trials": "--trials",
+                    "shared_coefficients": "--shared-coefficient"}.get(  # fmt: skip
                 name, f"--{name.replace('_', '-')}"
             )
             raise InputError(f"{flag} must not be given {'without' if options.response is None else 'with'} --response")
@@ -615,6 +629,9 @@ def _record(problem):
     if isinstance(problem, gopfast.RegressionMixture):
         names = REGRESSION_NAMES if problem.family == "normal" else COUNT_NAMES
         record = {name: to_json_types(getattr(problem, name)) for name in names}
+        place, p = problem._shared_place, problem.regressors.shape[1]
+        # by number, as names are those of the file
+        record["shared_coefficients"] = None if place is None else [place if place < p else "intercept"]
         return {**record, "response": problem.column_names[-1]}
     return {name: to_json_types(getattr(problem, name)) for name in MODEL_NAMES}
 

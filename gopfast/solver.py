@@ -29,7 +29,7 @@ from gopfast.clusterwise.result import ClusterwiseResult
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
-from gopfast.mixtures.solve import solve as solve_mixture
+from gopfast.mixtures.searches import solve as solve_mixture
 from gopfast.options import Options
 
 if TYPE_CHECKING:

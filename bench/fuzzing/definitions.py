@@ -7,6 +7,8 @@ Gaussian components are kept relative to `origin`, so that data far from 0 lose 
 Besides each value stands its *size*: the magnitude of the terms of its own sum, for the rounding of this module.
 """
 
+import copy
+import dataclasses
 from fractions import Fraction
 from operator import mul
 
@@ -970,6 +972,56 @@ class CountRegression(Definition):
         return np.clip(cells, family.design.low, family.design.high) if np.isinf(error).any() else cells, error, *EMPTY
 
 
+def stacked(Z, at, K):
+    """Regressors of all components side by side (K n, 1 + K (q - 1)): the one whose coefficient is shared first."""
+    Z = Z.astype(float)
+    return np.column_stack([np.tile(Z[:, at], K), np.kron(np.eye(K), np.delete(Z, at, axis=1))])
+
+
+def unstacked(found, at, K):
+    """Coefficients (K, q) of those of the stacked regressors."""
+    return np.insert(found[1:].reshape(K, -1), at, found[0], axis=1)
+
+
+class SharedRegression(Regression):
+    """The same where components share a coefficient: least squares of all at once, which need not be exact."""
+
+    def parameters(self, mass, S, former):
+        at, least = self.problem._shared_at, self.problem.variance_floor if self.known is None else self.known
+        v = np.full(self.K, least, dtype=float) if former is None else former["variances"].astype(float)
+        Z, y = stacked(self.Z, at, self.K), np.tile(self.y.astype(float), self.K)
+        size = np.abs(Z).max(axis=0)
+        root = np.sqrt((mass.astype(float) / v + 1e-12 * mass.max().astype(float) / v).T.ravel())
+        found = np.linalg.lstsq(root[:, None] * Z / size, root * y, rcond=None)[0] / size
+        b = unstacked(found, at, self.K).astype(self.dtype)
+        squares = (mass * np.square(self.y[:, None] - self.Z @ b.T)).sum(axis=0)
+        if self.known is None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                v = np.full(self.K, squares.sum() / S.sum()) if self.problem.shared_names else squares / S
+            v = np.maximum(np.where(S > 0, v, 0), self.dtype(least))
+        return {"coefficients": b, "variances": v.astype(self.dtype)}
+
+    def read(self, solution):
+        if solution.variance is None:
+            return super().read(solution)
+        return super().read(dataclasses.replace(solution, variances=np.full(self.K, solution.variance)))
+
+
+class SharedCountRegression(CountRegression):
+    """The same where components share a coefficient: Newton's method for all at once."""
+
+    def parameters(self, mass, S, former):
+        at, every = self.problem._shared_at, copy.copy(self)
+        every.Z = stacked(self.Z, at, self.K).astype(self.dtype)
+        every.o, every.counts, every.trials = (np.tile(part, self.K) for part in (self.o, self.counts, self.trials))
+        start = None
+        if former is not None:
+            b = former["coefficients"]
+            start = np.concatenate([b[:1, at], np.delete(b, at, axis=1).ravel()])
+        found, _ = every.fit((mass + 1e-12 * self.w[:, None]).T.ravel(), start)
+        return {"coefficients": unstacked(found, at, self.K)}
+
+
 def long(x):
     """A Fraction in extended precision."""
     high = float(x)
@@ -988,4 +1040,8 @@ def define(problem, dtype=LONG):
     """The Definition of a problem."""
     if getattr(problem, "noise", None) is not None:
         return Noisy(problem, dtype)
+    if getattr(problem, "_shared_at", None) is not None:
+        return {"RegressionMixture": SharedRegression, "CountRegressionMixture": SharedCountRegression}[
+            type(problem).__name__
+        ](problem, dtype)
     return MODELS[type(problem).__name__](problem, dtype)

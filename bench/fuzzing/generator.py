@@ -217,7 +217,7 @@ def gamma(rng, n, d, K, small):
     return gopfast.GammaMixture(repeated(rng, X), min(n, K), cv_floor=floor, sample_weight=weights(rng, n))
 
 
-def regression(rng, n, d, K, small, known=False):
+def regression(rng, n, d, K, small, known=False, shared=False):
     """A response on one or two regressors, often on lines that cross; of few samples, whose fits are exact."""
     n, p = min(n, 40), 1 + (rng.random() < 0.25)
     X = reals(rng, n, p)
@@ -232,9 +232,17 @@ def regression(rng, n, d, K, small, known=False):
     given = {"noise_variance": variance} if known else {"variance_floor": variance}
     if not known and rng.random() < 0.3:
         given = {}
-    return gopfast.RegressionMixture(
-        X, y, min(n, K), fit_intercept=bool(rng.random() < 0.8), sample_weight=weights(rng, n), **given
-    )
+    intercept, w = bool(rng.random() < 0.8), weights(rng, n)
+    given |= shared_coefficient(rng, p, intercept or p == 1) if shared else {}
+    if shared and rng.random() < 0.3 and not known:
+        given["variance"] = "shared"
+    intercept |= shared and p == 1
+    return gopfast.RegressionMixture(X, y, min(n, K), fit_intercept=intercept, sample_weight=w, **given)
+
+
+def shared_coefficient(rng, p, intercept):
+    """Which coefficient all components share."""
+    return {"shared_coefficients": [*range(p), *["intercept"] * intercept][int(rng.integers(p + intercept))]}
 
 
 def noisy(rng, n, d, K, small):
@@ -268,7 +276,7 @@ def mixed(rng, n, d, K, small):
     return gopfast.MixedMixture(kinds, X, K, variance_floor=floor, sample_weight=weights(rng, n))
 
 
-def count_regression(rng, n, d, K, small, family="poisson"):
+def count_regression(rng, n, d, K, small, family="poisson", shared=False):
     """Counts on one or two regressors, some tied, often on curves that cross, many of them 0 or all trials."""
     n, p = min(n, 30), 1 + (rng.random() < 0.25)
     X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-2, 1, p)
@@ -282,10 +290,14 @@ def count_regression(rng, n, d, K, small, family="poisson"):
     else:
         given["n_trials"] = rng.integers(1, rng.choice([2, 5, 60]) + 1, n)
         y = rng.binomial(given["n_trials"], 1.0 / (1.0 + np.exp(-eta)))
+    intercept, w = bool(rng.random() < 0.8), weights(rng, n)
+    given["least_count"] = float(rng.choice([1e-9, 1e-6, 0.1]))
+    if shared:
+        intercept |= p == 1 or family == "poisson"
+        given |= shared_coefficient(rng, p, intercept and family == "binomial")
     return gopfast.RegressionMixture(
-        X, y, min(n, K), family=family, fit_intercept=bool(rng.random() < 0.8), sample_weight=weights(rng, n),
-        least_count=float(rng.choice([1e-9, 1e-6, 0.1])), **given,
-    )  # fmt: skip
+        X, y, min(n, K), family=family, fit_intercept=intercept, sample_weight=w, **given
+    )
 
 
 def _with_columns(make, least, most):
@@ -345,8 +357,15 @@ REGRESSIONS = {
 COUNTED = {"multinomial": _of(multinomial), "multinomial_prior": _of(multinomial, prior=True)}
 # Bounds by cells of a matrix's factor, of few samples.
 FACTORED = {"tied_cube": _with_components(_with_columns(_of(gaussian_free, covariance="tied"), 3, 3), 3)}
-DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED}
-NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED, *FACTORED)
+# Searches by fixing a coefficient, which have no boxes.
+SHARING = {
+    "regression_sharing": _of(regression, shared=True),
+    "regression_known_sharing": _of(regression, known=True, shared=True),
+    "count_regression_sharing": _of(count_regression, shared=True),
+    "proportion_regression_sharing": _of(count_regression, family="binomial", shared=True),
+}
+DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED, **SHARING}
+NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED, *FACTORED, *SHARING)
 
 
 def problem(family, rng, small=True):

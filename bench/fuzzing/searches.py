@@ -13,6 +13,8 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.plan import MixturePlan
 from gopfast.mixtures.pricing import pricing_root
+from gopfast.mixtures.searches import shares_a_coefficient
+from gopfast.mixtures.shared_coefficients import SharedCoefficientSearch
 from gopfast.options import Options
 from gopfast.result import Status
 
@@ -22,6 +24,8 @@ from .failure import Failure, slack
 
 N_STARTS = 12
 MOST_NODES = (50, 400, 2000)
+# More where a search is one of many small ones.
+MANY_SMALL = 20
 SECONDS = 4.0
 # Objectives say what the returned point has, to this part of it, and to this part of the magnitude of their terms.
 STATED = dict(part=1e-9, rounding=1024 * 2.0**-53)
@@ -68,6 +72,8 @@ def attack_solve(name, problem, rng):
     )  # fmt: skip
     if name in generator.LINEAR:
         options.update(relaxation="linear", partition="paper" if name == "paper" else "joint", max_nodes=60)
+    elif shares_a_coefficient(problem):
+        options["max_nodes"] *= MANY_SMALL
     elif engine.family(problem).n_connected <= 6 and rng.random() < 0.15:
         options.update(branching="orthant")
     elif priced(problem) and rng.random() < PRICED:
@@ -109,8 +115,28 @@ def attack_solve(name, problem, rng):
     return 2, result.status.name
 
 
+def attack_sharing(problem, rng):
+    """The same of components that share a coefficient, whose search has no nodes to audit."""
+    definition, fast = define(problem), define(problem, float)
+    found, W = best_of_starts(rng, definition, fast, 6), float(definition.W)
+    options = Options.from_arguments(1.0, random_state=int(rng.integers(2**31)), log=False, n_threads=1)
+    search = SharedCoefficientSearch(problem, dataclasses.replace(options, epsilon=EXCESS))
+    result = search.run(SECONDS, int(rng.choice(MOST_NODES)) * MANY_SMALL)
+    value, size = definition.value(definition.read(result.solution))
+    said = dict(status=result.status.name, lower=search.lower, objective=result.objective, value=float(value))
+    if result.status in (Status.OPTIMAL, Status.CUTOFF):
+        raise Failure("proved what is false", said)
+    known = [(value, size)] if found is None else [(value, size), found[:2]]
+    for attained, magnitude in known:
+        if search.lower > attained + slack(attained, magnitude, W):
+            raise Failure("lower bound above an attained objective", said | {"attained": float(attained)})
+    return len(search.values), result.status.name
+
+
 def attack_negative(name, problem, rng, max_nodes=300):
     """A search that must prove one nat more than is true, its nodes audited against a known solution."""
+    if shares_a_coefficient(problem):
+        return attack_sharing(problem, rng)
     definition, fast = define(problem), define(problem, float)
     family = engine.family(problem)
     relaxation = {"linear": "linear", "paper": "linear"}.get(name)

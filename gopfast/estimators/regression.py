@@ -1,5 +1,7 @@
 """Mixtures of regressions as a scikit-learn regressor: ``pip install gopfast[sklearn]``."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
@@ -34,6 +36,8 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         Distribution of the response given the regressors.
     least_count : float, optional
         What a count of 0 is taken to be; by default 1e-6.
+    shared_coefficients : str, int, or sequence of one, optional
+        The coefficient that all components share: a regressor's name or number from 0, or "intercept".
     epsilon : float, default 0.01
         Absolute tolerance of the total log-likelihood, in nats.
     time_limit : float or None, default 60
@@ -93,6 +97,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         fit_intercept: bool = True,
         family: str = "normal",
         least_count: float | None = None,
+        shared_coefficients: str | int | Sequence[str | int] | None = None,
         epsilon: float = 0.01,
         time_limit: float | None = 60.0,
         n_threads: int | None = None,
@@ -106,6 +111,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.family = family
         self.least_count = least_count
+        self.shared_coefficients = shared_coefficients
 
     def fit(
         self,
@@ -152,7 +158,7 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
             "noise_variance": self.noise_variance, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight,
             "family": self.family, "least_count": self.least_count, **of_rows,
         }  # fmt: skip
-        shared = {"variance": self.variance}
+        shared = {"variance": self.variance, "shared_coefficients": self.shared_coefficients}
         floor = self.variance_floor
         if floor is None and self.noise_variance is None and self.family == "normal":
             one = RegressionMixture(X, y, 1, **{**given, "noise_variance": 1.0})

@@ -31,6 +31,7 @@ from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.representation import Representation
 from gopfast.mixtures.result import Result
+from gopfast.mixtures.searches import shares_a_coefficient
 from gopfast.mixtures.solution import MixtureSolution
 from gopfast.mixtures.solve import unpack
 from gopfast.options import seed_from
@@ -212,6 +213,8 @@ def optima(
         raise InputError("problem must not have covariance matrices: their boxes are none of the user's parameters")
     if problem.n_weights > problem.n_components:
         raise InputError("problem must have noise=None: boxes are of components that have parameters")
+    if shares_a_coefficient(problem):
+        raise InputError("problem must have no shared_coefficients: boxes are of components that share nothing")
     within = checks.positive_number("within", within)
     max_nodes = checks.whole_number("max_nodes", max_nodes, 1)
     if time_limit is not None:

@@ -15,7 +15,7 @@ from gopfast.inference.resampling import search_options, simulated
 from gopfast.inference.tuning import EPSILON, MOST_RESAMPLES, TIME_LIMIT
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
-from gopfast.mixtures.solve import MixtureSearch
+from gopfast.mixtures.searches import search_of
 from gopfast.options import Options, seed_from
 from gopfast.parallel import n_processes, outcomes
 from gopfast.report import Tally
@@ -225,7 +225,7 @@ class _Side:
             self.search = None
             return
         self.left = math.inf if time_limit is None else time_limit
-        self.search = MixtureSearch(problem, replace(options, callback=self.is_below))
+        self.search = search_of(problem, replace(options, callback=self.is_below))
         self.result = self.search.run(self.left, 0)
 
     def is_below(self, state):

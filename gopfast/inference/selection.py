@@ -33,7 +33,7 @@ from gopfast.mixtures.problems.covariance import KINDS, Known, compared
 from gopfast.mixtures.problems.covariance_names import named
 from gopfast.mixtures.problems.gaussian import with_least_floor
 from gopfast.mixtures.representation import Representation
-from gopfast.mixtures.solve import MixtureSearch, solve
+from gopfast.mixtures.searches import search_of, solve
 from gopfast.options import Options
 from gopfast.parallel import n_processes, outcomes, shares_memory
 from gopfast.report import Heartbeat
@@ -343,7 +343,7 @@ class _Run:
                 self.result = solve(self.problem, replace(self.options, time_limit=seconds))
             return self.result.status
         if self.turns is None:
-            self.turns = MixtureSearch(self.problem, replace(self.options, callback=self.goal))
+            self.turns = search_of(self.problem, replace(self.options, callback=self.goal))
             if self.state is not None:
                 self.turns.set_state(self.state)
         by_fit = self.criterion == "icl"

@@ -34,6 +34,8 @@ class Coordinate:
     rest : ndarray of int, shape (K,), or None
         Of probabilities of labels the label whose probability takes up the change.
     on_bound : ndarray of bool, shape (K,) or (1,)
+    column : int or None
+        Of a number that all components share and each has: the column of the data that it belongs to.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Coordinate:
     array: int | None = None
     shared: bool = False
     rest: np.ndarray | None = None
+    column: int | None = None
 
     def moved(self, parameters, times):
         """Return the parameters with this number of every component moved by so many steps."""
@@ -171,13 +174,23 @@ def _coefficients(problem, parameters):
     spread, free = np.ptp(problem.X, axis=0) / 4.0, np.zeros(len(value), dtype=bool)
     for j in range(value.shape[1]):
         step = STEP * problem._response_spread / (spread[j] if spread[j] > 0.0 else np.abs(problem.X[:, j]).max())
-        yield Coordinate(name="coefficients", places=((j,),), steps=np.full(len(value), step), on_bound=free)
+        if problem._shared_at == j:
+            every = tuple((k, j) for k in range(len(value)))
+            yield Coordinate(
+                name="coefficients", places=every, steps=np.array([step]), on_bound=free[:1], shared=True, column=j
+            )
+        else:
+            yield Coordinate(name="coefficients", places=((j,),), steps=np.full(len(value), step), on_bound=free)
 
 
 def _intercepts(problem, parameters):
     value = parameters["intercepts"]
-    steps = np.full(len(value), STEP * problem._response_spread)
-    yield Coordinate(name="intercepts", places=((),), steps=steps, on_bound=np.zeros(len(value), dtype=bool))
+    steps, free = np.full(len(value), STEP * problem._response_spread), np.zeros(len(value), dtype=bool)
+    if problem._shared_at == problem._n_regressors:
+        every = tuple((k,) for k in range(len(value)))
+        yield Coordinate(name="intercepts", places=every, steps=steps[:1], on_bound=free[:1], shared=True)
+    else:
+        yield Coordinate(name="intercepts", places=((),), steps=steps, on_bound=free)
 
 
 def _variances(problem, parameters):

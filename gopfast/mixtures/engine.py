@@ -13,12 +13,20 @@ from gopfast.mixtures.tuning import ENGINE_SAME as SAME
 _families = weakref.WeakKeyDictionary()
 
 
-def family(problem):
-    """Return the core's copy of a mixture problem (a Family with its samples), made on first use."""
+def family(problem, start=None):
+    """
+    Return the core's copy of a mixture problem (a Family with its samples), made on first use.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    start : dict, optional
+        Of a mixture of regressions: weights and parameters to start from, in place of local fits.
+    """
     if not isinstance(problem, MixtureProblem):
         raise InputTypeError(f"problem must be a mixture of gopfast.models; got {type(problem).__name__}")
     if problem not in _families:
-        _families[problem] = problem._family()
+        _families[problem] = problem._family() if start is None else problem._family(start)
     return _families[problem]
 
 

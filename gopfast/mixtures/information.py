@@ -147,7 +147,10 @@ class _Layout:
         names = [names[j] for j in self.problem._columns_of(one.name)]
         if one.array is not None:
             return f"{names[one.array]} = {self.problem.categories[one.array][one.places[0][0]]}"
-        if len(one.places[0]) == 0 or (one.shared and len(one.places) > 1 and one.places[0][0] == one.places[0][1]):
+        if one.column is not None:
+            return names[one.column]
+        alone = len(one.places[0]) == 0 or one.name == "intercepts"
+        if alone or (one.shared and len(one.places) > 1 and one.places[0][0] == one.places[0][1]):
             return ""
         return ", ".join(dict.fromkeys(names[j] for j in one.places[0]))
 

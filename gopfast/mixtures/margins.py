@@ -27,7 +27,7 @@ TOUCHING = 2.0**-48
 # u, far above what compensated sums leave (R1), (V7)
 ROUNDING = 1e-11
 
-# [representation, solve] The user's units.
+# [representation, solve, shared_coefficients] The user's units.
 
 # this much the margins of the core's own bounds hold besides what they were counted out for | W and the squares | part
 # of the 64 u of (R4) and of (E8)
@@ -39,3 +39,8 @@ EVALUATION = 64 * ROUND
 LARGEST_LOGARITHM = 3000.0
 # the largest probability below 1 | none | the float below 1 (R1)
 MOST = 1.0 - ROUND
+
+# [shared_coefficients] Regressions by their definition.
+
+# of a prediction | the magnitudes of its terms | 16 u: up to eight products, their sum and the difference (R1), (JS5)
+RESIDUAL = 16 * ROUND

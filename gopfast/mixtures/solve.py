@@ -76,10 +76,10 @@ def solve(problem, options, start=None, proof=None):
             if found is not None and (proof is None or proved is not None):
                 return _closed_form(problem, found, options, started, plan, proved)
     search = MixtureSearch(problem, options, start, proof)
-    return _run(search, options, started)
+    return run_once(search, options, started)
 
 
-def _run(search, options, started):
+def run_once(search, options, started):
     """Run a search that is not to go on in this process, within what is left of the time limit."""
     left = math.inf if options.time_limit is None else options.time_limit - (time.perf_counter() - started)
     with contextlib.closing(search):
@@ -375,7 +375,7 @@ def _solve_large(problem, options, start, proof):
         raise InputError("proof must be None for data in chunks")
     started = time.perf_counter()
     search = MixtureSearch(summarised(problem, options), options, start)
-    return _run(search, options, started)
+    return run_once(search, options, started)
 
 
 def summarised(problem, options):

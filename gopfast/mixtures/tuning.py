@@ -176,6 +176,9 @@ TIGHT = 1e-4
 # of a checkpoint's objective: what evaluating it anew may change | relative | (0, 1) | argument: another machine's
 # exponentials differ by less
 SOLVE_SAME = 1e-6
+
+# [solve, shared_coefficients] How a search ends.
+
 # by which a gap may exceed the tolerance | floats | [0, 1024] | argument: the bounds' own rounding to floats
 SPACINGS = 2
 
@@ -214,3 +217,32 @@ BLOCK = 8192
 
 # of mixtures in which a shared parameter is fixed | samples | [1, inf) | argument: 60 searches keep a copy of them each
 MOST_SLICED = 200_000
+
+# [shared_coefficients] A coefficient that components share: intervals of it.
+
+# of the tolerance, to which mixtures of a fixed coefficient are solved | part | (0, 1) | argument: below
+# COEFFICIENT_RESERVE
+COEFFICIENT_EXACT = 0.125
+# of the tolerance, by which what is attained at the ends must prove more than the limit, else the interval is divided |
+# part | (0.125, 1) | argument: above COEFFICIENT_EXACT
+COEFFICIENT_RESERVE = 0.25
+# of what is attained at the lower end more than the limit, that this must be | part | [0, 1) | not measured
+COEFFICIENT_SPARE = 0.25
+# than others on the average, a search may take more | factor | (1, inf) | not measured
+COEFFICIENT_PATIENCE = 8.0
+# of what is proved more than the limit so, that a search at an end may leave open | part | (0, 1) | not measured
+COEFFICIENT_WANTED = 0.5
+# from where on far values are ruled out is looked for from this much below a unit to as much above | doublings |
+# [1, 100] | argument: a factor of 1e6 each
+COEFFICIENT_DOUBLINGS = 20
+# of an interval, the least that a split leaves | part | (0, 0.5] | not measured
+COEFFICIENT_EDGE = 0.1
+# of EM, from lines through samples and as many from residuals | starts | [1, inf) | argument: mixtures of fixed
+# coefficients are starts, too
+COEFFICIENT_STARTS = 4
+# of EM at a fixed coefficient, from the nearest other one's mixture | steps | [1, inf) | not measured
+COEFFICIENT_STEPS = 30
+# of EM for an incumbent, at most | steps | [1, inf) | not measured
+COEFFICIENT_POLISHED = 1500
+# of a search at a fixed coefficient, before others have their turn | nodes | [1, inf) | not measured
+COEFFICIENT_FIRST_NODES = 256

@@ -156,7 +156,13 @@ def hull(z, exact, low, high):
         )
     least, most = np.full(q, np.inf), np.full(q, -np.inf)
     sets, n_exact = itertools.combinations(range(m), q), 0
+    # equal where the exact numbers are
+    codes = np.array([np.unique([exact[i][j] for i in range(m)], return_inverse=True)[1] for j in range(q)]).T
     while len(some := np.array(list(itertools.islice(sets, CHUNK)), dtype=np.intp).reshape(-1, q)):
+        # rows in which two columns are constant are dependent
+        some = some[(np.ptp(codes[some], axis=1) == 0).sum(axis=1) < 2]
+        if not len(some):
+            continue
         determinant, error = _determinant(z[some])
         certain = np.abs(determinant) > CERTAIN * error
         doubtful = some[~certain]

@@ -50,6 +50,11 @@ class CountRows:
             self.family, self.design[rows], self.response[rows], self.trials[rows], self.offset[rows], self.least_count
         )
 
+    def repeated(self, times, design):
+        """Return them so many times, one copy below the other, with another design."""
+        arrays = (self.response, self.trials, self.offset)
+        return CountRows(self.family, design, *(np.tile(array, times) for array in arrays), self.least_count)
+
     def is_at_end(self):
         """Return which counts (n,) are not the responses themselves."""
         return self.counts != self.response

@@ -4,6 +4,7 @@ Theory: (JC1) of docs/theory/counts.md.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from scipy.special import expit
 from gopfast import checks
 from gopfast.annotations import FloatArray
 from gopfast.errors import InputError
-from gopfast.mixtures.problems import regression_starts
+from gopfast.mixtures.problems import regression_starts, shared_coefficients as sharing
 from gopfast.mixtures.problems.count_fits import CountRows
 from gopfast.mixtures.problems.margins import COUNT_CONSTANT
 from gopfast.mixtures.problems.regression import RegressionMixture, flag, signed_by_init
@@ -57,6 +58,9 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
     groups : array_like of shape (n,), or str, optional
         Rows that belong together, such as those of a patient or a centre, or the column of X that says so: all rows of
         a group are of one component, so that groups are what the mixture is of. By default each row is a group.
+    shared_coefficients : str, int, or sequence of one, optional
+        The coefficient that all components share (`fixed` of flexmix's ``FLXMRglmfix``): the name of a regressor or its
+        number from 0, or "intercept"; with "poisson" a regressor, beside intercepts.
 
     Attributes
     ----------
@@ -70,6 +74,8 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         Trials (1 of Poisson counts) and offsets (0 where none are given).
     n_trials, offset, groups : str or None
         The columns of the attribute `X` that hold them, as arguments; None where there is none.
+    shared_coefficients : tuple of str
+        Names of the coefficients that all components share: one, or none.
     family : str
     least_count : float
     fit_intercept : bool
@@ -120,6 +126,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         noise_variance: float | None = None,
         variance_floor: float | None = None,
         groups: ArrayLike | str | None = None,
+        shared_coefficients: str | int | Sequence[str | int] | None = None,
     ) -> None:
         checks.choice("family", family, ("poisson", "binomial"))
         for name, value, usual in (
@@ -143,6 +150,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         )  # fmt: skip
         self._check_counts()
         self._divide_weights()
+        self.__setstate__({"_shared_place": sharing.place_of(shared_coefficients, self)})
         self._scaled_design()
 
     def _check_counts(self):
@@ -185,8 +193,9 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 weights, coefficients and intercepts."""
-        return self.n_components * (self._n_coefficients + 1) - 1
+        """Number of free parameters: K - 1 weights, coefficients and intercepts; a shared one counts once."""
+        repeated = (self.n_components - 1) * (self._shared_place is not None)
+        return self.n_components * (self._n_coefficients + 1) - 1 - repeated
 
     @property
     def _n_regressors(self):
@@ -215,7 +224,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         return [*(["x"] if p == 1 else [f"x{j}" for j in range(p)]), *more, "y"]
 
     def _model_names(self):
-        return ("fit_intercept", "family")
+        return ("fit_intercept", "family", *self._sharing_names())
 
     def predict_mean(
         self,
@@ -256,8 +265,9 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
 
     # What the solver asks
 
-    def _family(self):
-        """Make a CountFamily, with the best of the local fits as a start."""
+    def _family(self, start=None):
+        """Make a CountFamily, with the best of the local fits as a start, or a state that is given."""
+        self._refuse_sharing()
         from gopfast.mixtures.families.counts import CountFamily  # compiled, as problems are not
         from gopfast.mixtures.families.design import design_of
 
@@ -272,7 +282,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
             design, self.family, rows.counts, rows.trials, rows.offset, owner, math.fsum(w * constant),
             COUNT_CONSTANT * math.fsum(w * size), self.n_components,
         )  # fmt: skip
-        return family.suggest(**regression_starts.best_fit(self))
+        return family.suggest(**(regression_starts.best_fit(self) if start is None else start))
 
     def _record_of_proof(self):
         return None
@@ -289,10 +299,11 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         return [math.fsum(w * constant)], math.fsum(w * size)
 
     def _notes(self, solution, proved):
-        """Tell what counts of 0 are taken to be, and which components have nothing else that holds them."""
+        """Tell what is shared, what counts of 0 are, and which components have nothing else that holds them."""
+        shared = self._note_of_sharing()
         at_end = self._rows.is_at_end() & (self.sample_weight > 0.0)
         if not at_end.any():
-            return []
+            return shared
         text = f"counts of 0 are taken to be {self.least_count:.3g} (least_count), which is part of the model"
         if self.family == "binomial":
             text = f"counts of no trial and of all are taken to be {self.least_count:.3g} from there (least_count)"
@@ -303,7 +314,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         held = np.flatnonzero((beyond & own & at_end[:, np.newaxis]).any(axis=0))
         if held.size:
             text += f"; nothing else holds the coefficients of component {', '.join(map(str, held))}"
-        return [text]
+        return [*shared, text]
 
     def _draw(self, rng, components, parameters):
         """Draw responses at rows of regressors, trials and offsets that are drawn from the samples."""
@@ -328,11 +339,16 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
 
     def _m_step(self, mass, weights, former):
         """Fit each component by Newton's method, with a little weight of all samples."""
-        rows, found = self._rows, []
-        for k, column in enumerate((mass * self._rows_of_group[:, np.newaxis]).T):
+        rows, found, p = self._rows, [], self._n_regressors
+        of_rows = mass * self._rows_of_group[:, np.newaxis]
+        if self._shared_at is not None:
+            start = None if former is None else self._rows_of_design(former)
+            fitted = sharing.count_fits(self, of_rows * (weights / mass.sum(axis=0)), start)
+            return {"coefficients": fitted[:, :p], **({"intercepts": fitted[:, p]} if self.fit_intercept else {})}
+        for k, column in enumerate(of_rows.T):
             start = None
             if former is not None:
                 start = np.concatenate([former[name][k].ravel() for name in self.parameter_names])
             found.append(rows.fit(column, self.sample_weight / self.total_weight, start))
-        fitted, p = np.array(found), self._n_regressors
+        fitted = np.array(found)
         return {"coefficients": fitted[:, :p], **({"intercepts": fitted[:, p]} if self.fit_intercept else {})}

@@ -5,15 +5,16 @@ Theory: (J7) of docs/theory/regression.md.
 
 import inspect
 import math
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gopfast import checks
-from gopfast.annotations import FloatArray
+from gopfast.annotations import FloatArray, ParameterLike, State
 from gopfast.errors import InputError, InputTypeError
-from gopfast.mixtures.problems import regression_closed_form, regression_starts
+from gopfast.mixtures.problems import regression_closed_form, regression_starts, shared_coefficients as sharing
 from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.covariance import LOG_2_PI
 from gopfast.mixtures.problems.regression_table import table_with
@@ -23,6 +24,7 @@ from gopfast.mixtures.problems.tuning import (
     REGRESSION_EXACT as EXACT,
     REGRESSION_FLOOR_SHARE as FLOOR_SHARE,
     REGRESSION_RIDGE as RIDGE,
+    SAME_COEFFICIENT,
 )
 
 
@@ -72,6 +74,9 @@ class RegressionMixture(MixtureProblem):
     groups : array_like of shape (n,), or str, optional
         Rows that belong together, such as those of a patient, or the column of X that says so: all rows of a group are
         of one component, so that groups are what the mixture is of. By default each row is a group.
+    shared_coefficients : str, int, or sequence of one, optional
+        The coefficient that all components share (`fixed` of flexmix's ``FLXMRglmfix``): the name of a regressor or its
+        number from 0, or "intercept". Each component has all others for itself.
     offset, n_trials, least_count
         Of counts, see `gopfast.models.CountRegressionMixture`; None with normal errors.
 
@@ -85,6 +90,8 @@ class RegressionMixture(MixtureProblem):
         Its first and its last part.
     groups : str or None
         The column of the attribute `X` that holds the groups, as an argument; None where there is none.
+    shared_coefficients : tuple of str
+        Names of the coefficients that all components share: one, or none.
     variance : str
     noise_variance, variance_floor : float or None
     fit_intercept : bool
@@ -120,6 +127,7 @@ class RegressionMixture(MixtureProblem):
     family: str
     groups: str | None
 
+    _shared_place: int | None = None
     _draws_lines = True
     # Models of other families than the normal one.
     _of_families: ClassVar[dict[str, type["RegressionMixture"]]] = {}
@@ -151,6 +159,7 @@ class RegressionMixture(MixtureProblem):
         n_trials: ArrayLike | None = None,
         least_count: float | None = None,
         groups: ArrayLike | str | None = None,
+        shared_coefficients: str | int | Sequence[str | int] | None = None,
     ) -> None:
         _refuse(family, offset=offset, n_trials=n_trials, least_count=least_count)
         rows, columns, places = table_with(X, y, {"groups": groups})
@@ -171,6 +180,7 @@ class RegressionMixture(MixtureProblem):
         if noise_variance is not None and variance != "free":
             raise InputError("variance must be 'free' with a noise_variance: no variance is estimated")
         self._divide_weights()
+        self.__setstate__({"_shared_place": sharing.place_of(shared_coefficients, self)})
         square = float(self._row_weight @ np.square(self._residuals_of_one())) / float(self._row_weight.sum())
         self.__setstate__({"fits_all": not square > np.square(EXACT * np.abs(self.response).max())})
         floor = None
@@ -264,9 +274,22 @@ class RegressionMixture(MixtureProblem):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 weights, coefficients, intercepts, and the variances or the shared one."""
+        """Number of free parameters: K - 1 weights, coefficients, intercepts, variances; what is shared counts once."""
         own = self.noise_variance is None and not self._is_shared
-        return self.n_components * (self._n_coefficients + 1 + own) - 1 + self._is_shared
+        repeated = (self.n_components - 1) * (self._shared_place is not None)
+        return self.n_components * (self._n_coefficients + 1 + own) - 1 + self._is_shared - repeated
+
+    @property
+    def shared_coefficients(self) -> tuple[str, ...]:
+        """Names of the coefficients that all components share: one, or none."""
+        if self._shared_place is None:
+            return ()
+        return ((*self.column_names[: self._n_regressors], sharing.INTERCEPT)[self._shared_place],)
+
+    @property
+    def _shared_at(self):
+        """Which column of `_design` has a coefficient that several components share; None: none has."""
+        return None if self.n_components == 1 else self._shared_place
 
     @property
     def column_names(self) -> list[str]:
@@ -297,7 +320,11 @@ class RegressionMixture(MixtureProblem):
 
     def _model_names(self):
         level = "variance_floor" if self.noise_variance is None else "noise_variance"
-        return (*["variance"] * self._is_shared, "fit_intercept", level)
+        return (*["variance"] * self._is_shared, "fit_intercept", level, *self._sharing_names())
+
+    def _sharing_names(self):
+        """Names of the attributes that tell what components share."""
+        return ["shared_coefficients"] * (self._shared_place is not None)
 
     def predict(self, X: ArrayLike, coefficients: FloatArray, intercepts: FloatArray | None = None) -> FloatArray:
         """
@@ -384,8 +411,9 @@ class RegressionMixture(MixtureProblem):
 
     # What the solver asks
 
-    def _family(self):
-        """Make a RegressionFamily, with the best of the local fits as a start."""
+    def _family(self, start=None):
+        """Make a RegressionFamily, with the best of the local fits as a start, or a state that is given."""
+        self._refuse_sharing()
         from gopfast.mixtures.families.design import design_of  # compiled is what it calls, as problems are not
         from gopfast.mixtures.families.regression import RegressionFamily
 
@@ -396,7 +424,15 @@ class RegressionMixture(MixtureProblem):
             design, self.n_components, self.noise_variance is None, self._is_shared,
             owner=None if self.groups is None else owner,
         )  # fmt: skip
-        return family.suggest(**regression_starts.best_fit(self))
+        return family.suggest(**(regression_starts.best_fit(self) if start is None else start))
+
+    def _refuse_sharing(self):
+        """Refuse what is of components that share no coefficient."""
+        if self._shared_at is not None:
+            raise InputTypeError(
+                "problem must have no shared_coefficients: its search fixes the shared one, and what is of boxes of "
+                "all parameters does not apply"
+            )
 
     def _record_of_proof(self):
         if self.groups is not None or (self._is_shared and self.n_components > 1):
@@ -419,9 +455,10 @@ class RegressionMixture(MixtureProblem):
         return [0.5 * total * LOG_2_PI, 0.5 * total * math.log(least)], 0.0
 
     def _notes(self, solution, proved):
-        """Tell the floor, and which components sit on it."""
+        """Tell what is shared, the floor, and which components sit on it."""
+        shared = self._note_of_sharing()
         if self.noise_variance is not None:
-            return []
+            return shared
         low = np.flatnonzero(self._variances_of(solution.parameters) <= (1.0 + ON_FLOOR) * self.variance_floor)
         text = f"the variances are at least {self.variance_floor:.3g} (variance_floor), which is part of the model"
         if low.size and self._is_shared:
@@ -429,7 +466,15 @@ class RegressionMixture(MixtureProblem):
         elif low.size:
             names = ", ".join(map(str, low))
             text += f"; that of component {names} is on it, and a smaller floor would give another optimum"
-        return [text]
+        return [*shared, text]
+
+    def _note_of_sharing(self):
+        """Return a line on what all components share, if there is anything."""
+        if self._shared_at is None:
+            return []
+        name = self.shared_coefficients[0]
+        what = "intercept" if self._shared_at == self._n_regressors else f"coefficient of {name}"
+        return [f"the {what} is one number for all components (shared_coefficients)"]
 
     def _rows_like(self, X):
         """Check other samples: regressors, then the response."""
@@ -459,7 +504,39 @@ class RegressionMixture(MixtureProblem):
             if name in ("variance", "variances"):
                 checks.at_least(name, array, self.variance_floor * (1.0 - 1e-9))
             checked.append(float(array) if name == "variance" else array)
+        if self._shared_at is not None:
+            self._check_shared(*checked[:2])
         return tuple(checked)
+
+    def _check_shared(self, coefficients, intercepts=None):
+        """Check that components have the same coefficient where it is shared."""
+        at = self._shared_at
+        own = coefficients[:, at] if at < self._n_regressors else intercepts
+        if not (np.abs(own - own[0]) <= SAME_COEFFICIENT * np.abs(own[0])).all():
+            name = "coefficients" if at < self._n_regressors else "intercepts"
+            raise InputError(f"{name} must be equal in all components where they are shared; got {own}")
+
+    def maximize(self, responsibilities: ArrayLike, **state: ParameterLike) -> State:
+        """Compute the weights and parameters that are best for given responsibilities; as of `MixtureProblem`."""
+        found = super().maximize(responsibilities, **state)
+        if self._shared_at is not None:  # a component without responsibility may have kept another value
+            rows = self._rows_of_design(found)
+            value, own = rows[found["weights"].argmax(), self._shared_at], sharing.narrowed(self, found)[1]
+            found = sharing.widened(self, value, own)
+        return found
+
+    def _order(self, weights, parameters):
+        """Order components by the coefficients of their own."""
+        if self._shared_at is None:
+            return super()._order(weights, parameters)
+        rows = self._rows_of_design(parameters)
+        return np.lexsort((weights, *np.delete(rows, self._shared_at, axis=1).T[::-1]))
+
+    def _rows_of_design(self, parameters):
+        """Return coefficients (K, q) in the order of `_design`."""
+        if not self.fit_intercept:
+            return parameters["coefficients"]
+        return np.column_stack([parameters["coefficients"], parameters["intercepts"]])
 
     def _log_kernel(self, parameters):
         fitted = self.predict(self.regressors, parameters["coefficients"], parameters.get("intercepts"))
@@ -471,6 +548,8 @@ class RegressionMixture(MixtureProblem):
         """Fit each component by weighted least squares, with a little weight of all samples."""
         Z, y, of_groups = self._design(), self.response, mass
         mass = mass if self.groups is None else mass * self._rows_of_group[:, np.newaxis]
+        if self._shared_at is not None:
+            return self._joint_step(mass * (weights / of_groups.sum(axis=0)), former)
         center = Z[:, :-1].mean(axis=0) if self.fit_intercept else np.zeros(Z.shape[1])
         moved = Z.copy()
         moved[:, : len(center)] -= center
@@ -491,6 +570,16 @@ class RegressionMixture(MixtureProblem):
                 shares = weights * (mass.sum(axis=0) / of_groups.sum(axis=0))
                 variances = float(variances @ shares / shares.sum())
             found[self.parameter_names[-1]] = np.maximum(variances, self.variance_floor)
+        return found
+
+    def _joint_step(self, mass, former):
+        """Fit all components at once; `mass` is of sum 1 over groups and components."""
+        rows, variances = sharing.normal_fits(self, mass, None if former is None else self._variances_of(former))
+        found = {"coefficients": rows[:, : self._n_regressors]}
+        if self.fit_intercept:
+            found["intercepts"] = rows[:, -1]
+        if self.noise_variance is None:
+            found[self.parameter_names[-1]] = float(variances[0]) if self._is_shared else variances
         return found
 
     def _variances_of(self, parameters):

@@ -16,20 +16,24 @@ from gopfast.mixtures.problems.tuning import (
 SEED = 5
 
 
-def best_fit(problem):
+def best_fit(problem, n_random=N_RANDOM, n_split=N_SPLIT, n_long=N_LONG):
     """
     Return the best state, a dict by name, of EM from many starts.
 
     Parameters
     ----------
     problem : RegressionMixture
+    n_random, n_split : int
+        Starts from random lines, and from splits of residuals.
+    n_long : int
+        The best of them, that go on.
     """
     rng, K = np.random.default_rng(SEED), problem.n_components
     part = _part(problem, rng)
-    starts = [lines(part, rng) for _ in range(N_RANDOM)] if K > 1 else []
-    starts += [split(part, rng) for _ in range(N_SPLIT)] if K > 1 else [np.ones((part.n_samples, 1))]
+    starts = [lines(part, rng) for _ in range(n_random)] if K > 1 else []
+    starts += [split(part, rng) for _ in range(n_split)] if K > 1 else [np.ones((part.n_samples, 1))]
     fits = sorted((run(part, tau, SHORT_STEPS) for tau in starts), key=lambda pair: pair[0])
-    fits = [run(problem, problem.responsibilities(**state), LONG_STEPS) for _, state in fits[:N_LONG]]
+    fits = [run(problem, problem.responsibilities(**state), LONG_STEPS) for _, state in fits[:n_long]]
     return min(fits, key=lambda pair: pair[0])[1]
 
 

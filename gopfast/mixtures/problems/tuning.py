@@ -184,11 +184,18 @@ REGRESSION_MOST_SAMPLES = 2000
 # of the nearest regression in a sample's responsibilities at the start | part | (0, 1] | not measured
 NEAREST_SHARE = 0.9
 
-# [count_fits, regression] Regressions of all kinds.
+# [count_fits, regression, shared_coefficients] Regressions of all kinds.
 
 # weight of all samples in a component's fit: coefficients that its own leave open are determined | of its own |
 # (0, 1) | argument: any positive weight does, (J1)
 REGRESSION_RIDGE = 1e-12
+
+# [shared_coefficients, regression] A coefficient that all components share.
+
+# of coefficients and variances in turn, in one step of EM | turns | [1, inf) | argument: EM goes on anyway
+JOINT_CYCLES = 3
+# by which components may differ in what they share | relative | (0, 1) | argument: far above a rounding
+SAME_COEFFICIENT = 1e-9
 
 # [count_regression] Regressions of counts.
 

@@ -2,7 +2,7 @@
 
 from gopfast.roundoff import ROUND
 
-# [shared, simplices, known_covariances, factors] What lines, simplices and cells have in common.
+# [shared, simplices, known_covariances, factors, coefficients] What lines, simplices and cells have in common.
 
 # of a sum of few terms | relative to their magnitudes | far above the u of each of its operations (R1), (T8)
 SUM = 64 * ROUND
@@ -22,3 +22,8 @@ SLICES_SLACK = 1e-9
 # least eigenvalue below which there is no inverse | relative to the largest | 64 spacings: the error of an eigenvalue
 # of a matrix of so few rows (R1), (T8)
 SINGULAR = 128 * ROUND
+
+# [coefficients, far_coefficients] A coefficient that all components share.
+
+# of sums of squares that are rounded up | relative | above n u for a million rows (R1), (JS5)
+COEFFICIENT_SLACK = 1e-9

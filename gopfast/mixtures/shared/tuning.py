@@ -124,3 +124,18 @@ N_LINES = 4
 # a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
 # docs/notebook/shared_parameters.md
 STALLED = 0.1
+
+# [coefficients] Between two values of a coefficient that all components share.
+
+# by which a slope is found that bounds best | halvings of its logarithm | [1, inf) | argument: any slope bounds (JS3),
+# and a thousandth of the best one off loses a millionth
+N_BISECTIONS = 20
+# a slope that is tried | parts of the steepest | (0, 1) | argument: the loss of a billion standard deviations
+FLATTEST = 1e-18
+
+# [far_coefficients] Values of it that are ruled out without a search.
+
+# of all blocks | sets of samples | [1, inf) | argument: a tenth of a second
+MOST_CONTRASTS = 2_000
+# of a set's multiplier, of the largest that there is: each gives a line below its cost | part | (0, 1) | not measured
+MULTIPLIERS = (0.1, 0.4, 0.8, 0.99)

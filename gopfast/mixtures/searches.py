@@ -1,0 +1,41 @@
+"""Which search a mixture has: of all parameters at once, or by fixing a coefficient that components share."""
+
+import time
+
+from gopfast.errors import InputError
+from gopfast.mixtures import solve as of_all
+from gopfast.mixtures.problems import RegressionMixture
+from gopfast.mixtures.shared_coefficients import SharedCoefficientSearch
+
+
+def search_of(problem, options, start=None):
+    """
+    Return the search of a mixture, which can go on where it stopped.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    options : Options
+    start : array_like, Result, MixtureSolution, LocalResult or None
+
+    Returns
+    -------
+    MixtureSearch or SharedCoefficientSearch
+    """
+    kind = SharedCoefficientSearch if shares_a_coefficient(problem) else of_all.MixtureSearch
+    return kind(problem, options, start)
+
+
+def shares_a_coefficient(problem):
+    """Whether components share a coefficient."""
+    return isinstance(problem, RegressionMixture) and problem._shared_at is not None
+
+
+def solve(problem, options, start=None, proof=None):
+    """Solve a mixture; arguments and result as of `gopfast.mixtures.solve.solve`."""
+    if not shares_a_coefficient(problem):
+        return of_all.solve(problem, options, start, proof)
+    if proof is not None:
+        raise InputError("proof must be None with shared_coefficients: the checker has no rule for them yet")
+    started = time.perf_counter()
+    return of_all.run_once(SharedCoefficientSearch(problem, options, start), options, started)

@@ -39,7 +39,7 @@ ROUNDING = 1e-12  # of an objective's terms
 UNDERFLOW = Fraction(1, 10**300)  # the square of a variable at 1e-300 is no double
 REL_TOL = 1e-6
 KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
-         "switched")
+         "switched", "distances")
 
 
 class Instance:
@@ -108,6 +108,9 @@ def draw(rng):
     """Integer data with every kind of row; a planted point of small dyadic numbers makes most of them feasible."""
     kind = str(rng.choice(KINDS))
     n = int(rng.integers(1, 6)) if kind != "chain" else int(rng.integers(2, 5))
+    if kind == "distances":
+        n_points = int(rng.integers(2, 4))
+        n = n_points * int(rng.integers(1, 3))
     square = kind in ("forms", "lattice") or rng.random() < 0.25
     density = rng.choice([0.3, 0.6, 1.0])
 
@@ -144,6 +147,21 @@ def draw(rng):
         lower, upper = np.zeros(n), np.full(n, 10.0 ** rng.integers(1, 8))
         planted = 2.0 ** rng.integers(-2, 3, n)
         planted = np.clip(planted, lower, upper)
+    if kind == "distances":
+        # of points that may all have the same box: squares of differences, of other forms now and then
+        if rng.random() < 0.6:
+            lower, upper = np.full(n, lower[0]), np.full(n, upper[0])
+            planted = np.clip(planted, lower, upper)
+        rows = rows if rng.random() < 0.2 else [row for row in rows if not row[0].any()]
+        for i in range(n_points):
+            for j in range(i):
+                Q = np.zeros((n, n))
+                for k in range(0, n, n_points):
+                    v = np.zeros(n)
+                    v[[i + k, j + k]] = (1.0, -1.0) if rng.random() < 0.8 else rng.integers(1, 4, 2)
+                    P = np.outer(v, v) * rng.choice([1.0, 1.0, -1.0, 2.0])
+                    Q += np.triu(P) + np.triu(P, 1)
+                rows.append((Q, rng.integers(-2, 3, n) * (rng.random() < 0.4)))
     if kind == "degenerate" and rows:
         Q, a = rows[int(rng.integers(len(rows)))]
         rows += [(2 * Q, 2 * a), (Q.copy(), a.copy())]
@@ -162,6 +180,10 @@ def draw(rng):
         else:
             bounded.append((Q, a, value - tight, value + float(rng.integers(0, 3))))
     c, Q = rng.integers(-5, 6, n).astype(float), form()
+    if kind == "distances":
+        v = rng.integers(-2, 3, n).astype(float)
+        Q = -(np.triu(np.outer(v, v)) + np.triu(np.outer(v, v), 1)) * (rng.random() < 0.4)
+        c *= rng.random() < 0.7
     if kind == "chain":
         c, Q = rng.integers(0, 4, n).astype(float), np.zeros((n, n))
     point = planted
@@ -388,12 +410,16 @@ def audit(instance, points, rng):
     from gopfast.search.search import Search
 
     from gopfast.biconvex.lifting import Lifting
+    from gopfast.biconvex.squared_forms import SquaredProblem
 
     if not points or not (instance.kind == "switched" or np.isfinite([*instance.lower, *instance.upper]).all()):
         return []
-    lifting = Lifting(instance.problem())
+    problem = instance.problem()
+    (value, best), squared = points[0], SquaredProblem.of(problem)
+    if squared is not None:
+        problem, best = squared, squared.completed(best)
+    lifting = Lifting(problem)
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
-    value, best = points[0]
     core = lifting.to_core(best, scale)
     limit = float(value) / objective_scale
     limit += 4e-16 * abs(limit)

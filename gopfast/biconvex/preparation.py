@@ -41,6 +41,8 @@ class Preparation:
 
     Attributes
     ----------
+    given : BiconvexProblem
+        The problem without variables for linear forms (XL1).
     lifting : Lifting
     data, scale, objective_scale
         As `Lifting.data` returns them.
@@ -73,6 +75,7 @@ class Preparation:
 
     def __init__(self, problem, session, start, started, solve):
         self.problem, self.session, self.start, self.started = problem, session, start, started
+        self.given = getattr(problem, "given", problem)
         self.solve, self.options = solve, session.options
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
@@ -282,11 +285,11 @@ class Preparation:
             return point
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                near = self._program(self.stop).polish(point)
+                near = self._program(self.stop).polish(point[: self.given.n_variables])
         except (Stopped, KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
             return point
         for trial in near:
-            trial = np.clip(trial, self.problem.lower, self.problem.upper)
+            trial = np.clip(self._completed(trial), self.problem.lower, self.problem.upper)
             new = sign * self.problem.objective(trial)
             if new < value and self.problem.violations(trial).max(initial=0.0) <= max(allowed, EXACT):
                 best, value = trial, new
@@ -302,7 +305,7 @@ class Preparation:
         return self.options.branching == "orthant" or self.options.partition == "paper"
 
     def _scale(self, box):
-        self.scaled_box = box
+        self.scaled_box, self.program = box, None
         self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self.has_one_side())
 
     def to_core(self, point):
@@ -315,14 +318,19 @@ class Preparation:
 
     def nonlinear(self, point):
         """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
-        if self.program is None or self.program.scale is not self.scale:
+        if self.program is None:
             self.program = self._program(self.stop)
-        found = self.program.search(self.to_user(point))
-        return None if found is None else self.to_core(found)
+        found = self.program.search(self.to_user(point)[: self.given.n_variables])
+        return None if found is None else self.to_core(self._completed(found))
 
     def _program(self, stop):
-        box = self.lifting.to_user(self.data.box, self.scale)
-        return NonlinearProgram(self.problem, *box, self.scale, stop)
+        """Return the nonlinear program, which does without variables for linear forms."""
+        n, box = self.given.n_variables, self.lifting.to_user(self.data.box, self.scale)
+        return NonlinearProgram(self.given, *(ends[:n] for ends in (*box, self.scale)), stop)
+
+    def _completed(self, point):
+        """Return the point of what is searched that belongs to one of the given problem."""
+        return point if self.given is self.problem else self.problem.completed(point)
 
     def _relaxed(self):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""

@@ -10,11 +10,15 @@ from gopfast.biconvex import recession
 from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.margins import WITHIN
+from gopfast.biconvex.mechanisms import NAMES
 from gopfast.biconvex.outcome import Found, result_of
+from gopfast.biconvex.plan import BiconvexPlan
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER, BiconvexProblem
+from gopfast.biconvex.squared_forms import SquaredForms
 from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_GROWING
 from gopfast.errors import InputError
+from gopfast.profile import Profile
 from gopfast.result import Status
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 
@@ -47,7 +51,9 @@ def solve(problem, options, start=None, proof=None, stored=None):
     started = time.perf_counter()
     start = _start(problem, start)
     session = Session(options)
-    preparation = Preparation(_biconvex(problem), session, _lifted(problem, start), started, solve)
+    plan = BiconvexPlan(_biconvex(problem), options)
+    solved, own_start = _with_forms(plan, _lifted(problem, start))
+    preparation = Preparation(solved, session, own_start, started, solve)
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():
@@ -56,6 +62,7 @@ def solve(problem, options, start=None, proof=None, stored=None):
         if found.status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
             preparation.go_on()  # the search's end is no reason to leave its point unpolished
         found.point = preparation.no_worse_than_start(preparation.polished(found.point))
+        found.fields["profile"] = Profile(NAMES, [(meter.name, meter.row()) for meter in plan.meters])
         result = result_of(problem, preparation, found, time.perf_counter() - started)
         session.monitor.finish(result)
         if proof is None:
@@ -74,6 +81,14 @@ def _lifted(problem, start):
         return start
     start = problem.completed(np.clip(start, problem.lower, problem.upper))
     return start if (abs(start) <= LARGEST_NUMBER).all() else None
+
+
+def _with_forms(plan, start):
+    """Return what is solved and the start, with variables for linear forms where there are any (XL1)."""
+    found = SquaredForms.make(plan) if plan.has(SquaredForms) else None
+    if found is None:
+        return plan.problem, start
+    return found, None if start is None else found.completed(start)
 
 
 def _with_proof(problem, options, found, result, proof):

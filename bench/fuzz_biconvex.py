@@ -39,7 +39,7 @@ ROUNDING = 1e-12  # of an objective's terms
 UNDERFLOW = Fraction(1, 10**300)  # the square of a variable at 1e-300 is no double
 REL_TOL = 1e-6
 KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
-         "switched", "distances")
+         "switched", "distances", "copies")
 
 
 class Instance:
@@ -108,6 +108,8 @@ def draw(rng):
     """Integer data with every kind of row; a planted point of small dyadic numbers makes most of them feasible."""
     kind = str(rng.choice(KINDS))
     n = int(rng.integers(1, 6)) if kind != "chain" else int(rng.integers(2, 5))
+    if kind == "copies":
+        n = int(rng.integers(1, 3))
     if kind == "distances":
         n_points = int(rng.integers(2, 4))
         n = n_points * int(rng.integers(1, 3))
@@ -232,6 +234,32 @@ def draw(rng):
         which = rng.random(n) < 0.6
         lower, upper = np.where(which & (rng.random(n) < 0.3), -np.inf, lower), np.where(which, np.inf, upper)
         point = planted
+    if kind == "copies":
+        # the same problem several times, now and then a copy reflected, with rows that exchange nothing else
+        n_copies = int(rng.integers(2, 4))
+        whole, mirrored = n * n_copies, rng.random(n_copies) < 0.3
+        signs = np.repeat(np.where(mirrored, -1.0, 1.0), n)
+
+        def copied(P, a, k):
+            Q, line, own = np.zeros((whole, whole)), np.zeros(whole), slice(k * n, (k + 1) * n)
+            Q[own, own], line[own] = P, a * (-1.0 if mirrored[k] else 1.0)
+            return Q, line
+
+        bounded = [(*copied(P, a, k), low, high) for k in range(n_copies) for P, a, low, high in bounded]
+        Q, c = (sum(parts) for parts in zip(*(copied(Q, c, k) for k in range(n_copies)), strict=True))
+        lower, upper = np.tile(lower, n_copies), np.tile(upper, n_copies)
+        lower, upper = np.where(signs < 0, -upper, lower), np.where(signs < 0, -lower, upper)
+        planted = np.tile(planted, n_copies) * signs
+        point = None if point is None else planted
+        a = np.zeros(whole)
+        a[::n] = signs[::n]
+        bounded.append((np.zeros((whole, whole)), a, -np.inf, float(a @ planted) + float(rng.integers(0, 3))))
+        if n_copies == 2 or rng.random() < 0.5:
+            P = np.outer(a, a)
+            P = np.triu(P, 1) * rng.choice([-1.0, 1.0])
+            value = float(sum(exact_terms(P, 0 * a, fractions(planted))))
+            bounded.append((P, 0 * a, -np.inf, value + float(rng.integers(0, 3))))
+        n = whole
     sense = str(rng.choice(["min", "max"]))
     constant = float(rng.choice([0.0, 0.0, rng.integers(-9, 10), 1000.0]))
     if kind == "scaled" or rng.random() < 0.1:
@@ -415,10 +443,13 @@ def audit(instance, points, rng):
     if not points or not (instance.kind == "switched" or np.isfinite([*instance.lower, *instance.upper]).all()):
         return []
     problem = instance.problem()
-    (value, best), squared = points[0], SquaredProblem.of(problem)
+    (value, best), squared, ordering = points[0], SquaredProblem.of(problem), []
+    if np.isfinite([*instance.lower, *instance.upper]).all() and rng.random() < 0.7:
+        best, ordering = kept_image(problem, best)
     if squared is not None:
         problem, best = squared, squared.completed(best)
     lifting = Lifting(problem)
+    lifting.ordering = ordering
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
     core = lifting.to_core(best, scale)
     limit = float(value) / objective_scale
@@ -440,6 +471,29 @@ def audit(instance, points, rng):
     if reason is not Status.TIME_LIMIT:
         wrong += lost(trace, core)
     return wrong
+
+
+def kept_image(problem, point):
+    """The image of a point that meets the rows of the problem's symmetries, and these; none where it is no doubles."""
+    from gopfast.biconvex.symmetry import Centred
+
+    centred = Centred(problem)
+    levels = centred.levels()
+    rows, generators = centred.rows(levels), [images for _, own in levels for images in own]
+    seen, new = set(), [tuple(fractions(point))]
+    while new:
+        z = new.pop()
+        if all(sum(Fraction(a) * z[i] for i, a in row.items()) >= bound for row, bound in rows):
+            image = np.array(z, float)
+            return (image, rows) if fractions(image) == list(z) else (point, [])
+        for images in generators:
+            rest = [z[images[2 * i] // 2] - centred.middles[images[2 * i] // 2] for i in range(centred.n)]
+            signs = [-1 if images[2 * i] % 2 else 1 for i in range(centred.n)]
+            other = tuple(m + s * t for m, s, t in zip(centred.middles, signs, rest, strict=True))
+            if other not in seen:
+                seen.add(other)
+                new.append(other)
+    raise AssertionError("no image of a point meets the rows of the symmetries")
 
 
 def lost(trace, point):

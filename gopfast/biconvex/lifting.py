@@ -65,6 +65,11 @@ class Lifting:
         the products of both have one column, and fixing either side fixes it.
     split, bilinear : list of int
         Variables with a place in x, the smaller side, and all that are in products.
+    ordering : sequence of (dict, float)
+        Linear rows (coefficients, lower bound) that one of the images of each point meets (XL2): programs have them,
+        but no point that is found needs to meet them.
+    lifts_equations : bool
+        Whether the last data have equations times variables.
     switches : list of (Side, Side)
         Pairs of which one vanishes; the core has a variable for each, before all others.
     essential : set of int
@@ -111,6 +116,7 @@ class Lifting:
             for i in partition.products[pair]:
                 self.fixed[partition.side[i], self.copies.get(i, i)] = True
         self._find_switches(with_switches)
+        self.ordering, self.lifts_equations = (), False
         # Place of a variable in the core's order
         self.place = len(self.switches) + np.argsort(self.order)
 
@@ -234,6 +240,8 @@ class Lifting:
         """
         scale = self._scales(low, high)
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
+        lifts.lifted = lifted
+        self.lifts_equations = bool(lifts.equations)
         if lifted:
             self._add_moments(lifts, low, high)
         record = _Record(self, scale, lifts, low, high)
@@ -334,6 +342,7 @@ class _Lifts:
         self.n_entries = 0  # of those
         self.inequalities = []  # (coefficients of a'z + b >= 0 times `sign`, j)
         self.moments = []  # lists of variables all of whose products are there
+        self.lifted = False  # whether rows beside the problem's may be there
 
     def add(self, row, j, inequality):
         new = [_ordered((i, j)) for i in row.linear if _ordered((i, j)) not in self.products]
@@ -373,6 +382,9 @@ class _Record:
         switched = [side for pair in lifting.switches for side in pair if side.variable is None]
         first_switched = len(rows)
         rows += [self._side(side) for side in switched]
+        if lifts.lifted:
+            rows += [({int(self.place[i]): a * scale[i] for i, a in row.items()}, lower, math.inf)
+                     for row, lower in lifting.ordering]  # fmt: skip
         sizes = [_size(terms) for terms, *_ in rows]
         rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
         floors = [

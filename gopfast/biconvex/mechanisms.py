@@ -5,6 +5,7 @@ What all solves have (tightening, lifted rows, cuts, local searches) is part of 
 """
 
 from gopfast.biconvex.squared_forms import SquaredForms
+from gopfast.biconvex.symmetry import Symmetry
 
-MECHANISMS = (SquaredForms,)
+MECHANISMS = (SquaredForms, Symmetry)
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)

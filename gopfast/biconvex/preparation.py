@@ -170,6 +170,11 @@ class Preparation:
             # made at points that may be far out, they bound nothing, and their coefficients are as far apart
             self._set_tangents([])
 
+    def order(self, rows):
+        """Take rows that one of the images of each point meets, for the search: the core is made anew, in its box."""
+        self.lifting.ordering = tuple(rows)
+        self._scale(self.scaled_box)
+
     def _set_tangents(self, rows):
         """Take these linear rows beside the problem's, and make the core anew."""
         del self.lifting.rows[len(self.lifting.rows) - len(self.tangents) :]

@@ -16,6 +16,7 @@ from gopfast.biconvex.plan import BiconvexPlan
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER, BiconvexProblem
 from gopfast.biconvex.squared_forms import SquaredForms
+from gopfast.biconvex.symmetry import Symmetry
 from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_GROWING
 from gopfast.errors import InputError
 from gopfast.profile import Profile
@@ -57,7 +58,7 @@ def solve(problem, options, start=None, proof=None, stored=None):
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():
-            found = _found(preparation, stored)
+            found = _found(preparation, plan, stored)
             session.end(None, found.status)
         if found.status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
             preparation.go_on()  # the search's end is no reason to leave its point unpolished
@@ -102,7 +103,7 @@ def _with_proof(problem, options, found, result, proof):
     return with_proof(problem, result, tolerance, proof, limit)
 
 
-def _found(preparation, stored):
+def _found(preparation, plan, stored):
     """Return what is found within the limits."""
     found = None
     try:
@@ -113,7 +114,7 @@ def _found(preparation, stored):
         elif not preparation.run():
             found = Found(Status.INFEASIBLE, np.inf)
         else:
-            found = _proved(preparation) or _search(preparation, stored)
+            found = _proved(preparation) or _search(preparation, plan, stored)
     except Stopped:
         found = preparation.so_far(Status(preparation.stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
@@ -132,12 +133,16 @@ def _proved(preparation):
     return Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
-def _search(preparation, stored):
+def _search(preparation, plan, stored):
     """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
     session, options = preparation.session, preparation.options
     low, high, free = preparation.root_box()
     found = Found(Status.NUMERICAL, preparation.least, preparation.point)
     if not free:
+        # lifted equations leave little at the root, which other rows move to where less of them holds
+        lifts_equations = preparation.lifting.lifts_equations
+        if not lifts_equations and plan.has(Symmetry) and (rows := Symmetry.make(plan)):
+            preparation.order(rows)
         return _search_box(preparation, session, low, high, {}, found, stored)
     if options.checkpoint is not None or options.executor is not None:
         session.note("boxes that grow are searched in this process, without checkpoints")
@@ -261,6 +266,7 @@ def _core(preparation, options, low, high):
         one_side=preparation.has_one_side(),
         box=preparation.scaled_box,
         tangents=tuple(preparation.tangents),
+        ordering=tuple(preparation.lifting.ordering),
         low=low,
         high=high,
         starts=preparation.starts,

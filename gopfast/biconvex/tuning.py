@@ -364,3 +364,10 @@ MOST_IDLE_TANGENTS = 2
 MOST_SQUARED = 500
 # of such a variable, in notes | characters | [4, inf) | argument: a line holds it
 LONGEST_NAME = 60
+
+# [symmetry] Permutations and reflections (XL2).
+
+# of a problem in which symmetries are looked for | entries of its matrices | [0, inf) | not measured
+MOST_SYMMETRIC_TERMS = 5_000
+# of the refinements, of terms and variables in each round | terms | [0, inf) | argument: 4 microseconds each
+MOST_SYMMETRY_WORK = 60_000
